@@ -1,0 +1,63 @@
+"""The static attributes S of an optimization: cases, golden function, tolerances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+
+from ci.trial import Frozen
+
+AttrValue = int | float | bool | str | tuple[int, ...] | tuple[float, ...] | tuple[bool, ...]
+
+
+class TensorCase(Frozen):
+    """Shape, dtype and values of one input (or declared output) of a case."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    range: tuple[float, float] = Field(default=(-1.0, 1.0), description="Uniform draw, [low, high]")
+    values: tuple[float, ...] | None = Field(
+        default=None, description="Given instead of drawn, row-major; for scalars and indices."
+    )
+    distribution: str = Field(default="uniform", description="uniform, normal, permutation, sorted")
+    present: bool = Field(default=True, description="False leaves an optional input out.")
+
+
+class WorkloadCase(Frozen):
+    """One launch: inputs in the order of the op definition, and attributes.
+
+    A dynamic (tensor-list) input is a tuple of tensors; its place in `inputs` holds the list.
+    """
+
+    name: str
+    inputs: tuple[TensorCase | tuple[TensorCase, ...], ...]
+    outputs: tuple[TensorCase | tuple[TensorCase, ...], ...] = Field(
+        default=(), description="Shapes and dtypes; asked of the golden function when empty."
+    )
+    attrs: dict[str, AttrValue] = Field(default_factory=dict)
+    weight: float = 1.0
+
+
+class Tolerance(Frozen):
+    """|actual − golden| ≤ absolute + relative·|golden|, for all but `outliers` of the elements."""
+
+    relative: float
+    absolute: float
+    outliers: float = Field(default=0.0, description="Share of elements that may miss, 0 to 1.")
+
+
+class Workload(Frozen):
+    """What an operator is optimized for and judged by."""
+
+    operator: str
+    cases: tuple[WorkloadCase, ...] = Field(min_length=1)
+    golden: str = Field(
+        default="", description="'file.py:function', absolute or beside the workload; '' if none."
+    )
+    folder: Path = Field(description="Where the workload was read from; golden resolves here.")
+    tolerances: dict[str, Tolerance] = Field(
+        default_factory=dict, description="By dtype; overrides rules/tolerances.yml."
+    )
+    seeds: tuple[int, ...] = Field(default=(1, 2), min_length=1)
+    auto_sync: bool | None = Field(default=None, description="Overrides the operator's CMakeLists.")
