@@ -1,0 +1,1 @@
+"""The repository bot: events, forges, merge requests, reports, the command line."""

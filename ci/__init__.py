@@ -1,0 +1,1 @@
+"""Builds, runs, judges and optimizes operators; holds no forge token."""

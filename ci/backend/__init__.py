@@ -1,0 +1,1 @@
+"""Where a candidate runs: sim (default), cann, replay."""

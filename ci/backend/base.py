@@ -1,0 +1,60 @@
+"""What a backend is: builds an operator's sources and runs them on one case."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ci.operator import Operator
+from ci.trial import Fingerprint, PipeTime
+from ci.workload import Workload, WorkloadCase
+
+Array: TypeAlias = npt.NDArray[np.generic]
+# One entry an input (or output) of the op definition: an array, a list for a dynamic
+# (tensor-list) one, None for an absent optional one. bfloat16 travels as uint16 bits.
+Tensors: TypeAlias = list[Array | list[Array] | None]
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """What one launch gave: outputs, its time samples in µs and the per-pipe profile."""
+
+    outputs: Tensors
+    samples_us: tuple[float, ...]
+    pipes: PipeTime
+    tiling_key: int
+    warnings: tuple[str, ...] = ()
+
+
+class Build(ABC):
+    """An operator's sources, built; runs cases of the workload it was built for."""
+
+    @abstractmethod
+    def run(
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, *, profile: bool = False
+    ) -> CaseRun:
+        """Launch once: host tiling, then the kernel with what it returned.
+
+        `outputs` gives shapes and dtypes (contents unused). Raises `TrialFailure` with a named
+        outcome. Called by the evaluator only.
+        """
+
+
+class Backend(ABC):
+    """Builds and runs candidates; one a device. Every figure carries its fingerprint."""
+
+    @abstractmethod
+    def fingerprint(self) -> Fingerprint:
+        """Which device and which versions give the figures."""
+
+    @abstractmethod
+    def build(self, operator: Operator, files: dict[str, str], workload: Workload) -> Build:
+        """Build the operator with a candidate's changed `files` laid over its sources.
+
+        Raises `TrialFailure(COMPILE_ERROR)` with the compiler's words cut to the point, and
+        `EnvironmentProblem` when this machine cannot build at all.
+        """

@@ -1,0 +1,1 @@
+"""Algorithm 1 of AscendOptimizer: alternate tiling evolution and kernel rewriting."""

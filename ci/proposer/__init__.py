@@ -1,0 +1,1 @@
+"""Who proposes candidates: rules, llm, replay."""

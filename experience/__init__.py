@@ -1,0 +1,1 @@
+"""The experience bank: earned optimization motifs, kept and retrieved."""

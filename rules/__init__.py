@@ -1,0 +1,1 @@
+"""What a domain expert edits: triggers, guards, rewrites, tolerances, devices, taxonomy."""
