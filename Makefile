@@ -1,0 +1,47 @@
+# Everything a newcomer needs: `make demo`, `make test`. Both make .venv and install the project.
+VENV := .venv
+PY   := $(VENV)/bin/python
+DEMO := demo
+SHELL := /bin/bash
+
+.PHONY: demo test lint docs picture clean
+
+# Installs again only when the project's metadata changed; the install is editable.
+$(VENV)/.installed: pyproject.toml .ci/bootstrap
+	@.ci/bootstrap $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.test
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -e '.[lint]'
+	@touch $@
+
+# Optimizes a shipped operator in a fresh sample repository and files the merge request locally.
+demo: $(VENV)/.installed
+	@$(PY) examples/demo.py --into $(DEMO)
+
+test: $(VENV)/.test
+	@$(PY) -m pytest -n 2 $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+
+# Writes the generated pages of docs/ anew (tests fail when they are stale).
+docs: $(VENV)/.installed
+	@$(PY) -m bot.reference docs
+
+# The README's picture: a screenshot of the demo's report (needs chromium).
+picture: demo
+	@chromium --headless --no-sandbox --hide-scrollbars --force-device-scale-factor=1 \
+	  --window-size=1120,1500 --screenshot=docs/images/report.png \
+	  "file://$(CURDIR)/$(DEMO)/run/report.html" 2>/dev/null
+	@echo "wrote docs/images/report.png"
+
+clean:
+	rm -rf $(VENV) $(DEMO)
