@@ -1,0 +1,135 @@
+"""The sandbox holds back what a hostile program tries, at both levels."""
+
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ci.sandbox import OUTPUT_BYTES, Completed, Level, Limits, run, sandbox_level
+
+LEVELS: list[Level] = ["limits only"]
+if sandbox_level() == "bubblewrap":
+    LEVELS.insert(0, "bubblewrap")
+
+# Real paths: a virtual environment's python is a link to it, and the sandbox shows /usr only.
+PYTHON = str(Path(sys.executable).resolve())
+
+
+@pytest.fixture(params=LEVELS)
+def level(request: pytest.FixtureRequest) -> Level:
+    return request.param  # type: ignore[no-any-return]
+
+
+def attempt(code: str, folder: Path, level: Level, **limits: float) -> Completed:
+    return run(
+        [PYTHON, "-I", "-S", "-c", code],
+        cwd=folder,
+        readable=[Path(PYTHON).parent.parent],
+        writable=[folder],
+        limits=Limits(**{"seconds": 20, **limits}),  # type: ignore[arg-type]
+        level=level,
+    )
+
+
+def test_output_exit_code_and_written_files_come_back(tmp_path: Path, level: Level) -> None:
+    done = attempt(
+        "import sys; f = open('a', 'w'); f.write('kept'); print('said'); sys.exit(3)",
+        tmp_path,
+        level,
+    )
+    assert (done.returncode, done.signal, done.stdout) == (3, 0, b"said\n")
+    assert (tmp_path / "a").read_text() == "kept"
+
+
+def test_standard_input_reaches_the_program(tmp_path: Path, level: Level) -> None:
+    text = b"x" * 300_000
+    done = run(["/usr/bin/wc", "-c"], cwd=tmp_path, writable=[tmp_path], stdin=text,
+               limits=Limits(seconds=20), level=level)  # fmt: skip
+    assert done.stdout.strip() == b"300000"
+
+
+def test_input_that_nobody_reads_does_no_harm(tmp_path: Path, level: Level) -> None:
+    done = run(["/usr/bin/env", "true"], cwd=tmp_path, writable=[tmp_path], stdin=b"x" * 300_000,
+               limits=Limits(seconds=20), level=level)  # fmt: skip
+    assert done.ok
+
+
+def test_an_endless_loop_is_ended(tmp_path: Path, level: Level) -> None:
+    started = time.monotonic()
+    done = attempt("while True: pass", tmp_path, level, seconds=1)
+    assert done.timed_out
+    assert time.monotonic() - started < 15
+
+
+def test_a_sleeper_is_ended(tmp_path: Path, level: Level) -> None:
+    assert attempt("import time; time.sleep(60)", tmp_path, level, seconds=1).timed_out
+
+
+def test_forking_kills_the_program(tmp_path: Path, level: Level) -> None:
+    done = attempt("import os; os.fork(); print('forked')", tmp_path, level)
+    assert done.signal == signal.SIGSYS
+    assert b"forked" not in done.stdout
+    assert "forbidden system call" in done.ending()
+
+
+def test_opening_a_socket_kills_the_program(tmp_path: Path, level: Level) -> None:
+    done = attempt("import socket; socket.socket(); print('open')", tmp_path, level)
+    assert done.signal == signal.SIGSYS or b"Error" in done.stderr
+    assert b"open\n" not in done.stdout
+
+
+def test_starting_a_program_is_possible_only_when_granted(tmp_path: Path, level: Level) -> None:
+    code = "import os; print(os.waitpid(os.posix_spawn('/usr/bin/true', ['true'], {}), 0)[1])"
+    assert attempt(code, tmp_path, level, processes=1).signal == signal.SIGSYS
+    assert attempt(code, tmp_path, level, processes=8).stdout == b"0\n"
+
+
+def test_memory_is_limited(tmp_path: Path, level: Level) -> None:
+    done = attempt("b = bytearray(2 << 30); print('got it')", tmp_path, level,
+                   memory_bytes=512 << 20)  # fmt: skip
+    assert not done.ok
+    assert b"got it" not in done.stdout
+
+
+def test_file_size_is_limited(tmp_path: Path, level: Level) -> None:
+    code = "f = open('big', 'wb', 0)\nfor _ in range(64): f.write(bytes(1 << 20))"
+    done = attempt(code, tmp_path, level, file_bytes=4 << 20)
+    assert not done.ok
+    assert (tmp_path / "big").stat().st_size <= 4 << 20
+
+
+def test_a_flood_of_output_is_cut(tmp_path: Path, level: Level) -> None:
+    done = attempt("import sys\nfor _ in range(64): sys.stdout.write('x' * (1 << 20))",
+                   tmp_path, level)  # fmt: skip
+    assert done.ok
+    assert len(done.stdout) == OUTPUT_BYTES
+
+
+def test_the_environment_is_not_passed_on(
+    tmp_path: Path, level: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "secret-token")
+    done = run(["/usr/bin/env"], cwd=tmp_path, writable=[tmp_path], limits=Limits(seconds=20),
+               level=level)  # fmt: skip
+    assert done.ok
+    assert b"secret-token" not in done.stdout
+
+
+@pytest.mark.parametrize("level", [level for level in LEVELS if level == "bubblewrap"])
+def test_only_what_is_granted_can_be_read_and_written(tmp_path: Path, level: Level) -> None:
+    granted, hidden = tmp_path / "granted", tmp_path / "hidden"
+    granted.mkdir()
+    hidden.mkdir()
+    (hidden / "secret").write_text("secret")
+    for path in (hidden / "secret", Path("/etc/passwd"), Path("/proc/self/maps")):
+        done = attempt(f"print(open({str(path)!r}).read())", granted, level)
+        assert b"FileNotFoundError" in done.stderr, path
+    for path in (hidden / "secret", Path("/usr/planted")):
+        assert not attempt(f"open({str(path)!r}, 'w')", granted, level).ok, path
+    assert (hidden / "secret").read_text() == "secret"
+
+
+def test_the_level_is_one_of_two() -> None:
+    assert sandbox_level() in ("bubblewrap", "limits only")
