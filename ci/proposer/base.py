@@ -27,6 +27,10 @@ class Rewound(Frozen):
     candidate: Candidate
     rule_id: str
     title: str
+    description: str = ""
+    """Why the removed optimization helps, general enough for other operators."""
+    classes: tuple[str, ...] = ()
+    """Taxonomy ids of the bottleneck that the removal brings back."""
 
 
 class Proposer(ABC):
