@@ -7,6 +7,7 @@ lives for one call only and a locked file is tried again with backoff.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from tenacity import (
 )
 
 from ci.errors import InputError
+from ci.trial import Frozen
 from experience.embed import DIMENSIONS, MODEL, embed
 from experience.retrieve import Query, Retrieved, rank
 from experience.tuple import ExperienceTuple
@@ -30,6 +32,19 @@ POOL_PER_RESULT = 20  # rows fetched by similarity for each one wanted, before r
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _COLUMNS = [f for f in ExperienceTuple.model_fields if f not in ("uses", "wins")]
 _T = TypeVar("_T")
+
+
+class BankStats(Frozen):
+    """Counts over a bank, each from the most to the least frequent."""
+
+    tuples: int
+    by_status: dict[str, int]
+    by_direction: dict[str, int]
+    by_rule: dict[str, int]
+    by_class: dict[str, int]
+    by_family: dict[str, int]
+    uses: int
+    wins: int
 
 
 class Bank:
@@ -99,6 +114,20 @@ class Bank:
             lambda db: db.execute("UPDATE tuples SET status = 'retired' WHERE id = ?", [full])
         )
 
+    def stats(self) -> BankStats:
+        """How many tuples the bank holds, by what kind."""
+        tuples = self.all()
+        return BankStats(
+            tuples=len(tuples),
+            by_status=_counts(t.status for t in tuples),
+            by_direction=_counts(t.direction for t in tuples),
+            by_rule=_counts(t.rule_id or "no rule" for t in tuples),
+            by_class=_counts(c for t in tuples for c in t.classes),
+            by_family=_counts(t.op_family for t in tuples),
+            uses=sum(t.uses for t in tuples),
+            wins=sum(t.wins for t in tuples),
+        )
+
     def _read(self, clause: str, parameters: list[object]) -> list[ExperienceTuple]:
         names = ", ".join(f"t.{c}" for c in _COLUMNS)
         statement = (
@@ -135,6 +164,10 @@ class Bank:
             result = work(connection)
             connection.commit()
             return result
+
+
+def _counts(values: Iterable[str]) -> dict[str, int]:
+    return dict(Counter(values).most_common())
 
 
 def _is_locked(problem: BaseException) -> bool:

@@ -92,6 +92,15 @@ def test_two_processes_that_write_and_read_at_once_lose_nothing(bank: Bank) -> N
     assert len(bank.all()) == 30
 
 
+def test_stats_count_by_kind_from_the_most_frequent(bank: Bank) -> None:
+    bank.add(make_tuple(1, rule_id="cast_once"))
+    for number in (2, 3):
+        bank.add(make_tuple(number, rule_id="double_buffering", op_family="norm"))
+    stats = bank.stats()
+    assert list(stats.by_rule.items()) == [("double_buffering", 2), ("cast_once", 1)]
+    assert (stats.tuples, stats.by_family) == (3, {"norm": 2, "math": 1})
+
+
 @pytest.mark.parametrize("content", [b"this is not a database", b"\0" * 64])
 def test_a_file_that_is_no_bank_gives_one_sentence(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "notes.txt").write_bytes(content)
