@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +31,11 @@ LOCK_PATIENCE_SECONDS = 60.0  # longer than any transaction of ours, shorter tha
 POOL_PER_RESULT = 20  # rows fetched by similarity for each one wanted, before ranking
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _COLUMNS = [f for f in ExperienceTuple.model_fields if f not in ("uses", "wins")]
+_INSERT = (
+    f"INSERT INTO tuples ({', '.join([*_COLUMNS, 'embedding', 'embedding_model'])}) "
+    f"VALUES ({', '.join('?' for _ in range(len(_COLUMNS) + 2))}) "
+    "ON CONFLICT DO NOTHING RETURNING id"
+)
 _T = TypeVar("_T")
 
 
@@ -64,13 +69,15 @@ class Bank:
 
     def add(self, new: ExperienceTuple) -> bool:
         """Store a tuple; False when an equal one (diff, family, SoC) is there already."""
-        row = _row(new)
-        holders = ", ".join("?" for _ in row)
-        statement = (
-            f"INSERT INTO tuples ({', '.join(row)}) VALUES ({holders}) "
-            "ON CONFLICT DO NOTHING RETURNING id"
-        )
-        return self._with(lambda db: bool(db.execute(statement, list(row.values())).fetchall()))
+        return self.add_all([new]) == 1
+
+    def add_all(self, tuples: Sequence[ExperienceTuple]) -> int:
+        """Store tuples in one transaction; how many of them were new."""
+
+        def insert(db: duckdb.DuckDBPyConnection) -> int:
+            return sum(bool(db.execute(_INSERT, _row(t)).fetchall()) for t in tuples)
+
+        return self._with(insert)
 
     def get(self, tuple_id: str) -> ExperienceTuple:
         """The tuple with this id (or the only one whose id starts so); raises `InputError`."""
@@ -185,18 +192,16 @@ def _naive(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def _row(new: ExperienceTuple) -> dict[str, object]:
-    row: dict[str, object] = {}
+def _row(new: ExperienceTuple) -> list[object]:
+    row: list[object] = []
     for name in _COLUMNS:
         value = getattr(new, name)
-        if name in ("evidence", "fingerprint"):
+        if isinstance(value, Frozen):
             value = value.model_dump_json()
         elif isinstance(value, datetime):
             value = _naive(value)
-        row[name] = list(value) if isinstance(value, tuple) else value
-    row["embedding"] = embed(new.bottleneck, new.classes).tolist()
-    row["embedding_model"] = MODEL
-    return row
+        row.append(list(value) if isinstance(value, tuple) else value)
+    return [*row, embed(new.bottleneck, new.classes).tolist(), MODEL]
 
 
 def _tuple(row: tuple[Any, ...]) -> ExperienceTuple:
