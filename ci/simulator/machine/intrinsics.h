@@ -1,0 +1,6 @@
+// Every instruction and hook that a kernel may call; force-included by the kernel headers.
+#pragma once
+
+#include "intrinsics_sync_copy.h"
+#include "types.h"
+#include "intrinsics_vector.h"

@@ -1,0 +1,141 @@
+// Instructions of the machine that are not vector arithmetic: synchronisation, copies, atomics,
+// core numbers, and the hooks by which the scalar unit's memory accesses become visible.
+// Names and argument orders are those of the dav-c220 compiler's intrinsics.
+#pragma once
+
+#include <cstdint>
+
+#ifndef __ubuf__
+#define __ubuf__
+#endif
+#ifndef __gm__
+#define __gm__
+#endif
+#ifndef __cbuf__
+#define __cbuf__
+#endif
+
+enum pipe_t {
+    PIPE_S = 0,
+    PIPE_V = 1,
+    PIPE_M = 2,
+    PIPE_MTE1 = 3,
+    PIPE_MTE2 = 4,
+    PIPE_MTE3 = 5,
+    PIPE_ALL = 6,
+    PIPE_FIX = 7,
+};
+enum event_t {
+    EVENT_ID0 = 0,
+    EVENT_ID1,
+    EVENT_ID2,
+    EVENT_ID3,
+    EVENT_ID4,
+    EVENT_ID5,
+    EVENT_ID6,
+    EVENT_ID7,
+};
+enum cache_line_t : uint64_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE = 1 };
+enum dcci_dst_t : uint64_t {
+    CACHELINE_ALL = 0,
+    CACHELINE_UB = 1,
+    CACHELINE_OUT = 2,
+    CACHELINE_ATOMIC = 3,
+};
+
+// --- synchronisation within a core
+void set_flag(pipe_t from, pipe_t to, event_t event);
+void wait_flag(pipe_t from, pipe_t to, event_t event);
+void set_flag(pipe_t from, pipe_t to, int event);
+void wait_flag(pipe_t from, pipe_t to, int event);
+void pipe_barrier(pipe_t pipe);
+
+// --- synchronisation between cores
+// Waits for every core of the launch, with all their pipes drained (SyncAll lowers to it).
+void dav_sync_all();
+// Low level: `config` is 1 | mode << 4 | flag << 8; mode 0 among all vector cores.
+void ffts_cross_core_sync(pipe_t pipe, uint64_t config);
+void wait_flag_dev(int64_t flag);
+void set_ffts_base_addr(uint64_t address);
+// IBSet/IBWait: core `block` publishes event `event`; a wait blocks until it is there.
+void dav_core_set(int32_t block, int32_t event);
+void dav_core_wait(int32_t block, int32_t event);
+
+// --- copies. `bursts` bursts; lengths and gaps in 32-byte blocks.
+void copy_gm_to_ubuf(__ubuf__ void* dst, __gm__ void* src, uint8_t sid, uint16_t bursts,
+                     uint16_t length, uint16_t src_gap, uint16_t dst_gap);
+void copy_ubuf_to_gm(__gm__ void* dst, __ubuf__ void* src, uint8_t sid, uint16_t bursts,
+                     uint16_t length, uint16_t src_gap, uint16_t dst_gap);
+void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t sid, uint16_t bursts,
+                       uint16_t length, uint16_t src_gap, uint16_t dst_gap);
+// Length in bytes, GM gap in bytes, UB gap in 32-byte blocks, padding in elements of the suffix.
+void copy_gm_to_ubuf_align_b8(__ubuf__ void* dst, __gm__ void* src, uint8_t sid, uint16_t bursts,
+                              uint32_t length, uint8_t left_padding, uint8_t right_padding,
+                              uint32_t src_gap, uint32_t dst_gap);
+void copy_gm_to_ubuf_align_b16(__ubuf__ void* dst, __gm__ void* src, uint8_t sid, uint16_t bursts,
+                               uint32_t length, uint8_t left_padding, uint8_t right_padding,
+                               uint32_t src_gap, uint32_t dst_gap);
+void copy_gm_to_ubuf_align_b32(__ubuf__ void* dst, __gm__ void* src, uint8_t sid, uint16_t bursts,
+                               uint32_t length, uint8_t left_padding, uint8_t right_padding,
+                               uint32_t src_gap, uint32_t dst_gap);
+void copy_ubuf_to_gm_align_b8(__gm__ void* dst, __ubuf__ void* src, uint8_t sid, uint16_t bursts,
+                              uint32_t length, uint8_t left_padding, uint8_t right_padding,
+                              uint32_t src_gap, uint32_t dst_gap);
+void copy_ubuf_to_gm_align_b16(__gm__ void* dst, __ubuf__ void* src, uint8_t sid, uint16_t bursts,
+                               uint32_t length, uint8_t left_padding, uint8_t right_padding,
+                               uint32_t src_gap, uint32_t dst_gap);
+void copy_ubuf_to_gm_align_b32(__gm__ void* dst, __ubuf__ void* src, uint8_t sid, uint16_t bursts,
+                               uint32_t length, uint8_t left_padding, uint8_t right_padding,
+                               uint32_t src_gap, uint32_t dst_gap);
+// The value that padding takes (the bits of one element). Unset, both paddings and the fill up to
+// 32 bytes take the burst's first element, as the documentation says of unpadded copies.
+void set_mov_pad_val(uint64_t bits);
+// Forgets the padding value (a DataCopyPad with isPad false).
+void dav_no_pad_value();
+
+// --- atomics: how later UB→GM copies combine with what GM holds
+void set_atomic_none();
+void set_atomic_add();
+void set_atomic_max();
+void set_atomic_min();
+void set_atomic_f32();
+void set_atomic_f16();
+void set_atomic_bf16();
+void set_atomic_s32();
+void set_atomic_s16();
+void set_atomic_s8();
+// Store configuration register: bits 0..2 the type (1 f32, 2 f16, 3 s16, 4 s32, 5 s8, 6 bf16),
+// bits 4..5 the operation (0 add, 1 max, 2 min); type 0: no atomics.
+void set_st_atomic_cfg(uint64_t config);
+uint64_t get_st_atomic_cfg();
+
+// --- who and where am I
+int64_t get_block_idx();
+int64_t get_block_num();
+int64_t get_subblockid();
+int64_t get_subblockdim();
+int64_t get_coreid();
+// Cycles of the system counter (50 MHz on the chip); here derived from scalar time alone.
+uint64_t get_sys_cnt();
+
+// --- caches and the rest
+void dcci(__gm__ void* address, uint64_t line);
+void dcci(__gm__ void* address, uint64_t line, uint64_t destination);
+void dsb(uint64_t scope);
+[[noreturn]] void trap();
+
+// --- hooks that our own headers call
+// This core's UB: its base as a host address; LocalTensor addresses are base + offset.
+__ubuf__ uint8_t* dav_ub_base();
+// The scalar unit reads or writes memory (UB or GM) by GetValue/SetValue: call it BEFORE the
+// access; checks bounds and hazards and charges the time.
+void dav_scalar_load(const void* address, uint32_t bytes);
+void dav_scalar_store(void* address, uint32_t bytes);
+// `cycles` of scalar work that is not visible as instructions.
+void dav_scalar(uint32_t cycles);
+// Names `bytes` of UB from `offset` for messages; also counts towards the peak of UB in use.
+void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name);
+// Ends the launch as a launch error with this sentence (a wrong call, e.g. a full queue).
+[[noreturn]] void dav_fail(const char* message);
+// Adds a sentence to the report, once for each call site.
+void dav_warn(const char* message);
