@@ -1,0 +1,258 @@
+"""C++ sources with AscendC words: parse, find functions, statements, loops and calls, edit.
+
+tree-sitter-cpp does not know `__aicore__` and its kin. `shadow` blanks such words, comments,
+`AscendC::` and non-ASCII characters by text of the same length, so that an index into the shadow
+is an index into the source. An ERROR node is no reason to refuse a file: what parses is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import tree_sitter_cpp
+from tree_sitter import Language, Node, Parser
+
+# Words that the AscendC compiler understands and a C++ grammar does not.
+_ATTRIBUTE_WORDS = re.compile(
+    r"\[\s*aicore\s*\]|\[\[[\w\s:,()]*\]\]"
+    r"|__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)"
+    r"|\b__(?:aicore|global|gm|ubuf|cbuf|ca|cb|cc|fbuf|local_mem|inline|restrict|sync_alias"
+    r"|sync_noalias|simd_vf|simt_vf|no_simd_vf_fusion|in_pipe|out_pipe|mix|vector|cube|schedmode)"
+    r"__\b(?:\s*\([^()]*\))?"
+)
+_LAUNCH = re.compile(r"<<<[^;{}]*?>>>")
+_DEPENDENT = re.compile(r"(?<=[.>])\s*template\b(?=\s+\w)")
+_CORE_TEST = re.compile(r"\bASCEND_IS_AI([CV])\b")
+_NAMESPACE = re.compile(r"\bAscendC\s*::\s*")
+_COMMENT_OR_STRING = re.compile(
+    r"//[^\n]*(?:\\\n[^\n]*)*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
+    re.DOTALL,
+)
+
+_LANGUAGE = Language(tree_sitter_cpp.language())
+
+LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
+STATEMENTS = (
+    "expression_statement",
+    "declaration",
+    "if_statement",
+    "switch_statement",
+    "return_statement",
+    *LOOPS,
+)
+
+
+def _blanks(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found.group())
+
+
+def shadow(text: str) -> str:
+    """`text` for the parser: same length, ASCII, comments and AscendC words blanked."""
+    text = _COMMENT_OR_STRING.sub(
+        lambda m: m.group() if m.group()[0] in "\"'R" else _blanks(m), text
+    )
+    for words in (_ATTRIBUTE_WORDS, _LAUNCH, _NAMESPACE, _DEPENDENT):
+        text = words.sub(_blanks, text)
+    text = _CORE_TEST.sub(r"(ASCEND_AI\1__)", text)
+    return "".join(c if c < "\x80" else "_" for c in text)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace `text[start:end]` by `new`."""
+
+    start: int
+    end: int
+    new: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a free function: AscendC API calls above all. Indices are into the source."""
+
+    name: str
+    template: str
+    """Template arguments with the angle brackets, '' if none."""
+    arguments: tuple[str, ...]
+    start: int
+    end: int
+    node: Node
+
+    @property
+    def statement(self) -> Node | None:
+        """The expression statement that is just this call; None inside a larger expression."""
+        parent = self.node.parent
+        return parent if parent is not None and parent.type == "expression_statement" else None
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function definition with its body."""
+
+    name: str
+    node: Node
+    body: Node
+
+
+class Source:
+    """One parsed C++ source text. Immutable; `apply` gives the changed text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.shadow = shadow(text)
+        self._tree = Parser(_LANGUAGE).parse(self.shadow.encode("ascii"))
+
+    @property
+    def root(self) -> Node:
+        """The translation unit."""
+        return self._tree.root_node
+
+    def of(self, node: Node) -> str:
+        """The source text of a node, attribute words and comments included."""
+        return self.text[node.start_byte : node.end_byte]
+
+    def code(self, node: Node) -> str:
+        """The shadow text of a node with spaces squeezed: equal for equal code."""
+        return squeeze(self.shadow[node.start_byte : node.end_byte])
+
+    @cached_property
+    def errors(self) -> int:
+        """How many ERROR or missing nodes the grammar left."""
+        return sum(1 for n in walk(self.root) if n.is_error or n.is_missing)
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """All function definitions, methods included, in source order."""
+        found = []
+        for node in walk(self.root):
+            if node.type != "function_definition":
+                continue
+            body = node.child_by_field_name("body")
+            name = _declared_name(node.child_by_field_name("declarator"))
+            if body is not None and name is not None:
+                found.append(Function(self.code(name), node, body))
+        return tuple(found)
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls of plain or qualified names (not methods), in source order."""
+        found = []
+        for node in walk(self.root):
+            if node.type != "call_expression":
+                continue
+            called = node.child_by_field_name("function")
+            arguments = node.child_by_field_name("arguments")
+            if called is None or arguments is None:
+                continue
+            template = ""
+            name = called
+            if called.type == "template_function":
+                inner = called.child_by_field_name("name")
+                types = called.child_by_field_name("arguments")
+                if inner is None or types is None:
+                    continue
+                name, template = inner, self.of(types)
+            if name.type not in ("identifier", "qualified_identifier"):
+                continue
+            texts = tuple(self.of(a).strip() for a in arguments.named_children)
+            found.append(
+                Call(self.code(name), template, texts, node.start_byte, node.end_byte, node)
+            )
+        return tuple(found)
+
+    def calls_in(self, node: Node) -> list[Call]:
+        """The calls within a node's text."""
+        return [c for c in self.calls if c.start >= node.start_byte and c.end <= node.end_byte]
+
+    def function_at(self, index: int) -> Function | None:
+        """The innermost function definition around an index."""
+        around = [f for f in self.functions if f.body.start_byte <= index < f.body.end_byte]
+        return min(around, key=lambda f: f.body.end_byte - f.body.start_byte, default=None)
+
+    def line(self, index: int) -> int:
+        """1-based line of an index."""
+        return self.text.count("\n", 0, index) + 1
+
+    def indent(self, index: int) -> str:
+        """The white space that begins the line of an index."""
+        begin = self.text.rfind("\n", 0, index) + 1
+        found = re.match(r"[ \t]*", self.text[begin:index])
+        return found.group() if found else ""
+
+    def apply(self, edits: Iterable[Edit]) -> str:
+        """The text with non-overlapping edits made; raises ValueError when two overlap."""
+        text, last = self.text, len(self.text) + 1
+        for edit in sorted(edits, key=lambda e: (-e.start, -e.end)):
+            if edit.end > last:
+                raise ValueError("Two edits of a rewrite overlap.")
+            text = text[: edit.start] + edit.new + text[edit.end :]
+            last = edit.start
+        return text
+
+    def removal(self, start: int, end: int) -> Edit:
+        """Delete a statement; with its line when nothing else stands on it."""
+        begin = self.text.rfind("\n", 0, start) + 1
+        stop = self.text.find("\n", end)
+        stop = len(self.text) if stop < 0 else stop + 1
+        if not self.text[begin:start].strip() and not self.shadow[end:stop].strip():
+            return Edit(begin, stop, "")
+        return Edit(start, end, "")
+
+
+@lru_cache(maxsize=256)
+def parse(text: str) -> Source:
+    """`Source(text)`, remembered: the same texts are looked at many times in a search."""
+    return Source(text)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all below it, in source order."""
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(reversed(top.children))
+
+
+def ancestors(node: Node) -> Iterator[Node]:
+    """Parents from the nearest to the root."""
+    up = node.parent
+    while up is not None:
+        yield up
+        up = up.parent
+
+
+def squeeze(code: str) -> str:
+    """Code without spaces that carry no meaning, for comparing."""
+    code = re.sub(r"\s+", " ", code).strip()
+    return re.sub(r"(?<![\w]) | (?![\w])", "", code)
+
+
+def identifiers(code: str) -> frozenset[str]:
+    """The identifiers in a piece of code, member names included."""
+    return frozenset(re.findall(r"[A-Za-z_]\w*", code))
+
+
+def root_name(expression: str) -> str:
+    """The variable that a tensor expression denotes: x of `x[i * n]`, `this->x`, `x.Reinterp()`."""
+    found = re.match(r"(?:\(\s*)*(?:this\s*->\s*)?([A-Za-z_]\w*)", expression.strip())
+    return found.group(1) if found else expression.strip()
+
+
+def _declared_name(declarator: Node | None) -> Node | None:
+    while declarator is not None:
+        if declarator.type in (
+            "identifier",
+            "field_identifier",
+            "qualified_identifier",
+            "destructor_name",
+            "operator_name",
+        ):
+            return declarator
+        declarator = declarator.child_by_field_name("declarator") or next(
+            (c for c in declarator.named_children if c.type.endswith("declarator")), None
+        )
+    return None
