@@ -50,7 +50,12 @@ class Operator(Frozen):
     tiling_sources: tuple[str, ...] = Field(description="Host files with the tiling function.")
     tiling_functions: tuple[str, ...] = ()
     kernel_entry: str = Field(description="The op_kernel .cpp that defines the global kernel.")
-    kernel_functions: tuple[str, ...] = ()
+    kernel_functions: tuple[str, ...] = Field(
+        default=(), description="The global entry function first, then the others."
+    )
+    kernel_parameters: tuple[str, ...] = Field(
+        default=(), description="Parameter names of the entry, workspace and tiling included."
+    )
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
     attrs: tuple[AttrSpec, ...] = ()
@@ -61,6 +66,9 @@ class Operator(Frozen):
     compile_options: tuple[str, ...] = ()
     include_folders: tuple[Path, ...] = Field(
         default=(), description="Shared folders of the repository that the sources include from."
+    )
+    shared_host_sources: tuple[Path, ...] = Field(
+        default=(), description="Host sources outside the operator's folder that its build lists."
     )
 
     def read(self, source: str) -> str:
