@@ -114,9 +114,7 @@ def insert_markers(
         start = len(out)
         out += lines[first - 1 : last]
         out.append(f"{indent}{MARKER_END}\n")
-        blocks.append(
-            EvolveBlock(file=file, first_line=start, last_line=len(out), decides=decides)
-        )
+        blocks.append(EvolveBlock(file=file, first_line=start, last_line=len(out), decides=decides))
         done = last
     out += lines[done:]
     return "".join(out), tuple(blocks)

@@ -1,0 +1,168 @@
+"""The end of a run: verify the best thoroughly, give the verdict, make the diff."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import shutil
+import subprocess
+
+from ci.errors import TrialFailure
+from ci.measure import compare
+from ci.operator import Operator
+from ci.optimizer.search import Search
+from ci.optimizer.settings import OptimizeSettings
+from ci.proposer.base import Proposer
+from ci.result import Result, UsedTuple, Verification
+from ci.trial import Fingerprint, Outcome, Trial
+from ci.workload import Workload
+
+_GIT_SECONDS = 20.0
+
+
+def conclude(
+    search: Search,
+    operator: Operator,
+    workload: Workload,
+    proposer: Proposer,
+    settings: OptimizeSettings,
+    used: list[UsedTuple],
+) -> Result:
+    """The Result of a run whose search is over.
+
+    The fastest trial is verified with more seeds than a trial takes. One that fails there is
+    passed over for the next fastest: a result that does not hold up is never reported.
+    """
+    baseline = search.baseline
+    best, verification, verdict, reason = baseline, None, "not_improved", ""
+    if baseline.outcome is not Outcome.OK:
+        verdict = "baseline_failed"
+        words = baseline.evidence.message if baseline.evidence else baseline.outcome.value
+        reason = f"The operator as it stands does not pass its workload: {words}"
+    else:
+        best, verification, reason = _verified_best(search)
+        if best.number:
+            verdict = "improved"
+    measured = baseline.measurement
+    speedup = 1.0
+    if best.number and measured is not None and best.measurement is not None:
+        speedup = compare(measured, best.measurement).speedup
+    return Result(
+        run=_run_id(search, operator, settings),
+        operator=operator.name,
+        op_type=operator.op_type,
+        operator_path=_operator_path(operator),
+        base_commit=base_commit(operator),
+        base_hashes={
+            p: hashlib.sha256((operator.root / p).read_bytes()).hexdigest()
+            for p in (*operator.host_sources, *operator.kernel_sources)
+        },
+        fingerprint=measured.fingerprint
+        if measured
+        else Fingerprint(backend="sim", device="unknown", version="unknown", simulated=True),
+        seed=settings.seed,
+        settings=settings.model_dump(),
+        verdict=verdict,
+        verdict_reason=reason,
+        baseline=baseline,
+        best=best,
+        speedup=speedup,
+        diff=repository_diff(operator, best.candidate.files) if best.number else "",
+        trials=tuple(search.history),
+        retrieved=tuple(used),
+        verification=verification,
+        budget=search.budget.use(),
+        bottleneck_before=_bottleneck(proposer, operator, baseline),
+        bottleneck_after=_bottleneck(proposer, operator, best),
+    )
+
+
+def _verified_best(search: Search) -> tuple[Trial, Verification | None, str]:
+    """The fastest trial that the final check confirms; the baseline when there is none."""
+    baseline = search.baseline
+    assert baseline.measurement is not None
+    failed = ""
+    ranked = sorted(
+        (t for t in search.history[1:] if t.measurement is not None and not t.cached),
+        key=lambda t: (t.measurement.score_us if t.measurement else 0.0, t.number),
+    )
+    paid = True  # one evaluation was reserved for this when the run began
+    for trial in ranked:
+        assert trial.measurement is not None
+        comparison = compare(baseline.measurement, trial.measurement)
+        if comparison.verdict != "improved":
+            continue
+        if not paid and not search.budget.reserve():
+            break
+        paid = False
+        search.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
+        try:
+            verification = search.evaluator.verify_thoroughly(trial.candidate)
+        except TrialFailure as failure:
+            failed = (
+                f"Trial {trial.number} failed the final verification: {failure.evidence.message}"
+            )
+            continue
+        return trial, verification, comparison.reason[0].upper() + comparison.reason[1:] + "."
+    if paid:
+        search.budget.release()
+    return baseline, None, failed or "No candidate was faster beyond the minimum effect."
+
+
+def repository_diff(operator: Operator, files: dict[str, str]) -> str:
+    """Unified diff that `git apply` takes at the repository's top; '' when nothing differs."""
+    prefix = _operator_path(operator)
+    prefix = "" if prefix == "." else prefix + "/"
+    parts: list[str] = []
+    for path in sorted(files):
+        raw = (operator.root / path).read_bytes().decode("utf-8", errors="surrogateescape")
+        new = files[path]
+        if "\r\n" in raw:  # sources are read with universal newlines
+            new = new.replace("\r\n", "\n").replace("\n", "\r\n")
+        if raw == new:
+            continue
+        lines = difflib.unified_diff(
+            _lines(raw), _lines(new), f"a/{prefix}{path}", f"b/{prefix}{path}"
+        )
+        parts.append(f"diff --git a/{prefix}{path} b/{prefix}{path}\n")
+        for line in lines:
+            parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    return "".join(parts)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as git counts them: only a line feed ends one."""
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _operator_path(operator: Operator) -> str:
+    if operator.repository is None:
+        return "."
+    return operator.root.resolve().relative_to(operator.repository.resolve()).as_posix()
+
+
+def base_commit(operator: Operator) -> str:
+    """The commit that the operator's repository is at; '' outside git."""
+    git = shutil.which("git")
+    if git is None or operator.repository is None:
+        return ""
+    done = subprocess.run(
+        [git, "-C", str(operator.repository), "rev-parse", "--verify", "-q", "HEAD"],
+        capture_output=True,
+        text=True,
+        timeout=_GIT_SECONDS,
+        check=False,
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _bottleneck(proposer: Proposer, operator: Operator, trial: Trial) -> str:
+    return proposer.diagnose(operator, trial).bottleneck if trial.measurement else ""
+
+
+def _run_id(search: Search, operator: Operator, settings: OptimizeSettings) -> str:
+    digest = hashlib.sha256()
+    for trial in search.history:
+        digest.update(trial.candidate.hash.encode())
+    return f"{operator.name}-{settings.seed}-{digest.hexdigest()[:8]}"

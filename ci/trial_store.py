@@ -1,0 +1,117 @@
+"""The trials of a run in a DuckDB file, appended as they happen; a killed run resumes from it.
+
+Every call opens the file, makes one transaction and closes it, so that others can look at the
+trials while the run goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import duckdb
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_exponential_jitter
+
+from ci.errors import InputError
+from ci.trial import Trial
+from experience.retrieve import Retrieved
+
+SCHEMA_VERSION = 1
+_LOCK_PATIENCE_S = 20.0
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS run (key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS trials (
+    number INTEGER PRIMARY KEY, hash VARCHAR NOT NULL, parent VARCHAR NOT NULL,
+    round INTEGER NOT NULL, stage VARCHAR NOT NULL, rules VARCHAR NOT NULL,
+    outcome VARCHAR NOT NULL, score_us DOUBLE, seconds DOUBLE NOT NULL,
+    finished TIMESTAMPTZ NOT NULL DEFAULT current_timestamp, trial VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS retrievals (
+    round INTEGER NOT NULL, step INTEGER NOT NULL, retrieved VARCHAR NOT NULL,
+    PRIMARY KEY (round, step));
+"""
+
+
+class TrialStore:
+    """Reads and appends the rows of one run's `trials.duckdb`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._open() as connection:
+            connection.execute(_SCHEMA)
+
+    def identify(self, identity: Mapping[str, object]) -> None:
+        """Note what the run is about, or check that it is the run that the file holds.
+
+        Raises InputError naming the first difference: trials of another operator, seed or
+        setting must not be continued as if they were this run's.
+        """
+        with self._open() as connection:
+            held = dict(connection.execute("SELECT key, value FROM run").fetchall())
+            wanted = {k: json.dumps(v, sort_keys=True) for k, v in identity.items()}
+            for key, value in wanted.items():
+                if held and held.get(key) != value:
+                    raise InputError(
+                        f"Cannot resume from {self.path}: its {key} was "
+                        f"{held.get(key, 'not recorded')}, now it is {value}; "
+                        "give the earlier settings again or another --out."
+                    )
+            if not held:
+                connection.executemany("INSERT INTO run VALUES (?, ?)", list(wanted.items()))
+
+    def append(self, trial: Trial, round_number: int) -> None:
+        """Keep a trial for good."""
+        candidate = trial.candidate
+        row = [
+            trial.number,
+            candidate.hash,
+            candidate.parent,
+            round_number,
+            candidate.stage,
+            ",".join(candidate.rule_ids),
+            trial.outcome.value,
+            trial.measurement.score_us if trial.measurement else None,
+            trial.seconds,
+            trial.model_dump_json(),
+        ]
+        with self._open() as connection:
+            connection.execute(
+                "INSERT INTO trials (number, hash, parent, round, stage, rules, outcome, score_us,"
+                " seconds, trial) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+
+    def trials(self) -> tuple[Trial, ...]:
+        """All trials by number."""
+        with self._open() as connection:
+            rows = connection.execute("SELECT trial FROM trials ORDER BY number").fetchall()
+        return tuple(Trial.model_validate_json(row[0]) for row in rows)
+
+    def retrieval(self, round_number: int, step: int) -> tuple[Retrieved, ...] | None:
+        """What a kernel step was offered, None when it was not reached yet."""
+        with self._open() as connection:
+            row = connection.execute(
+                "SELECT retrieved FROM retrievals WHERE round = ? AND step = ?",
+                [round_number, step],
+            ).fetchone()
+        if row is None:
+            return None
+        return tuple(Retrieved.model_validate(r) for r in json.loads(row[0]))
+
+    def keep_retrieval(self, round_number: int, step: int, found: Sequence[Retrieved]) -> None:
+        """Keep what a kernel step was offered: a resumed run must not ask a changed bank."""
+        text = json.dumps([r.model_dump(mode="json") for r in found])
+        with self._open() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO retrievals VALUES (?, ?, ?)", [round_number, step, text]
+            )
+
+    @retry(
+        retry=retry_if_exception_type(duckdb.IOException),
+        stop=stop_after_delay(_LOCK_PATIENCE_S),
+        wait=wait_exponential_jitter(initial=0.01, max=0.5),
+        reraise=True,
+    )
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        return duckdb.connect(str(self.path))
