@@ -27,6 +27,8 @@ _LAUNCH = re.compile(r"<<<[^;{}]*?>>>")
 _DEPENDENT = re.compile(r"(?<=[.>])\s*template\b(?=\s+\w)")
 _CORE_TEST = re.compile(r"\bASCEND_IS_AI([CV])\b")
 _NAMESPACE = re.compile(r"\bAscendC\s*::\s*")
+_NAMESPACE_BEFORE = re.compile(r"\bAscendC\s*::\s*$")
+_NAMESPACE_REACH = 24  # `AscendC`, two colons and some spaces
 _COMMENT_OR_STRING = re.compile(
     r"//[^\n]*(?:\\\n[^\n]*)*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
     re.DOTALL,
@@ -111,8 +113,13 @@ class Source:
         return self._tree.root_node
 
     def of(self, node: Node) -> str:
-        """The source text of a node, attribute words and comments included."""
-        return self.text[node.start_byte : node.end_byte]
+        """The source text of a node, with comments, attribute words and a leading `AscendC::`."""
+        return self.text[self.begin(node.start_byte) : node.end_byte]
+
+    def begin(self, index: int) -> int:
+        """Where the name at an index begins when `AscendC::` stands before it."""
+        found = _NAMESPACE_BEFORE.search(self.text, max(0, index - _NAMESPACE_REACH), index)
+        return found.start() if found else index
 
     def code(self, node: Node) -> str:
         """The shadow text of a node with spaces squeezed: equal for equal code."""

@@ -24,7 +24,10 @@ class Knob(Frozen):
     """One number of the tiling that a parametric step may set."""
 
     name: str = Field(description="Stable within an operator, such as coreNum.cap or BUFFER_NUM.")
-    kind: Literal["core_cap", "ub_share", "constant", "divisor", "literal"]
+    kind: Literal["core_work", "core_cap", "ub_share", "constant", "divisor", "literal"]
+    neutral: KnobValue | None = Field(
+        default=None, description="The value for which nothing is written: no cap, all of UB."
+    )
     file: str
     start: int = Field(description="Place in the unmarked text that a value replaces: first index.")
     end: int = Field(description="One past the last index; equal to `start` for an insertion.")
@@ -36,6 +39,8 @@ class Knob(Frozen):
 
     def text(self, value: KnobValue) -> str:
         """The C++ text that sets the knob to `value`."""
+        if value == self.neutral:
+            return ""
         return self.form.replace("{value}", str(value))
 
 

@@ -1,0 +1,70 @@
+"""Build the tiling template of Stage I from the operator's real host tiling source."""
+
+from __future__ import annotations
+
+from ci.cpp_source import Source, parse
+from ci.operator import Operator
+from ci.optimizer.knobs import find_knobs
+from ci.optimizer.template import Decides, EvolveBlock, Knob, TilingTemplate, insert_markers
+from ci.optimizer.tiling_slice import deciding
+
+REPLACEMENT = "\ufffd"  # what undecodable bytes become: such a file cannot be written back
+
+
+def synthesize(operator: Operator, files: dict[str, str] | None = None) -> TilingTemplate:
+    """The template of the operator's tiling as it stands, or as changed by `files`."""
+    texts = operator.texts(files)
+    sources: dict[str, str] = {}
+    blocks: list[EvolveBlock] = []
+    knobs: list[Knob] = []
+    wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
+    for path in operator.host_sources:
+        text = texts[path]
+        if REPLACEMENT in text:
+            continue
+        source = parse(text)
+        is_tiling = path in operator.tiling_sources
+        runs = _runs(source, wanted if is_tiling else frozenset()) if is_tiling else []
+        if not runs:
+            continue
+        marked, mine = insert_markers(text, runs, path)
+        sources[path] = marked
+        blocks += mine
+        knobs += find_knobs(source, path, [(first, last) for first, last, _ in runs])
+    return TilingTemplate(
+        operator=operator.name,
+        sources=sources,
+        blocks=tuple(blocks),
+        knobs=tuple(_unique(knobs)),
+    )
+
+
+def _runs(source: Source, wanted: frozenset[str]) -> list[tuple[int, int, tuple[Decides, ...]]]:
+    """Deciding statements as runs of whole lines; neighbours with only blanks between merge."""
+    runs: list[tuple[int, int, tuple[Decides, ...]]] = []
+    lines = source.shadow.split("\n")
+    for one in deciding(source, wanted):
+        first, last = source.line(one.start), source.line(max(one.start, one.end - 1))
+        if runs:
+            before = runs[-1]
+            between = lines[before[1] : first - 1]
+            if first <= before[1] or not any(line.strip() for line in between):
+                runs[-1] = (
+                    before[0],
+                    max(last, before[1]),
+                    tuple(dict.fromkeys((*before[2], *one.decides))),
+                )
+                continue
+        runs.append((first, last, one.decides))
+    return runs
+
+
+def _unique(knobs: list[Knob]) -> list[Knob]:
+    """Give knobs of one name (in several files or branches) a number each."""
+    seen: dict[str, int] = {}
+    named = []
+    for knob in knobs:
+        count = seen.get(knob.name, 0)
+        seen[knob.name] = count + 1
+        named.append(knob.model_copy(update={"name": f"{knob.name}.{count}"}) if count else knob)
+    return named

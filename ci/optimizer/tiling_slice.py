@@ -1,0 +1,176 @@
+"""Which statements of a host tiling source decide partition, block dim, key, buffers, alignment.
+
+A backward slice: the names that reach `SetBlockDim`, `SetTilingKey` or a tiling field, and every
+statement of the same function that gives one of those names a value.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from ci.cpp_source import Function, Source, identifiers, walk
+from ci.optimizer.template import Decides
+
+_BLOCK_DIM = re.compile(r"\bSetBlockDim\b")
+_TILING_KEY = re.compile(r"\bSetTilingKey\b")
+_FIELD = re.compile(
+    r"(?:\.|->)\s*set_(\w+)\b|\b(?:tiling\w*|td_?)\s*(?:\.|->)\s*(\w+)\s*=[^=]", re.I
+)
+_BUFFER = re.compile(r"buf(?:fer)?_?num|double_?buf|db_?num|queue_?depth|stages?\b", re.I)
+_ALIGNMENT = re.compile(r"align|block_?(?:size|bytes?)|byte_?block", re.I)
+_CORES = re.compile(r"GetCoreNum|core_?num|block_?(?:dim|num)|used?_?cores?|need_?core", re.I)
+_ASSIGNED = re.compile(r"(?:^|[^=!<>+\-*/%&|^])=(?!=)")
+
+MAX_PASSES = 8  # the slice of the longest tiling function seen settles in four
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """A statement (or constant) that decides something of the tiling."""
+
+    start: int
+    end: int
+    decides: tuple[Decides, ...]
+
+
+def deciding(source: Source, functions: frozenset[str]) -> tuple[Deciding, ...]:
+    """The deciding statements of a source, in order, none inside another.
+
+    `functions` are the registered tiling functions; other functions of the file count when they
+    set a tiling value themselves.
+    """
+    names: set[str] = set()
+    found: list[Deciding] = []
+    for function in source.functions:
+        body = source.code(function.body)
+        sets = _BLOCK_DIM.search(body) or _TILING_KEY.search(body) or _FIELD.search(body)
+        if not sets and function.name.split("::")[-1] not in functions:
+            continue
+        mine, used = _of_function(source, function)
+        found += mine
+        names |= used
+    found += _constants(source, names)
+    return _outermost(found)
+
+
+def _of_function(source: Source, function: Function) -> tuple[list[Deciding], set[str]]:
+    statements = [n for n in function.body.named_children if n.type != "comment"]
+    codes = [source.code(n) for n in statements]
+    wanted: dict[str, set[Decides]] = {}
+    marked: dict[int, set[Decides]] = {}
+    for index, code in enumerate(codes):
+        for pattern, what in ((_BLOCK_DIM, "block_dim"), (_TILING_KEY, "tiling_key")):
+            if pattern.search(code):
+                _mark(marked, wanted, index, code, what)  # type: ignore[arg-type]
+        if _FIELD.search(code):
+            _mark(marked, wanted, index, code, "partition")
+    for _ in range(MAX_PASSES):
+        before = sum(len(v) for v in wanted.values()) + sum(len(v) for v in marked.values())
+        for index, node in enumerate(statements):
+            hit = _assigned(source, node) & wanted.keys()
+            for name in hit:
+                for what in tuple(wanted[name]):
+                    _mark(marked, wanted, index, codes[index], what)
+        after = sum(len(v) for v in wanted.values()) + sum(len(v) for v in marked.values())
+        if after == before:
+            break
+    found = [
+        Deciding(
+            statements[i].start_byte, statements[i].end_byte, _labels(codes[i], frozenset(what))
+        )
+        for i, what in sorted(marked.items())
+        if statements[i].type != "return_statement"
+    ]
+    return found, set(wanted)
+
+
+def _mark(
+    marked: dict[int, set[Decides]],
+    wanted: dict[str, set[Decides]],
+    index: int,
+    code: str,
+    what: Decides,
+) -> None:
+    marked.setdefault(index, set()).add(what)
+    for name in identifiers(code):
+        wanted.setdefault(name, set()).add(what)
+
+
+def _assigned(source: Source, node: Node) -> set[str]:
+    """Names that a statement gives a value, by assignment, declaration or reference argument."""
+    names: set[str] = set()
+    for inner in walk(node):
+        if inner.type in ("assignment_expression", "update_expression"):
+            left = inner.child_by_field_name("left") or inner.child_by_field_name("argument")
+            if left is not None:
+                names.add(re.split(r"\.|->", source.code(left))[-1].split("[")[0])
+        elif inner.type == "init_declarator":
+            left = inner.child_by_field_name("declarator")
+            if left is not None:
+                names |= identifiers(source.code(left))
+        elif inner.type == "declaration":
+            left = inner.child_by_field_name("declarator")
+            if left is not None and left.type == "identifier":
+                names.add(source.code(left))
+        elif inner.type == "call_expression" and node.type == "expression_statement":
+            arguments = inner.child_by_field_name("arguments")
+            if arguments is not None:
+                names |= {
+                    source.code(a).lstrip("&").split(".")[-1].split("->")[-1]
+                    for a in arguments.named_children
+                    if a.type in ("identifier", "field_expression", "pointer_expression")
+                }
+    return names
+
+
+def _constants(source: Source, names: set[str]) -> list[Deciding]:
+    """Constants at file or class level whose names the slice uses."""
+    found = []
+    inside = [(f.body.start_byte, f.body.end_byte) for f in source.functions]
+    for node in walk(source.root):
+        if node.type not in ("declaration", "field_declaration", "preproc_def"):
+            continue
+        if any(a <= node.start_byte < b for a, b in inside):
+            continue
+        code = source.code(node)
+        declared = node.child_by_field_name("name") or next(
+            (
+                c.child_by_field_name("declarator")
+                for c in node.named_children
+                if c.type == "init_declarator"
+            ),
+            node.child_by_field_name("declarator"),
+        )
+        constant = node.type == "preproc_def" or re.search(r"\bconst(expr)?\b", code)
+        if declared is None or not constant or source.code(declared) not in names:
+            continue
+        end = node.end_byte - (1 if source.text[node.end_byte - 1] == "\n" else 0)
+        found.append(Deciding(node.start_byte, end, _labels(code, frozenset({"partition"}))))
+    return found
+
+
+def _labels(code: str, reached: frozenset[Decides]) -> tuple[Decides, ...]:
+    """What a statement decides: by what it reaches, sharpened by what it names."""
+    labels: list[Decides] = []
+    if "tiling_key" in reached and (_TILING_KEY.search(code) or reached == {"tiling_key"}):
+        labels.append("tiling_key")
+    if _CORES.search(code):
+        labels.append("block_dim")
+    if _BUFFER.search(code):
+        labels.append("buffer_number")
+    if _ALIGNMENT.search(code):
+        labels.append("alignment")
+    if "partition" in reached or not labels:
+        labels.append("partition")
+    return tuple(labels)
+
+
+def _outermost(found: list[Deciding]) -> tuple[Deciding, ...]:
+    kept: list[Deciding] = []
+    for one in sorted(found, key=lambda d: (d.start, -d.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return tuple(kept)
