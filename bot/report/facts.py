@@ -1,0 +1,259 @@
+"""The rows that reports, pictures and merge requests show: pure functions of a `Result`.
+
+Every row that holds a figure carries the number of the trial that measured it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import Final
+
+from pydantic import Field
+
+from ci.result import Result
+from ci.trial import Frozen, Measurement, Outcome, Trial
+
+PIPES: Final = ("SCALAR", "MTE2", "VECTOR", "CUBE", "MTE1", "MTE3", "FIX")
+
+
+class CaseRow(Frozen):
+    """One workload case, before and after."""
+
+    case: str
+    before_us: float
+    before_low_us: float
+    before_high_us: float
+    after_us: float
+    after_low_us: float
+    after_high_us: float
+    before_cycles: int
+    after_cycles: int
+    before_block_dim: int
+    after_block_dim: int
+    before_tiling_key: int
+    after_tiling_key: int
+
+    @property
+    def ratio(self) -> float:
+        """before / after; above 1 when the case became faster."""
+        return self.before_us / self.after_us
+
+
+class PipeRow(Frozen):
+    """One pipe's mean busy cycles per core, summed over the cases, before and after."""
+
+    pipe: str
+    before_cycles: float
+    after_cycles: float
+    before_share: float = Field(description="Busy cycles over the launch's cycles, 0 to 1.")
+    after_share: float
+
+
+class Step(Frozen):
+    """One accepted change on the way from the baseline to the best pair."""
+
+    trial: int
+    stage: str
+    rationale: str
+    rule_ids: tuple[str, ...]
+    tuple_ids: tuple[str, ...]
+    knobs: dict[str, int | float | str]
+    proposer: str
+    before_us: float
+    after_us: float
+
+
+class Point(Frozen):
+    """One evaluation in the trajectory picture."""
+
+    trial: int
+    stage: str
+    outcome: Outcome
+    score_us: float | None
+    best_us: float = Field(description="Best score after this evaluation, in µs.")
+
+
+def time_word(result: Result) -> str:
+    """'simulated time' or 'time': no figure appears without it."""
+    return "simulated time" if result.fingerprint.simulated else "time"
+
+
+def case_rows(result: Result) -> list[CaseRow]:
+    """Cases in the workload's order; empty when the baseline was never measured."""
+    before, after = result.baseline.measurement, result.best.measurement
+    if before is None or after is None:
+        return []
+    later = {case.case: case for case in after.cases}
+    return [
+        CaseRow(
+            case=case.case,
+            before_us=case.median_us,
+            before_low_us=case.low_us,
+            before_high_us=case.high_us,
+            after_us=later[case.case].median_us,
+            after_low_us=later[case.case].low_us,
+            after_high_us=later[case.case].high_us,
+            before_cycles=case.pipes.total_cycles,
+            after_cycles=later[case.case].pipes.total_cycles,
+            before_block_dim=case.pipes.block_dim,
+            after_block_dim=later[case.case].pipes.block_dim,
+            before_tiling_key=case.tiling_key,
+            after_tiling_key=later[case.case].tiling_key,
+        )
+        for case in before.cases
+        if case.case in later
+    ]
+
+
+def _pipe_sums(measurement: Measurement) -> tuple[dict[str, float], float]:
+    sums: dict[str, float] = {}
+    total = 0.0
+    for case in measurement.cases:
+        total += case.pipes.total_cycles
+        for pipe, cycles in case.pipes.busy_cycles.items():
+            sums[pipe] = sums.get(pipe, 0.0) + cycles
+    return sums, total or 1.0
+
+
+def pipe_rows(result: Result) -> list[PipeRow]:
+    """Pipes that did any work before or after, in the order of the data's way through them."""
+    if result.baseline.measurement is None or result.best.measurement is None:
+        return []
+    before, before_total = _pipe_sums(result.baseline.measurement)
+    after, after_total = _pipe_sums(result.best.measurement)
+    known = [*PIPES, *sorted(set(before) | set(after) - set(PIPES))]
+    rows = []
+    for pipe in dict.fromkeys(known):
+        b, a = before.get(pipe, 0.0), after.get(pipe, 0.0)
+        if b or a:
+            rows.append(
+                PipeRow(
+                    pipe=pipe,
+                    before_cycles=b,
+                    after_cycles=a,
+                    before_share=b / before_total,
+                    after_share=a / after_total,
+                )
+            )
+    return rows
+
+
+def score(trial: Trial) -> float | None:
+    """Score of a trial in µs, None when it was not measured."""
+    return trial.measurement.score_us if trial.measurement is not None else None
+
+
+def steps(result: Result) -> list[Step]:
+    """The chain of accepted changes from the baseline to the best pair, oldest first."""
+    by_hash = {t.candidate.hash: t for t in reversed(result.trials) if t.outcome is Outcome.OK}
+    chain: list[Trial] = []
+    trial: Trial | None = result.best
+    while trial is not None and trial.candidate.files and trial not in chain:
+        chain.append(trial)
+        trial = by_hash.get(trial.candidate.parent)
+    found = []
+    previous = score(result.baseline)
+    for trial in reversed(chain):
+        now = score(trial)
+        if previous is None or now is None:
+            continue
+        found.append(
+            Step(
+                trial=trial.number,
+                stage=trial.candidate.stage,
+                rationale=trial.candidate.rationale,
+                rule_ids=trial.candidate.rule_ids,
+                tuple_ids=trial.candidate.tuple_ids,
+                knobs=trial.candidate.knobs,
+                proposer=trial.candidate.proposer,
+                before_us=previous,
+                after_us=now,
+            )
+        )
+        previous = now
+    return found
+
+
+def trajectory(result: Result) -> list[Point]:
+    """Every evaluation with the best score so far; empty when the baseline was not measured."""
+    best = score(result.baseline)
+    if best is None:
+        return []
+    points = []
+    for trial in result.trials:
+        now = score(trial)
+        if now is not None:
+            best = min(best, now)
+        points.append(
+            Point(
+                trial=trial.number,
+                stage=trial.candidate.stage,
+                outcome=trial.outcome,
+                score_us=now,
+                best_us=best,
+            )
+        )
+    return points
+
+
+def outcome_counts(result: Result) -> dict[str, int]:
+    """How many trials ended how, the commonest first."""
+    counts: dict[str, int] = {}
+    for trial in result.trials:
+        counts[trial.outcome.value] = counts.get(trial.outcome.value, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def headline(result: Result) -> str:
+    """The verdict in one sentence, with its figures."""
+    word = time_word(result)
+    before, after = score(result.baseline), score(result.best)
+    if result.verdict == "improved" and before is not None and after is not None:
+        cases = len(case_rows(result))
+        over = "one case" if cases == 1 else f"geometric mean of {cases} cases"
+        return (
+            f"{result.op_type} is {result.speedup:.2f}× faster: "
+            f"{microseconds(before)} → {microseconds(after)} of {word}, {over}."
+        )
+    if result.verdict == "not_improved":
+        return f"No verified improvement of {result.op_type} was found: {result.verdict_reason}"
+    if result.verdict == "baseline_failed":
+        return (
+            f"{result.op_type} itself does not pass, so nothing was tried: {result.verdict_reason}"
+        )
+    return f"Whether {result.op_type} became faster is unknown: {result.verdict_reason}"
+
+
+def microseconds(value: float) -> str:
+    """A time with as many digits as it deserves: 0.417 µs, 12.35 µs, 1204.0 µs."""
+    digits = 3 if value < 10 else 2 if value < 100 else 1
+    return f"{value:.{digits}f} µs"
+
+
+def reproduction(result: Result) -> list[str]:
+    """Shell lines that measure the same figure again, then those that search again."""
+    place = shlex.quote(result.operator_path or ".")
+    target = []
+    for name in ("workload", "backend", "device"):
+        value = result.settings.get(name)
+        if isinstance(value, str) and value:
+            target.append(f"--{name} {shlex.quote(value)}")
+    on = " ".join([place, *target])
+    search = " ".join(
+        f"--{name} {shlex.quote(str(result.settings[name]))}"
+        for name in ("budget", "stage", "proposer")
+        if name in result.settings
+    )
+    lines = []
+    if result.base_commit:
+        lines.append(f"git checkout {shlex.quote(result.base_commit)}")
+    lines.append(f"ascendopt evaluate {on}")
+    if result.diff:
+        lines.append("git apply best.patch")
+        lines.append(f"ascendopt evaluate {on}")
+        lines.append("git apply --reverse best.patch")
+    lines.append(
+        " ".join(part for part in (f"ascendopt optimize {on}", search) if part)
+        + f" --seed {result.seed}"
+    )
+    return lines

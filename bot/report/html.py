@@ -1,0 +1,36 @@
+"""`report.html`: the report in one file, pictures inside, no script, nothing loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.report.picture import pipes_picture, trajectory_picture
+from bot.report.text import visible
+from bot.report.view import environment, values
+from ci.result import Result
+
+
+def diff_lines(diff: str) -> Iterator[tuple[str, str]]:
+    """(kind, line) of a unified diff; kind is file, hunk, add, del or same."""
+    for line in diff.splitlines():
+        if line.startswith(("diff --git", "index ", "--- ", "+++ ")):
+            kind = "file"
+        elif line.startswith("@@"):
+            kind = "hunk"
+        elif line.startswith("+"):
+            kind = "add"
+        elif line.startswith("-"):
+            kind = "del"
+        else:
+            kind = "same"
+        indent = len(line) - len(line.lstrip(" "))
+        yield kind, line[:indent] + visible(line[indent:].replace("\t", "    "), 2000)
+
+
+def html(result: Result) -> str:
+    """The whole report as a self-contained page."""
+    shown = values(result)
+    shown["trajectory_svg"] = trajectory_picture(shown["points"], shown["time_word"])
+    shown["pipes_svg"] = pipes_picture(shown["pipes"])
+    shown["diff_lines"] = list(diff_lines(result.diff))
+    return environment(html=True).get_template("report.html.j2").render(shown)

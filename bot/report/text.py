@@ -1,0 +1,65 @@
+"""Text from outside, made harmless before it reaches Markdown.
+
+Rationales, tuple titles, compiler messages and file names come from models, from other people's
+banks and from candidate code. In a merge request they must not mention people, close issues, run
+quick actions, load pictures, smuggle links or HTML, or hide behind invisible characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+# Longest piece of outside text that a report shows in one place, in characters.
+LIMIT: Final = 600
+
+_ZERO_WIDTH: Final = "\u200b"
+# What begins markup anywhere in a line, in CommonMark and in GitHub's and GitLab's dialects: code,
+# emphasis, links, HTML, tables, strike-through, mathematics.
+_MARKUP: Final = re.compile(r"([\\`*_\[\]|~$])")
+# What begins a block at the start of a line: heading, quote, list, rule, quick action.
+_BLOCK_START: Final = re.compile(r"^([#>+=/-])")
+# What forges find after Markdown is parsed: mentions, issues, merge requests, milestones, epics,
+# labels, snippets, emoji. Broken by an invisible space, because a backslash would not stop them.
+_REFERENCE: Final = re.compile(r"([@#!%^:]|\\[~$]|&)(?=[\w\"'])")
+
+
+def visible(text: str, limit: int = LIMIT) -> str:
+    """`text` on one line, without control, bidirectional or other invisible characters."""
+    kept = (" " if c in "\n\r\t" else c for c in text)
+    shown = "".join(c for c in kept if unicodedata.category(c) not in ("Cc", "Cf", "Co", "Cs"))
+    shown = " ".join(shown.split())
+    return shown if len(shown) <= limit else shown[: limit - 1].rstrip() + "…"
+
+
+def plain(text: str, limit: int = LIMIT) -> str:
+    """`text` as Markdown that renders as exactly these words: no markup, mention, link or HTML."""
+    shown = visible(text, limit)
+    shown = _MARKUP.sub(r"\\\1", shown)
+    shown = _REFERENCE.sub(r"\1" + _ZERO_WIDTH, shown)
+    shown = shown.replace("&", "&amp;").replace("<", "&lt;")
+    shown = re.sub(r"(?i)\b(www)\.", r"\1" + _ZERO_WIDTH + ".", shown)
+    shown = shown.replace("://", ":" + _ZERO_WIDTH + "//")
+    shown = re.sub(r"(?i)\bgh-(?=\d)", lambda m: m.group() + _ZERO_WIDTH, shown)
+    return _BLOCK_START.sub(r"\\\1", shown)
+
+
+def code(text: str, limit: int = LIMIT) -> str:
+    """`text` as inline code, safe in a table cell; backticks inside become apostrophes."""
+    shown = visible(text, limit).replace("`", "'").replace("|", "\u2502")
+    return f"`{shown}`" if shown else ""
+
+
+def block(text: str, language: str = "", limit: int = 4000) -> str:
+    """`text` as a fenced code block that nothing inside can close."""
+    lines = text.expandtabs().splitlines()
+    clean = "\n".join(
+        "".join(c for c in line if unicodedata.category(c) not in ("Cc", "Cf", "Co", "Cs"))
+        for line in lines
+    )
+    if len(clean) > limit:
+        clean = clean[:limit].rsplit("\n", 1)[0] + "\n…"
+    longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{clean}\n{fence}"

@@ -1,0 +1,93 @@
+"""What the templates of all report formats share: the values, and the words for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from bot.report.facts import (
+    case_rows,
+    headline,
+    outcome_counts,
+    pipe_rows,
+    reproduction,
+    steps,
+    time_word,
+    trajectory,
+)
+from bot.report.text import block, code, plain, visible
+from ci.result import Result
+from ci.trial import Evidence
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+
+VERDICT_WORDS: Final = {
+    "improved": "improved",
+    "not_improved": "no improvement found",
+    "baseline_failed": "the operator itself fails",
+    "unknown": "unknown, measure more",
+}
+
+
+def _us(value: float) -> str:
+    return f"{value:.{3 if value < 10 else 2 if value < 100 else 1}f}"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if not text or text[-1] in ".!?…" else text + "."
+
+
+def _interval(low: float, high: float) -> str:
+    """' (low to high)', or nothing when all samples agree."""
+    return "" if _us(low) == _us(high) else f" ({_us(low)} to {_us(high)})"
+
+
+def _change(before: object, after: object) -> str:
+    return str(before) if before == after else f"{before} → {after}"
+
+
+def _place(evidence: Evidence) -> str:
+    return f"{evidence.file}:{evidence.line}" if evidence.line else evidence.file
+
+
+def environment(*, html: bool) -> Environment:
+    """Jinja2 with our filters; HTML is escaped always, Markdown through `plain` and `code`."""
+    jinja = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    jinja.filters |= {
+        "us": _us,
+        "sentence": _sentence,
+        "thousands": lambda value: f"{value:,}",
+        "visible": visible,
+    }
+    if not html:
+        jinja.filters |= {"plain": plain, "code": code, "block": block}
+    jinja.globals |= {"interval": _interval, "change": _change, "place": _place}
+    return jinja
+
+
+def values(result: Result) -> dict[str, Any]:
+    """Everything a template may name."""
+    cases = case_rows(result)
+    return {
+        "result": result,
+        "verdict_word": VERDICT_WORDS[result.verdict],
+        "headline": headline(result),
+        "time_word": time_word(result),
+        "cases": cases,
+        "widest": max((row.ratio for row in cases), default=1.0),
+        "steps": steps(result),
+        "pipes": pipe_rows(result),
+        "points": trajectory(result),
+        "counts": outcome_counts(result),
+        "reproduction": "\n".join(reproduction(result)),
+    }

@@ -1,0 +1,219 @@
+"""Results built from the real models, for tests of what is made of them."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+from ci.result import BudgetUse, Result, UsedTuple, Verification
+from ci.trial import (
+    Candidate,
+    CaseMeasurement,
+    Evidence,
+    Fingerprint,
+    Measurement,
+    Outcome,
+    PipeTime,
+    Trial,
+)
+
+OPERATOR_PATH = "src/math/scale_add"
+TILING = "op_host/scale_add.cpp"
+KERNEL = "op_kernel/scale_add.cpp"
+SOURCES = {
+    TILING: "constexpr uint32_t TILE = 1024;\nconstexpr uint32_t BLOCKS = 8;\n",
+    KERNEL: "constexpr int32_t BUFFER_NUM = 1;\n// compute\nvoid Process() {}\n",
+}
+SIMULATED = Fingerprint(backend="sim", device="910B4", version="sim 1, model 1", simulated=True)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=Tester", "-c", "user.email=tester@example.org"]
+    return subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def repository(folder: Path) -> Path:
+    """A checkout with one operator and a bare `origin` beside it; returns the checkout."""
+    origin, checkout = folder / "origin.git", folder / "ops"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(origin)], check=True)
+    subprocess.run(["git", "init", "-q", "-b", "main", str(checkout)], check=True)
+    for name, text in SOURCES.items():
+        path = checkout / OPERATOR_PATH / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (checkout / "README.md").write_text("operators\n")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-q", "-m", "Add scale_add")
+    git(checkout, "remote", "add", "origin", str(origin))
+    git(checkout, "push", "-q", "origin", "main")
+    return checkout
+
+
+def measurement(micros: float, *, cases: int = 2, busy: float = 0.5) -> Measurement:
+    return Measurement(
+        fingerprint=SIMULATED,
+        cases=tuple(
+            CaseMeasurement(
+                case=f"fp16_{2048 << i}",
+                samples_us=(micros * (i + 1),),
+                median_us=micros * (i + 1),
+                low_us=micros * (i + 1),
+                high_us=micros * (i + 1),
+                tiling_key=1,
+                pipes=PipeTime(
+                    total_cycles=int(micros * (i + 1) * 1650),
+                    block_dim=8,
+                    busy_cycles={
+                        "SCALAR": micros * 200,
+                        "VECTOR": micros * 1650 * busy,
+                        "MTE2": micros * 900,
+                        "MTE3": micros * 600,
+                    },
+                ),
+            )
+            for i in range(cases)
+        ),
+    )
+
+
+def trial(
+    number: int,
+    files: dict[str, str] | None = None,
+    micros: float | None = None,
+    *,
+    stage: str = "kernel",
+    parent: str = "",
+    outcome: Outcome = Outcome.OK,
+    rationale: str = "",
+    message: str = "",
+    tuple_ids: tuple[str, ...] = (),
+) -> Trial:
+    return Trial.model_validate(
+        {
+            "number": number,
+            "candidate": Candidate.model_validate(
+                {
+                    "files": files or {},
+                    "stage": stage,
+                    "parent": parent,
+                    "proposer": "rules" if files else "",
+                    "rationale": rationale,
+                    "rule_ids": ("double-buffer",) if files and stage == "kernel" else (),
+                    "tuple_ids": tuple_ids,
+                }
+            ),
+            "outcome": outcome,
+            "evidence": Evidence(message=message, file=KERNEL, line=2) if message else None,
+            "measurement": None if micros is None else measurement(micros),
+            "seconds": 1.25,
+        }
+    )
+
+
+WIDE_TILE = {TILING: SOURCES[TILING].replace("1024", "8192")}
+DOUBLE_BUFFER = WIDE_TILE | {KERNEL: SOURCES[KERNEL].replace("BUFFER_NUM = 1", "BUFFER_NUM = 2")}
+
+DIFF = """\
+diff --git a/src/math/scale_add/op_host/scale_add.cpp b/src/math/scale_add/op_host/scale_add.cpp
+--- a/src/math/scale_add/op_host/scale_add.cpp
++++ b/src/math/scale_add/op_host/scale_add.cpp
+@@ -1,2 +1,2 @@
+-constexpr uint32_t TILE = 1024;
++constexpr uint32_t TILE = 8192;
+ constexpr uint32_t BLOCKS = 8;
+diff --git a/src/math/scale_add/op_kernel/scale_add.cpp b/src/math/scale_add/op_kernel/scale_add.cpp
+--- a/src/math/scale_add/op_kernel/scale_add.cpp
++++ b/src/math/scale_add/op_kernel/scale_add.cpp
+@@ -1,3 +1,3 @@
+-constexpr int32_t BUFFER_NUM = 1;
++constexpr int32_t BUFFER_NUM = 2;
+ // compute
+ void Process() {}
+"""
+
+
+def result(base_commit: str = "", **changes: object) -> Result:
+    """A finished run: a wider tile, then a double buffer, with failures on the way."""
+    baseline = trial(0, None, 12.0, stage="baseline")
+    tiling = trial(
+        2, WIDE_TILE, 9.0, stage="tiling", parent=baseline.candidate.hash, rationale="larger tile"
+    )
+    best = trial(
+        5,
+        DOUBLE_BUFFER,
+        6.0,
+        parent=tiling.candidate.hash,
+        rationale="MTE2 waits for VECTOR; a second buffer lets copies run ahead",
+        tuple_ids=("abcdef012345",),
+    )
+    trials = (
+        baseline,
+        trial(
+            1,
+            {TILING: "x"},
+            None,
+            stage="tiling",
+            outcome=Outcome.MEMORY_ERROR,
+            rationale="tile of 64 KiB",
+            message="UB overflow: 262144 of 196608 bytes",
+        ),
+        tiling,
+        trial(
+            3,
+            {KERNEL: "y"},
+            None,
+            outcome=Outcome.RACE,
+            rationale="drop the barrier",
+            message="VECTOR reads buffer x before MTE2 wrote it",
+        ),
+        trial(4, {KERNEL: "z"}, 9.5, rationale="fuse Muls and Adds into Axpy"),
+        best,
+    )
+    values: dict[str, object] = {
+        "run": "20260101-000000-7",
+        "operator": "scale_add",
+        "op_type": "ScaleAdd",
+        "operator_path": OPERATOR_PATH,
+        "base_commit": base_commit,
+        "base_hashes": {
+            name: hashlib.sha256(text.encode()).hexdigest() for name, text in SOURCES.items()
+        },
+        "fingerprint": SIMULATED,
+        "seed": 7,
+        "settings": {
+            "workload": "src/math/scale_add/workload.yaml",
+            "backend": "sim",
+            "device": "910B4",
+            "budget": 40,
+            "stage": "both",
+            "proposer": "rules",
+        },
+        "verdict": "improved",
+        "verdict_reason": "every case is faster and verified",
+        "baseline": baseline,
+        "best": best,
+        "speedup": 2.0,
+        "diff": DIFF,
+        "trials": trials,
+        "retrieved": (
+            UsedTuple(
+                id="abcdef012345",
+                title="Double buffering of the input queue",
+                bottleneck="MTE2 and VECTOR run one after the other",
+                similarity=0.83,
+                why="same bottleneck class, same op family",
+                trial=5,
+                won=True,
+            ),
+        ),
+        "verification": Verification(
+            seeds=(1, 2, 3), cases=2, elements=18432, reference="golden", worst_error=0.25
+        ),
+        "budget": BudgetUse(evaluations=6, granted=40, wall_seconds=41.5),
+        "bottleneck_before": "MTE2 and VECTOR take turns",
+        "bottleneck_after": "MTE2 bandwidth",
+    }
+    return Result.model_validate(values | changes)

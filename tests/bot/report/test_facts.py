@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from bot.report.facts import (
+    case_rows,
+    headline,
+    outcome_counts,
+    pipe_rows,
+    reproduction,
+    steps,
+    trajectory,
+)
+from tests.bot.make import result, trial
+
+
+def test_a_case_has_its_times_before_and_after() -> None:
+    rows = case_rows(result())
+    assert [(r.case, r.before_us, r.after_us, r.ratio) for r in rows] == [
+        ("fp16_2048", 12.0, 6.0, 2.0),
+        ("fp16_4096", 24.0, 12.0, 2.0),
+    ]
+
+
+def test_pipes_are_summed_over_cases_and_idle_ones_left_out() -> None:
+    rows = {row.pipe: row for row in pipe_rows(result())}
+    assert set(rows) == {"SCALAR", "MTE2", "VECTOR", "MTE3"}
+    assert rows["MTE2"].before_cycles == 2 * 12.0 * 900
+    assert rows["MTE2"].before_share == 2 * 12.0 * 900 / (3 * 12.0 * 1650)
+
+
+def test_the_chain_of_accepted_changes_leads_from_baseline_to_best() -> None:
+    chain = steps(result())
+    assert [(s.trial, s.stage) for s in chain] == [(2, "tiling"), (5, "kernel")]
+    assert chain[0].after_us == chain[1].before_us
+
+
+def test_the_best_line_never_rises_and_failures_have_no_score() -> None:
+    points = trajectory(result())
+    best = [p.best_us for p in points]
+    assert best == sorted(best, reverse=True)
+    assert [p.trial for p in points if p.score_us is None] == [1, 3]
+
+
+def test_outcomes_are_counted() -> None:
+    assert outcome_counts(result()) == {"ok": 4, "memory_error": 1, "race": 1}
+
+
+def test_simulated_time_is_called_simulated() -> None:
+    assert "simulated time" in headline(result())
+
+
+def test_no_improvement_is_said_plainly() -> None:
+    said = headline(result(verdict="not_improved", verdict_reason="nothing helped", speedup=1.0))
+    assert said == "No verified improvement of ScaleAdd was found: nothing helped"
+
+
+def test_a_run_whose_baseline_failed_has_no_rows() -> None:
+    from ci.trial import Outcome
+
+    failed = trial(0, outcome=Outcome.WRONG_RESULT, message="element 3 is off", stage="baseline")
+    empty = result(
+        verdict="baseline_failed",
+        verdict_reason="x",
+        baseline=failed,
+        best=failed,
+        trials=(failed,),
+        diff="",
+        speedup=1.0,
+        verification=None,
+        retrieved=(),
+    )
+    assert case_rows(empty) == pipe_rows(empty) == trajectory(empty) == steps(empty) == []
+
+
+def test_reproduction_quotes_what_the_shell_would_read() -> None:
+    lines = reproduction(result(operator_path="src/a b; rm -rf"))
+    assert any("'src/a b; rm -rf'" in line for line in lines)
+    assert lines[-1].endswith("--seed 7")

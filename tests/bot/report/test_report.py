@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from bot.report import write_reports
+from bot.report.facts import pipe_rows, trajectory
+from bot.report.html import diff_lines, html
+from bot.report.markdown import markdown
+from bot.report.mermaid import trajectory_chart
+from bot.report.picture import pipes_picture, trajectory_picture
+from ci.result import Result
+from ci.trial import Outcome
+from tests.bot.make import result, trial
+
+VOID = {"meta", "br", "img", "hr", "input", "link"}
+
+
+class Balanced(HTMLParser):
+    """Fails on a tag that closes nothing; collects what would be loaded from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loads: list[str] = []
+        self.scripts = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.scripts += tag == "script"
+        self.loads += [v for k, v in attrs if k in ("src", "href") and v and not v.startswith("#")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.loads += [v for k, v in attrs if k in ("src", "href") and v and not v.startswith("#")]
+
+
+def hostile() -> Result:
+    words = "<script>x</script> [a](http://evil) @all | # </section>"
+    bad = trial(
+        1,
+        {"op_host/scale_add.cpp": "x"},
+        None,
+        rationale=words,
+        message=words,
+        outcome=Outcome.COMPILE_ERROR,
+    )
+    whole = result()
+    return whole.model_copy(
+        update={
+            "trials": (whole.baseline, bad, whole.best),
+            "verdict_reason": words,
+            "bottleneck_before": words,
+        }
+    )
+
+
+@pytest.mark.parametrize("made", [result(), hostile()], ids=["ordinary", "hostile"])
+def test_the_page_is_well_formed_and_loads_nothing(made: Result) -> None:
+    page = Balanced()
+    page.feed(html(made))
+    assert page.open == []
+    assert page.loads == []
+    assert page.scripts == 0
+
+
+def test_hostile_text_stays_inside_its_cell_in_markdown() -> None:
+    text = markdown(hostile())
+    assert "<script" not in text
+    assert "@all" not in text
+    rows = [line for line in text.splitlines() if line.startswith("| 1 |")]
+    assert len(rows) == 1
+    assert len(re.findall(r"(?<!\\)\|", rows[0])) == 6
+
+
+@pytest.mark.parametrize("render", [markdown, html])
+def test_every_required_part_is_there(render: object) -> None:
+    text = render(result())  # type: ignore[operator]
+    for part in (
+        "Cases",
+        "What changed",
+        "Pipes",
+        "Verification",
+        "Experience",
+        "Trials",
+        "Environment",
+        "Reproduce",
+        "Patch",
+    ):
+        assert part in text
+    for figure in ("2.00×", "12.00", "6.000", "18,432", "abcdef012345", "910B4"):
+        assert figure in text
+    assert "imulated time" in text
+    assert "git apply best.patch" in text
+
+
+def test_every_trial_is_listed() -> None:
+    text = markdown(result())
+    for number in range(6):
+        assert re.search(rf"^\| {number} \|", text, flags=re.MULTILINE)
+
+
+def test_a_failed_baseline_makes_a_report_too(tmp_path: Path) -> None:
+    failed = trial(0, outcome=Outcome.RACE, message="VECTOR before MTE2", stage="baseline")
+    write_reports(
+        result(
+            verdict="baseline_failed",
+            verdict_reason="it races",
+            baseline=failed,
+            best=failed,
+            trials=(failed,),
+            diff="",
+            speedup=1.0,
+            verification=None,
+            retrieved=(),
+        ),
+        tmp_path,
+    )
+    assert "VECTOR before MTE2" in (tmp_path / "report.md").read_text()
+    assert "it races" in (tmp_path / "report.html").read_text()
+    assert not (tmp_path / "trajectory.svg").exists()
+
+
+def test_pictures_named_in_markdown_exist_and_the_result_reads_back(tmp_path: Path) -> None:
+    write_reports(result(), tmp_path)
+    named = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", (tmp_path / "report.md").read_text())
+    assert named == ["trajectory.svg", "pipes.svg"]
+    assert all((tmp_path / name).read_text().startswith("<svg") for name in named)
+    assert Result.model_validate_json((tmp_path / "result.json").read_text()) == result()
+
+
+def test_the_same_result_gives_the_same_pictures() -> None:
+    points, rows = trajectory(result()), pipe_rows(result())
+    assert trajectory_picture(points, "time") == trajectory_picture(points, "time")
+    assert pipes_picture(rows) == pipes_picture(rows)
+
+
+def test_mermaid_thins_long_runs_and_keeps_the_last_point() -> None:
+    points = trajectory(result())
+    many = [points[0].model_copy(update={"trial": n, "best_us": 500.0 - n}) for n in range(301)]
+    chart = trajectory_chart(many, "simulated time")
+    values = re.search(r"line \[(.*)\]", chart)
+    assert values is not None
+    assert len(values.group(1).split(", ")) <= 61
+    assert values.group(1).endswith("200.000")
+    assert trajectory_chart(points[:1], "time") == ""
+
+
+def test_diff_lines_are_told_apart() -> None:
+    diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n c"
+    assert [kind for kind, _ in diff_lines(diff)] == [
+        "file",
+        "file",
+        "file",
+        "hunk",
+        "del",
+        "add",
+        "same",
+    ]
