@@ -225,7 +225,7 @@ def _divisor(source: Source, path: str, node: Node, name: str) -> Knob | None:
     value = int(found.group(1))
     values = tuple(
         sorted(
-            {v for v in (value - 2, value - 1, value, value + 1, 2 * value, 4 * value) if v >= 1}
+            {v for v in (value - 2, value - 1, value, value + 1, 2 * value, 4 * value) if v >= 2}
         )
     )
     return _knob(

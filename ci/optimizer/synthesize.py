@@ -60,10 +60,15 @@ def _runs(source: Source, wanted: frozenset[str]) -> list[tuple[int, int, tuple[
 
 
 def _unique(knobs: list[Knob]) -> list[Knob]:
-    """Give knobs of one name (in several files or branches) a number each."""
+    """One knob a place; those of one name (in several files or branches) get a number each."""
     seen: dict[str, int] = {}
+    places: set[tuple[str, int, int]] = set()
     named = []
     for knob in knobs:
+        place = (knob.file, knob.start, knob.end)
+        if knob.end > knob.start and place in places:
+            continue
+        places.add(place)
         count = seen.get(knob.name, 0)
         seen[knob.name] = count + 1
         named.append(knob.model_copy(update={"name": f"{knob.name}.{count}"}) if count else knob)
