@@ -118,15 +118,19 @@ def applied(operator: Operator, diff: str, name: str = "the patch") -> dict[str,
         }
 
 
-def apply(git: Git, diff: str, name: str = "the patch", *, index: bool = False) -> None:
-    """`git apply --check`, then apply; raises `InputError` in git's words when it does not fit."""
-    flags = ["--index"] if index else []
+def apply(git: Git, diff: str, name: str = "the patch", *, index: Path | None = None) -> None:
+    """`git apply --check`, then apply to the work tree, or to the index file `index` alone.
+
+    Raises `InputError` in git's words when it does not fit.
+    """
+    flags = ["--whitespace=nowarn", *(["--cached"] if index else [])]
+    env = {"GIT_INDEX_FILE": str(index)} if index else {}
     try:
-        git.run("apply", "--check", "--whitespace=nowarn", *flags, "-", stdin=diff)
+        git.run("apply", "--check", *flags, "-", stdin=diff, env=env)
     except GitError as problem:
         words = str(problem).partition("error: ")[2] or str(problem)
         raise InputError(f"{name} does not apply to the operator as it stands: {words}.") from None
-    git.run("apply", "--whitespace=nowarn", *flags, "-", stdin=diff)
+    git.run("apply", *flags, "-", stdin=diff, env=env)
 
 
 def _relative_to_operator(diff: str, sources: Collection[str]) -> bool:

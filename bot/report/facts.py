@@ -230,30 +230,25 @@ def microseconds(value: float) -> str:
     return f"{value:.{digits}f} µs"
 
 
-def reproduction(result: Result) -> list[str]:
-    """Shell lines that measure the same figure again, then those that search again."""
-    place = shlex.quote(result.operator_path or ".")
-    target = []
+def evaluation_command(result: Result) -> str:
+    """The shell line that measures the operator as it stands in the checkout."""
+    parts = ["ascendopt", "evaluate", shlex.quote(result.operator_path or ".")]
     for name in ("workload", "backend", "device"):
         value = result.settings.get(name)
         if isinstance(value, str) and value:
-            target.append(f"--{name} {shlex.quote(value)}")
-    on = " ".join([place, *target])
-    search = " ".join(
-        f"--{name} {shlex.quote(str(result.settings[name]))}"
-        for name in ("budget", "stage", "proposer")
-        if name in result.settings
-    )
-    lines = []
-    if result.base_commit:
-        lines.append(f"git checkout {shlex.quote(result.base_commit)}")
-    lines.append(f"ascendopt evaluate {on}")
+            parts += [f"--{name}", shlex.quote(value)]
+    return " ".join(parts)
+
+
+def reproduction(result: Result) -> list[str]:
+    """Shell lines that measure the same figure again, then those that search again."""
+    evaluate = evaluation_command(result)
+    lines = [f"git checkout {shlex.quote(result.base_commit)}"] if result.base_commit else []
+    lines.append(evaluate)
     if result.diff:
-        lines.append("git apply best.patch")
-        lines.append(f"ascendopt evaluate {on}")
-        lines.append("git apply --reverse best.patch")
-    lines.append(
-        " ".join(part for part in (f"ascendopt optimize {on}", search) if part)
-        + f" --seed {result.seed}"
-    )
-    return lines
+        lines += ["git apply best.patch", evaluate, "git apply --reverse best.patch"]
+    search = evaluate.replace("ascendopt evaluate", "ascendopt optimize", 1)
+    for name in ("budget", "stage", "proposer"):
+        if name in result.settings:
+            search += f" --{name} {shlex.quote(str(result.settings[name]))}"
+    return [*lines, f"{search} --seed {result.seed}"]

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.report.facts import (
     case_rows,
+    evaluation_command,
     headline,
     outcome_counts,
     pipe_rows,
@@ -89,5 +90,6 @@ def values(result: Result) -> dict[str, Any]:
         "pipes": pipe_rows(result),
         "points": trajectory(result),
         "counts": outcome_counts(result),
+        "evaluation": evaluation_command(result),
         "reproduction": "\n".join(reproduction(result)),
     }

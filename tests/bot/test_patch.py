@@ -115,13 +115,16 @@ def test_the_checkout_is_left_alone_when_applied_elsewhere(tmp_path: Path) -> No
     assert Git(checkout).run("status", "--porcelain") == ""
 
 
-def test_apply_with_index_stages_the_change(tmp_path: Path) -> None:
-    git = Git(repository(tmp_path))
-    apply(git, DIFF, index=True)
-    assert git.run("diff", "--cached", "--name-only").split() == [
+def test_apply_to_an_index_leaves_the_work_tree_alone(tmp_path: Path) -> None:
+    git, index = Git(repository(tmp_path)), tmp_path / "index"
+    env = {"GIT_INDEX_FILE": str(index)}
+    git.run("read-tree", "HEAD", env=env)
+    apply(git, DIFF, index=index)
+    assert git.run("diff", "--cached", "--name-only", env=env).split() == [
         f"{OPERATOR_PATH}/{TILING}",
         f"{OPERATOR_PATH}/{KERNEL}",
     ]
+    assert git.run("status", "--porcelain") == ""
 
 
 def test_a_patch_file_must_exist_and_be_text(tmp_path: Path) -> None:

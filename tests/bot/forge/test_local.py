@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot.forge import find_forge
+from bot.forge.base import Forge
+from bot.forge.local import LocalForge
+from ci.errors import InputError
+from tests.bot.forge.contract import ForgeContract
+from tests.bot.make import git, repository
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    made = repository(tmp_path)
+    git(made, "checkout", "-q", "-b", "work")
+    (made / "README.md").write_text("changed\n")
+    git(made, "commit", "-q", "-am", "Change")
+    git(made, "push", "-q", "origin", "work")
+    return made
+
+
+@pytest.fixture
+def forge(checkout: Path) -> Forge:
+    return LocalForge.of_remote(checkout, "origin")
+
+
+@pytest.fixture
+def merge(checkout: Path) -> Callable[[str], object]:
+    return lambda branch: git(checkout, "push", "-q", "origin", f"{branch}:main")
+
+
+@pytest.fixture
+def delete(checkout: Path) -> Callable[[str], object]:
+    return lambda branch: git(checkout, "push", "-q", "origin", "--delete", branch)
+
+
+@pytest.fixture
+def restore(checkout: Path) -> Callable[[str], object]:
+    return lambda branch: git(checkout, "push", "-q", "origin", branch)
+
+
+class TestLocalForge(ForgeContract):
+    pass
+
+
+def test_a_person_can_read_the_merge_request_as_a_file(forge: Forge) -> None:
+    made = forge.open("Faster add", "the body", "work", "main")
+    forge.comment(made.number, "a remark")
+    page = Path(made.place).read_text()
+    for words in ("# Faster add", "the body", "`work` → `main`", "a remark", "(open)"):
+        assert words in page
+
+
+def test_two_processes_see_the_same_merge_requests(forge: Forge, checkout: Path) -> None:
+    forge.open("one", "", "work", "main")
+    assert find_forge("local", checkout, "origin").merge_requests() == forge.merge_requests()
+
+
+def test_a_file_url_and_a_path_name_the_forge_too(checkout: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "origin.git"
+    git(checkout, "remote", "set-url", "origin", f"file://{bare}")
+    assert LocalForge.of_remote(checkout, "origin").repository().push_url == str(bare)
+    assert LocalForge.of_remote(checkout, str(bare)).repository().push_url == str(bare)
+
+
+def test_a_remote_elsewhere_is_refused(checkout: Path) -> None:
+    git(checkout, "remote", "set-url", "origin", "https://example.org/ops.git")
+    with pytest.raises(InputError, match="no folder of this machine"):
+        LocalForge.of_remote(checkout, "origin")
+
+
+def test_a_missing_remote_is_refused(checkout: Path) -> None:
+    with pytest.raises(InputError, match="no remote 'upstream'"):
+        LocalForge.of_remote(checkout, "upstream")
+
+
+def test_a_checkout_is_no_forge(checkout: Path) -> None:
+    with pytest.raises(InputError, match="no bare git repository"):
+        LocalForge(checkout)
+
+
+def test_an_unknown_forge_is_named(checkout: Path) -> None:
+    with pytest.raises(InputError, match="no forge 'sourcehut'; known: local"):
+        find_forge("sourcehut", checkout, "origin")
