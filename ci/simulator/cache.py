@@ -1,0 +1,108 @@
+"""Things built once and kept on disk, safe against several builders at the same time.
+
+An entry is a folder named by the hash of everything that its content follows from. It is made in
+a private folder beside its place and renamed into it, so that a reader sees all of it or nothing,
+also after a kill.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+KEEP_BYTES = 4 << 30
+"""The cache is trimmed to this, least recently used entries first."""
+
+ABANDONED_SECONDS = 3600.0
+"""A private folder this old belongs to a builder that was killed."""
+
+
+def default_root() -> Path:
+    """`$XDG_CACHE_HOME/ascendopt`, or `~/.cache/ascendopt`."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base else Path.home() / ".cache") / "ascendopt"
+
+
+def digest(parts: Iterable[str | bytes]) -> str:
+    """32 hex digits over the parts, boundaries included."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part.encode(errors="surrogateescape") if isinstance(part, str) else part
+        state.update(len(data).to_bytes(8, "little") + data)
+    return state.hexdigest()[:32]
+
+
+def digest_tree(folder: Path, endings: tuple[str, ...]) -> str:
+    """Digest of the names and contents of a folder's files with one of the endings."""
+    parts: list[str | bytes] = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in endings and path.is_file():
+            parts += [path.relative_to(folder).as_posix(), path.read_bytes()]
+    return digest(parts)
+
+
+class BuildCache:
+    """Folders by key below `root`; `get` makes what is not there yet."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or default_root()
+
+    def get(self, kind: str, key: str, make: Callable[[Path], None]) -> Path:
+        """The entry of `kind` and `key`; `make` fills a private folder when it is missing.
+
+        `kind` is a plain word, part of the path. One builder works at a time for one key, the
+        others wait and find its entry. What `make` raises passes on and leaves no entry.
+        """
+        place = self.root / kind / key
+        if place.is_dir():
+            with suppress(OSError):
+                os.utime(place)
+            return place
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock(kind, key):
+            if place.is_dir():
+                return place
+            private = Path(tempfile.mkdtemp(prefix=f".{key[:12]}.", dir=place.parent))
+            try:
+                make(private)
+                private.chmod(0o755)
+                private.rename(place)
+            finally:
+                shutil.rmtree(private, ignore_errors=True)
+        return place
+
+    def trim(self, kind: str, keep_bytes: int = KEEP_BYTES) -> None:
+        """Remove the least recently used entries of `kind` beyond `keep_bytes`."""
+        folder = self.root / kind
+        if not folder.is_dir():
+            return
+        aged = []
+        for entry in folder.iterdir():
+            with suppress(OSError):
+                size = sum(f.stat().st_size for f in entry.rglob("*") if f.is_file())
+                aged.append((entry.stat().st_mtime, size, entry))
+        total = sum(size for _, size, _ in aged)
+        now = time.time()
+        for modified, size, entry in sorted(aged):
+            private = entry.name.startswith(".")
+            if (private and now - modified > ABANDONED_SECONDS) or (
+                not private and total > keep_bytes
+            ):
+                shutil.rmtree(entry, ignore_errors=True)
+                total -= size
+
+    @contextmanager
+    def _lock(self, kind: str, key: str) -> Iterator[None]:
+        """Held by one builder of the key, in this process or another; freed when it dies."""
+        locks = self.root / "locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        with (locks / f"{kind}-{key[:4]}").open("a") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield

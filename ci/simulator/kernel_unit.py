@@ -1,0 +1,136 @@
+"""Writes the translation unit that makes one kernel variant callable by the machine.
+
+On a device the operator compiler makes one binary for each dtype column and tiling key, with the
+`DTYPE_*` macros and the tiling struct filled in. This does the same as a small C++ file that
+includes the operator's kernel source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ci.dtypes import BY_NAME
+from ci.errors import TrialFailure
+from ci.operator import Operator
+from ci.trial import Evidence, Outcome
+
+SYSTEM_WORKSPACE = 16 << 20
+"""Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
+
+
+@dataclass(frozen=True)
+class KernelVariant:
+    """What one compiled kernel is specialised for."""
+
+    dtypes: tuple[str, ...]
+    """Of the inputs, then the outputs, in the order of the definition."""
+    formats: tuple[str, ...]
+    tiling_key: int
+    tiling_declarations: str
+    """C++ text of the tiling structs."""
+    tiling_struct: str
+    """Name of the struct that GET_TILING_DATA fills for this key; '' when there is none."""
+    defines: tuple[tuple[str, str], ...] = ()
+    """Further macros, such as the values of template tiling keys."""
+
+
+_LAUNCH = re.compile(r"<<<.*?>>>", re.DOTALL)
+_SIGNATURE = (
+    r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?{name}\s*\((?P<list>[^)]*)\)"
+)
+_NAME = re.compile(_SIGNATURE.format(name=r"(?P<name>\w+)"))
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def without_launches(source: str) -> str:
+    """The source with `<<<…>>>` blanked to equal length: host-side launchers become plain calls."""
+    return _LAUNCH.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), source)
+
+
+def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
+    """Name and number of parameters of the kernel function in the entry source.
+
+    Raises TrialFailure(COMPILE_ERROR) when there is none.
+    """
+    plain = _COMMENT.sub(" ", source)
+    found = list(_NAME.finditer(plain))
+    own = [f for f in found if f["name"] == operator.name] or found
+    if not own:
+        raise TrialFailure(
+            Outcome.COMPILE_ERROR,
+            Evidence(
+                message="The kernel source defines no __global__ function.",
+                file=operator.kernel_entry,
+            ),
+        )
+    listed = own[0]["list"].strip()
+    return own[0]["name"], len(listed.split(",")) if listed else 0
+
+
+def translation_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
+    """Text of the unit; it includes the kernel source by its path below the build folder."""
+    name, count = kernel_parameters(operator, entry_source)
+    lines = [f"#define ASCENDOPT_TILING_KEY {variant.tiling_key}"]
+    lines += _dtype_macros(operator, variant)
+    lines += [f"#define {key} {value}" for key, value in variant.defines]
+    lines.append(variant.tiling_declarations)
+    if variant.tiling_struct:
+        lines.append(f"using AscendOptTilingData = {variant.tiling_struct};")
+    entry = f"kernel_entry_{name}"
+    lines += [
+        f"#define {name} {entry}",
+        f'#include "{operator.kernel_entry}"',
+        f"#undef {name}",
+        'extern "C" __attribute__((visibility("default"))) void ascendopt_entry(uint8_t** a) {',
+        *_call(operator, entry, count),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _call(operator: Operator, entry: str, count: int) -> list[str]:
+    """The call of the kernel: tensors as they are, then the user's workspace and the tiling.
+
+    Kernels that declare fewer parameters than tensors + 2 leave out the workspace, then tiling.
+    """
+    tensors = len(operator.inputs) + len(operator.outputs)
+    given = [f"a[{i}]" for i in range(min(tensors, count))]
+    system = ""
+    if count >= tensors + 2:
+        system = f"    AscendC::SetSysWorkspaceForce(a[{tensors}]);"
+        given += [f"AscendC::GetUserWorkspace(a[{tensors}])", f"a[{tensors + 1}]"]
+    elif count == tensors + 1:
+        given.append(f"a[{tensors + 1}]")
+    return [line for line in (system, f"    {entry}({', '.join(given)});") if line]
+
+
+def _dtype_macros(operator: Operator, variant: KernelVariant) -> list[str]:
+    names = [t.name for t in (*operator.inputs, *operator.outputs)]
+    lines = []
+    # An output may bear an input's name (in-place operators); the first definition stands.
+    seen: set[str] = set()
+    for name, dtype, form in zip(names, variant.dtypes, variant.formats, strict=True):
+        word = name.upper()
+        if word in seen:
+            continue
+        seen.add(word)
+        lines += [
+            f"#define DTYPE_{word} {BY_NAME[dtype].kernel_type}",
+            f"#define ORIG_DTYPE_{word} {BY_NAME[dtype].macro}",
+            f"#define FORMAT_{word} FORMAT_{form}",
+        ]
+    return lines
+
+
+def formats_of(operator: Operator, column: int) -> tuple[str, ...]:
+    """Format of each input and output in a dtype column, ND where the definition says none."""
+    return tuple(
+        _pick(spec.formats, column, "ND") for spec in (*operator.inputs, *operator.outputs)
+    )
+
+
+def _pick(values: Sequence[str], column: int, otherwise: str) -> str:
+    found = values[min(column, len(values) - 1)] if values else otherwise
+    return found.removeprefix("ge::").removeprefix("FORMAT_")

@@ -1,0 +1,62 @@
+"""The second guard: what a built kernel asks of the program that loads it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+from ci.errors import EnvironmentProblem
+from ci.trial import Evidence
+from rules.guards import allowed_symbols
+
+_INTERNAL = re.compile(r"_ZN?K?V?(?:T[VIS])?N?K?3dav|main$|_init$|_fini$|_start$|_IO_stdin_used$")
+"""What the machine exports only because all of it is exported: its inside, not instructions."""
+
+
+def check_symbols(kernel: Path, machine_runner: Path) -> Evidence | None:
+    """Names the symbols that a kernel may not use, or None when there are none."""
+    allowed = instructions(machine_runner)
+    libraries = allowed_symbols()
+    foreign = [
+        name
+        for name in undefined_symbols(kernel)
+        if name not in allowed and not libraries.fullmatch(name)
+    ]
+    if not foreign:
+        return None
+    shown = ", ".join(_demangle(foreign[:8]))
+    return Evidence(
+        message=f"The built kernel asks for symbols that the machine does not offer: {shown}.",
+        details="symbols",
+    )
+
+
+@lru_cache(maxsize=8)
+def instructions(machine_runner: Path) -> frozenset[str]:
+    """Symbols of the machine's instructions and hooks."""
+    names = _nm(machine_runner, "--defined-only")
+    return frozenset(n for n in names if not _INTERNAL.match(n))
+
+
+def undefined_symbols(library: Path) -> list[str]:
+    """What a shared library leaves to its loader, without version suffixes."""
+    return sorted(_nm(library, "--undefined-only"))
+
+
+def _nm(file: Path, which: str) -> set[str]:
+    done = subprocess.run(
+        ["nm", "-D", "--format=posix", which, str(file)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode:
+        raise EnvironmentProblem(f"nm cannot read {file.name}: {done.stderr.strip()[:200]}")
+    return {line.split(" ", 1)[0].split("@", 1)[0] for line in done.stdout.splitlines() if line}
+
+
+def _demangle(names: list[str]) -> list[str]:
+    done = subprocess.run(["c++filt", *names], capture_output=True, text=True, errors="replace")
+    return done.stdout.splitlines() if done.returncode == 0 else names

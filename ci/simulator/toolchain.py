@@ -1,0 +1,279 @@
+"""Builds what the simulator runs: the machine and its precompiled headers once, candidates often.
+
+Everything is cached on disk by content (`ci/simulator/cache.py`), so that an unchanged tiling or
+kernel is never compiled again, in this run or the next.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from ci.operator import Operator
+from ci.simulator.cache import BuildCache, digest, digest_tree
+from ci.simulator.compiler import (
+    COMPILER,
+    compile_candidate,
+    compile_trusted,
+    compiler_version,
+)
+from ci.simulator.kernel_unit import KernelVariant, translation_unit, without_launches
+
+HERE = Path(__file__).parent
+MACHINE = HERE / "machine"
+DEVICE_HEADERS = HERE / "ascendc"
+HOST_HEADERS = HERE / "host"
+SOURCE_ENDINGS = (".h", ".hpp", ".cpp", ".cc", ".inc")
+
+BASELINE_ISA = ("-march=x86-64-v3", "-mf16c")
+"""AVX2 and hardware fp16 conversion: without it fp16 runs four times slower than fp32."""
+
+MACHINE_FLAGS = ("-std=c++17", "-O2", "-g1", *BASELINE_ISA, "-fno-strict-aliasing", "-w")
+
+KERNEL_FLAGS = (
+    "-std=c++17", "-O1", "-g1", "-fPIC", *BASELINE_ISA, "-fno-strict-aliasing",
+    "-fvisibility=hidden", "-fsanitize-coverage=trace-pc", "-fpermissive", "-w",
+    # The dav-c220 vector core, as the operator compiler names it.
+    "-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", "-D__DAV_C220_VEC__", "-D__DAV_VEC__",
+)  # fmt: skip
+
+HOST_FLAGS = ("-std=c++17", "-O1", "-g1", "-fpermissive", "-w")
+
+
+class Toolchain:
+    """The compiler with our headers and machine. Safe to share between threads."""
+
+    def __init__(self, cache: BuildCache | None = None) -> None:
+        self.cache = cache or BuildCache()
+
+    @cached_property
+    def version(self) -> str:
+        """12 hex digits over the machine's and headers' sources, flags and compiler: two equal
+        ones give equal cycles."""
+        return digest(
+            [
+                compiler_version(),
+                *MACHINE_FLAGS,
+                *KERNEL_FLAGS,
+                self._machine_sources,
+                self._device_headers,
+            ]
+        )[:12]
+
+    @cached_property
+    def _machine_sources(self) -> str:
+        return digest_tree(MACHINE, SOURCE_ENDINGS)
+
+    @cached_property
+    def _machine_headers(self) -> str:
+        return digest_tree(MACHINE, (".h",))
+
+    @cached_property
+    def _device_headers(self) -> str:
+        return digest_tree(DEVICE_HEADERS, SOURCE_ENDINGS)
+
+    @cached_property
+    def _host_headers(self) -> str:
+        return digest_tree(HOST_HEADERS, SOURCE_ENDINGS)
+
+    @cached_property
+    def machine_runner(self) -> Path:
+        """The machine's program; built on first use, about a minute on two cores.
+
+        Raises EnvironmentProblem when it does not build here.
+        """
+        key = digest([compiler_version(), *MACHINE_FLAGS, self._machine_sources])
+        return self.cache.get("machine", key, self._build_machine) / "machine_runner"
+
+    def _build_machine(self, folder: Path) -> None:
+        sources = sorted(MACHINE.glob("*.cpp"))
+
+        def build(source: Path) -> Path:
+            flags = [*MACHINE_FLAGS, f"-I{MACHINE}"]
+            text = source.read_bytes()
+            key = digest([compiler_version(), *flags, self._machine_headers, source.name, text])
+            entry = self.cache.get(
+                "object",
+                key,
+                lambda private: compile_trusted(
+                    [*flags, "-c", str(source), "-o", "unit.o"], private
+                ),
+            )
+            return entry / "unit.o"
+
+        with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+            objects = list(pool.map(build, sources))
+        compile_trusted(
+            ["-rdynamic", *map(str, objects), "-o", "machine_runner", "-ldl", "-lpthread"], folder
+        )
+
+    @cached_property
+    def kernel_prefix(self) -> Path:
+        """Folder of `prefix.h`, which includes the AscendC headers, and its compiled form."""
+        key = digest(
+            [compiler_version(), *KERNEL_FLAGS, self._device_headers, self._machine_headers]
+        )
+        return self.cache.get("kernel_prefix", key, self._build_kernel_prefix)
+
+    def _build_kernel_prefix(self, folder: Path) -> None:
+        (folder / "prefix.h").write_text(f'#include "{DEVICE_HEADERS}/kernel_operator.h"\n')
+        compile_trusted(
+            [*KERNEL_FLAGS, *_device_includes(), "-x", "c++-header", "prefix.h"], folder
+        )
+
+    def compile_kernel(
+        self, operator: Operator, texts: Mapping[str, str], variant: KernelVariant
+    ) -> Path:
+        """Compile one kernel variant; answers the path of `kernel.so`.
+
+        `texts` are all sources of the operator by relative path, a candidate's included.
+        Raises TrialFailure(COMPILE_ERROR).
+        """
+        laid = kernel_texts(operator, texts)
+        unit = translation_unit(operator, variant, texts[operator.kernel_entry])
+        arguments = [
+            *KERNEL_FLAGS,
+            *_include_folders(operator),
+            *_device_includes(),
+            "-include",
+            str(self.kernel_prefix / "prefix.h"),
+            "-shared",
+            "-Wl,-z,now",
+            "kernel_unit.cpp",
+            "-o",
+            "kernel.so",
+        ]
+        key = digest(
+            [
+                compiler_version(),
+                *arguments,  # the prefix's path among them stands for the headers
+                unit,
+                *self._shared(operator),
+                *(part for item in sorted(laid.items()) for part in item),
+            ]
+        )
+
+        def make(folder: Path) -> None:
+            lay(folder, {**laid, "kernel_unit.cpp": unit})
+            readable = [MACHINE, DEVICE_HEADERS, self.kernel_prefix, *operator.include_folders]
+            compile_candidate(
+                [f"-ffile-prefix-map={folder}=.", *arguments], folder, readable, "kernel"
+            )
+
+        return self.cache.get("kernel", key, make) / "kernel.so"
+
+    def compile_host(
+        self, operator: Operator, texts: Mapping[str, str], arguments: Sequence[str]
+    ) -> Path:
+        """Compile the host side with `arguments` (no output option); answers the program's path.
+
+        Raises TrialFailure(COMPILE_ERROR).
+        """
+        laid = dict(texts)
+        key = digest(
+            [
+                compiler_version(),
+                *arguments,
+                self._host_headers,
+                *self._shared(operator),
+                *(part for item in sorted(laid.items()) for part in item),
+            ]
+        )
+
+        def make(folder: Path) -> None:
+            lay(folder, laid)
+            compile_candidate(
+                [f"-ffile-prefix-map={folder}=.", *arguments, "-o", "host_program"],
+                folder,
+                [HOST_HEADERS, *self._host_prefixes(), *operator.include_folders],
+                "host tiling",
+            )
+
+        return self.cache.get("host", key, make) / "host_program"
+
+    def _host_prefixes(self) -> list[Path]:
+        return []
+
+    def _shared(self, operator: Operator) -> list[str]:
+        """What the repository's shared include folders hold, read once a run."""
+        return [_shared_digest(folder) for folder in operator.include_folders]
+
+
+@lru_cache(maxsize=64)
+def _shared_digest(folder: Path) -> str:
+    return digest_tree(folder, SOURCE_ENDINGS)
+
+
+def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
+    """What the kernel's compilation sees: the kernel sources, and the host's if they mention it.
+
+    Leaving the host sources out keeps a kernel's cache entry valid when only the tiling changes.
+    """
+    kernel = {f: without_launches(t) for f, t in texts.items() if f.startswith("op_kernel/")}
+    if any("op_host" in text for text in kernel.values()):
+        return {**{f: t for f, t in texts.items() if f.startswith("op_host/")}, **kernel}
+    return kernel
+
+
+def lay(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write texts below a folder; the paths were checked by the guard or are our own."""
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+
+
+def operator_line(program: Path, offset: str) -> tuple[str, int]:
+    """Source place of a code address: the innermost frame in the operator's own sources.
+
+    ('', 0) when there is none. `offset` is hexadecimal, relative to the program's start.
+    """
+    return operator_lines(program, [offset])[0]
+
+
+def operator_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int]]:
+    """`operator_line` of several addresses with one call of addr2line."""
+    if not offsets:
+        return []
+    # A return address belongs to the instruction before it.
+    asked = [f"{max(0, int(o, 16) - 1):#x}" for o in offsets]
+    done = subprocess.run(
+        ["addr2line", "-a", "-i", "-e", str(program), *asked],
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    places: list[tuple[str, int]] = []
+    for line in done.stdout.splitlines():
+        if line.startswith("0x"):
+            places.append(("", 0))
+            continue
+        file, _, number = line.partition(" ")[0].rpartition(":")
+        at = max(file.find("op_kernel/"), file.find("op_host/"))
+        if places and not places[-1][0] and at >= 0 and number.isdigit():
+            places[-1] = (file[at:], int(number))
+    return places if len(places) == len(offsets) else [("", 0)] * len(offsets)
+
+
+def _device_includes() -> list[str]:
+    return [f"-I{DEVICE_HEADERS}", f"-I{MACHINE}"]
+
+
+def _include_folders(operator: Operator) -> list[str]:
+    return ["-I.", "-Iop_kernel", *(f"-I{folder}" for folder in operator.include_folders)]
+
+
+__all__ = [
+    "COMPILER",
+    "DEVICE_HEADERS",
+    "HOST_FLAGS",
+    "HOST_HEADERS",
+    "MACHINE",
+    "Toolchain",
+    "operator_line",
+    "operator_lines",
+]
