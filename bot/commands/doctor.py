@@ -11,7 +11,7 @@ from bot.doctor import examine
 @click.command()
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, as_json: bool) -> None:
+def doctor(ctx: click.Context, /, as_json: bool) -> None:
     """Say what this machine has (compiler, toolkit, sandbox, NPU) and what follows.
 
     Ends with 1 when something is missing that the simulator cannot do without.

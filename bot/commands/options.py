@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -62,7 +62,7 @@ def _option(name: str, field: FieldInfo) -> click.Option:
         [flag, name],
         type=_parameter_type(field.annotation),
         default=default,
-        show_default=default is not None,
+        show_default=default not in (None, ""),
         required=field.is_required(),
         help=_help(field),
     )
@@ -72,18 +72,16 @@ def _help(field: FieldInfo) -> str:
     return field.description or ""
 
 
-def options(
-    model: type[BaseModel], *, leave_out: Collection[str] = ()
-) -> Callable[[click.Command], click.Command]:
-    """Decorate a command with one option a field of `model`, in the order of the fields."""
+def options(*models: type[BaseModel]) -> Callable[[click.Command], click.Command]:
+    """Decorate a command with one option a field of each model, in the order of the fields."""
 
     def decorate(command: click.Command) -> click.Command:
-        fields = [(n, f) for n, f in model.model_fields.items() if n not in leave_out]
-        # Before --json and --help, which every command ends with.
+        made = [_option(n, f) for model in models for n, f in model.model_fields.items()]
+        # Before --json, with which every command ends.
         position = next(
             (i for i, p in enumerate(command.params) if p.name == "as_json"), len(command.params)
         )
-        command.params[position:position] = [_option(name, field) for name, field in fields]
+        command.params[position:position] = made
         return command
 
     return decorate

@@ -1,0 +1,201 @@
+"""`ascendopt bank`: fill, search and look at the experience bank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from pydantic import BaseModel, Field
+
+from bot.commands.options import Target, build, json_option, options
+from bot.commands.session import default_bank, find_proposer, open_bank, open_session
+from bot.report.text import visible
+from ci.trial import Frozen
+from experience.rewind import RewindSettings
+
+if TYPE_CHECKING:
+    from experience.bank import Bank
+    from experience.rewind import RewindStep
+
+
+class BankOptions(Frozen):
+    """Which bank."""
+
+    bank: Path | None = Field(
+        default=None, description="Bank file; $XDG_DATA_HOME/ascendopt/bank.duckdb when not given."
+    )
+
+
+class SearchOptions(Frozen):
+    """What is searched for beside the words."""
+
+    bottleneck_class: str = Field(
+        default="", description="Bottleneck class from rules/taxonomy.yml that should match."
+    )
+    op_family: str = Field(default="", description="Op family that should match.")
+    dtype: str = Field(default="", description="Dtype that should match.")
+    soc: str = Field(default="", description="Device that should match.")
+    count: int = Field(default=5, ge=1, description="Tuples to show.")
+
+
+class ProposerOptions(Frozen):
+    """Who removes the optimizations."""
+
+    proposer: str = Field(default="rules", description="Who proposes candidates: rules.")
+
+
+def _existing(path: Path | None) -> Bank:
+    """A bank to read: one that was named must exist, the user's own is begun when missing."""
+    if path is None:
+        return open_bank(None)
+    from experience.bank import Bank
+
+    return Bank(path, must_exist=True)
+
+
+@click.group()
+def bank() -> None:
+    """The experience bank: what made operators faster before."""
+
+
+@options(Target, RewindSettings, ProposerOptions, BankOptions)
+@bank.command()
+@click.argument("operator", type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
+    """Remove the optimizations of OPERATOR one by one and keep what they were worth.
+
+    Ends with 1 when the operator itself does not pass its workload.
+    """
+    settings = build(RewindSettings, given)
+    chosen = build(BankOptions, given).bank
+    session = open_session(operator, build(Target, given))
+    proposer = find_proposer(build(ProposerOptions, given).proposer)
+    store = open_bank(chosen)
+
+    from ci.optimizer.outcome import base_commit
+    from ci.trial import Outcome
+    from experience.rewind import rewind as walk
+
+    found = walk(
+        session.operator,
+        session.evaluator,
+        proposer,
+        store,
+        settings,
+        commit=base_commit(session.operator),
+        on_step=_echo_step,
+    )
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    elif found.start.outcome is not Outcome.OK:
+        why = found.start.evidence.message if found.start.evidence else found.start.outcome.value
+        click.echo(f"{found.operator} itself does not pass: {visible(why)}")
+    else:
+        new = sum(1 for step in found.steps if step.tuple_id and not step.known)
+        click.echo(
+            f"{len(found.steps)} removals tried, {len(found.tuples)} lessons, {new} of them new,"
+            f" in {chosen or default_bank()}"
+        )
+    ctx.exit(0 if found.start.outcome is Outcome.OK else 1)
+
+
+def _echo_step(step: RewindStep) -> None:
+    slowdown = step.slowdown
+    effect = step.trial.outcome.value if slowdown is None else f"{slowdown:.2f}x as slow"
+    kept = (
+        f"tuple {step.tuple_id}{' (known)' if step.known else ''}" if step.tuple_id else "nothing"
+    )
+    click.echo(
+        f"[step {step.step}] {step.rule_id:<28} {effect:<16} {kept}: {visible(step.title, 80)}",
+        err=True,
+    )
+
+
+@options(SearchOptions, BankOptions)
+@bank.command()
+@click.argument("words", nargs=-1, required=True)
+@json_option
+def search(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Find the tuples that answer a bottleneck given in WORDS."""
+    from experience.retrieve import Query
+
+    own = build(SearchOptions, given)
+    query = Query(
+        bottleneck=" ".join(words),
+        classes=(own.bottleneck_class,) if own.bottleneck_class else (),
+        op_family=own.op_family,
+        dtype=own.dtype,
+        soc=own.soc,
+    )
+    found = _existing(build(BankOptions, given).bank).search(query, k=own.count)
+    if as_json:
+        click.echo(_json_list(found))
+        return
+    for entry in found:
+        click.echo(
+            f"{entry.tuple.id}  {entry.score:.2f}  {visible(entry.tuple.title, 90)}\n"
+            f"    {visible(entry.why, 160)}"
+        )
+    if not found:
+        click.echo("The bank has no tuple that answers this.")
+
+
+@options(BankOptions)
+@bank.command()
+@click.argument("tuple_id")
+@json_option
+def show(tuple_id: str, as_json: bool, **given: Any) -> None:
+    """Show one tuple: what it teaches, what proves it, and its diff."""
+    found = _existing(build(BankOptions, given).bank).get(tuple_id)
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    evidence = found.evidence
+    kind = "simulated time" if found.fingerprint.simulated else "time"
+    for name, value in (
+        ("tuple", f"{found.id} ({found.status}, {found.direction})"),
+        ("title", found.title),
+        ("why", found.description),
+        ("bottleneck", found.bottleneck),
+        ("classes", ", ".join(found.classes)),
+        (
+            "effect",
+            f"{evidence.slow_us:.3f} µs -> {evidence.fast_us:.3f} µs {kind},"
+            f" {evidence.speedup:.2f}x, {evidence.test}",
+        ),
+        (
+            "from",
+            f"{found.operator} ({found.op_family}), {found.dtype or 'any dtype'}, {found.soc}",
+        ),
+        ("used", f"{found.uses} times, {found.wins} wins"),
+    ):
+        click.echo(f"{name:<11} {visible(value, 1000)}")
+    click.echo()
+    for line in found.diff.splitlines():
+        click.echo(visible(line, 300) if not line.startswith(" ") else line)
+
+
+@options(BankOptions)
+@bank.command()
+@json_option
+def stats(as_json: bool, **given: Any) -> None:
+    """Count what the bank holds."""
+    found = _existing(build(BankOptions, given).bank).stats()
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    for name, value in found.model_dump().items():
+        label = name.replace("_", " ")
+        if isinstance(value, dict):
+            click.echo(f"{label}: " + (", ".join(f"{k} {n}" for k, n in value.items()) or "none"))
+        else:
+            click.echo(f"{label}: {value}")
+
+
+def _json_list(found: list[Any]) -> str:
+    """A JSON array of models."""
+    models: list[BaseModel] = list(found)
+    return "[" + ",\n".join(m.model_dump_json(indent=2) for m in models) + "]"

@@ -1,0 +1,84 @@
+"""`ascendopt optimize`: Algorithm 1, then the patch, the reports and the result in one folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import Field
+from rich.console import Console
+
+from bot.commands.options import Target, build, json_option, options
+from bot.commands.session import find_proposer, open_bank, open_session
+from ci.optimizer.settings import OptimizeSettings
+from ci.trial import Frozen
+
+
+class OptimizeOptions(Frozen):
+    """What the search works with beside its own settings."""
+
+    proposer: str = Field(default="rules", description="Who proposes candidates: rules.")
+    bank: Path | None = Field(
+        default=None,
+        description="Experience bank; $XDG_DATA_HOME/ascendopt/bank.duckdb when not given.",
+    )
+    out: Path | None = Field(
+        default=None, description="Folder for what the run leaves; ascendopt-out/OPERATOR."
+    )
+
+
+@options(Target, OptimizeSettings, OptimizeOptions)
+@click.command()
+@click.argument("operator", type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
+    """Search for a faster OPERATOR and leave a verified patch with its report.
+
+    OPERATOR is the folder that holds op_host and op_kernel. The run leaves best.patch, report.md,
+    report.html, result.json and trials.duckdb. Ends with 1 when the operator itself does not pass
+    its workload.
+    """
+    target = build(Target, given)
+    settings = build(OptimizeSettings, given)
+    own = build(OptimizeOptions, given)
+    session = open_session(operator, target)
+    proposer = find_proposer(own.proposer)
+    bank = open_bank(own.bank)
+    out = own.out or Path("ascendopt-out") / session.operator.name
+    if out.exists() and not out.is_dir():
+        raise click.UsageError(f"--out {out} is a file; give a folder.")
+
+    from bot.finish import finish
+    from bot.progress import progress_for
+    from bot.report.facts import headline
+    from ci.optimizer.run import optimize as search
+
+    unit = "simulated time" if target.backend == "sim" else "time"
+    console = Console(stderr=True, force_terminal=False if as_json else None)
+    with progress_for(console, session.operator.name, unit) as progress:
+        found = search(
+            session.operator,
+            session.workload,
+            session.evaluator,
+            proposer,
+            bank,
+            settings,
+            out,
+            progress,
+        )
+    added = {**session.settings, "proposer": own.proposer}
+    result = finish(
+        found.model_copy(update={"settings": {**found.settings, **added}}), session.operator, out
+    )
+    if as_json:
+        click.echo(result.model_dump_json(indent=2))
+    else:
+        click.echo(headline(result))
+        for name in ("best.patch", "report.html", "report.md", "result.json"):
+            if (out / name).exists():
+                click.echo(f"  {name:<12} {out / name}")
+        if result.diff:
+            click.echo(f"Hand it in with: ascendopt submit {out}")
+    ctx.exit(0 if result.verdict in ("improved", "not_improved") else 1)

@@ -1,0 +1,82 @@
+"""What every command that evaluates does first: find operator, workload, backend and evaluator."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bot.commands.options import Target
+from ci.errors import InputError
+
+if TYPE_CHECKING:
+    from ci.evaluate import Evaluator
+    from ci.operator import Operator
+    from ci.proposer.base import Proposer
+    from ci.workload import Workload
+    from experience.bank import Bank
+
+PROPOSERS: Final = ("rules",)
+
+
+@dataclass(frozen=True)
+class Session:
+    """An operator ready to be evaluated."""
+
+    operator: Operator
+    workload: Workload
+    evaluator: Evaluator
+    settings: dict[str, str]
+    """Workload, backend and device as a person would give them again from the repository's top."""
+
+
+def open_session(path: Path, target: Target) -> Session:
+    """Read the operator and its workload, and build the evaluator; raises `InputError`."""
+    # Imported here: `--help` and `doctor` must work without the numeric libraries.
+    from ci.backend import make_backend
+    from ci.discovery import load_operator
+    from ci.evaluate import EvaluationSettings, Evaluator
+    from ci.workload_file import load_workload
+
+    operator = load_operator(path)
+    workload = load_workload(operator, target.workload)
+    backend = make_backend(target.backend, target.device)
+    evaluator = Evaluator(operator, workload, backend, settings=EvaluationSettings())
+    settings = {"backend": target.backend, "device": target.device}
+    if target.workload is not None:
+        settings["workload"] = _from_top(target.workload, operator.repository)
+    return Session(operator, workload, evaluator, settings)
+
+
+def _from_top(path: Path, top: Path | None) -> str:
+    """`path` from the repository's top when it lies inside, else as it was given."""
+    if top is not None and path.resolve().is_relative_to(top.resolve()):
+        return path.resolve().relative_to(top.resolve()).as_posix()
+    return str(path)
+
+
+def find_proposer(name: str) -> Proposer:
+    """The proposer called `name`; raises `InputError` when there is none."""
+    if name == "rules":
+        from ci.proposer.rules import RulesProposer
+
+        return RulesProposer()
+    raise InputError(f"There is no proposer '{name}'; known: {', '.join(PROPOSERS)}.")
+
+
+def default_bank() -> Path:
+    """The user's own bank: $XDG_DATA_HOME/ascendopt/bank.duckdb."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(home) / "ascendopt" / "bank.duckdb"
+
+
+def open_bank(path: Path | None) -> Bank:
+    """The bank at `path`, or the user's own; begun with the shipped tuples when there is none."""
+    from experience.exchange import open_default_bank
+
+    chosen = path or default_bank()
+    try:
+        return open_default_bank(chosen)
+    except OSError as problem:
+        raise InputError(f"The bank {chosen} cannot be opened: {problem.strerror}.") from problem
