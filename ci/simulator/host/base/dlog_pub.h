@@ -1,0 +1,4 @@
+// Logging and error reports.
+#pragma once
+
+#include "detail/log.h"

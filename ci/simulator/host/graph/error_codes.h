@@ -1,0 +1,4 @@
+// Dtypes, formats, status codes, strings.
+#pragma once
+
+#include "detail/types.h"

@@ -1,0 +1,4 @@
+// Names and sizes of dtypes and formats.
+#pragma once
+
+#include "detail/types.h"

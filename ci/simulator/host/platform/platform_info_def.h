@@ -1,0 +1,4 @@
+// What the chip has.
+#pragma once
+
+#include "detail/platform.h"

@@ -1,0 +1,4 @@
+// Op definitions.
+#pragma once
+
+#include "register/op_def_registry.h"

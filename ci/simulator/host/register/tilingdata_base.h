@@ -1,0 +1,6 @@
+// Tiling data classes.
+#pragma once
+
+#include "detail/context.h"
+#include "detail/op_impl.h"
+#include "detail/tiling_data.h"

@@ -1,0 +1,111 @@
+// What the operator's sources registered before main: definitions, functions, tiling data.
+#include "detail/log.h"
+#include "detail/op_def.h"
+#include "detail/tiling_data.h"
+#include "runtime/runtime.h"
+
+fe::PlatFormInfos& host::current_platform() {
+  static fe::PlatFormInfos platform;
+  return platform;
+}
+
+std::map<std::string, gert::OpFunctions>& gert::registered_functions() {
+  static std::map<std::string, OpFunctions> functions;
+  return functions;
+}
+
+std::vector<std::shared_ptr<ops::OpDef>>& ops::registered_definitions() {
+  static std::vector<std::shared_ptr<OpDef>> definitions;
+  return definitions;
+}
+
+int ops::add_definition(std::shared_ptr<OpDef> definition) {
+  registered_definitions().push_back(std::move(definition));
+  return 0;
+}
+
+namespace optiling {
+std::map<std::string, TilingDataConstructor>& registered_tilings() {
+  static std::map<std::string, TilingDataConstructor> tilings;
+  return tilings;
+}
+
+std::vector<std::string>& registered_tiling_order() {
+  static std::vector<std::string> order;
+  return order;
+}
+
+int add_tiling(const char* name, TilingDataConstructor constructor) {
+  if (registered_tilings().emplace(name, constructor).second) {
+    registered_tiling_order().push_back(name);
+  }
+  return 0;
+}
+
+CTilingDataClassFactory& CTilingDataClassFactory::GetInstance() {
+  static CTilingDataClassFactory factory;
+  return factory;
+}
+
+std::shared_ptr<TilingDef> CTilingDataClassFactory::CreateTilingDataInstance(const char* name) {
+  const auto found = registered_tilings().find(name);
+  return found == registered_tilings().end() ? nullptr : found->second();
+}
+
+namespace {
+constexpr size_t kStructAlignment = 8;
+size_t aligned(size_t offset, size_t alignment) {
+  return alignment == 0 ? offset : (offset + alignment - 1) / alignment * alignment;
+}
+}  // namespace
+
+size_t TilingDef::add_field(const char* dtype, const char* name, size_t bytes, size_t count) {
+  FieldInfo field{dtype, name, bytes, count, aligned(data_size_, bytes), nullptr};
+  data_size_ = field.offset + bytes * (count == 0 ? 1 : count);
+  fields_.push_back(field);
+  return field.offset;
+}
+
+size_t TilingDef::add_struct(const char* dtype, const char* name, TilingDef* nested,
+                             size_t bytes) {
+  FieldInfo field{dtype, name, bytes, 0, aligned(data_size_, kStructAlignment), nested};
+  data_size_ = field.offset + bytes;
+  fields_.push_back(field);
+  nested_.emplace_back(reinterpret_cast<uint8_t*>(nested) - reinterpret_cast<uint8_t*>(this),
+                       field.offset);
+  return field.offset;
+}
+
+void TilingDef::finish(const char* class_name, bool allocate) {
+  class_name_ = class_name;
+  data_size_ = aligned(data_size_, kStructAlignment);
+  if (allocate) {
+    owned_ = std::make_shared<std::vector<uint8_t>>(data_size_ + kStructAlignment, 0);
+    SetDataPtr(owned_->data());
+  }
+}
+
+void TilingDef::SetDataPtr(void* data) {
+  data_ptr_ = static_cast<uint8_t*>(data);
+  for (const auto& [member, offset] : nested_) {
+    reinterpret_cast<TilingDef*>(reinterpret_cast<uint8_t*>(this) + member)
+        ->SetDataPtr(data_ptr_ + offset);
+  }
+}
+
+TilingDef& TilingDef::operator=(const TilingDef& other) {
+  if (this != &other && data_ptr_ != nullptr && other.data_ptr_ != nullptr) {
+    std::memmove(data_ptr_, other.data_ptr_, std::min(data_size_, other.data_size_));
+  }
+  return *this;
+}
+
+void TilingDef::SaveToBuffer(void* out, size_t capacity) {
+  if (out == nullptr || data_ptr_ == nullptr || capacity < data_size_) {
+    ascendopt_log(DLOG_ERROR, "SaveToBuffer of %s: %zu bytes do not fit into %zu.", class_name_,
+                  data_size_, capacity);
+    return;
+  }
+  std::memmove(out, data_ptr_, data_size_);
+}
+}  // namespace optiling

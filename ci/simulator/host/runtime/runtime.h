@@ -1,0 +1,45 @@
+// Inside of the host program: the request it reads, the answer it writes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "detail/context.h"
+#include "detail/op_def.h"
+
+namespace host {
+// The chip of the request being answered.
+fe::PlatFormInfos& current_platform();
+
+// Log lines since the start, "error: …" and so on, for the answer.
+std::vector<std::string>& log_lines();
+
+struct TensorRequest {
+  int dtype = 0;
+  int format = 2;
+  std::vector<int64_t> dims;
+  bool has_shape = true;
+  std::vector<uint8_t> data;
+};
+struct AttrRequest {
+  std::string name;
+  std::string kind;
+  std::vector<std::string> values;
+};
+struct Request {
+  std::string op_type;
+  bool deterministic = false;
+  std::vector<std::vector<TensorRequest>> inputs, outputs;
+  std::vector<AttrRequest> attrs;
+};
+
+// Reads the request file; throws std::runtime_error with a sentence when it cannot.
+Request read_request(const std::string& path);
+
+// The JSON answers.
+std::string describe();
+std::string tile(const Request& request);
+
+// `text` as a JSON string, quotes included.
+std::string quoted(const std::string& text);
+}  // namespace host

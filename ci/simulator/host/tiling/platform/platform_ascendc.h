@@ -1,0 +1,5 @@
+// What the chip has.
+#pragma once
+
+#include <csignal>
+#include "detail/platform.h"

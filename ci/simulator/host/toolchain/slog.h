@@ -1,0 +1,4 @@
+// Logging.
+#pragma once
+
+#include "detail/log.h"

@@ -1,0 +1,417 @@
+"""The host side of an operator as a program: how to build it, ask it, and read its answers.
+
+The program is the operator's own host sources, compiled against the headers in `host/` and linked
+with the runtime there. `describe` tells definitions and tiling layouts, `tile` runs inference,
+tiling parse and tiling for one case. `host/README.md` has the formats.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from ci.backend.base import Array, Tensors
+from ci.columns import case_dtypes, find_column
+from ci.dtypes import BY_NAME, DType
+from ci.errors import TrialFailure
+from ci.operator import AttrSpec, Operator
+from ci.sandbox import Completed, Limits
+from ci.simulator.tiling_layout import TilingStruct
+from ci.trial import Evidence, Frozen, Outcome
+from ci.workload import AttrValue, TensorCase, WorkloadCase
+
+HOST = Path(__file__).parent / "host"
+
+HOST_FLAGS = (
+    "-std=c++17", "-O0", "-g1", "-fpermissive", "-w",
+    # Fields that a tiling function forgets to set are zero every time, not what the stack held.
+    "-ftrivial-auto-var-init=zero",
+    "-DOPS_UTILS_LOG_SUB_MOD_NAME=\"OP_TILING\"", "-DOPS_UTILS_LOG_PACKAGE_TYPE=\"\"",
+)  # fmt: skip
+"""Compiler flags of host sources and of the prelude: a precompiled header needs the same ones."""
+
+RUNTIME_FLAGS = ("-std=c++17", "-O1", "-g1")
+
+LIMITS = Limits(seconds=20.0, memory_bytes=2 << 30, processes=1, file_bytes=64 << 20)
+"""Of one describe or tile: real tilings need milliseconds and megabytes."""
+
+# Values of inputs up to this size travel with a request, for tilings that read them.
+_MAX_VALUE_BYTES = 1 << 16
+_UNDEFINED = 28  # ge::DT_UNDEFINED
+_ND = 2  # ge::FORMAT_ND
+_FORMATS = {
+    "NCHW": 0,
+    "NHWC": 1,
+    "ND": 2,
+    "NC1HWC0": 3,
+    "FRACTAL_Z": 4,
+    "HWCN": 16,
+    "NDHWC": 27,
+    "FRACTAL_NZ": 29,
+    "NCDHW": 30,
+    "DHWCN": 31,
+    "NDC1HWC0": 32,
+    "FRACTAL_Z_3D": 33,
+    "NCL": 47,
+}
+
+Run: TypeAlias = Callable[..., Completed]
+"""`ci.sandbox.run`, or one with its signature."""
+
+
+def prelude_text() -> str:
+    """Text of the header that every host source includes first; precompile it."""
+    return f'#include "{HOST}/host_prelude.h"\n'
+
+
+def prelude_arguments() -> list[str]:
+    """Compiler arguments that precompile `host_prelude.h` (of `prelude_text`) in the cwd."""
+    return [*HOST_FLAGS, f"-I{HOST}", "-x", "c++-header", "host_prelude.h"]
+
+
+def runtime_sources() -> list[Path]:
+    """Sources of the runtime, each compiled with `RUNTIME_FLAGS` and `-I<host folder>`."""
+    return sorted((HOST / "runtime").glob("*.cpp"))
+
+
+def host_arguments(
+    operator: Operator, texts: Mapping[str, str], prelude: Path, runtime: Sequence[Path]
+) -> list[str]:
+    """Compiler arguments, without output option, to build the program where `texts` are laid.
+
+    `prelude` is the folder with the precompiled `host_prelude.h`, `runtime` the object files.
+    """
+    sources = [
+        name
+        for name in operator.host_sources
+        if name in texts and name.endswith((".cpp", ".cc", ".cxx"))
+    ]
+    folders = dict.fromkeys(str(Path(name).parent) for name in texts)
+    return [
+        *HOST_FLAGS,
+        *(f"-I{folder}" for folder in ("op_host", *folders)),
+        "-I.",
+        *(f"-I{folder}" for folder in operator.include_folders),
+        f"-I{HOST}",
+        "-include",
+        str(prelude / "host_prelude.h"),
+        *sources,
+        *map(str, operator.shared_host_sources),
+        *map(str, runtime),
+    ]
+
+
+class TilingAnswer(Frozen):
+    """What the host tiling decided for one case."""
+
+    block_dim: int = Field(ge=1)
+    tiling_key: int = Field(ge=0)
+    data: bytes = Field(description="The raw tiling data, as the kernel gets it.")
+    workspace: tuple[int, ...] = Field(default=(), description="Sizes in bytes.")
+    schedule_mode: int = 0
+    outputs: tuple[tuple[tuple[str, tuple[int, ...]], ...], ...] = Field(
+        default=(), description="Inferred (dtype, shape) of each tensor of each output."
+    )
+    log: tuple[str, ...] = ()
+
+
+class OpDescription(Frozen):
+    """What the built host program says of itself."""
+
+    op_type: str
+    tilings: tuple[tuple[str, TilingStruct], ...] = Field(
+        default=(), description="(registered name, struct), in order of registration."
+    )
+    dtypes: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Dtype columns by 'input <name>' and 'output <name>'."
+    )
+    value_inputs: tuple[str, ...] = ()
+    init_values: dict[str, float] = Field(
+        default_factory=dict, description="Outputs that are filled before the launch, by name."
+    )
+
+    def struct_for(self, tiling_key: int) -> TilingStruct | None:
+        """The struct registered for a tiling key (`Foo_<key>`), else the op type's own."""
+        by_name = dict(self.tilings)
+        own = by_name.get(f"{self.op_type}_{tiling_key}") or by_name.get(self.op_type)
+        return own or (self.tilings[0][1] if len(self.tilings) == 1 else None)
+
+
+class HostProgram:
+    """The built program at `path`. Answers come from untrusted code and are checked as data."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def describe(self, run: Run, operator: Operator) -> OpDescription:
+        """Definitions and tiling layouts. Raises TrialFailure(LAUNCH_ERROR)."""
+        answer = self._ask(run, ["describe"], None)
+        try:
+            return _description(answer, operator)
+        except (KeyError, TypeError, ValueError, ValidationError) as problem:
+            raise _failure("The host program gave a malformed description.", str(problem)) from None
+
+    def tile(
+        self,
+        run: Run,
+        operator: Operator,
+        case: WorkloadCase,
+        facts: Mapping[str, str],
+        inputs: Tensors | None = None,
+        outputs: Tensors | None = None,
+    ) -> TilingAnswer:
+        """Run the tiling for `case` on the chip that `facts` describe (see `platform_facts`).
+
+        `inputs` gives the values for tilings that read them, `outputs` the shapes where known.
+        Raises TrialFailure(LAUNCH_ERROR) with the log when the tiling fails.
+        """
+        request = request_text(operator, case, facts, inputs, outputs)
+        answer = self._ask(run, ["tile"], request)
+        log = [str(line) for line in answer.get("log", [])]
+        if answer.get("status") != "ok":
+            message = str(answer.get("message") or "The host tiling failed.")
+            raise _failure(f"{message.rstrip('.')} (case '{case.name}').", "\n".join(log))
+        try:
+            tiled = _tiling_answer(answer, log)
+        except (KeyError, TypeError, ValueError, ValidationError) as problem:
+            detail = "\n".join([str(problem), *log])
+            if answer.get("block_dim") == 0:
+                raise _failure(
+                    f"The host tiling set no block dim (case '{case.name}').", detail
+                ) from None
+            raise _failure("The host program gave a malformed answer.", detail) from None
+        return tiled
+
+    def _ask(self, run: Run, command: list[str], request: str | None) -> dict[str, Any]:
+        with TemporaryDirectory(prefix="host-") as name:
+            folder = Path(name)
+            arguments = [str(self.path), *command]
+            if request is not None:
+                (folder / "request").write_text(request, encoding="utf-8")
+                arguments.append(str(folder / "request"))
+            answer = folder / "answer"
+            done = run(
+                [*arguments, str(answer)],
+                cwd=folder,
+                readable=[self.path],
+                writable=[folder],
+                limits=LIMITS,
+            )
+            if not done.ok:
+                words = (done.stderr + done.stdout).decode("utf-8", errors="replace")
+                raise _failure(f"The host tiling {done.ending()}.", words[-4000:])
+            # The folder was writable to the program: what lies there now is its doing.
+            if not answer.is_file() or answer.is_symlink() or answer.stat().st_size > 32 << 20:
+                raise _failure("The host program left no usable answer.", "")
+            try:
+                read = json.loads(answer.read_bytes())
+            except (ValueError, RecursionError) as problem:
+                raise _failure("The host program's answer is not JSON.", str(problem)) from None
+        if not isinstance(read, dict):
+            raise _failure("The host program's answer is not a JSON object.", "")
+        return read
+
+
+def platform_facts(constants: Mapping[str, Any]) -> dict[str, str]:
+    """The chip's facts that a tiling may ask for, out of a device's flat constants.
+
+    `constants` are those of rules/devices/<device>.toml with dotted names.
+    """
+    wanted = {
+        "cores.aic": ("cores.aic", 20),
+        "cores.aiv": ("cores.aiv", 40),
+        "memory.ub": ("ub.bytes", 192 << 10),
+        "memory.l1": ("l1.bytes", 512 << 10),
+        "memory.l0a": ("l0a.bytes", 64 << 10),
+        "memory.l0b": ("l0b.bytes", 64 << 10),
+        "memory.l0c": ("l0c.bytes", 128 << 10),
+        "memory.l2": ("l2.bytes", 192 << 20),
+        "memory.hbm": ("hbm.bytes", 32 << 30),
+        "memory.bt": ("bt.bytes", 1024),
+        "memory.fb": ("fb.bytes", 7 << 10),
+        "clock.mhz": ("clock.mhz", 1650),
+    }
+    facts = {
+        name: str(int(constants.get(source, default))) for name, (source, default) in wanted.items()
+    }
+    facts["cores.default"] = facts["cores.aiv"]
+    facts["bandwidth.hbm_bytes_per_cycle"] = "32"
+    facts["bandwidth.l2_bytes_per_cycle"] = "110"
+    facts["soc.short"] = "Ascend910B"
+    facts["soc.version"] = "Ascend" + str(constants.get("name", "910B4"))
+    facts["soc.arch"] = "2201"
+    facts["soc.aic_version"] = "AIC-C-220"
+    return facts
+
+
+def request_text(
+    operator: Operator,
+    case: WorkloadCase,
+    facts: Mapping[str, str],
+    inputs: Tensors | None = None,
+    outputs: Tensors | None = None,
+) -> str:
+    """The tile request of a case, as `host/README.md` lays it down."""
+    column = find_column(operator, case_dtypes(case))
+    lines = [f"op_type\t{operator.op_type}"]
+    lines += [f"fact\t{name}\t{value}" for name, value in facts.items()]
+    for index, spec in enumerate(case.inputs):
+        lines.append("input")
+        form = _format(operator.inputs[index].formats, column)
+        given = inputs[index] if inputs is not None and index < len(inputs) else None
+        for k, one in enumerate(spec if isinstance(spec, tuple) else (spec,)):
+            if one.present:
+                value = given[k] if isinstance(given, list) and k < len(given) else given
+                data = "" if value is None or isinstance(value, list) else _hex(value)
+                lines.append(_tensor_line(one.dtype, form, one.shape, data))
+    lines += _output_lines(operator, case, column, outputs)
+    declared = {a.name: a for a in operator.attrs}
+    for name, attr in case.attrs.items():
+        lines.append(_attr_line(name, attr, declared.get(name)))
+    return "\n".join(lines) + "\n"
+
+
+def _output_lines(
+    operator: Operator, case: WorkloadCase, column: int, outputs: Tensors | None
+) -> list[str]:
+    lines: list[str] = []
+    for index, spec in enumerate(operator.outputs):
+        lines.append("output")
+        form = _format(spec.formats, column)
+        declared = spec.dtypes[min(column, len(spec.dtypes) - 1)] if spec.dtypes else ""
+        given = outputs[index] if outputs is not None and index < len(outputs) else None
+        wanted = case.outputs[index] if index < len(case.outputs) else None
+        if wanted is not None:
+            for one in wanted if isinstance(wanted, tuple) else (wanted,):
+                lines.append(_tensor_line(one.dtype, form, one.shape, ""))
+        elif given is not None:
+            for array in given if isinstance(given, list) else (given,):
+                lines.append(_tensor_line(declared, form, array.shape, ""))
+        elif spec.param_type == "dynamic":
+            # As many as the first tensor list, each of its shape, which holds for list operators.
+            lists = [i for i in case.inputs if isinstance(i, tuple)]
+            for like in lists[0] if lists else ():
+                lines.append(_tensor_line(declared or like.dtype, form, like.shape, ""))
+        else:
+            lines.append(_tensor_line(declared, form, None, ""))
+    return lines
+
+
+def _format(formats: Sequence[str], column: int) -> int:
+    name = formats[min(column, len(formats) - 1)] if formats else "ND"
+    return _FORMATS.get(name, _ND)
+
+
+def _tensor_line(dtype: str, form: int, shape: Sequence[int] | None, data: str) -> str:
+    known = BY_NAME.get(dtype)
+    number = known.number if known else _UNDEFINED
+    dims = "?" if shape is None else ",".join(map(str, shape))
+    return f"tensor\t{number}\t{form}\t{dims}" + (f"\t{data}" if data else "")
+
+
+def _hex(value: Array) -> str:
+    return "" if value.nbytes > _MAX_VALUE_BYTES else np.ascontiguousarray(value).tobytes().hex()
+
+
+def _attr_line(name: str, value: AttrValue, declared: AttrSpec | None) -> str:
+    kind = declared.type if declared else _kind(value)
+    if kind == "string":
+        text = str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+    elif isinstance(value, tuple):
+        text = ",".join(_plain(v) for v in value)
+    else:
+        text = _plain(value)
+    return f"attr\t{name}\t{kind}\t{text}"
+
+
+def _kind(value: AttrValue) -> str:
+    if isinstance(value, tuple):
+        return "list_float" if any(isinstance(v, float) for v in value) else "list_int"
+    for kind, word in ((bool, "bool"), (int, "int"), (float, "float")):
+        if isinstance(value, kind):
+            return word
+    return "string"
+
+
+def _plain(value: int | float | bool | str) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _tiling_answer(answer: dict[str, Any], log: list[str]) -> TilingAnswer:
+    numbers: dict[int, DType] = {d.number: d for d in BY_NAME.values()}
+    outputs = tuple(
+        tuple(
+            (numbers[t["dtype"]].name if t["dtype"] in numbers else "", tuple(t["shape"]))
+            for t in tensors
+        )
+        for tensors in answer["outputs"]
+    )
+    return TilingAnswer(
+        block_dim=answer["block_dim"],
+        tiling_key=answer["tiling_key"],
+        data=bytes.fromhex(answer["data"]),
+        workspace=tuple(answer["workspace"]),
+        schedule_mode=answer["schedule_mode"],
+        outputs=outputs,
+        log=tuple(log),
+    )
+
+
+def _description(answer: dict[str, Any], operator: Operator) -> OpDescription:
+    numbers = {d.number: d.name for d in BY_NAME.values()}
+    definitions = {d["op_type"]: d for d in answer["definitions"]}
+    definition: dict[str, Any] = definitions.get(operator.op_type) or next(
+        iter(definitions.values()), {}
+    )
+    dtypes: dict[str, tuple[str, ...]] = {}
+    values: list[str] = []
+    init: dict[str, float] = {}
+    configs = [c for c in definition.get("configs", []) if c["soc"] == "ascend910b"]
+    for side in ("input", "output"):
+        parameters = list(definition.get(side + "s", []))
+        for config in configs:  # what the chip's own configuration says goes last and wins
+            parameters += config[side + "s"]
+        for p in parameters:
+            named = tuple(numbers.get(n, "") for n in p["dtypes"])
+            if named:
+                dtypes[f"{side} {p['name']}"] = named
+            if p["value_depend"]:
+                values.append(p["name"])
+            if p["init_value"] is not None:
+                init[p["name"]] = float(p["init_value"])
+    return OpDescription(
+        op_type=operator.op_type,
+        tilings=tuple(
+            (t["registered"], TilingStruct.model_validate(t["struct"])) for t in answer["tilings"]
+        ),
+        dtypes=dtypes,
+        value_inputs=tuple(dict.fromkeys(values)),
+        init_values=init,
+    )
+
+
+def _failure(message: str, details: str) -> TrialFailure:
+    return TrialFailure(Outcome.LAUNCH_ERROR, Evidence(message=message, details=details[-8000:]))
+
+
+__all__ = [
+    "HOST",
+    "HOST_FLAGS",
+    "RUNTIME_FLAGS",
+    "HostProgram",
+    "OpDescription",
+    "TensorCase",
+    "TilingAnswer",
+    "host_arguments",
+    "platform_facts",
+    "prelude_arguments",
+    "prelude_text",
+    "request_text",
+    "runtime_sources",
+]
