@@ -1,0 +1,236 @@
+// LocalTensor and GlobalTensor: typed views of the unified buffer and of global memory.
+#pragma once
+
+#include "params.h"
+
+namespace AscendC {
+
+struct ShapeInfo {
+    __aicore__ ShapeInfo() {}
+    __aicore__ ShapeInfo(const uint8_t dims, const uint32_t sizes[], const uint8_t original_dims,
+                         const uint32_t original_sizes[], const DataFormat format)
+        : shapeDim(dims), originalShapeDim(original_dims), dataFormat(format) {
+        for (int i = 0; i < dims; ++i) shape[i] = sizes[i];
+        for (int i = 0; i < original_dims; ++i) originalShape[i] = original_sizes[i];
+    }
+    __aicore__ ShapeInfo(const uint8_t dims, const uint32_t sizes[],
+                         const DataFormat format = DataFormat::ND)
+        : ShapeInfo(dims, sizes, dims, sizes, format) {}
+    uint8_t shapeDim;
+    uint8_t originalShapeDim;
+    uint32_t shape[K_MAX_SHAPE_DIM];
+    uint32_t originalShape[K_MAX_SHAPE_DIM];
+    DataFormat dataFormat;
+};
+
+__aicore__ inline uint64_t GetShapeSize(const ShapeInfo& info) {
+    uint64_t size = 1;
+    for (int i = 0; i < info.shapeDim; ++i) size *= info.shape[i];
+    return size;
+}
+
+// Where a local tensor lies: host address, bytes, and the queue buffer it belongs to (or null).
+struct TBuffAddr {
+    uint32_t dataLen = 0;
+    uint8_t logicPos = 0;
+    TBufHandle bufferHandle = nullptr;
+    uint64_t bufferAddr = 0;
+};
+
+// One element that the scalar unit reads or writes: reading converts, assigning stores.
+template <typename T> class ScalarElement {
+public:
+    __aicore__ explicit ScalarElement(T* element) : element_(element) {}
+    __aicore__ operator T() const {
+        dav_scalar_load(element_, sizeof(T));
+        return *element_;
+    }
+    __aicore__ ScalarElement& operator=(const T& value) {
+        dav_scalar_store(element_, sizeof(T));
+        *element_ = value;
+        return *this;
+    }
+    __aicore__ ScalarElement& operator=(const ScalarElement& other) { return *this = T(other); }
+    __aicore__ ScalarElement& operator+=(const T& value) { return *this = T(*this) + value; }
+    __aicore__ ScalarElement& operator-=(const T& value) { return *this = T(*this) - value; }
+    __aicore__ ScalarElement& operator*=(const T& value) { return *this = T(*this) * value; }
+
+private:
+    T* element_;
+};
+
+template <typename T> class LocalTensor;
+
+// What `a + b`, `a >= b` … between tensors stand for until they are assigned to a tensor.
+enum class TensorOperator { ADD, SUB, MUL, DIV, OR, AND };
+template <typename T, TensorOperator op> struct TensorExpression {
+    const LocalTensor<T>& first;
+    const LocalTensor<T>& second;
+};
+template <typename T> struct TensorComparison {
+    const LocalTensor<T>& first;
+    const LocalTensor<T>& second;
+    CMPMODE mode;
+};
+
+template <typename T> class LocalTensor {
+public:
+    using PrimType = T;
+
+    __aicore__ LocalTensor() {}
+    __aicore__ explicit LocalTensor(const TBuffAddr& address) : address_(address) {}
+    __aicore__ LocalTensor(TPosition position, uint32_t offset, uint32_t elements) {
+        address_.logicPos = uint8_t(position);
+        address_.dataLen = elements * sizeof(T);
+        address_.bufferAddr = reinterpret_cast<uint64_t>(dav_ub_base()) + offset;
+    }
+
+    __aicore__ uint64_t GetPhyAddr() const { return address_.bufferAddr; }
+    __aicore__ uint64_t GetPhyAddr(const uint32_t offset) const {
+        return address_.bufferAddr + bytes_of(offset);
+    }
+    // The same for the implementation of this API, typed.
+    __aicore__ T* pointer() const { return reinterpret_cast<T*>(address_.bufferAddr); }
+
+    __aicore__ T GetValue(const uint32_t index) const {
+        dav_scalar_load(pointer() + index, sizeof(T));
+        return pointer()[index];
+    }
+    template <typename S> __aicore__ void SetValue(const uint32_t index, const S value) const {
+        dav_scalar_store(pointer() + index, sizeof(T));
+        pointer()[index] = static_cast<T>(value);
+    }
+    __aicore__ ScalarElement<T> operator()(const uint32_t index) const {
+        return ScalarElement<T>(pointer() + index);
+    }
+    __aicore__ LocalTensor operator[](const uint32_t offset) const {
+        LocalTensor view(*this);
+        view.address_.bufferAddr += bytes_of(offset);
+        view.address_.dataLen -= bytes_of(offset);
+        return view;
+    }
+    template <typename U> __aicore__ LocalTensor<U> ReinterpretCast() const {
+        LocalTensor<U> view(address_);
+        view.shapeInfo_ = shapeInfo_;
+        return view;
+    }
+    template <typename S> __aicore__ void SetAddrWithOffset(LocalTensor<S>& source, uint32_t offset) {
+        address_ = source.address_;
+        address_.bufferAddr += offset * sizeof(T);
+    }
+
+    __aicore__ uint32_t GetSize() const {
+        if constexpr (IsSameType<T, int4b_t>::value) return address_.dataLen * 2;
+        return address_.dataLen / sizeof(T);
+    }
+    __aicore__ void SetSize(const uint32_t elements) { address_.dataLen = bytes_of(elements); }
+    __aicore__ uint32_t GetLength() const { return address_.dataLen; }
+    __aicore__ void SetBufferLen(uint32_t elements) { address_.dataLen = bytes_of(elements); }
+    __aicore__ int32_t GetPosition() const { return address_.logicPos; }
+    __aicore__ TBufHandle GetBufferHandle() const { return address_.bufferHandle; }
+    __aicore__ void SetAddr(const TBuffAddr& address) { address_ = address; }
+    __aicore__ void SetAddr(const uint32_t offset) { address_.bufferAddr += bytes_of(offset); }
+    __aicore__ void SetUserTag(const TTagType) {}
+    __aicore__ TTagType GetUserTag() const { return -1; }
+    __aicore__ void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
+    __aicore__ ShapeInfo GetShapeInfo() const { return shapeInfo_; }
+    __aicore__ void Print() {}
+    __aicore__ void Print(uint32_t) {}
+
+#define ASC_TENSOR_OPERATOR(sign, op)                                                       \
+    __aicore__ TensorExpression<T, TensorOperator::op> operator sign(const LocalTensor& b)  \
+        const {                                                                             \
+        return {*this, b};                                                                  \
+    }
+    ASC_TENSOR_OPERATOR(+, ADD)
+    ASC_TENSOR_OPERATOR(-, SUB)
+    ASC_TENSOR_OPERATOR(*, MUL)
+    ASC_TENSOR_OPERATOR(/, DIV)
+    ASC_TENSOR_OPERATOR(|, OR)
+    ASC_TENSOR_OPERATOR(&, AND)
+#undef ASC_TENSOR_OPERATOR
+#define ASC_TENSOR_COMPARISON(sign, mode)                                      \
+    __aicore__ TensorComparison<T> operator sign(const LocalTensor& b) const { \
+        return {*this, b, CMPMODE::mode};                                      \
+    }
+    ASC_TENSOR_COMPARISON(<, LT)
+    ASC_TENSOR_COMPARISON(>, GT)
+    ASC_TENSOR_COMPARISON(==, EQ)
+    ASC_TENSOR_COMPARISON(<=, LE)
+    ASC_TENSOR_COMPARISON(>=, GE)
+    ASC_TENSOR_COMPARISON(!=, NE)
+#undef ASC_TENSOR_COMPARISON
+
+    template <TensorOperator op>
+    __aicore__ void operator=(const TensorExpression<T, op>& expression) {
+        const int32_t count = int32_t(GetSize());
+        if constexpr (op == TensorOperator::ADD) Add(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::SUB) Sub(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::MUL) Mul(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::DIV) Div(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::OR) Or(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::AND) And(*this, expression.first, expression.second, count);
+    }
+    template <typename S> __aicore__ void operator=(const TensorComparison<S>& comparison) {
+        Compare(*this, comparison.first, comparison.second, comparison.mode,
+                comparison.first.GetSize());
+    }
+
+    TBuffAddr address_;
+    ShapeInfo shapeInfo_;
+
+private:
+    // Two 4-bit elements share a byte.
+    static __aicore__ uint32_t bytes_of(uint32_t elements) {
+        if constexpr (IsSameType<T, int4b_t>::value) return elements / 2;
+        return elements * uint32_t(sizeof(T));
+    }
+};
+
+template <typename T> class GlobalTensor {
+public:
+    using PrimType = T;
+
+    __aicore__ GlobalTensor() {}
+    __aicore__ void SetGlobalBuffer(__gm__ T* buffer, uint64_t elements) {
+        address_ = buffer;
+        bufferSize_ = elements;
+    }
+    __aicore__ void SetGlobalBuffer(__gm__ T* buffer) { address_ = buffer; }
+    __aicore__ const __gm__ T* GetPhyAddr() const { return address_; }
+    __aicore__ __gm__ T* GetPhyAddr(const uint64_t offset) const { return address_ + at(offset); }
+
+    __aicore__ T GetValue(const uint64_t index) const {
+        dav_scalar_load(address_ + index, sizeof(T));
+        return address_[index];
+    }
+    __aicore__ void SetValue(const uint64_t index, T value) const {
+        dav_scalar_store(address_ + index, sizeof(T));
+        address_[index] = value;
+    }
+    __aicore__ ScalarElement<T> operator()(const uint64_t index) const {
+        return ScalarElement<T>(address_ + index);
+    }
+    __aicore__ GlobalTensor operator[](const uint64_t offset) const {
+        GlobalTensor view(*this);
+        view.address_ += at(offset);
+        return view;
+    }
+    __aicore__ uint64_t GetSize() const { return bufferSize_; }
+    __aicore__ void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
+    __aicore__ ShapeInfo GetShapeInfo() const { return shapeInfo_; }
+    // Advice to the L2 cache, which this machine does not model by tensor.
+    template <CacheRwMode mode = CacheRwMode::RW> __aicore__ void SetL2CacheHint(CacheMode) {}
+
+    __gm__ T* address_ = nullptr;
+    uint64_t bufferSize_ = 0;
+    ShapeInfo shapeInfo_;
+
+private:
+    static __aicore__ uint64_t at(uint64_t elements) {
+        if constexpr (IsSameType<T, int4b_t>::value) return elements / 2;
+        return elements;
+    }
+};
+
+}  // namespace AscendC

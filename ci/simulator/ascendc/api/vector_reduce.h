@@ -1,0 +1,289 @@
+// Reductions: within blocks, pairs and repeats, and over whole tensors.
+#pragma once
+
+#include "utils.h"
+
+namespace AscendC {
+
+#define ASC_REDUCE(Name, intrinsic)                                                            \
+    template <typename T, bool isSetMask = true>                                               \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
+                                const int32_t repeatTime, const int32_t mask,                  \
+                                const int32_t dstRepStride, const int32_t srcBlkStride,        \
+                                const int32_t srcRepStride) {                                  \
+        AscendCUtils::SetMask<T, isSetMask>(mask);                                             \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,        \
+                  srcRepStride);                                                               \
+    }                                                                                          \
+    template <typename T, bool isSetMask = true>                                               \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
+                                const int32_t repeatTime, const uint64_t mask[],               \
+                                const int32_t dstRepStride, const int32_t srcBlkStride,        \
+                                const int32_t srcRepStride) {                                  \
+        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                 \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,        \
+                  srcRepStride);                                                               \
+    }
+ASC_REDUCE(BlockReduceSum, vcgadd)
+ASC_REDUCE(BlockReduceMax, vcgmax)
+ASC_REDUCE(BlockReduceMin, vcgmin)
+ASC_REDUCE(PairReduceSum, vcpadd)
+#undef ASC_REDUCE
+
+template <typename T, bool isSetMask = true>
+__aicore__ inline void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                       const int32_t repeatTime, const int32_t elemsInOneRepeat,
+                                       const int32_t dstBlkStride, const int32_t srcBlkStride,
+                                       const int32_t dstRepStride, const int32_t srcRepStride) {
+    AscendCUtils::SetMask<T, isSetMask>(elemsInOneRepeat);
+    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride, false);
+}
+template <typename T, bool isSetMask = true>
+__aicore__ inline void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                      const uint64_t mask[], const int32_t repeatTime,
+                                      const int32_t dstRepStride, const int32_t srcBlkStride,
+                                      const int32_t srcRepStride) {
+    AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);
+    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride, false);
+}
+template <typename T, bool isSetMask = true>
+__aicore__ inline void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                      const int32_t mask, const int32_t repeatTime,
+                                      const int32_t dstRepStride, const int32_t srcBlkStride,
+                                      const int32_t srcRepStride) {
+    AscendCUtils::SetMask<T, isSetMask>(mask);
+    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride, false);
+}
+#define ASC_WHOLE_REDUCE(Name, intrinsic)                                                      \
+    template <typename T, bool isSetMask = true>                                               \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
+                                const uint64_t mask[], const int32_t repeatTime,               \
+                                const int32_t dstRepStride, const int32_t srcBlkStride,        \
+                                const int32_t srcRepStride,                                    \
+                                ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {          \
+        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                 \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,        \
+                  srcRepStride, Order_t(order));                                               \
+    }                                                                                          \
+    template <typename T, bool isSetMask = true>                                               \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
+                                const int32_t mask, const int32_t repeatTime,                  \
+                                const int32_t dstRepStride, const int32_t srcBlkStride,        \
+                                const int32_t srcRepStride,                                    \
+                                ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {          \
+        AscendCUtils::SetMask<T, isSetMask>(mask);                                             \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,        \
+                  srcRepStride, Order_t(order));                                               \
+    }
+ASC_WHOLE_REDUCE(WholeReduceMax, vcmax)
+ASC_WHOLE_REDUCE(WholeReduceMin, vcmin)
+#undef ASC_WHOLE_REDUCE
+
+// ---- whole tensors: several rounds, results through the scalar unit ------------------------------------
+template <HardEvent event> __aicore__ inline void order_pipes() {
+    const TEventID id = g_tpipe->FetchEventID(event);
+    SetFlag<event>(id);
+    WaitFlag<event>(id);
+}
+// The scalar unit moves one result, then vector and output copies may read it.
+template <typename T> __aicore__ inline void store_scalar_result(T* dst, const T& value) {
+    dav_scalar_store(dst, sizeof(T));
+    *dst = value;
+    order_pipes<HardEvent::S_V>();
+    order_pipes<HardEvent::S_MTE3>();
+}
+template <typename T> __aicore__ inline T load_scalar_result(const T* source) {
+    dav_scalar_load(source, sizeof(T));
+    return *source;
+}
+
+template <typename T> __aicore__ inline T accumulator_as(int64_t bits) {
+    T value;
+    __builtin_memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+// One instruction adds everything up in the accumulator register.
+template <typename T, bool isSetMask = true>
+__aicore__ inline void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                 const LocalTensor<T>& sharedTmpBuffer, const int32_t count) {
+    if (count == 0) return;
+    if constexpr (isSetMask) {
+        set_mask_count();
+        set_vector_mask(0, uint64_t(count));
+    }
+    vcadd(dst.pointer(), src.pointer(), 1, 1, 1, DEFAULT_REPEAT_STRIDE, true);
+    order_pipes<HardEvent::V_S>();
+    store_scalar_result(dst.pointer(), accumulator_as<T>(get_acc_val()));
+    if constexpr (isSetMask) {
+        set_mask_norm();
+        set_vector_mask(FULL_MASK, FULL_MASK);
+    }
+}
+// With a mask: every repeat to one element, those to one element each 256 bytes, those to one.
+template <typename T>
+__aicore__ inline void reduce_repeats(T* dst, T* src, T* work, const uint64_t mask[2], int32_t repeats,
+                                      int32_t src_repeat) {
+    constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    for (int32_t done = 0; done < repeats; done += MAX_REPEAT_TIMES) {
+        const int32_t part = repeats - done < MAX_REPEAT_TIMES ? repeats - done : MAX_REPEAT_TIMES;
+        set_vector_mask(mask[1], mask[0]);
+        vcadd(work + done, src + done * (src_repeat * int32_t(ONE_BLK_SIZE / sizeof(T))), part, 1, 1,
+              src_repeat, false);
+    }
+    pipe_barrier(PIPE_V);
+    if (repeats > 1) {
+        set_mask_count();
+        set_vector_mask(0, uint64_t(repeats));
+        vcadd(work, work, 1, 1, 1, DEFAULT_REPEAT_STRIDE, false);
+        set_mask_norm();
+        pipe_barrier(PIPE_V);
+    }
+    const int32_t results = (repeats + whole - 1) / whole;
+    if (results == 1) {
+        order_pipes<HardEvent::V_S>();
+        store_scalar_result(dst, load_scalar_result(work));
+    } else {
+        AscendCUtils::SetMask<T>(results);
+        vcadd(dst, work, 1, 1, 1, DEFAULT_REPEAT_STRIDE, false);
+    }
+}
+// The mask register's two words for the first `elements` lanes.
+struct LaneMask {
+    uint64_t words[2];
+    __aicore__ explicit LaneMask(int32_t elements) {
+        words[0] = elements >= 64 ? FULL_MASK : (uint64_t(1) << elements) - 1;
+        words[1] = elements >= 128  ? FULL_MASK
+                   : elements > 64 ? (uint64_t(1) << (elements - 64)) - 1
+                                   : 0;
+    }
+};
+template <typename T>
+__aicore__ inline void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                 const LocalTensor<T>& sharedTmpBuffer, const int32_t mask,
+                                 const int32_t repeatTime, const int32_t srcRepStride) {
+    const LaneMask lanes(mask);
+    reduce_repeats(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(), lanes.words, repeatTime,
+                   srcRepStride);
+}
+template <typename T>
+__aicore__ inline void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                 const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],
+                                 const int32_t repeatTime, const int32_t srcRepStride) {
+    reduce_repeats(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(), mask, repeatTime,
+                   srcRepStride);
+}
+
+template <bool maximum, typename T>
+__aicore__ inline void find_extreme(T* dst, T* src, int32_t repeats, int32_t src_repeat) {
+    if constexpr (maximum) {
+        vcmax(dst, src, repeats, 1, 1, src_repeat, VALUE_INDEX);
+    } else {
+        vcmin(dst, src, repeats, 1, 1, src_repeat, VALUE_INDEX);
+    }
+}
+// Every repeat gives a value and its index in the repeat; the pairs are reduced again, looking at
+// the values only (every other lane), until one is left. The index is found by walking back.
+template <bool maximum, typename T>
+__aicore__ inline void reduce_extreme(T* dst, T* work, int32_t repeats, int32_t elements_between,
+                                      bool want_index) {
+    constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);
+    constexpr uint64_t VALUES_ONLY = 0x5555555555555555ULL;
+    constexpr int LEVELS = 6;
+    int32_t starts[LEVELS] = {0};
+    int32_t pairs = repeats;
+    int level = 0;
+    while (pairs > 1) {
+        const int32_t elements = 2 * pairs;
+        const int32_t next = want_index ? (starts[level] + elements + block - 1) / block * block : 0;
+        const int32_t full = elements / whole;
+        const int32_t rest = elements % whole;
+        if (full > 0) {
+            set_vector_mask(sizeof(T) == 2 ? VALUES_ONLY : 0, VALUES_ONLY);
+            find_extreme<maximum>(work + next, work + starts[level], full, DEFAULT_REPEAT_STRIDE);
+        }
+        if (rest > 0) {
+            const LaneMask lanes(rest);
+            set_vector_mask(lanes.words[1] & VALUES_ONLY, lanes.words[0] & VALUES_ONLY);
+            find_extreme<maximum>(work + next + 2 * full, work + starts[level] + full * whole, 1,
+                                  DEFAULT_REPEAT_STRIDE);
+        }
+        pipe_barrier(PIPE_V);
+        pairs = full + (rest > 0 ? 1 : 0);
+        starts[++level] = next;
+    }
+    order_pipes<HardEvent::V_S>();
+    const T value = load_scalar_result(work + starts[level]);
+    if (want_index) {
+        using Index = BitsType<T>;
+        int32_t winner = 0;
+        for (int at = level; at > 0; --at) {
+            const Index lane = load_scalar_result((Index*)(work + starts[at]) + 2 * winner + 1);
+            winner = winner * (whole / 2) + int32_t(lane) / 2;
+        }
+        const Index lane = load_scalar_result((Index*)work + 2 * winner + 1);
+        const Index index = Index(winner * elements_between + int32_t(lane));
+        dav_scalar_store(dst + 1, sizeof(T));
+        __builtin_memcpy(dst + 1, &index, sizeof(index));
+    }
+    store_scalar_result(dst, value);
+}
+#define ASC_REDUCE_EXTREME(Name, maximum)                                                      \
+    template <typename T>                                                                      \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
+                                const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],  \
+                                const int32_t repeatTime, const int32_t srcRepStride,          \
+                                bool calIndex = false) {                                       \
+        T* work = sharedTmpBuffer.pointer();                                                   \
+        constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);                                    \
+        for (int32_t done = 0; done < repeatTime; done += MAX_REPEAT_TIMES) {                  \
+            const int32_t left = repeatTime - done;                                            \
+            set_vector_mask(mask[1], mask[0]);                                                 \
+            find_extreme<maximum>(work + 2 * done, src.pointer() + done * srcRepStride * block, \
+                                  left < MAX_REPEAT_TIMES ? left : MAX_REPEAT_TIMES,           \
+                                  srcRepStride);                                               \
+        }                                                                                      \
+        pipe_barrier(PIPE_V);                                                                  \
+        reduce_extreme<maximum>(dst.pointer(), work, repeatTime, srcRepStride * block, calIndex); \
+    }                                                                                          \
+    template <typename T>                                                                      \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
+                                const LocalTensor<T>& sharedTmpBuffer, const int32_t mask,     \
+                                const int32_t repeatTime, const int32_t srcRepStride,          \
+                                bool calIndex = false) {                                       \
+        const LaneMask lanes(mask);                                                            \
+        Name(dst, src, sharedTmpBuffer, lanes.words, repeatTime, srcRepStride, calIndex);      \
+    }                                                                                          \
+    template <typename T>                                                                      \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
+                                const LocalTensor<T>& sharedTmpBuffer, const int32_t count,    \
+                                bool calIndex = false) {                                       \
+        constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);                            \
+        T* work = sharedTmpBuffer.pointer();                                                   \
+        set_mask_count();                                                                      \
+        set_vector_mask(0, uint64_t(count));                                                   \
+        find_extreme<maximum>(work, src.pointer(), 1, DEFAULT_REPEAT_STRIDE);                  \
+        set_mask_norm();                                                                       \
+        pipe_barrier(PIPE_V);                                                                  \
+        reduce_extreme<maximum>(dst.pointer(), work, (count + whole - 1) / whole, whole,       \
+                                calIndex);                                                     \
+        set_vector_mask(FULL_MASK, FULL_MASK);                                                 \
+    }
+ASC_REDUCE_EXTREME(ReduceMax, true)
+ASC_REDUCE_EXTREME(ReduceMin, false)
+#undef ASC_REDUCE_EXTREME
+
+// ---- the special registers of reductions ---------------------------------------------------------------
+template <typename T> __aicore__ inline T GetAccVal() { return accumulator_as<T>(get_acc_val()); }
+template <typename T> __aicore__ inline void GetReduceMaxMinCount(T& value, T& index) {
+    const uint64_t bits = uint64_t(get_max_min_cnt());
+    value = accumulator_as<T>(int64_t(bits));
+    index = accumulator_as<T>(int64_t(bits >> 32));
+}
+template <typename T> __aicore__ inline void GetReduceMaxMinCount(uint32_t& value, uint32_t& index) {
+    const uint64_t bits = uint64_t(get_max_min_cnt());
+    value = uint32_t(bits & (sizeof(T) == 2 ? 0xffffULL : 0xffffffffULL));
+    index = uint32_t(bits >> 32);
+}
+
+}  // namespace AscendC

@@ -1,0 +1,13 @@
+// The AscendC kernel API of this machine: what an operator's kernel includes. Written from the
+// public API documentation; every call lowers to the instructions of machine/intrinsics.h.
+#pragma once
+
+#include "api/data_copy.h"
+#include "api/vector_binary.h"
+#include "api/vector_cast.h"
+#include "api/vector_compare.h"
+#include "api/vector_fill.h"
+#include "api/vector_gather.h"
+#include "api/vector_reduce.h"
+#include "api/vector_sort.h"
+#include "api/vector_unary.h"
