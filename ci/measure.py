@@ -14,6 +14,7 @@ import numpy as np
 from scipy import stats
 
 from ci.trial import CaseMeasurement, Frozen, Measurement
+from rules.devices import device_names, load_device
 
 Verdict: TypeAlias = Literal["improved", "worse", "same", "unknown"]
 
@@ -129,3 +130,15 @@ def compare(
 
 def _mean(ratios: Sequence[float]) -> float:
     return exp(sum(log(r) for r in ratios) / len(ratios))
+
+
+def roofline_us(device: str, read_bytes: int, write_bytes: int) -> float:
+    """The least time in µs in which a device can move this many bytes to and from GM.
+
+    A true lower bound, generous on purpose: everything comes from and goes to L2 at its peak
+    rate, both ways at once, and the launch costs nothing. 0 for a device that we know nothing of.
+    """
+    if device not in device_names():
+        return 0.0
+    peak = load_device(device).number("roofline.bytes_per_us")
+    return max(read_bytes, write_bytes) / peak

@@ -1,1 +1,33 @@
-"""Where a candidate runs: sim (default), cann, replay."""
+"""Backends: where candidates are built and run. `make_backend` is the way in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ci.backend.base import Backend
+from ci.errors import InputError
+
+BACKENDS = ("sim", "cann", "replay")
+
+
+def make_backend(name: str = "sim", device: str = "", *, recording: Path | None = None) -> Backend:
+    """The backend called `name`; `device` is a chip such as 910B4, '' for the default one.
+
+    `recording` is the file that the replay backend answers from. Raises InputError naming the
+    known backends or devices, and EnvironmentProblem when this machine cannot run it.
+    """
+    if name == "sim":
+        from ci.backend.sim import SimulatorBackend
+
+        return SimulatorBackend(device) if device else SimulatorBackend()
+    if name == "cann":
+        from ci.backend.cann import CannBackend
+
+        return CannBackend(device)
+    if name == "replay":
+        from ci.backend.replay import ReplayBackend
+
+        if recording is None:
+            raise InputError("The replay backend needs the file of a recording.")
+        return ReplayBackend(recording)
+    raise InputError(f"There is no backend '{name}'; known are {', '.join(BACKENDS)}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -35,11 +36,17 @@ class Build(ABC):
 
     @abstractmethod
     def run(
-        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, *, profile: bool = False
+        self,
+        case: WorkloadCase,
+        inputs: Tensors,
+        outputs: Tensors,
+        *,
+        timeline: Path | None = None,
     ) -> CaseRun:
         """Launch once: host tiling, then the kernel with what it returned.
 
-        `outputs` gives shapes and dtypes (contents unused). Raises `TrialFailure` with a named
+        `outputs` gives shapes and dtypes (contents unused). `timeline` names a file that takes
+        one JSON line an instruction, where the backend can. Raises `TrialFailure` with a named
         outcome. Called by the evaluator only.
         """
 

@@ -16,17 +16,23 @@ from pathlib import Path
 from ci.operator import Operator
 from ci.simulator.cache import BuildCache, digest, digest_tree
 from ci.simulator.compiler import (
-    COMPILER,
     compile_candidate,
     compile_trusted,
     compiler_version,
+)
+from ci.simulator.host_tiling import (
+    HOST,
+    RUNTIME_FLAGS,
+    host_arguments,
+    prelude_arguments,
+    prelude_text,
+    runtime_sources,
 )
 from ci.simulator.kernel_unit import KernelVariant, translation_unit, without_launches
 
 HERE = Path(__file__).parent
 MACHINE = HERE / "machine"
 DEVICE_HEADERS = HERE / "ascendc"
-HOST_HEADERS = HERE / "host"
 SOURCE_ENDINGS = (".h", ".hpp", ".cpp", ".cc", ".inc")
 
 BASELINE_ISA = ("-march=x86-64-v3", "-mf16c")
@@ -40,8 +46,6 @@ KERNEL_FLAGS = (
     # The dav-c220 vector core, as the operator compiler names it.
     "-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", "-D__DAV_C220_VEC__", "-D__DAV_VEC__",
 )  # fmt: skip
-
-HOST_FLAGS = ("-std=c++17", "-O1", "-g1", "-fpermissive", "-w")
 
 
 class Toolchain:
@@ -78,7 +82,7 @@ class Toolchain:
 
     @cached_property
     def _host_headers(self) -> str:
-        return digest_tree(HOST_HEADERS, SOURCE_ENDINGS)
+        return digest_tree(HOST, SOURCE_ENDINGS)
 
     @cached_property
     def machine_runner(self) -> Path:
@@ -89,24 +93,28 @@ class Toolchain:
         key = digest([compiler_version(), *MACHINE_FLAGS, self._machine_sources])
         return self.cache.get("machine", key, self._build_machine) / "machine_runner"
 
-    def _build_machine(self, folder: Path) -> None:
-        sources = sorted(MACHINE.glob("*.cpp"))
+    def machine_object(self, source: Path) -> Path:
+        """The object file of one of the machine's sources.
 
-        def build(source: Path) -> Path:
-            flags = [*MACHINE_FLAGS, f"-I{MACHINE}"]
-            text = source.read_bytes()
-            key = digest([compiler_version(), *flags, self._machine_headers, source.name, text])
-            entry = self.cache.get(
-                "object",
-                key,
-                lambda private: compile_trusted(
-                    [*flags, "-c", str(source), "-o", "unit.o"], private
-                ),
-            )
-            return entry / "unit.o"
+        Raises EnvironmentProblem when it does not build here.
+        """
+        flags = [*MACHINE_FLAGS, f"-I{MACHINE}"]
+        text = source.read_bytes()
+        key = digest([compiler_version(), *flags, self._machine_headers, source.name, text])
+        entry = self.cache.get(
+            "object",
+            key,
+            lambda private: compile_trusted([*flags, "-c", str(source), "-o", "unit.o"], private),
+        )
+        return entry / "unit.o"
 
+    def machine_objects(self, sources: Sequence[Path]) -> list[Path]:
+        """Object files of several sources, built side by side."""
         with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-            objects = list(pool.map(build, sources))
+            return list(pool.map(self.machine_object, sources))
+
+    def _build_machine(self, folder: Path) -> None:
+        objects = self.machine_objects(sorted(MACHINE.glob("*.cpp")))
         compile_trusted(
             ["-rdynamic", *map(str, objects), "-o", "machine_runner", "-ldl", "-lpthread"], folder
         )
@@ -166,19 +174,40 @@ class Toolchain:
 
         return self.cache.get("kernel", key, make) / "kernel.so"
 
-    def compile_host(
-        self, operator: Operator, texts: Mapping[str, str], arguments: Sequence[str]
-    ) -> Path:
-        """Compile the host side with `arguments` (no output option); answers the program's path.
+    @cached_property
+    def host_prelude(self) -> Path:
+        """Folder of the host side's precompiled header."""
+        key = digest([compiler_version(), *prelude_arguments(), self._host_headers])
+
+        def make(folder: Path) -> None:
+            (folder / "host_prelude.h").write_text(prelude_text())
+            compile_trusted(prelude_arguments(), folder)
+
+        return self.cache.get("host_prelude", key, make)
+
+    @cached_property
+    def host_runtime(self) -> tuple[Path, ...]:
+        """Object files of the host side's runtime."""
+        flags = [*RUNTIME_FLAGS, f"-I{HOST}"]
+        return tuple(self._object(path, flags, self._host_headers) for path in runtime_sources())
+
+    def compile_host(self, operator: Operator, texts: Mapping[str, str]) -> Path:
+        """Compile the host side; answers the path of the program that runs the tiling.
 
         Raises TrialFailure(COMPILE_ERROR).
         """
+        arguments = host_arguments(operator, texts, self.host_prelude, self.host_runtime)
+        shared = [path.read_bytes() for path in operator.shared_host_sources]
+        # Kernel sources are laid too, because some tilings include their constants from them;
+        # they count only for those.
         laid = dict(texts)
+        if not any("op_kernel" in t for f, t in texts.items() if f.startswith("op_host/")):
+            laid = {f: t for f, t in texts.items() if f.startswith("op_host/")}
         key = digest(
             [
                 compiler_version(),
-                *arguments,
-                self._host_headers,
+                *arguments,  # the paths of prelude and runtime among them stand for their texts
+                *shared,
                 *self._shared(operator),
                 *(part for item in sorted(laid.items()) for part in item),
             ]
@@ -186,17 +215,25 @@ class Toolchain:
 
         def make(folder: Path) -> None:
             lay(folder, laid)
+            readable = [HOST, self.host_prelude, *operator.include_folders]
+            readable += [*self.host_runtime, *operator.shared_host_sources]
             compile_candidate(
                 [f"-ffile-prefix-map={folder}=.", *arguments, "-o", "host_program"],
                 folder,
-                [HOST_HEADERS, *self._host_prefixes(), *operator.include_folders],
+                readable,
                 "host tiling",
             )
 
         return self.cache.get("host", key, make) / "host_program"
 
-    def _host_prefixes(self) -> list[Path]:
-        return []
+    def _object(self, source: Path, flags: Sequence[str], headers: str) -> Path:
+        """Object file of one of our own sources."""
+        key = digest([compiler_version(), *flags, headers, source.name, source.read_bytes()])
+
+        def make(folder: Path) -> None:
+            compile_trusted([*flags, "-c", str(source), "-o", "unit.o"], folder)
+
+        return self.cache.get("object", key, make) / "unit.o"
 
     def _shared(self, operator: Operator) -> list[str]:
         """What the repository's shared include folders hold, read once a run."""
@@ -265,15 +302,3 @@ def _device_includes() -> list[str]:
 
 def _include_folders(operator: Operator) -> list[str]:
     return ["-I.", "-Iop_kernel", *(f"-I{folder}" for folder in operator.include_folders)]
-
-
-__all__ = [
-    "COMPILER",
-    "DEVICE_HEADERS",
-    "HOST_FLAGS",
-    "HOST_HEADERS",
-    "MACHINE",
-    "Toolchain",
-    "operator_line",
-    "operator_lines",
-]

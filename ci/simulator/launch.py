@@ -1,0 +1,249 @@
+"""One launch on the simulated machine: writes the request, runs it, reads outputs and report."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from ci.backend.base import Array, Tensors
+from ci.errors import TrialFailure
+from ci.sandbox import Limits, run
+from ci.simulator.kernel_unit import SYSTEM_WORKSPACE
+from ci.simulator.toolchain import operator_lines
+from ci.trial import Evidence, Outcome, PipeTime
+from rules.devices import Device
+
+HOT_LINES = 12
+"""Source lines that a profile lists."""
+
+REPORT_BYTES = 8 << 20
+"""A larger report is not one of the machine's."""
+
+
+@dataclass(frozen=True)
+class LaunchSpec:
+    """What the host tiling decided, and the kernel built for it."""
+
+    kernel: Path
+    block_dim: int
+    tiling_key: int
+    tiling: bytes
+    workspace: int
+    auto_sync: bool
+    aliases: dict[int, int]
+    """Output index → index of the input whose memory it shares."""
+    initial: dict[int, float]
+    """Output index → value that fills it before the launch; others hold garbage."""
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What a launch that ended well gave."""
+
+    outputs: Tensors
+    pipes: PipeTime
+    warnings: tuple[str, ...]
+
+
+def launch(
+    runner: Path,
+    device: Device,
+    spec: LaunchSpec,
+    inputs: Tensors,
+    outputs: Tensors,
+    limits: Limits,
+    timeline: Path | None = None,
+) -> LaunchResult:
+    """Run the kernel once. `outputs` gives shapes and dtypes.
+
+    Raises TrialFailure(LAUNCH_ERROR, RACE, MEMORY_ERROR or TIMEOUT).
+    """
+    with tempfile.TemporaryDirectory(prefix="ascendopt-launch-") as name:
+        folder = Path(name)
+        request, files = _write_request(folder, device, spec, inputs, outputs, timeline)
+        done = run(
+            [str(runner), str(request), str(spec.kernel)],
+            cwd=folder,
+            readable=[runner.parent, spec.kernel.parent],
+            writable=[folder],
+            limits=limits,
+        )
+        report = _read_report(folder / "report.json")
+        if report is None or done.timed_out:
+            outcome = Outcome.TIMEOUT if done.timed_out else Outcome.LAUNCH_ERROR
+            said = (done.stderr or done.stdout).decode(errors="replace").strip()
+            raise TrialFailure(
+                outcome,
+                Evidence(message=f"The kernel's run {done.ending()}.", details=said[-2000:]),
+            )
+        if report.get("outcome") != "ok":
+            raise _failure(report, spec.kernel)
+        if timeline:
+            (folder / "timeline.jsonl").replace(timeline)
+        return LaunchResult(
+            outputs=_read_outputs(files, outputs),
+            pipes=_pipe_time(report, spec.kernel),
+            warnings=_warnings(report, spec.kernel),
+        )
+
+
+def _write_request(
+    folder: Path,
+    device: Device,
+    spec: LaunchSpec,
+    inputs: Tensors,
+    outputs: Tensors,
+    timeline: Path | None,
+) -> tuple[Path, list[list[Path]]]:
+    """Write everything the machine reads; answers the request and the files of each output."""
+    constants = "".join(f"{name}\t{value!r}\n" for name, value in device.constants.items())
+    (folder / "constants").write_text(constants)
+    (folder / "tiling").write_bytes(spec.tiling)
+    lines = [
+        f"constants\t{folder / 'constants'}",
+        f"block_dim\t{spec.block_dim}",
+        f"tiling_key\t{spec.tiling_key}",
+        f"auto_sync\t{int(spec.auto_sync)}",
+        f"tiling\t{folder / 'tiling'}",
+        f"workspace\t{max(spec.workspace, SYSTEM_WORKSPACE + 32)}",
+    ]
+    for index, tensor in enumerate(inputs):
+        lines += _argument("input", folder / f"input{index}", tensor)
+    files: list[list[Path]] = []
+    for index, tensor in enumerate(outputs):
+        stem = folder / f"output{index}"
+        if index in spec.aliases:
+            lines.append(f"arg\talias\t{spec.aliases[index]}\t{stem}\t{_bytes(tensor)}")
+            files.append([stem])
+            continue
+        if index in spec.initial and isinstance(tensor, np.ndarray):
+            np.full(tensor.shape, spec.initial[index]).astype(tensor.dtype).tofile(stem)
+        lines += _argument("output", stem, tensor)
+        count = len(tensor) if isinstance(tensor, list) else 0
+        files.append([Path(f"{stem}.{i}") for i in range(count)] if count else [stem])
+    lines.append(f"report\t{folder / 'report.json'}")
+    if timeline:
+        lines.append(f"timeline\t{folder / 'timeline.jsonl'}")
+    request = folder / "request"
+    request.write_text("\n".join(lines) + "\n")
+    return request, files
+
+
+def _argument(role: str, stem: Path, tensor: Array | list[Array] | None) -> list[str]:
+    """Request lines of one kernel argument; an input's bytes are written beside."""
+    if tensor is None:
+        return ["arg\tnull"]
+    if isinstance(tensor, list):
+        lines = [f"list\t{role}\t{len(tensor)}"]
+        for number, item in enumerate(tensor):
+            path = Path(f"{stem}.{number}")
+            if role == "input":
+                np.ascontiguousarray(item).tofile(path)
+            shape = ",".join(str(n) for n in item.shape)
+            lines.append(f"item\t{path}\t{item.nbytes}\t{shape}")
+        return lines
+    if role == "input":
+        np.ascontiguousarray(tensor).tofile(stem)
+    return [f"arg\t{role}\t{stem}\t{tensor.nbytes}"]
+
+
+def _bytes(tensor: Array | list[Array] | None) -> int:
+    return tensor.nbytes if isinstance(tensor, np.ndarray) else 0
+
+
+def _read_report(path: Path) -> dict[str, Any] | None:
+    try:
+        if path.stat().st_size > REPORT_BYTES:
+            return None
+        report = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return report if isinstance(report, dict) else None
+
+
+def _read_outputs(files: Sequence[Sequence[Path]], outputs: Tensors) -> Tensors:
+    """The outputs as the machine wrote them; a file of another size is a launch error."""
+    found: Tensors = []
+    for paths, expected in zip(files, outputs, strict=True):
+        if isinstance(expected, list):
+            pairs = zip(paths, expected, strict=True)
+            found.append([_read_array(path, like) for path, like in pairs])
+        else:
+            found.append(None if expected is None else _read_array(paths[0], expected))
+    return found
+
+
+def _read_array(path: Path, like: Array) -> Array:
+    size = path.stat().st_size if path.is_file() else 0
+    if size != like.nbytes:
+        raise TrialFailure(
+            Outcome.LAUNCH_ERROR,
+            Evidence(message=f"An output has {size} bytes after the run, not {like.nbytes}."),
+        )
+    return np.fromfile(path, dtype=like.dtype).reshape(like.shape)
+
+
+def _failure(report: dict[str, Any], kernel: Path) -> TrialFailure:
+    try:
+        outcome = Outcome(str(report.get("outcome")))
+    except ValueError:
+        outcome = Outcome.LAUNCH_ERROR
+    if outcome not in (Outcome.LAUNCH_ERROR, Outcome.RACE, Outcome.MEMORY_ERROR):
+        outcome = Outcome.LAUNCH_ERROR
+    sites = [str(report.get(name, "")) for name in ("site", "other_site")]
+    places = operator_lines(kernel, [s if _is_hex(s) else "0x0" for s in sites])
+    details = str(report.get("details", ""))[:2000]
+    if places[1][0]:
+        details = f"{details}\nthe other access: {places[1][0]}:{places[1][1]}".strip()
+    return TrialFailure(
+        outcome,
+        Evidence(
+            message=str(report.get("message", ""))[:1000],
+            file=places[0][0],
+            line=places[0][1],
+            details=details,
+        ),
+    )
+
+
+def _is_hex(text: str) -> bool:
+    try:
+        return int(text, 16) >= 0
+    except ValueError:
+        return False
+
+
+def _pipe_time(report: dict[str, Any], kernel: Path) -> PipeTime:
+    fields = {name: report[name] for name in PipeTime.model_fields if name in report}
+    try:
+        hot = [(str(s), float(c)) for s, c in fields.pop("hot_lines", [])]
+        places = operator_lines(kernel, [s if _is_hex(s) else "0x0" for s, _ in hot])
+        by_line: dict[tuple[str, int], float] = {}
+        for place, (_, cycles) in zip(places, hot, strict=True):
+            if place[0]:
+                by_line[place] = by_line.get(place, 0.0) + cycles
+        order = sorted(by_line.items(), key=lambda item: (-item[1], item[0]))[:HOT_LINES]
+        return PipeTime(**fields, hot_lines=tuple((f, n, c) for (f, n), c in order))
+    except (ValidationError, TypeError, ValueError) as problem:
+        raise TrialFailure(
+            Outcome.LAUNCH_ERROR,
+            Evidence(message="The run's report is not one of the machine's.", details=str(problem)),
+        ) from problem
+
+
+def _warnings(report: dict[str, Any], kernel: Path) -> tuple[str, ...]:
+    """The machine's warnings as lines with the operator's source place."""
+    rows = [w for w in report.get("warnings", []) if isinstance(w, dict)]
+    sites = [str(w.get("site", "")) for w in rows]
+    places = operator_lines(kernel, [s if _is_hex(s) else "0x0" for s in sites])
+    return tuple(
+        f"{file}:{line}: {w.get('message', '')}" if file else str(w.get("message", ""))
+        for w, (file, line) in zip(rows, places, strict=True)
+    )
