@@ -16,6 +16,7 @@ import click
 
 from bot.git import GitError
 from ci.errors import EnvironmentProblem, InputError
+from rules.load import RulesError
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -97,7 +98,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as problem:
         complain(problem.format_message())
         return BAD_INPUT
-    except InputError as problem:
+    except (InputError, RulesError) as problem:
         complain(str(problem))
         return BAD_INPUT
     except (EnvironmentProblem, GitError) as problem:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from bot.commands.options import Target, build, json_option, options
 from bot.commands.session import find_proposer, open_bank, open_session
+from ci.errors import InputError
 from ci.optimizer.settings import OptimizeSettings
 from ci.trial import Frozen
 
@@ -43,12 +44,12 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     target = build(Target, given)
     settings = build(OptimizeSettings, given)
     own = build(OptimizeOptions, given)
-    session = open_session(operator, target)
+    if own.out is not None and own.out.exists() and not own.out.is_dir():
+        raise InputError(f"--out {own.out} is a file; give a folder.")
     proposer = find_proposer(own.proposer)
+    session = open_session(operator, target)
     bank = open_bank(own.bank)
     out = own.out or Path("ascendopt-out") / session.operator.name
-    if out.exists() and not out.is_dir():
-        raise click.UsageError(f"--out {out} is a file; give a folder.")
 
     from bot.finish import finish
     from bot.progress import progress_for
