@@ -19,6 +19,7 @@ class BuildText:
     compile_options: tuple[str, ...] = ()
     include_folders: tuple[Path, ...] = ()
     shared_sources: tuple[Path, ...] = ()
+    own_sources: frozenset[Path] = frozenset()
 
 
 def read_build(root: Path, top: Path) -> BuildText:
@@ -43,12 +44,14 @@ def read_build(root: Path, top: Path) -> BuildText:
     if (top / "common" / "inc").is_dir():  # the ops-math layout includes from its top
         folders.append(top)
     inside = [f for f in folders if f is not None and f.is_dir() and _within(f, top, root)]
+    own, shared = _host_sources(text, variables, root, top)
     auto_sync = [o.split("=", 1)[1] for o in options if o.startswith("--cce-auto-sync=")]
     return BuildText(
         auto_sync=not auto_sync or auto_sync[-1] != "off",
         compile_options=tuple(o for o in options if not o.startswith(("-I", "-W"))),
         include_folders=tuple(dict.fromkeys(f.resolve() for f in inside)),
-        shared_sources=_shared_sources(text, variables, root, top),
+        shared_sources=tuple(shared),
+        own_sources=frozenset(own),
     )
 
 
@@ -74,10 +77,10 @@ def _within(path: Path, top: Path, root: Path) -> bool:
     return resolved.is_relative_to(top.resolve()) or resolved.is_relative_to(root.resolve())
 
 
-def _shared_sources(
+def _host_sources(
     text: str, variables: dict[str, str], root: Path, top: Path
-) -> tuple[Path, ...]:
-    """Host sources outside the operator's folder that its build lists."""
+) -> tuple[list[Path], list[Path]]:
+    """Host sources that the build lists: the operator's own, and those outside its folder."""
     found: list[Path] = []
     for body in re.findall(
         rf"target_sources\(\s*(?:{_HOST_TARGETS})\s+(?:PRIVATE|PUBLIC)?([^)]*)\)", text
@@ -86,15 +89,13 @@ def _shared_sources(
             name = word.strip("${}")
             for part in variables[name].split() if name in variables else [word]:
                 found += _matching(part, variables, root)
-    outside = [
+    real = [
         p.resolve()
-        for p in found
-        if p.is_file()
-        and p.suffix in (".cpp", ".cc")
-        and _within(p, top, root)
-        and not p.resolve().is_relative_to(root.resolve())
+        for p in dict.fromkeys(found)
+        if p.is_file() and p.suffix in (".cpp", ".cc") and _within(p, top, root)
     ]
-    return tuple(dict.fromkeys(outside))[:_MAX_SHARED_SOURCES]
+    own = [p for p in real if p.is_relative_to(root.resolve())]
+    return own, [p for p in real if p not in own][:_MAX_SHARED_SOURCES]
 
 
 def _matching(word: str, variables: dict[str, str], root: Path) -> list[Path]:

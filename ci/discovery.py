@@ -150,7 +150,13 @@ def _read_operator(root: Path) -> Operator:
     shared = _shared_text(host, build.include_folders)
     own = {p: t for p, t in host.items() if not _RUNTIME_INCLUDE.search(t)}
     work = _for_this_chip(
-        {p: t for p, t in own.items() if p.endswith((".h", ".hpp", ".inc")) or _HOST_WORK.search(t)}
+        {
+            p: t
+            for p, t in own.items()
+            if p.endswith((".h", ".hpp", ".inc"))
+            or _HOST_WORK.search(t)
+            or root / p in build.own_sources
+        }
     )
     declared = {}
     for path, text in work.items():

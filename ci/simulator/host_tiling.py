@@ -104,6 +104,8 @@ def host_arguments(
         *sources,
         *map(str, operator.shared_host_sources),
         *map(str, runtime),
+        # Headers of real operators define functions that are not inline.
+        "-Wl,--allow-multiple-definition",
     ]
 
 

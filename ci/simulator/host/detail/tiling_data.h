@@ -115,10 +115,13 @@ class CTilingDataClassFactory {
   }                         \
   ;
 
-#define REGISTER_TILING_DATA_CLASS(op_type, class_name)                                     \
-  namespace {                                                                               \
-  static int VAR_UNUSED g_ascendopt_tiling_##op_type##_##class_name = optiling::add_tiling( \
-      #op_type, []() -> std::shared_ptr<optiling::TilingDef> {                              \
-        return std::make_shared<class_name>();                                              \
-      });                                                                                   \
+#define ASCENDOPT_TILING_JOIN_(a, b) a##b
+#define ASCENDOPT_TILING_JOIN(a, b) ASCENDOPT_TILING_JOIN_(a, b)
+#define REGISTER_TILING_DATA_CLASS(op_type, class_name)                                       \
+  namespace {                                                                                 \
+  static int __attribute__((unused))                                                          \
+  ASCENDOPT_TILING_JOIN(g_ascendopt_tiling_##op_type##_##class_name##_, __COUNTER__) =        \
+      optiling::add_tiling(#op_type, []() -> std::shared_ptr<optiling::TilingDef> {           \
+        return std::make_shared<class_name>();                                                \
+      });                                                                                     \
   }

@@ -1,5 +1,6 @@
 // Tiling of the high-level library.
 #pragma once
 
+#include "detail/library_tiling.h"
 #include "detail/log.h"
-#include "detail/tiling_data.h"
+#include "detail/matmul_tiling.h"

@@ -1,0 +1,134 @@
+// Tiling helpers of the high-level library (softmax, math functions): scratch sizes and splits.
+#pragma once
+
+#include "detail/tiling_data.h"
+
+namespace ge {
+class Shape {
+ public:
+  Shape() = default;
+  explicit Shape(const std::vector<int64_t>& dims) : dims_(dims) {}
+  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+  size_t GetDimNum() const { return dims_.size(); }
+  int64_t GetDim(size_t i) const { return i < dims_.size() ? dims_[i] : 0; }
+  graphStatus SetDim(size_t i, int64_t value) {
+    if (i >= dims_.size()) {
+      return GRAPH_FAILED;
+    }
+    dims_[i] = value;
+    return GRAPH_SUCCESS;
+  }
+  std::vector<int64_t> GetDims() const { return dims_; }
+  int64_t GetShapeSize() const {
+    int64_t size = dims_.empty() ? 0 : 1;
+    for (const int64_t d : dims_) {
+      size *= d;
+    }
+    return size;
+  }
+
+ private:
+  std::vector<int64_t> dims_;
+};
+}  // namespace ge
+
+namespace optiling {
+BEGIN_TILING_DATA_DEF(SoftMaxTiling)
+TILING_DATA_FIELD_DEF(uint32_t, srcM)
+TILING_DATA_FIELD_DEF(uint32_t, srcK)
+TILING_DATA_FIELD_DEF(uint32_t, srcSize)
+TILING_DATA_FIELD_DEF(uint32_t, outMaxM)
+TILING_DATA_FIELD_DEF(uint32_t, outMaxK)
+TILING_DATA_FIELD_DEF(uint32_t, outMaxSize)
+TILING_DATA_FIELD_DEF(uint32_t, splitM)
+TILING_DATA_FIELD_DEF(uint32_t, splitK)
+TILING_DATA_FIELD_DEF(uint32_t, splitSize)
+TILING_DATA_FIELD_DEF(uint32_t, reduceM)
+TILING_DATA_FIELD_DEF(uint32_t, reduceK)
+TILING_DATA_FIELD_DEF(uint32_t, reduceSize)
+TILING_DATA_FIELD_DEF(uint32_t, rangeM)
+TILING_DATA_FIELD_DEF(uint32_t, tailM)
+TILING_DATA_FIELD_DEF(uint32_t, tailSplitSize)
+TILING_DATA_FIELD_DEF(uint32_t, tailReduceSize)
+END_TILING_DATA_DEF
+}  // namespace optiling
+
+namespace AscendC {
+// Scratch of one row: the float copy of the row, and a block for its maximum and sum.
+uint32_t GetSoftMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, bool reuse);
+uint32_t GetSoftMaxMaxTmpSize(const ge::Shape& shape, uint32_t type_size, bool reuse);
+void SoftMaxTilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t local_bytes,
+                       optiling::SoftMaxTiling& tiling);
+void SoftMaxFlashV2TilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t max_type_size,
+                              uint32_t local_bytes, optiling::SoftMaxTiling& tiling,
+                              bool basic_block, bool broadcast = false);
+uint32_t GetSoftMaxFlashV2MinTmpSize(const ge::Shape& shape, uint32_t type_size,
+                                     uint32_t max_type_size, bool update, bool basic_block = false,
+                                     bool broadcast = false);
+uint32_t GetSoftMaxFlashV2MaxTmpSize(const ge::Shape& shape, uint32_t type_size,
+                                     uint32_t max_type_size, bool update, bool basic_block = false,
+                                     bool broadcast = false);
+uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& shape, uint32_t type_size, bool front,
+                                  bool reuse);
+uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape& shape, uint32_t type_size, bool front,
+                                  bool reuse);
+void SoftMaxGradTilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t local_bytes,
+                           optiling::SoftMaxTiling& tiling, bool front = false);
+void GetMeanMaxMinTmpSize(uint32_t n, uint32_t type_size, uint32_t accumulate_size, bool reuse,
+                          uint32_t& max, uint32_t& min);
+void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& max,
+                         uint32_t& min);
+
+// Scratch of an elementwise library function with `buffers` float temporaries.
+void elementwise_scratch(const ge::Shape& shape, uint32_t buffers, uint32_t& max, uint32_t& min);
+
+#define ASCENDOPT_ELEMENTWISE_SCRATCH(Name, buffers)                                            \
+  inline void Get##Name##MaxMinTmpSize(const ge::Shape& shape, const uint32_t, const bool,      \
+                                       uint32_t& max, uint32_t& min) {                          \
+    elementwise_scratch(shape, buffers, max, min);                                              \
+  }                                                                                             \
+  inline void Get##Name##TmpBufferFactorSize(const uint32_t, uint32_t& live, uint32_t& extra) { \
+    live = buffers;                                                                             \
+    extra = 0;                                                                                  \
+  }
+ASCENDOPT_ELEMENTWISE_SCRATCH(Sigmoid, 1)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Tanh, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Silu, 1)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Gelu, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Sin, 4)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Cos, 4)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Tan, 5)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Asin, 4)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Acos, 4)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Atan, 5)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Sinh, 3)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Cosh, 3)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Asinh, 3)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Acosh, 3)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Atanh, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Erf, 3)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Erfc, 5)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Exp, 4)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Log, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Log2, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Log10, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Floor, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Ceil, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Round, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Trunc, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Frac, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Sign, 3)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Lgamma, 8)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Digamma, 8)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Xor, 1)
+ASCENDOPT_ELEMENTWISE_SCRATCH(SwiGLU, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(ReGlu, 2)
+ASCENDOPT_ELEMENTWISE_SCRATCH(GeGLU, 3)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Swish, 1)
+#undef ASCENDOPT_ELEMENTWISE_SCRATCH
+
+inline void GetPowerMaxMinTmpSize(const ge::Shape& a, const ge::Shape&, const bool, const uint32_t,
+                                  const bool, uint32_t& max, uint32_t& min) {
+  elementwise_scratch(a, 6, max, min);
+}
+}  // namespace AscendC

@@ -1,0 +1,4 @@
+// Operators of the graph engine.
+#pragma once
+
+#include "graph/operator.h"
