@@ -121,19 +121,25 @@ def _write_request(
         stem = folder / f"output{index}"
         if index in spec.aliases:
             lines.append(f"arg\talias\t{spec.aliases[index]}\t{stem}\t{_bytes(tensor)}")
-            files.append([stem])
+            files.append(_parts(stem, tensor))
             continue
         if index in spec.initial and isinstance(tensor, np.ndarray):
             np.full(tensor.shape, spec.initial[index]).astype(tensor.dtype).tofile(stem)
         lines += _argument("output", stem, tensor)
-        count = len(tensor) if isinstance(tensor, list) else 0
-        files.append([Path(f"{stem}.{i}") for i in range(count)] if count else [stem])
+        files.append(_parts(stem, tensor))
     lines.append(f"report\t{folder / 'report.json'}")
     if timeline:
         lines.append(f"timeline\t{folder / 'timeline.jsonl'}")
     request = folder / "request"
     request.write_text("\n".join(lines) + "\n")
     return request, files
+
+
+def _parts(stem: Path, tensor: Array | list[Array] | None) -> list[Path]:
+    """The file of a tensor, or the files of a tensor list."""
+    if isinstance(tensor, list):
+        return [Path(f"{stem}.{number}") for number in range(len(tensor))]
+    return [stem]
 
 
 def _argument(role: str, stem: Path, tensor: Array | list[Array] | None) -> list[str]:
