@@ -1,0 +1,14 @@
+// Atomic stores: how a copy from UB combines with what global memory holds.
+#pragma once
+
+#include <cstdint>
+
+#include "machine.h"
+
+namespace dav {
+
+// dst[i] = operation(dst[i], src[i]) over `bytes` bytes of elements of `type`.
+void combine(AtomicOperation operation, AtomicType type, uint8_t* dst, const uint8_t* src,
+             uint64_t bytes);
+
+}  // namespace dav

@@ -1,0 +1,25 @@
+// Bank conflicts of the unified buffer: 16 bank groups of 3 banks, by address bits
+// bank [17:16], row [15:9], bank group [8:5], byte [4:0].
+#pragma once
+
+#include <cstdint>
+
+#include "core.h"
+
+namespace dav {
+
+// An operand as the conflict model sees it.
+struct BankOperand {
+    uint32_t offset;
+    uint32_t block_stride;   // in 32-byte blocks
+    uint32_t repeat_stride;
+    uint8_t blocks;
+    bool write;
+};
+
+// Extra cycles over `repeats` repeats: two reads (or two writes) in one bank group take turns; a
+// read and a write take turns when they meet in one bank. `read_write` is what the latter costs.
+float bank_conflict_cycles(const BankOperand* operands, int count, uint32_t repeats,
+                           float read_write);
+
+}  // namespace dav

@@ -1,0 +1,49 @@
+// The constants of the simulated chip, by their dotted names in rules/devices/<device>.toml.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+namespace dav {
+
+// Cost of a vector instruction: cycles a repeat, and cycles from its last issue to its result.
+struct VectorCost {
+    float cycles;
+    float latency;
+};
+
+class Constants {
+   public:
+    // Reads `name<TAB>value` lines; values that are not numbers are passed over. Returns a
+    // sentence when the file cannot be read, else an empty string.
+    std::string load(const std::string& path);
+    // The value of a constant; a missing one ends the launch with a sentence that names it.
+    double get(const std::string& name) const;
+    double get(const std::string& name, double fallback) const;
+    // vector.<mnemonic>.<dtype>, else vector.<mnemonic>, else the same with the mnemonic cut at
+    // its first underscore (vconv, vcmpv), else vector.default. Cached by the literals' addresses.
+    VectorCost vector_cost(const char* mnemonic, const char* dtype);
+
+   private:
+    double resolve(const std::string& mnemonic, const std::string& dtype, const char* what) const;
+
+    struct Pair {
+        const char* mnemonic;
+        const char* dtype;
+        bool operator==(const Pair& other) const {
+            return mnemonic == other.mnemonic && dtype == other.dtype;
+        }
+    };
+    struct PairHash {
+        size_t operator()(const Pair& pair) const {
+            return (reinterpret_cast<size_t>(pair.mnemonic) * 31) ^
+                   reinterpret_cast<size_t>(pair.dtype);
+        }
+    };
+    std::unordered_map<std::string, double> values_;
+    std::unordered_map<Pair, VectorCost, PairHash> vector_costs_;
+};
+
+Constants& constants();
+
+}  // namespace dav

@@ -1,0 +1,226 @@
+#include "core_timer.h"
+
+#include <algorithm>
+
+#include "constants.h"
+
+namespace dav {
+
+CoreTimer::CoreTimer(const Core& core, TimerWorld& world, bool first)
+    : core_(core),
+      world_(world),
+      keep_spans_(first),
+      by_site_kept_(core.index == 0),
+      depth_(static_cast<size_t>(constants().get("issue.queue_depth"))),
+      flag_latency_(constants().get("sync.flag_latency")),
+      wait_latency_(constants().get("sync.barrier_cycles")),
+      completion_(core.records.size(), -1.0) {}
+
+void CoreTimer::begin(double time) {
+    begun_ = true;
+    start_ = time;
+    scalar_ = time;
+    for (PipeState& pipe : pipes_) pipe.free = pipe.complete = pipe.busy_until = time;
+}
+
+void CoreTimer::wait(int pipe, int peer, double from, double until) {
+    if (until > from) waits_[{pipe, peer}] += until - from;
+}
+
+double CoreTimer::drained() const {
+    double time = scalar_;
+    for (const PipeState& pipe : pipes_) time = std::max(time, pipe.complete);
+    return time;
+}
+
+void CoreTimer::book(int pipe, uint32_t number, double start, double occupied, double complete) {
+    PipeState& state = pipes_[pipe];
+    const Record& record = core_.records[number];
+    state.free = occupied;
+    state.complete = std::max(state.complete, complete);
+    completion_[number] = complete;
+    const double fresh = complete - std::max(start, state.busy_until);
+    if (fresh > 0) {
+        state.busy += fresh;
+        state.busy_until = complete;
+        if (by_site_kept_) by_site_[record.site] += fresh;
+    }
+    conflict_ += record.conflict;
+    if (keep_spans_) spans_.push_back({number, start, complete});
+}
+
+// The head of a pipe's queue, if what it waits for is known.
+bool CoreTimer::step_pipe(int pipe) {
+    PipeState& state = pipes_[pipe];
+    if (state.in_flight || state.queue.empty()) return false;
+    const Queued head = state.queue.front();
+    const Record& record = core_.records[head.record];
+    const double ready = std::max(state.free, head.issued);
+    double start = ready;
+    switch (record.kind) {
+        case Kind::COMPUTE:
+            if (record.drain) start = std::max(start, state.complete);
+            book(pipe, head.record, start, start + record.occupancy,
+                 start + record.occupancy + record.latency);
+            break;
+        case Kind::TRANSFER:
+            state.in_flight = true;
+            state.flight_record = head.record;
+            state.flight_start = start;
+            world_.start_transfer(core_.index, pipe, core_.transfers[record.argument], start);
+            break;
+        case Kind::SET_FLAG:
+            flags_[pipe][record.peer][record.event].push_back(
+                std::max(state.complete, head.issued) + flag_latency_);
+            break;
+        case Kind::WAIT_FLAG: {
+            std::deque<double>& flag = flags_[record.peer][pipe][record.event];
+            if (flag.empty()) return false;
+            start = std::max(ready, flag.front());
+            wait(pipe, record.peer, ready, start);
+            flag.pop_front();
+            state.free = start;
+            break;
+        }
+        case Kind::DEPEND: {
+            const double done = record.peer == S ? head.issued : completion_[record.argument];
+            if (done < 0) return false;
+            start = std::max(ready, done + flag_latency_);
+            wait(pipe, record.peer, ready, start);
+            state.free = start;
+            break;
+        }
+        case Kind::BARRIER:
+            start = std::max(ready, state.complete);
+            wait(pipe, pipe, ready, start);
+            state.free = start + wait_latency_;
+            break;
+        default: break;
+    }
+    state.queue.pop_front();
+    state.starts.push_back(start);
+    if (state.starts.size() > depth_) state.starts.pop_front();
+    return true;
+}
+
+// Puts a record into its pipe's queue, when there is room.
+bool CoreTimer::dispatch(uint32_t number) {
+    const Record& record = core_.records[number];
+    PipeState& state = pipes_[record.pipe];
+    if (state.queue.size() >= depth_) return false;
+    // The entry that was `depth` before must have started for this one to have a place.
+    const size_t ahead = depth_ - state.queue.size();
+    if (state.starts.size() >= ahead && ahead > 0) {
+        const double freed = state.starts[state.starts.size() - ahead];
+        wait(S, record.pipe, scalar_, freed);
+        scalar_ = std::max(scalar_, freed);
+    }
+    state.queue.push_back({number, scalar_});
+    return true;
+}
+
+// The next record in program order.
+bool CoreTimer::step_scalar() {
+    if (ended_ || next_ >= core_.records.size()) return false;
+    const Record& record = core_.records[next_];
+    if (!scalar_charged_) {
+        scalar_ += record.scalar;
+        pipes_[S].busy += record.scalar;
+        if (by_site_kept_ && record.scalar > 0) by_site_[record.site] += record.scalar;
+        scalar_charged_ = true;
+    }
+    const auto pipes_idle = [&] {
+        for (int pipe = 0; pipe < PIPES; ++pipe)
+            if (pipes_[pipe].in_flight || !pipes_[pipe].queue.empty()) return false;
+        return true;
+    };
+    double until = scalar_;
+    switch (record.kind) {
+        case Kind::SCALAR: completion_[next_] = scalar_; break;
+        case Kind::SET_FLAG:
+            if (record.pipe != S) {
+                if (!dispatch(next_)) return false;
+            } else {
+                flags_[S][record.peer][record.event].push_back(scalar_ + flag_latency_);
+            }
+            break;
+        case Kind::WAIT_FLAG: {
+            if (record.pipe != S) {
+                if (!dispatch(next_)) return false;
+                break;
+            }
+            std::deque<double>& flag = flags_[record.peer][S][record.event];
+            if (flag.empty()) return false;
+            until = flag.front();
+            flag.pop_front();
+            wait(S, record.peer, scalar_, until);
+            break;
+        }
+        case Kind::DEPEND:
+            if (record.pipe != S) {
+                if (!dispatch(next_)) return false;
+                break;
+            }
+            until = completion_[record.argument];
+            if (until < 0) return false;
+            until += flag_latency_;
+            wait(S, record.peer, scalar_, until);
+            break;
+        case Kind::BARRIER_ALL: {
+            if (!pipes_idle()) return false;
+            until = drained();
+            int slowest = S;
+            for (int pipe = 0; pipe < PIPES; ++pipe)
+                if (pipes_[pipe].complete > pipes_[slowest].complete) slowest = pipe;
+            wait(S, slowest, scalar_, until);
+            break;
+        }
+        case Kind::SYNC_ALL:
+            if (!world_.sync_all(core_.index, record.argument, arrived_ ? -1 : scalar_, until)) {
+                arrived_ = true;
+                return false;
+            }
+            arrived_ = false;
+            wait(S, SYNC, scalar_, until);
+            break;
+        case Kind::CORE_SET: world_.core_set(record.argument, scalar_); break;
+        case Kind::CORE_WAIT:
+            if (!world_.core_wait(record.argument, until)) return false;
+            wait(S, SYNC, scalar_, until);
+            break;
+        case Kind::END:
+            if (!pipes_idle()) return false;
+            end_ = drained();
+            ended_ = true;
+            world_.block_ended(core_.index, end_);
+            break;
+        case Kind::BARRIER:
+            if (record.pipe == S) break;
+            [[fallthrough]];
+        default:
+            if (!dispatch(next_)) return false;
+            break;
+    }
+    scalar_ = std::max(scalar_, until);
+    scalar_charged_ = false;
+    ++next_;
+    return true;
+}
+
+void CoreTimer::advance() {
+    bool progress = true;
+    while (progress && !ended_) {
+        progress = false;
+        while (step_scalar()) progress = true;
+        for (int pipe = 0; pipe < PIPES; ++pipe)
+            while (step_pipe(pipe)) progress = true;
+    }
+}
+
+void CoreTimer::transfer_ended(int pipe, double occupied_until, double latency) {
+    PipeState& state = pipes_[pipe];
+    state.in_flight = false;
+    book(pipe, state.flight_record, state.flight_start, occupied_until, occupied_until + latency);
+}
+
+}  // namespace dav

@@ -1,0 +1,105 @@
+// One core in the timing pass: the scalar unit that dispatches in order, and the pipes' queues.
+//
+// Everything but GM copies has a known length, so a core runs ahead on its own until it depends
+// on a copy in flight or on another core; the timing pass tells it when those end.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "machine.h"
+
+namespace dav {
+
+// What a core asks of the world outside it.
+class TimerWorld {
+   public:
+    virtual ~TimerWorld() = default;
+    // A copy is ready to start at `time`; the world calls CoreTimer::transfer_ended later.
+    virtual void start_transfer(int core, int pipe, const Transfer& transfer, double time) = 0;
+    // The core has come to rendezvous `number`; true with its end in `release` once all have.
+    virtual bool sync_all(int core, uint32_t number, double time, double& release) = 0;
+    virtual void core_set(uint32_t number, double time) = 0;
+    virtual bool core_wait(uint32_t number, double& time) = 0;
+    virtual void block_ended(int core, double time) = 0;
+};
+
+// An instruction of core 0 for the timeline.
+struct Span {
+    uint32_t record;
+    double start;
+    double end;
+};
+
+class CoreTimer {
+   public:
+    CoreTimer(const Core& core, TimerWorld& world, bool keep_spans);
+    void begin(double time);
+    // Runs as far as is known.
+    void advance();
+    void transfer_ended(int pipe, double occupied_until, double latency);
+    bool ended() const { return ended_; }
+    bool begun() const { return begun_; }
+    double start_time() const { return start_; }
+    double end_time() const { return end_; }
+    double busy(int pipe) const { return pipes_[pipe].busy; }
+    double conflict_cycles() const { return conflict_; }
+    const std::map<std::pair<int, int>, double>& waits() const { return waits_; }
+    const std::unordered_map<uint32_t, double>& by_site() const { return by_site_; }
+    const std::vector<Span>& spans() const { return spans_; }
+
+    static constexpr int SYNC = PIPES;  // "peer" of waits for other cores
+
+   private:
+    struct Queued {
+        uint32_t record;
+        double issued;
+    };
+    struct PipeState {
+        std::deque<Queued> queue;
+        std::deque<double> starts;  // of the latest entries, for the queue's depth
+        double free = 0;
+        double complete = 0;        // when all results so far are there
+        double busy = 0;
+        double busy_until = 0;
+        bool in_flight = false;
+        uint32_t flight_record = 0;
+        double flight_start = 0;
+    };
+
+    bool step_scalar();
+    bool step_pipe(int pipe);
+    bool dispatch(uint32_t number);
+    void book(int pipe, uint32_t record, double start, double occupied, double complete);
+    void wait(int pipe, int peer, double from, double until);
+    double drained() const;
+
+    const Core& core_;
+    TimerWorld& world_;
+    bool keep_spans_;
+    bool by_site_kept_;
+    bool begun_ = false;
+    bool ended_ = false;
+    bool scalar_charged_ = false;  // the next record's scalar work is in scalar_ already
+    bool arrived_ = false;         // at the rendezvous that is next
+    double start_ = 0;
+    double end_ = 0;
+    double scalar_ = 0;
+    uint32_t next_ = 1;
+    size_t depth_;
+    double flag_latency_;
+    double wait_latency_;
+    PipeState pipes_[PIPES];
+    std::deque<double> flags_[PIPES][PIPES][EVENTS];
+    std::vector<double> completion_;  // by record; negative: not yet known
+    double conflict_ = 0;
+    std::map<std::pair<int, int>, double> waits_;
+    std::unordered_map<uint32_t, double> by_site_;
+    std::vector<Span> spans_;
+};
+
+}  // namespace dav

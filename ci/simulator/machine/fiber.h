@@ -1,0 +1,19 @@
+// Blocks as fibers on one thread: each runs until it must wait for another core, in core order,
+// so that a launch is deterministic.
+#pragma once
+
+namespace dav {
+
+// Runs `block_dim` blocks of entry(arguments) to their end. Ends the launch as a launch error
+// when the remaining blocks wait for each other for ever.
+void run_blocks(void (*entry)(unsigned char**), unsigned char** arguments);
+
+// Called on a fiber: gives other blocks a turn until `ready(argument)` holds. `what` says in
+// words what is waited for ("SyncAll").
+void wait_until(bool (*ready)(void*), void* argument, const char* what, const void* site);
+// The number of blocks that have ended.
+int ended_blocks();
+// True when `address` lies in the guard page below the running block's stack.
+bool in_stack_guard(const void* address);
+
+}  // namespace dav

@@ -1,0 +1,254 @@
+#include "gm.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "hazard.h"
+#include "machine.h"
+
+namespace dav {
+namespace {
+
+struct Allocation {
+    uint64_t start;
+    uint64_t bytes;   // as asked for
+    uint64_t usable;  // with the padding behind
+    GmRole role;
+    std::string name;
+};
+std::vector<Allocation> allocations;  // by address
+
+constexpr uint64_t FIRST_ADDRESS = 0x100000000000;
+constexpr uint64_t GUARD = 1 << 20;
+constexpr uint64_t PAGE = 4096;
+
+const Allocation* find(uint64_t address) {
+    static size_t last = 0;
+    const auto holds = [&](const Allocation& one) {
+        return address >= one.start && address < one.start + one.usable;
+    };
+    if (last < allocations.size() && holds(allocations[last])) return &allocations[last];
+    const auto after = std::upper_bound(
+        allocations.begin(), allocations.end(), address,
+        [](uint64_t value, const Allocation& one) { return value < one.start; });
+    if (after == allocations.begin()) return nullptr;
+    const Allocation& one = *(after - 1);
+    if (!holds(one)) return nullptr;
+    last = static_cast<size_t>(&one - allocations.data());
+    return &one;
+}
+
+uint64_t end_of(const Transfer& span) {
+    return span.start + uint64_t(span.count - 1) * span.stride + span.length;
+}
+
+}  // namespace
+
+uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8_t fill) {
+    static uint64_t next = FIRST_ADDRESS;
+    const uint64_t usable = (bytes + 31) / 32 * 32 + 32;
+    const uint64_t mapped = (usable + PAGE - 1) / PAGE * PAGE;
+    void* memory = mmap(reinterpret_cast<void*>(next), mapped, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory != reinterpret_cast<void*>(next))
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "No memory for %llu bytes of %s.",
+             static_cast<unsigned long long>(bytes), name.c_str());
+    if (fill != 0) std::memset(memory, fill, usable);
+    allocations.push_back({next, bytes, usable, role, name});
+    next += (mapped + GUARD + GUARD - 1) / GUARD * GUARD;
+    return static_cast<uint8_t*>(memory);
+}
+
+void mark_output(const uint8_t* address) {
+    for (Allocation& one : allocations)
+        if (one.start == reinterpret_cast<uint64_t>(address)) one.role = GmRole::OUTPUT;
+}
+
+uint64_t gm_first_address() { return FIRST_ADDRESS; }
+uint64_t gm_extent() {
+    return allocations.empty() ? 0
+                               : allocations.back().start + allocations.back().usable - FIRST_ADDRESS;
+}
+
+std::string describe_gm(uint64_t address) {
+    char text[200];
+    const Allocation* nearest = nullptr;
+    for (const Allocation& one : allocations)
+        if (address >= one.start - GUARD && address < one.start + one.usable + GUARD) nearest = &one;
+    if (nearest == nullptr) {
+        std::snprintf(text, sizeof(text), "address 0x%llx, far from every tensor",
+                      static_cast<unsigned long long>(address));
+    } else if (address < nearest->start) {
+        std::snprintf(text, sizeof(text), "%llu bytes before the start of %s",
+                      static_cast<unsigned long long>(nearest->start - address),
+                      nearest->name.c_str());
+    } else if (address >= nearest->start + nearest->bytes) {
+        std::snprintf(text, sizeof(text), "%llu bytes past the end of %s (%llu bytes)",
+                      static_cast<unsigned long long>(address - nearest->start - nearest->bytes),
+                      nearest->name.c_str(), static_cast<unsigned long long>(nearest->bytes));
+    } else {
+        std::snprintf(text, sizeof(text), "byte %llu of %s",
+                      static_cast<unsigned long long>(address - nearest->start),
+                      nearest->name.c_str());
+    }
+    return text;
+}
+
+void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
+    const Allocation* one = find(span.start);
+    const uint64_t end = end_of(span);
+    const char* verb = span.write ? "writes" : "reads";
+    if (one == nullptr)
+        fail(Outcome::MEMORY_ERROR, site, nullptr, "%s %s global memory out of bounds: %s.",
+             mnemonic, verb, describe_gm(span.start).c_str());
+    const uint64_t padded = (one->bytes + 31) / 32 * 32;
+    const uint64_t allowed = one->start + (span.write ? padded : one->usable);
+    if (end > allowed)
+        fail(Outcome::MEMORY_ERROR, site, nullptr,
+             "%s %s global memory out of bounds: from byte %llu of %s on it takes %u bursts of %u "
+             "bytes, %llu bytes past the end of its %llu bytes.",
+             mnemonic, verb, static_cast<unsigned long long>(span.start - one->start),
+             one->name.c_str(), span.count, span.length,
+             static_cast<unsigned long long>(end - one->start - one->bytes),
+             static_cast<unsigned long long>(one->bytes));
+    if (!span.write) return;
+    if (end > one->start + one->bytes)
+        warn(site, "padding", "%s writes %llu bytes into the padding behind %s.", mnemonic,
+             static_cast<unsigned long long>(end - one->start - one->bytes), one->name.c_str());
+    if (one->role == GmRole::TILING)
+        fail(Outcome::MEMORY_ERROR, site, nullptr, "%s writes into the tiling data.", mnemonic);
+    if (one->role == GmRole::INPUT)
+        warn(site, "input", "%s writes into %s, which is no output.", mnemonic, one->name.c_str());
+}
+
+void note_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
+    Core& core = *current;
+    if (launch().block_dim == 1) return;
+    const uint32_t segment = static_cast<uint32_t>(core.segments.size());
+    const bool dense = span.count == 1 || span.stride == span.length;
+    const uint64_t low = span.start;
+    const uint64_t high = end_of(span);
+    // Streams come back to back: extend one of the latest ranges when this follows it.
+    const size_t count = core.shared.size();
+    for (size_t back = 1; dense && back <= 8 && back <= count; ++back) {
+        SharedAccess& other = core.shared[count - back];
+        if (other.low <= low && other.high >= high && other.span.count == 1 &&
+            other.segment == segment && other.span.write == span.write &&
+            other.atomic == atomic && other.changed == changed)
+            return;  // the same again
+        if (other.high != low || other.segment != segment || other.span.count != 1 ||
+            other.span.write != span.write || other.atomic != atomic || other.changed != changed)
+            continue;
+        // A burst's length has 32 bits.
+        if (high - other.low > UINT32_MAX) continue;
+        other.high = high;
+        other.span.length = static_cast<uint32_t>(high - other.low);
+        other.span.stride = other.span.length;
+        return;
+    }
+    Transfer kept = span;
+    if (dense) {
+        kept.length = static_cast<uint32_t>(high - low);
+        kept.stride = kept.length;
+        kept.count = 1;
+    }
+    core.shared.push_back({low, high, kept, segment, site_offset(site), atomic, changed});
+}
+
+void order_after(const std::vector<Release>& releases) {
+    Core& core = *current;
+    std::vector<uint32_t> known(launch().block_dim, 0);
+    if (!core.segments.empty()) known = core.segments.back();
+    for (const Release& release : releases) {
+        known[release.core] = std::max(known[release.core], release.number);
+        // What the other core was ordered after when it released, this one is too.
+        const std::vector<std::vector<uint32_t>>& theirs =
+            launch().cores[release.core]->segments;
+        if (release.number < 2) continue;
+        const std::vector<uint32_t>& inherited = theirs[release.number - 2];
+        for (size_t i = 0; i < inherited.size(); ++i) known[i] = std::max(known[i], inherited[i]);
+    }
+    core.segments.push_back(known);
+}
+
+uint32_t release_segment() {
+    Core& core = *current;
+    std::vector<uint32_t> known(launch().block_dim, 0);
+    if (!core.segments.empty()) known = core.segments.back();
+    core.segments.push_back(known);
+    return static_cast<uint32_t>(core.segments.size());
+}
+
+namespace {
+
+struct Burst {
+    uint64_t low;
+    uint64_t high;
+    int core;
+    const SharedAccess* access;
+};
+
+bool ordered(const Burst& a, const Burst& b) {
+    const auto before = [](const Burst& first, const Burst& second) {
+        const Core& core = *launch().cores[second.core];
+        const uint32_t segment = second.access->segment;
+        return segment > 0 && core.segments[segment - 1][first.core] > first.access->segment;
+    };
+    return before(a, b) || before(b, a);
+}
+
+void judge(const Burst& a, const Burst& b) {
+    if (a.core == b.core || !(a.access->span.write || b.access->span.write)) return;
+    if (a.access->atomic && b.access->atomic) return;
+    if (ordered(a, b)) return;
+    const void* site = launch().image + b.access->site;
+    const std::string where = describe_gm(std::max(a.low, b.low));
+    if (a.access->span.write && b.access->span.write && !(a.access->changed && b.access->changed)) {
+        warn(site, "overlap", "Cores %d and %d both write %s, with equal values.", a.core, b.core,
+             where.c_str());
+        return;
+    }
+    fail(Outcome::RACE, site, launch().image + a.access->site,
+         "Core %d %s and core %d %s the same global memory, %s, and no SyncAll or cross-core flag "
+         "orders the two.",
+         a.core, a.access->span.write ? "writes" : "reads", b.core,
+         b.access->span.write ? "writes" : "reads", where.c_str());
+}
+
+}  // namespace
+
+void check_conflicts() {
+    std::vector<Burst> bursts;
+    std::vector<bool> written(allocations.size(), false);
+    const auto place = [](uint64_t address) {
+        return static_cast<size_t>(find(address) - allocations.data());
+    };
+    for (const Core* core : launch().cores)
+        for (const SharedAccess& access : core->shared)
+            if (access.span.write) written[place(access.low)] = true;
+    for (const Core* core : launch().cores)
+        for (const SharedAccess& access : core->shared) {
+            if (!written[place(access.low)]) continue;
+            for (uint32_t burst = 0; burst < access.span.count; ++burst) {
+                const uint64_t low = access.low + burst * access.span.stride;
+                bursts.push_back({low, low + access.span.length, core->index, &access});
+            }
+        }
+    std::sort(bursts.begin(), bursts.end(), [](const Burst& a, const Burst& b) {
+        return a.low != b.low ? a.low < b.low : a.core < b.core;
+    });
+    // Sweep: of the ranges that are still open, compare those of other cores.
+    std::vector<Burst> open;
+    for (const Burst& burst : bursts) {
+        open.erase(std::remove_if(open.begin(), open.end(),
+                                  [&](const Burst& one) { return one.high <= burst.low; }),
+                   open.end());
+        for (const Burst& one : open) judge(one, burst);
+        open.push_back(burst);
+    }
+}
+
+}  // namespace dav

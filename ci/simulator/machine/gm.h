@@ -1,0 +1,50 @@
+// Global memory: the tensors of a launch with guard zones, and conflicts between cores.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace.h"
+
+namespace dav {
+
+// What an allocation is, for messages and rules.
+enum class GmRole : uint8_t { INPUT, OUTPUT, WORKSPACE, TILING, LIST };
+
+// Allocates `bytes` at an address that is the same in every run, 512-byte aligned, filled with
+// `fill`, with unmapped memory around. Rounded up to 32 bytes plus 32, as the runtime pads.
+uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8_t fill);
+
+// The allocation at this address is (also) an output: writing it is expected.
+void mark_output(const uint8_t* address);
+
+// Ends the launch as a memory error unless all bursts lie within one allocation; writing into the
+// padding behind a tensor, or into an input, is a warning.
+void check_gm(const Transfer& span, const char* mnemonic, const void* site);
+
+// "0x… (12 bytes past the end of input 0)".
+std::string describe_gm(uint64_t address);
+
+// Books the running core's access for the comparison between cores. `changed`: a write that
+// altered memory; `atomic`: combined with what was there.
+void note_shared(const Transfer& span, bool changed, const void* site, bool atomic = false);
+
+// Ends the running core's segment: others may be ordered after it. Returns the release's number.
+uint32_t release_segment();
+// A release of a core: what it did before is done.
+struct Release {
+    int core;
+    uint32_t number;
+};
+// Starts a new segment of the running core, ordered after these releases.
+void order_after(const std::vector<Release>& releases);
+
+// Where the allocations start, and how many bytes of addresses they span.
+uint64_t gm_first_address();
+uint64_t gm_extent();
+
+// Compares the accesses of all cores; an unordered conflict ends the launch as a race.
+void check_conflicts();
+
+}  // namespace dav

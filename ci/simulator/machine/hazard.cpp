@@ -1,0 +1,198 @@
+#include "hazard.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace dav {
+namespace {
+
+int reader_index(int pipe) { return pipe == S ? 0 : pipe == V ? 1 : 2; }
+constexpr int READER_PIPE[UB_READERS] = {S, V, MTE3};
+
+uint32_t first_block(uint32_t offset) { return offset / BLOCK_BYTES; }
+uint32_t end_block(uint32_t offset, uint32_t bytes) {
+    return (offset + bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
+}
+
+uint64_t end_of(const Transfer& span) {
+    return span.start + uint64_t(span.count - 1) * span.stride + span.length;
+}
+
+// Does one burst [low, high) meet any burst of `span`?
+bool meets(uint64_t low, uint64_t high, const Transfer& span) {
+    if (low >= end_of(span) || high <= span.start) return false;
+    if (span.count == 1 || span.stride <= span.length) return true;
+    const uint64_t first = low > span.start ? (low - span.start) / span.stride : 0;
+    for (uint64_t burst = first; burst < span.count && burst <= first + 1; ++burst) {
+        const uint64_t start = span.start + burst * span.stride;
+        if (low < start + span.length && high > start) return true;
+    }
+    return high - low >= span.stride;
+}
+
+}  // namespace
+
+bool overlap(const Transfer& a, const Transfer& b) {
+    if (a.start >= end_of(b) || b.start >= end_of(a)) return false;
+    const Transfer& few = a.count <= b.count ? a : b;
+    const Transfer& many = a.count <= b.count ? b : a;
+    for (uint32_t burst = 0; burst < few.count; ++burst) {
+        const uint64_t low = few.start + burst * few.stride;
+        if (meets(low, low + few.length, many)) return true;
+    }
+    return false;
+}
+
+std::string describe_ub(uint32_t offset, uint32_t bytes) {
+    char text[160];
+    const char* buffer = "";
+    for (const BufferNote& note : current->buffers)
+        if (offset >= note.offset && offset < note.offset + note.bytes) buffer = note.name.c_str();
+    std::snprintf(text, sizeof(text), "UB bytes 0x%x..0x%x%s%.60s%s", offset, offset + bytes - 1,
+                  *buffer ? " (buffer " : "", buffer, *buffer ? ")" : "");
+    return text;
+}
+
+Hazards::Hazards(int pipe, const char* mnemonic, const void* site)
+    : pipe_(pipe), mnemonic_(mnemonic), site_(site) {
+    // The scalar unit dispatches in order: what it has waited for, later instructions find done.
+    Clock& mine = current->clocks[pipe];
+    const Clock& scalar = current->clocks[S];
+    for (int other = 0; other < PIPES; ++other)
+        mine.seen[other] = std::max(mine.seen[other], scalar.seen[other]);
+}
+
+void Hazards::need(int pipe, uint32_t record, Hazard kind, uint64_t address, bool gm) {
+    if (record <= needed_[pipe]) return;
+    needed_[pipe] = record;
+    kind_[pipe] = kind;
+    address_[pipe] = address;
+    gm_[pipe] = gm;
+}
+
+void Hazards::read_ub(uint32_t offset, uint32_t bytes) {
+    const Clock& clock = current->clocks[pipe_];
+    const uint32_t end = end_block(offset, bytes);
+    uint32_t known = 0;
+    for (uint32_t block = first_block(offset); block < end; ++block) {
+        const uint32_t record = current->writer[block];
+        if (record == known) continue;
+        known = record;
+        const int pipe = current->records[record].pipe;
+        if (record > clock.seen[pipe] && !(pipe == pipe_ && pipe != V))
+            need(pipe, record, Hazard::READ_AFTER_WRITE, uint64_t(block) * BLOCK_BYTES, false);
+    }
+}
+
+void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
+    const Clock& clock = current->clocks[pipe_];
+    const uint32_t start = first_block(offset);
+    const uint32_t end = end_block(offset, bytes);
+    uint32_t known = 0;
+    for (uint32_t block = start; block < end; ++block) {
+        const uint32_t record = current->writer[block];
+        if (record == known) continue;
+        known = record;
+        const int pipe = current->records[record].pipe;
+        if (record <= clock.seen[pipe]) continue;
+        if (pipe == pipe_)
+            drain_ = drain_ || pipe == V;  // in order on one pipe: stalls, is no race
+        else
+            need(pipe, record, Hazard::WRITE_AFTER_WRITE, uint64_t(block) * BLOCK_BYTES, false);
+    }
+    for (int index = 0; index < UB_READERS; ++index) {
+        const int pipe = READER_PIPE[index];
+        if (pipe == pipe_) continue;
+        const uint32_t seen = clock.seen[pipe];
+        for (uint32_t block = start; block < end; ++block)
+            if (current->reader[index][block] > seen)
+                need(pipe, current->reader[index][block], Hazard::WRITE_AFTER_READ,
+                     uint64_t(block) * BLOCK_BYTES, false);
+    }
+}
+
+void Hazards::read_gm(const Transfer& span) {
+    for (int pipe = 0; pipe < PIPES; ++pipe) {
+        if (pipe == pipe_) continue;
+        const uint32_t count = std::min<uint32_t>(current->recent_count[pipe][1], RECENT);
+        for (uint32_t i = 0; i < count; ++i) {
+            const RecentAccess& other = current->recent[pipe][1][i];
+            if (other.record > current->clocks[pipe_].seen[pipe] && overlap(span, other.span))
+                need(pipe, other.record, Hazard::READ_AFTER_WRITE, other.low, true);
+        }
+    }
+}
+
+void Hazards::write_gm(const Transfer& span) {
+    for (int pipe = 0; pipe < PIPES; ++pipe) {
+        if (pipe == pipe_) continue;
+        for (int write = 0; write < 2; ++write) {
+            const uint32_t count = std::min<uint32_t>(current->recent_count[pipe][write], RECENT);
+            for (uint32_t i = 0; i < count; ++i) {
+                const RecentAccess& other = current->recent[pipe][write][i];
+                if (other.record > current->clocks[pipe_].seen[pipe] && overlap(span, other.span))
+                    need(pipe, other.record,
+                         write ? Hazard::WRITE_AFTER_WRITE : Hazard::WRITE_AFTER_READ, other.low,
+                         true);
+            }
+        }
+    }
+}
+
+void Hazards::after(int pipe, uint32_t record) {
+    if (record > current->clocks[pipe_].seen[pipe])
+        need(pipe, record, Hazard::READ_AFTER_WRITE, 0, false);
+}
+
+void Hazards::settle() {
+    for (int pipe = 0; pipe < PIPES; ++pipe) {
+        if (needed_[pipe] == 0) continue;
+        const Record& other = current->records[needed_[pipe]];
+        if (!launch().auto_sync) {
+            static const char* const VERB[] = {"reads what %s on %s wrote",
+                                               "overwrites what %s on %s reads",
+                                               "overwrites what %s on %s wrote"};
+            char verb[160];
+            std::snprintf(verb, sizeof(verb), VERB[int(kind_[pipe])],
+                          mnemonic_names()[other.name], pipe_name(pipe));
+            const std::string where =
+                gm_[pipe] ? "global memory"
+                          : describe_ub(static_cast<uint32_t>(address_[pipe]), BLOCK_BYTES);
+            const char* mend = pipe == pipe_ ? "a pipe_barrier" : "a set_flag/wait_flag pair";
+            fail(Outcome::RACE, site_, launch().image + other.site,
+                 "%s on %s %s at %s, and no flag or barrier orders the two on core %d; it needs "
+                 "%s from %s to %s.",
+                 mnemonic_, pipe_name(pipe_), verb, where.c_str(), current->index, mend,
+                 pipe_name(pipe), pipe_name(pipe_));
+        }
+        Record wait;
+        wait.kind = pipe == pipe_ ? Kind::BARRIER : Kind::DEPEND;
+        wait.pipe = static_cast<uint8_t>(pipe_);
+        wait.peer = static_cast<uint8_t>(pipe);
+        wait.argument = needed_[pipe];
+        wait.name = mnemonic_number("inserted_wait");
+        append(wait, site_);
+        ++launch().inserted_waits;
+        uint32_t& seen = current->clocks[pipe_].seen[pipe];
+        seen = std::max(seen, pipe == pipe_ ? current->last[pipe] : needed_[pipe]);
+    }
+}
+
+void mark_ub_read(int pipe, uint32_t offset, uint32_t bytes, uint32_t record) {
+    uint32_t* tags = current->reader[reader_index(pipe)];
+    std::fill(tags + first_block(offset), tags + end_block(offset, bytes), record);
+}
+
+void mark_ub_write(uint32_t offset, uint32_t bytes, uint32_t record) {
+    const uint32_t start = first_block(offset);
+    const uint32_t end = end_block(offset, bytes);
+    std::fill(current->writer + start, current->writer + end, record);
+    std::fill(current->initialised + start, current->initialised + end, uint8_t(1));
+}
+
+void mark_gm(int pipe, const Transfer& span, uint32_t record) {
+    uint32_t& count = current->recent_count[pipe][span.write];
+    current->recent[pipe][span.write][count++ % RECENT] = {span.start, end_of(span), span, record};
+}
+
+}  // namespace dav

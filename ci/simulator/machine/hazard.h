@@ -1,0 +1,53 @@
+// Hazards: accesses to the same bytes, at least one of them a write, that nothing orders.
+//
+// Each pipe has a vector clock: for every pipe the last record known to be complete before the
+// pipe's next instruction starts. set_flag/wait_flag, pipe_barrier and in-order dispatch by the
+// scalar unit advance it. UB is shadowed by 32-byte blocks, GM by each pipe's latest accesses.
+#pragma once
+
+#include "machine.h"
+
+namespace dav {
+
+// The hazards of one instruction that is about to be issued on `pipe`.
+class Hazards {
+   public:
+    Hazards(int pipe, const char* mnemonic, const void* site);
+    void read_ub(uint32_t offset, uint32_t bytes);
+    void write_ub(uint32_t offset, uint32_t bytes);
+    void read_gm(const Transfer& span);
+    void write_gm(const Transfer& span);
+    // Everything before `record` on `pipe` must be complete (for registers).
+    void after(int pipe, uint32_t record);
+    // With automatic sync inserts the missing waits, else ends the launch as a race. Call it
+    // after all operands and before appending the instruction's own record.
+    void settle();
+    // The instruction rewrites a result of its own pipe that may still be in flight.
+    bool drain() const { return drain_; }
+
+   private:
+    enum class Hazard : uint8_t { READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE };
+    void need(int pipe, uint32_t record, Hazard kind, uint64_t address, bool gm);
+
+    int pipe_;
+    const char* mnemonic_;
+    const void* site_;
+    bool drain_ = false;
+    uint32_t needed_[PIPES] = {};
+    Hazard kind_[PIPES] = {};
+    uint64_t address_[PIPES] = {};
+    bool gm_[PIPES] = {};
+};
+
+// Books the accesses of the record that was just appended.
+void mark_ub_read(int pipe, uint32_t offset, uint32_t bytes, uint32_t record);
+void mark_ub_write(uint32_t offset, uint32_t bytes, uint32_t record);
+void mark_gm(int pipe, const Transfer& span, uint32_t record);
+
+// "UB bytes 0x200..0x3ff (buffer inQueueX)".
+std::string describe_ub(uint32_t offset, uint32_t bytes);
+
+// True when the two bursts-with-strides share a byte.
+bool overlap(const Transfer& a, const Transfer& b);
+
+}  // namespace dav

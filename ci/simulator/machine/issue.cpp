@@ -1,0 +1,129 @@
+// Issuing a vector instruction: checks, hazards, bank conflicts, time.
+#include <algorithm>
+
+#include "bank.h"
+#include "constants.h"
+#include "hazard.h"
+#include "machine.h"
+#include "memory.h"
+
+namespace dav {
+namespace {
+
+// Calls visit(offset, bytes) for the contiguous ranges that an operand touches.
+template <typename Visit>
+void for_each_range(const VectorOperand& operand, uint32_t offset, uint32_t repeats, Visit visit) {
+    if (operand.span != 0) {
+        if (operand.repeat_bytes == 0) {
+            visit(offset, operand.span);
+        } else if (operand.repeat_bytes <= operand.span || operand.repeat_bytes <= BLOCK_BYTES) {
+            visit(offset, (repeats - 1) * operand.repeat_bytes + operand.span);
+        } else {
+            for (uint32_t r = 0; r < repeats; ++r)
+                visit(offset + r * operand.repeat_bytes, operand.span);
+        }
+        return;
+    }
+    const uint32_t tail = operand.tail_blocks != 0 ? operand.tail_blocks : operand.blocks;
+    const uint32_t stride = operand.repeat_stride;
+    const bool dense_blocks = operand.block_stride == 1 || operand.blocks == 1;
+    if (dense_blocks && stride <= operand.blocks && stride != 0) {
+        const uint32_t blocks =
+            std::max((repeats - 1) * stride + tail,
+                     repeats > 1 ? (repeats - 2) * stride + operand.blocks : 0);
+        visit(offset, blocks * BLOCK_BYTES);
+        return;
+    }
+    const uint32_t different = stride == 0 ? 1 : repeats;
+    for (uint32_t r = 0; r < different; ++r) {
+        const uint32_t start = offset + r * stride * BLOCK_BYTES;
+        const uint32_t blocks = r + 1 == repeats ? tail : operand.blocks;
+        if (dense_blocks) {
+            visit(start, blocks * BLOCK_BYTES);
+        } else {
+            const uint32_t apart = operand.block_stride == 0 ? 1 : blocks;
+            for (uint32_t b = 0; b < apart; ++b)
+                visit(start + b * operand.block_stride * BLOCK_BYTES, BLOCK_BYTES);
+        }
+    }
+}
+
+// Bytes from the operand's address to the end of what it touches.
+uint64_t extent(const VectorOperand& operand, uint32_t repeats) {
+    if (operand.span != 0) return uint64_t(repeats - 1) * operand.repeat_bytes + operand.span;
+    const uint64_t blocks = operand.blocks == 0 ? 0 : operand.blocks - 1;
+    const uint64_t tail =
+        operand.tail_blocks != 0 ? operand.tail_blocks - 1u : static_cast<uint32_t>(blocks);
+    const uint64_t last = uint64_t(repeats - 1) * operand.repeat_stride +
+                          tail * operand.block_stride + 1;
+    const uint64_t before = repeats > 1 ? uint64_t(repeats - 2) * operand.repeat_stride +
+                                              blocks * operand.block_stride + 1
+                                        : 0;
+    return std::max(last, before) * BLOCK_BYTES;
+}
+
+}  // namespace
+
+void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
+                  const VectorOperand* operands, int count, void* site, float extra_cycles) {
+    static const float floor_cycles = static_cast<float>(constants().get("vector.issue_floor"));
+    static const float read_write =
+        static_cast<float>(constants().get("vector.read_write_conflict"));
+    // Gathers have an operand for each range they touch.
+    static std::vector<uint32_t> offsets;
+    offsets.assign(static_cast<size_t>(count), 0);
+    constexpr int MOST_BANKS = 4;
+    BankOperand banks[MOST_BANKS];
+    int bank_count = 0;
+    Hazards hazards(V, mnemonic, site);
+    for (int i = 0; i < count && repeats > 0; ++i) {
+        const VectorOperand& operand = operands[i];
+        if (operand.span == 0 && operand.blocks == 0) continue;
+        offsets[i] = check_ub(operand.address, extent(operand, repeats), operand.alignment,
+                              operand.write, mnemonic, site);
+        for_each_range(operand, offsets[i], repeats, [&](uint32_t offset, uint32_t bytes) {
+            if (operand.write) {
+                hazards.write_ub(offset, bytes);
+            } else {
+                check_initialised(offset, bytes, mnemonic, site);
+                hazards.read_ub(offset, bytes);
+            }
+        });
+        if (operand.span == 0 && bank_count < MOST_BANKS)
+            banks[bank_count++] = {offsets[i], operand.block_stride, operand.repeat_stride,
+                                   operand.blocks, operand.write};
+    }
+    hazards.settle();
+    const VectorCost cost = constants().vector_cost(mnemonic, dtype);
+    Record record;
+    record.kind = Kind::COMPUTE;
+    record.pipe = V;
+    record.name = mnemonic_number(mnemonic);
+    // A slow instruction hides the conflicts of its operands: it reads less often.
+    const float work = cost.cycles * static_cast<float>(repeats);
+    const float access = static_cast<float>(repeats) +
+                         bank_conflict_cycles(banks, bank_count, repeats, read_write);
+    record.conflict = std::max(0.0f, access - std::max(work, static_cast<float>(repeats)));
+    record.occupancy = std::max(floor_cycles, std::max(work, access) + extra_cycles);
+    record.latency = cost.latency;
+    record.drain = hazards.drain();
+    const uint32_t number = append(record, site);
+    for (int i = 0; i < count && repeats > 0; ++i) {
+        if (operands[i].span == 0 && operands[i].blocks == 0) continue;
+        for_each_range(operands[i], offsets[i], repeats, [&](uint32_t offset, uint32_t bytes) {
+            if (operands[i].write)
+                mark_ub_write(offset, bytes, number);
+            else
+                mark_ub_read(V, offset, bytes, number);
+        });
+    }
+}
+
+void read_vector_register(const char* name, void* site) {
+    Hazards hazards(S, name, site);
+    hazards.after(V, current->last[V]);
+    hazards.settle();
+    issue_scalar(1);
+}
+
+}  // namespace dav

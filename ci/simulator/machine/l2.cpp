@@ -1,0 +1,42 @@
+#include "l2.h"
+
+#include "constants.h"
+#include "gm.h"
+
+namespace dav {
+namespace {
+constexpr uint64_t LINE = 128;  // sector that is fetched on its own
+}
+
+L2Cache::L2Cache()
+    : first_address_(gm_first_address()),
+      capacity_(static_cast<uint64_t>(constants().get("l2.bytes")) / LINE),
+      stamps_(gm_extent() / LINE + 1, 0) {}
+
+uint64_t L2Cache::touch(uint64_t line, bool write) {
+    uint32_t& stamp = stamps_[line];
+    const bool held = stamp != 0 && fills_ - stamp < capacity_;
+    if (held) {
+        stamp = static_cast<uint32_t>(fills_);
+        return 0;
+    }
+    ++fills_;
+    dirty_fills_ += write;
+    stamp = static_cast<uint32_t>(fills_);
+    // Once the cache is full a fill puts another line out, and a written one goes to memory.
+    const uint64_t evicted = fills_ > capacity_ ? LINE * dirty_fills_ / fills_ : 0;
+    return (write ? 0 : LINE) + evicted;
+}
+
+uint64_t L2Cache::access(const Transfer& transfer) {
+    uint64_t bytes = 0;
+    for (uint32_t burst = 0; burst < transfer.count; ++burst) {
+        const uint64_t start = transfer.start - first_address_ + burst * transfer.stride;
+        const uint64_t last = (start + transfer.length - 1) / LINE;
+        for (uint64_t line = start / LINE; line <= last; ++line)
+            bytes += touch(line, transfer.write);
+    }
+    return bytes;
+}
+
+}  // namespace dav

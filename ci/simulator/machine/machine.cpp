@@ -1,0 +1,84 @@
+#include "machine.h"
+
+#include <cstring>
+
+#include "constants.h"
+#include "scalar.h"
+
+namespace dav {
+
+Core* current = nullptr;
+
+Launch& launch() {
+    static Launch instance;
+    return instance;
+}
+
+const char* pipe_name(int pipe) {
+    static const char* const NAMES[] = {"SCALAR", "VECTOR", "CUBE", "MTE1",
+                                        "MTE2",   "MTE3",   "ALL",  "FIX"};
+    return pipe >= 0 && pipe < PIPES ? NAMES[pipe] : "an unknown pipe";
+}
+
+std::vector<const char*>& mnemonic_names() {
+    static std::vector<const char*> names{"none"};
+    return names;
+}
+
+uint16_t mnemonic_number(const char* mnemonic) {
+    // Literals repeat by address, so a small direct-mapped cache answers nearly always.
+    struct Entry {
+        const char* name;
+        uint16_t number;
+    };
+    static Entry cache[256] = {};
+    Entry& entry = cache[(reinterpret_cast<size_t>(mnemonic) >> 2) % 256];
+    if (entry.name == mnemonic) return entry.number;
+    std::vector<const char*>& names = mnemonic_names();
+    uint16_t number = 0;
+    while (number < names.size() && std::strcmp(names[number], mnemonic) != 0) ++number;
+    if (number == names.size()) names.push_back(mnemonic);
+    entry = {mnemonic, number};
+    return number;
+}
+
+uint32_t site_offset(const void* site) {
+    const uint64_t offset = static_cast<const uint8_t*>(site) - launch().image;
+    return site != nullptr && offset < launch().image_bytes ? static_cast<uint32_t>(offset) : 0;
+}
+
+uint32_t append(Record record, const void* site) {
+    static const size_t limit = static_cast<size_t>(constants().get("limit.records"));
+    static const float issue = static_cast<float>(constants().get("scalar.issue"));
+    Core& core = *current;
+    if (core.records.size() >= limit)
+        fail(Outcome::LAUNCH_ERROR, site, nullptr,
+             "Core %d issued more than %zu instructions; this looks like an endless loop.",
+             core.index, limit);
+    charge_basic_blocks();
+    record.scalar = static_cast<float>(core.scalar_pending) +
+                    (record.kind == Kind::SCALAR ? 0.0f : issue);
+    core.scalar_pending = 0;
+    record.site = site_offset(site);
+    const uint32_t number = static_cast<uint32_t>(core.records.size());
+    core.records.push_back(record);
+    if (record.kind == Kind::SCALAR || record.kind == Kind::COMPUTE ||
+        record.kind == Kind::TRANSFER)
+        core.last[record.pipe] = number;
+    return number;
+}
+
+VectorState& vector_state() { return current->vector; }
+
+uint32_t ub_offset(const void* pointer) {
+    const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    const uint64_t base = reinterpret_cast<uint64_t>(current->ub);
+    constexpr uint64_t WINDOW = 1 << 20;
+    if (address >= base && address - base < WINDOW) return static_cast<uint32_t>(address - base);
+    // Front door 2 passes true offsets.
+    return address < 256 * 1024 ? static_cast<uint32_t>(address) : UINT32_MAX;
+}
+
+uint8_t* ub_address(const void* pointer) { return current->ub + ub_offset(pointer); }
+
+}  // namespace dav

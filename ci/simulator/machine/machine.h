@@ -1,0 +1,112 @@
+// The state of a launch: its cores (one a block) and what they share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core.h"
+#include "trace.h"
+
+namespace dav {
+
+constexpr uint32_t UB_BLOCKS = UB_BYTES / BLOCK_BYTES;
+constexpr int EVENTS = 8;       // event numbers of a pair of pipes
+constexpr int UB_READERS = 3;   // pipes that read UB: S, V, MTE3
+constexpr int RECENT = 32;      // GM accesses a pipe remembers for hazards within the core
+
+// For each pipe the last record known to be complete.
+struct Clock {
+    uint32_t seen[PIPES] = {};
+};
+
+// A flag of a pair of pipes, with what its setter had completed.
+struct Flag {
+    bool set = false;
+    Clock clock;
+    uint32_t record = 0;
+};
+
+// A named part of UB, for messages.
+struct BufferNote {
+    uint32_t offset;
+    uint32_t bytes;
+    std::string name;
+};
+
+// A GM access of one pipe, for hazards within a core.
+struct RecentAccess {
+    uint64_t low = 0;
+    uint64_t high = 0;
+    Transfer span{};
+    uint32_t record = 0;
+};
+
+// A GM access of one core, for conflicts between cores.
+struct SharedAccess {
+    uint64_t low;
+    uint64_t high;
+    Transfer span;
+    uint32_t segment;
+    uint32_t site;
+    bool atomic;
+    bool changed;  // a write that altered at least one byte
+};
+
+enum class AtomicOperation : uint8_t { NONE, ADD, MAX, MIN };
+enum class AtomicType : uint8_t { NONE, F32, F16, S16, S32, S8, BF16 };
+
+struct Core {
+    int index = 0;
+    uint8_t* ub = nullptr;
+    VectorState vector;
+    std::vector<Record> records{Record{}};  // record 0 means "nothing yet"
+    std::vector<Transfer> transfers;
+
+    Clock clocks[PIPES];                    // what each pipe knows to be complete
+    uint32_t last[PIPES] = {};              // each pipe's latest record
+    Flag flags[PIPES][PIPES][EVENTS];
+    uint32_t writer[UB_BLOCKS] = {};        // record that last wrote each block
+    uint32_t reader[UB_READERS][UB_BLOCKS] = {};
+    uint8_t initialised[UB_BLOCKS] = {};
+    RecentAccess recent[PIPES][2][RECENT];  // ring of GM reads and writes by pipe
+    uint32_t recent_count[PIPES][2] = {};
+    std::vector<SharedAccess> shared;
+    std::vector<std::vector<uint32_t>> segments;  // by segment: what of each core is ordered before
+    std::vector<BufferNote> buffers;
+
+    AtomicOperation atomic = AtomicOperation::NONE;
+    AtomicType atomic_type = AtomicType::NONE;
+    uint64_t store_config = 0;
+    uint64_t pad_bits = 0;
+    bool pad_set = false;
+
+    double scalar_pending = 0;              // cycles not yet in a record
+    uint64_t blocks_counted = 0;            // basic blocks already charged
+    double scalar_total = 0;
+    uint32_t ub_peak = 0;
+    uint32_t cache_lines[256] = {};         // the scalar unit's data cache: GM line number + 1
+};
+
+struct Launch {
+    std::vector<Core*> cores;
+    int block_dim = 1;
+    int vector_cores = 40;
+    bool auto_sync = true;
+    uint64_t inserted_waits = 0;
+    uint32_t sync_alls = 0;
+    const uint8_t* image = nullptr;  // where the kernel's code is loaded
+    uint64_t image_bytes = 0;
+};
+
+Launch& launch();
+// The core whose block is running.
+extern Core* current;
+
+// Code address as an offset in the kernel's image; 0 for anything else.
+uint32_t site_offset(const void* site);
+
+// Appends a record to the running core, with the scalar time since the last one.
+uint32_t append(Record record, const void* site);
+
+}  // namespace dav

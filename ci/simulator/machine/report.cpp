@@ -1,0 +1,132 @@
+#include "report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "machine.h"
+
+namespace dav {
+namespace {
+
+std::string report_path;
+std::vector<std::string> warnings;
+std::set<std::pair<std::string, uint32_t>> warned;
+constexpr size_t MOST_WARNINGS = 50;
+
+std::string hex(uint32_t offset) {
+    char text[16];
+    std::snprintf(text, sizeof(text), "0x%x", offset);
+    return text;
+}
+
+std::string number(double value) {
+    char text[40];
+    std::snprintf(text, sizeof(text), "%.3f", value);
+    return text;
+}
+
+template <typename Map>
+std::string json_map(const Map& map) {
+    std::string text;
+    for (const auto& [key, value] : map) {
+        if (!text.empty()) text += ", ";
+        text += json_string(key) + ": ";
+        if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>)
+            text += number(value);
+        else
+            text += std::to_string(value);
+    }
+    return "{" + text + "}";
+}
+
+void write(const std::string& body) {
+    std::string text = "{" + body + ", \"warnings\": [";
+    for (size_t i = 0; i < warnings.size(); ++i) text += (i ? ", " : "") + warnings[i];
+    text += "]}\n";
+    // Written beside and renamed, so that a killed run leaves no half report.
+    const std::string temporary = report_path + ".part";
+    FILE* file = std::fopen(temporary.c_str(), "w");
+    if (file == nullptr) _exit(3);
+    const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (std::fclose(file) != 0 || !whole) _exit(3);
+    if (std::rename(temporary.c_str(), report_path.c_str()) != 0) _exit(3);
+}
+
+}  // namespace
+
+void set_report_path(const std::string& path) { report_path = path; }
+
+std::string json_string(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        const unsigned char byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            quoted += '\\';
+            quoted += c;
+        } else if (byte < 0x20 || byte >= 0x7f) {
+            char escape[8];
+            std::snprintf(escape, sizeof(escape), "\\u%04x", byte);
+            quoted += escape;
+        } else {
+            quoted += c;
+        }
+    }
+    return quoted + "\"";
+}
+
+void fail(Outcome outcome, const void* site, const void* other, const char* format, ...) {
+    static const char* const NAMES[] = {"launch_error", "race", "memory_error"};
+    char message[1200];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    const std::string core = current ? "core " + std::to_string(current->index) : "";
+    write("\"outcome\": " + json_string(NAMES[int(outcome)]) +
+          ", \"message\": " + json_string(message) +
+          ", \"site\": " + json_string(hex(site_offset(site))) +
+          ", \"other_site\": " + json_string(hex(site_offset(other))) +
+          ", \"details\": " + json_string(core));
+    _exit(0);
+}
+
+void warn(const void* site, const char* kind, const char* format, ...) {
+    if (warnings.size() >= MOST_WARNINGS || !warned.insert({kind, site_offset(site)}).second)
+        return;
+    char message[600];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    warnings.push_back("{\"kind\": " + json_string(kind) + ", \"site\": " +
+                       json_string(hex(site_offset(site))) +
+                       ", \"message\": " + json_string(message) + "}");
+}
+
+void write_report(const Profile& profile) {
+    std::string hot;
+    for (const auto& [site, cycles] : profile.hot_lines)
+        hot += (hot.empty() ? "[\"" : ", [\"") + hex(site) + "\", " + number(cycles) + "]";
+    write("\"outcome\": \"ok\", \"message\": \"\", \"site\": \"0x0\", \"other_site\": \"0x0\", "
+          "\"details\": \"\", \"total_cycles\": " +
+          std::to_string(static_cast<int64_t>(profile.total_cycles + 0.5)) +
+          ", \"core_cycles\": " + number(profile.core_cycles) +
+          ", \"block_dim\": " + std::to_string(profile.block_dim) +
+          ", \"busy_cycles\": " + json_map(profile.busy_cycles) +
+          ", \"wait_cycles\": " + json_map(profile.wait_cycles) +
+          ", \"instructions\": " + json_map(profile.instructions) +
+          ", \"gm_read_bytes\": " + std::to_string(profile.gm_read_bytes) +
+          ", \"gm_write_bytes\": " + std::to_string(profile.gm_write_bytes) +
+          ", \"hbm_bytes\": " + std::to_string(profile.hbm_bytes) +
+          ", \"bank_conflict_cycles\": " + number(profile.bank_conflict_cycles) +
+          ", \"inserted_waits\": " + std::to_string(profile.inserted_waits) +
+          ", \"ub_peak_bytes\": " + std::to_string(profile.ub_peak_bytes) +
+          ", \"imbalance\": " + number(profile.imbalance) + ", \"hot_lines\": [" + hot + "]");
+}
+
+}  // namespace dav

@@ -1,0 +1,43 @@
+// What the parent asks for: the launch's arguments as files, in kernel-parameter order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dav {
+
+// One tensor: an argument of its own, or an item of a tensor list.
+struct TensorFile {
+    std::string file;
+    uint64_t bytes = 0;
+    std::vector<uint64_t> shape;  // of list items
+    uint8_t* address = nullptr;
+};
+
+struct Argument {
+    enum class Role { INPUT, OUTPUT, ALIAS, NONE } role = Role::NONE;
+    bool list = false;
+    TensorFile tensor;              // when it is no list
+    std::vector<TensorFile> items;  // when it is one
+    size_t alias_of = 0;
+    uint8_t* address = nullptr;     // what the kernel gets
+};
+
+struct Request {
+    std::string constants;
+    std::string tiling;
+    std::string report;
+    std::string timeline;
+    int block_dim = 1;
+    uint64_t tiling_key = 0;
+    bool auto_sync = true;
+    uint64_t workspace = 0;
+    std::vector<Argument> arguments;
+};
+
+// Reads the request; a malformed line ends the launch as a launch error (or with exit code 2 when
+// no report path is known yet).
+Request read_request(const std::string& path);
+
+}  // namespace dav

@@ -1,0 +1,178 @@
+// The machine's program: `machine_runner REQUEST kernel.so`. Runs one launch and writes outputs and
+// report to the files that the request names; nothing that matters goes to stdout.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "constants.h"
+#include "fiber.h"
+#include "gm.h"
+#include "image.h"
+#include "machine.h"
+#include "memory.h"
+#include "report.h"
+#include "request.h"
+#include "scalar.h"
+#include "timing.h"
+
+namespace {
+
+using namespace dav;
+
+constexpr uint8_t UNWRITTEN = 0xa5;  // outputs before the launch: no plausible value
+constexpr int MOST_BLOCKS = 1024;  // their UBs must lie below 4 GiB
+
+void read_file(const std::string& path, uint8_t* to, uint64_t bytes) {
+    FILE* file = std::fopen(path.c_str(), "rb");
+    if (file == nullptr || std::fread(to, 1, bytes, file) != bytes)
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The file %s has fewer than %llu bytes.",
+             path.c_str(), static_cast<unsigned long long>(bytes));
+    std::fclose(file);
+}
+
+void write_file(const std::string& path, const uint8_t* from, uint64_t bytes) {
+    FILE* file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr || std::fwrite(from, 1, bytes, file) != bytes || std::fclose(file) != 0)
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The output %s cannot be written.",
+             path.c_str());
+}
+
+void place(TensorFile& tensor, bool input, const std::string& name) {
+    const GmRole role = input ? GmRole::INPUT : GmRole::OUTPUT;
+    tensor.address = allocate_gm(tensor.bytes, role, name, input ? 0 : UNWRITTEN);
+    if (input) read_file(tensor.file, tensor.address, tensor.bytes);
+}
+
+// The descriptor of a tensor list, as kernels parse it: 64-bit words with the offset of the
+// pointers, for each tensor index << 32 | rank and its extents, then the pointers.
+uint8_t* describe_list(const std::vector<TensorFile>& items, const std::string& name) {
+    std::vector<uint64_t> words{0};
+    for (size_t index = 0; index < items.size(); ++index) {
+        const std::vector<uint64_t> scalar{1};
+        const std::vector<uint64_t>& shape = items[index].shape.empty() ? scalar
+                                                                        : items[index].shape;
+        words.push_back(uint64_t(index) << 32 | shape.size());
+        words.insert(words.end(), shape.begin(), shape.end());
+    }
+    words[0] = words.size() * sizeof(uint64_t);
+    for (const TensorFile& item : items)
+        words.push_back(reinterpret_cast<uint64_t>(item.address));
+    const uint64_t bytes = words.size() * sizeof(uint64_t);
+    uint8_t* memory = allocate_gm(bytes, GmRole::LIST, name, 0);
+    std::memcpy(memory, words.data(), bytes);
+    return memory;
+}
+
+void place_arguments(Request& request) {
+    int inputs = 0;
+    int outputs = 0;
+    for (Argument& argument : request.arguments) {
+        if (argument.role == Argument::Role::NONE) {
+            ++inputs;
+            continue;
+        }
+        if (argument.role == Argument::Role::ALIAS) {
+            ++outputs;
+            if (argument.alias_of >= request.arguments.size())
+                fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,
+                     "An output shares the memory of argument %zu, which there is not.",
+                     argument.alias_of);
+            const Argument& other = request.arguments[argument.alias_of];
+            argument.address = other.address;
+            argument.tensor.address = other.tensor.address;
+            argument.items = other.items;
+            argument.list = other.list;
+            for (size_t i = 0; i < argument.items.size(); ++i)
+                argument.items[i].file = argument.tensor.file + "." + std::to_string(i);
+            continue;
+        }
+        const bool input = argument.role == Argument::Role::INPUT;
+        const std::string name = (input ? "input " : "output ") +
+                                 std::to_string(input ? inputs++ : outputs++);
+        if (!argument.list) {
+            place(argument.tensor, input, name);
+            argument.address = argument.tensor.address;
+            continue;
+        }
+        for (size_t i = 0; i < argument.items.size(); ++i)
+            place(argument.items[i], input, name + "[" + std::to_string(i) + "]");
+        argument.address = describe_list(argument.items, "the list of " + name);
+    }
+    // What an output shares is written on purpose.
+    for (const Argument& argument : request.arguments)
+        if (argument.role == Argument::Role::ALIAS) {
+            mark_output(argument.tensor.address);
+            for (const TensorFile& item : argument.items) mark_output(item.address);
+        }
+}
+
+void write_outputs(const Request& request) {
+    for (const Argument& argument : request.arguments) {
+        if (argument.role != Argument::Role::OUTPUT && argument.role != Argument::Role::ALIAS)
+            continue;
+        if (!argument.list)
+            write_file(argument.tensor.file, argument.tensor.address, argument.tensor.bytes);
+        for (const TensorFile& item : argument.items)
+            write_file(item.file, item.address, item.bytes);
+    }
+}
+
+std::vector<unsigned char*> kernel_parameters(Request& request) {
+    std::vector<unsigned char*> parameters;
+    for (const Argument& argument : request.arguments) parameters.push_back(argument.address);
+    parameters.push_back(allocate_gm(request.workspace, GmRole::WORKSPACE, "the workspace", 0));
+    std::ifstream tiling(request.tiling, std::ios::binary | std::ios::ate);
+    const uint64_t bytes = tiling ? static_cast<uint64_t>(tiling.tellg()) : 0;
+    uint8_t* data = allocate_gm(bytes, GmRole::TILING, "the tiling data", 0);
+    if (bytes > 0) read_file(request.tiling, data, bytes);
+    parameters.push_back(data);
+    return parameters;
+}
+
+void make_cores(const Request& request) {
+    Launch& shared = launch();
+    shared.block_dim = request.block_dim;
+    shared.auto_sync = request.auto_sync;
+    shared.vector_cores = static_cast<int>(constants().get("device.vector_cores"));
+    if (request.block_dim < 1 || request.block_dim > MOST_BLOCKS)
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,
+             "The tiling asks for %d blocks; the machine runs 1 to %d.", request.block_dim,
+             MOST_BLOCKS);
+    for (int index = 0; index < request.block_dim; ++index) {
+        Core* core = new Core;
+        core->index = index;
+        core->ub = map_ub(index);
+        shared.cores.push_back(core);
+    }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    if (count != 3) {
+        std::fprintf(stderr, "usage: machine_runner REQUEST KERNEL\n");
+        return 2;
+    }
+    Request request = read_request(words[1]);
+    if (request.report.empty()) {
+        std::fprintf(stderr, "The launch request names no report.\n");
+        return 2;
+    }
+    set_report_path(request.report);
+    const std::string problem = constants().load(request.constants);
+    if (!problem.empty())
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "%s.", problem.c_str());
+    make_cores(request);
+    place_arguments(request);
+    std::vector<unsigned char*> parameters = kernel_parameters(request);
+    install_traps();
+    const KernelEntry entry = load_image(words[2]);
+    run_blocks(entry, parameters.data());
+    check_conflicts();
+    const Profile profile = time_launch(request.timeline);
+    write_outputs(request);
+    write_report(profile);
+    _exit(0);
+}

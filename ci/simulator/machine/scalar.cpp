@@ -1,0 +1,251 @@
+#include "scalar.h"
+
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "constants.h"
+#include "fiber.h"
+#include "gm.h"
+#include "hazard.h"
+#include "intrinsics_sync_copy.h"
+#include "machine.h"
+
+namespace {
+
+uint64_t executed = 0;  // basic blocks run so far
+uint64_t limit = ~0ull;
+
+[[noreturn]] __attribute__((noinline)) void too_long(void* site) {
+    dav::fail(dav::Outcome::LAUNCH_ERROR, site, nullptr,
+              "The kernel ran %llu basic blocks of scalar code; this looks like an endless loop.",
+              static_cast<unsigned long long>(limit));
+}
+
+}  // namespace
+
+// The compiler calls it at the start of every basic block of the kernel.
+extern "C" void __sanitizer_cov_trace_pc() {
+    if (__builtin_expect(++executed > limit, 0)) too_long(__builtin_return_address(0));
+}
+
+namespace dav {
+namespace {
+
+uint64_t charged = 0;
+
+// Length of the x86 division at `code`, with its operand size and whether it is signed.
+struct Division {
+    int length = 0;
+    int bits = 32;
+    bool is_signed = false;
+};
+
+Division decode_division(const uint8_t* code) {
+    Division division;
+    int at = 0;
+    bool operand16 = false;
+    bool wide = false;
+    while (code[at] == 0x66 || code[at] == 0x2e || code[at] == 0x3e) operand16 |= code[at++] == 0x66;
+    if ((code[at] & 0xf0) == 0x40) wide = code[at++] & 8;
+    const uint8_t opcode = code[at++];
+    if (opcode != 0xf6 && opcode != 0xf7) return division;
+    const uint8_t modrm = code[at++];
+    const int operation = (modrm >> 3) & 7;
+    if (operation != 6 && operation != 7) return division;
+    const int mode = modrm >> 6;
+    const int base = modrm & 7;
+    if (mode != 3) {
+        if (base == 4) {
+            const uint8_t scaled = code[at++];
+            if (mode == 0 && (scaled & 7) == 5) at += 4;
+        } else if (mode == 0 && base == 5) {
+            at += 4;
+        }
+        at += mode == 1 ? 1 : mode == 2 ? 4 : 0;
+    }
+    division.length = at;
+    division.is_signed = operation == 7;
+    division.bits = opcode == 0xf6 ? 8 : operand16 ? 16 : wide ? 64 : 32;
+    return division;
+}
+
+// The AI core does not trap. Division by zero continues with quotient 0 and the dividend as the
+// remainder; the one overflowing signed division keeps its dividend, as two's complement gives.
+void on_division(int, siginfo_t*, void* raw) {
+    auto* context = static_cast<ucontext_t*>(raw);
+    greg_t* registers = context->uc_mcontext.gregs;
+    const auto* code = reinterpret_cast<const uint8_t*>(registers[REG_RIP]);
+    const Division division = decode_division(code);
+    if (division.length == 0)
+        fail(Outcome::LAUNCH_ERROR, code, nullptr, "The kernel stopped on an arithmetic trap.");
+    warn(code, "division", "An integer division by zero or with overflow gave 0.");
+    const auto low = static_cast<uint64_t>(registers[REG_RAX]);
+    const bool overflow =
+        division.is_signed &&
+        ((division.bits == 32 && uint32_t(low) == 0x80000000u &&
+          uint32_t(registers[REG_RDX]) == 0xffffffffu) ||
+         (division.bits == 64 && low == 1ull << 63 && registers[REG_RDX] == -1));
+    if (division.bits == 8) {
+        registers[REG_RAX] = static_cast<greg_t>((low & ~0xffffull) | ((low & 0xff) << 8));
+    } else {
+        const uint64_t part = division.bits == 64 ? ~0ull : (1ull << division.bits) - 1;
+        const uint64_t keep = division.bits == 16 ? ~0xffffull : 0;
+        const auto high = static_cast<uint64_t>(registers[REG_RDX]);
+        registers[REG_RDX] = static_cast<greg_t>((high & keep) | (overflow ? 0 : low & part));
+        registers[REG_RAX] = static_cast<greg_t>((low & keep) | (overflow ? low & part : 0));
+    }
+    registers[REG_RIP] += division.length;
+}
+
+void on_bad_access(int, siginfo_t* information, void* raw) {
+    const auto* context = static_cast<ucontext_t*>(raw);
+    const void* site = reinterpret_cast<void*>(context->uc_mcontext.gregs[REG_RIP]);
+    const void* address = information->si_addr;
+    if (in_stack_guard(address))
+        fail(Outcome::LAUNCH_ERROR, site, nullptr,
+             "The kernel's scalar stack overflows (more than 2 MiB of local variables or endless "
+             "recursion).");
+    fail(Outcome::MEMORY_ERROR, site, nullptr,
+         "A scalar access through a raw pointer goes outside every tensor: %s.",
+         describe_gm(reinterpret_cast<uint64_t>(address)).c_str());
+}
+
+void on_illegal(int, siginfo_t*, void* raw) {
+    const auto* context = static_cast<ucontext_t*>(raw);
+    fail(Outcome::LAUNCH_ERROR, reinterpret_cast<void*>(context->uc_mcontext.gregs[REG_RIP]),
+         nullptr, "The kernel executed an illegal instruction or aborted.");
+}
+
+// One record stands for all scalar accesses up to the next pipe instruction.
+uint32_t scalar_record(const void* site) {
+    Core& core = *current;
+    const uint32_t newest = static_cast<uint32_t>(core.records.size() - 1);
+    if (core.records[newest].kind == Kind::SCALAR) return newest;
+    Record record;
+    record.kind = Kind::SCALAR;
+    record.pipe = S;
+    record.name = mnemonic_number("scalar_access");
+    return append(record, site);
+}
+
+void access(const void* pointer, uint32_t bytes, bool write, const void* site) {
+    static const double load = constants().get("scalar.ub_load");
+    static const double store = constants().get("scalar.ub_store");
+    static const double hit = constants().get("scalar.gm_hit");
+    static const double miss = constants().get("scalar.gm_miss");
+    Core& core = *current;
+    const char* name = write ? "SetValue" : "GetValue";
+    Hazards hazards(S, name, site);
+    const uint32_t offset = ub_offset(pointer);
+    if (offset != UINT32_MAX) {
+        if (uint64_t(offset) + bytes > UB_BYTES)
+            fail(Outcome::MEMORY_ERROR, site, nullptr,
+                 "%s %s %s, beyond the %u bytes of UB.", name, write ? "writes" : "reads",
+                 describe_ub(offset, bytes).c_str(), UB_BYTES);
+        if (write) {
+            hazards.write_ub(offset, bytes);
+        } else {
+            if (!core.initialised[offset / BLOCK_BYTES])
+                warn(site, "uninitialised", "GetValue reads %s, which nothing has written.",
+                     describe_ub(offset, bytes).c_str());
+            hazards.read_ub(offset, bytes);
+        }
+        hazards.settle();
+        const uint32_t record = scalar_record(site);
+        if (write)
+            mark_ub_write(offset, bytes, record);
+        else
+            mark_ub_read(S, offset, bytes, record);
+        core.scalar_pending += write ? store : load;
+        return;
+    }
+    const Transfer span{reinterpret_cast<uint64_t>(pointer), bytes, bytes, 1, write};
+    check_gm(span, name, site);
+    if (write)
+        hazards.write_gm(span);
+    else
+        hazards.read_gm(span);
+    hazards.settle();
+    mark_gm(S, span, scalar_record(site));
+    note_shared(span, write, site);  // the new value is unknown here: counts as a change
+    constexpr uint64_t LINE = 64;
+    const uint32_t line = static_cast<uint32_t>(span.start / LINE) + 1;
+    uint32_t& held = core.cache_lines[line % 256];
+    core.scalar_pending += held == line ? hit : miss;
+    held = line;
+}
+
+}  // namespace
+
+void charge_basic_blocks() {
+    static const double cycles = constants().get("scalar.block");
+    if (current != nullptr) current->scalar_pending += double(executed - charged) * cycles;
+    charged = executed;
+}
+
+unsigned long long basic_blocks() { return executed; }
+
+void install_traps() {
+    limit = static_cast<uint64_t>(constants().get("limit.basic_blocks"));
+    static uint8_t stack[64 * 1024];
+    stack_t alternative{};
+    alternative.ss_sp = stack;
+    alternative.ss_size = sizeof(stack);
+    sigaltstack(&alternative, nullptr);
+    const auto install = [](int signal, void (*handler)(int, siginfo_t*, void*)) {
+        struct sigaction action {};
+        action.sa_sigaction = handler;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+        sigaction(signal, &action, nullptr);
+    };
+    install(SIGFPE, on_division);
+    install(SIGSEGV, on_bad_access);
+    install(SIGBUS, on_bad_access);
+    install(SIGILL, on_illegal);
+    install(SIGABRT, on_illegal);
+}
+
+void issue_scalar(uint32_t cycles) { current->scalar_pending += cycles; }
+
+}  // namespace dav
+
+void dav_scalar_load(const void* address, uint32_t bytes) {
+    dav::access(address, bytes, false, __builtin_return_address(0));
+}
+
+void dav_scalar_store(void* address, uint32_t bytes) {
+    dav::access(address, bytes, true, __builtin_return_address(0));
+}
+
+void dav_scalar(uint32_t cycles) { dav::issue_scalar(cycles); }
+
+void dcci(__gm__ void* address, uint64_t line) { dcci(address, line, CACHELINE_ALL); }
+
+void dcci(__gm__ void* address, uint64_t line, uint64_t) {
+    dav::issue_scalar(static_cast<uint32_t>(dav::constants().get("scalar.dcci")));
+    uint32_t* lines = dav::current->cache_lines;
+    if (line == ENTIRE_DATA_CACHE) {
+        std::memset(lines, 0, sizeof(dav::current->cache_lines));
+        return;
+    }
+    const uint32_t number = static_cast<uint32_t>(reinterpret_cast<uint64_t>(address) / 64) + 1;
+    if (lines[number % 256] == number) lines[number % 256] = 0;
+}
+
+void dsb(uint64_t) { dav::issue_scalar(1); }
+
+uint64_t get_sys_cnt() {
+    // The chip's counter runs at 50 MHz; scalar work is the only clock there is before the timing
+    // pass, so differences are a lower bound.
+    static const double per_tick = dav::constants().get("clock.mhz") / 50.0;
+    dav::charge_basic_blocks();
+    return static_cast<uint64_t>(double(dav::basic_blocks()) / per_tick);
+}
+
+void trap() {
+    dav::fail(dav::Outcome::LAUNCH_ERROR, __builtin_return_address(0), nullptr,
+              "The kernel called trap().");
+}

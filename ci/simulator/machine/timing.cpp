@@ -1,0 +1,222 @@
+#include "timing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <queue>
+
+#include "bandwidth.h"
+#include "constants.h"
+#include "core_timer.h"
+#include "machine.h"
+#include "report.h"
+
+namespace dav {
+namespace {
+
+// A copy that will start.
+struct Start {
+    double time;
+    uint64_t order;
+    int core;
+    int pipe;
+    Transfer transfer;
+    bool operator>(const Start& other) const {
+        return time != other.time ? time > other.time : order > other.order;
+    }
+};
+
+class Replay : public TimerWorld {
+   public:
+    explicit Replay(bool keep_spans) {
+        for (const Core* core : launch().cores)
+            timers.push_back(
+                std::make_unique<CoreTimer>(*core, *this, keep_spans && core->index == 0));
+        sync_base_ = constants().get("sync.all_cycles");
+        sync_core_ = constants().get("sync.all_cycles_per_core");
+        signal_ = constants().get("sync.core_flag_cycles");
+    }
+
+    void run() {
+        const size_t at_once = std::min<size_t>(timers.size(), launch().vector_cores);
+        for (next_block_ = 0; next_block_ < at_once; ++next_block_) {
+            timers[next_block_]->begin(0);
+            touched_.push_back(static_cast<int>(next_block_));
+        }
+        settle();
+        while (!starts_.empty() || !memory_.idle()) {
+            const double end = memory_.next_end();
+            if (!starts_.empty() && starts_.top().time <= end) {
+                const Start start = starts_.top();
+                starts_.pop();
+                memory_.run_until(std::max(start.time, memory_.now()));
+                memory_.start(start.core, start.pipe, start.transfer);
+                continue;
+            }
+            memory_.run_until(end);
+            const Flow flow = memory_.take_ended();
+            timers[flow.core]->transfer_ended(flow.pipe, end, flow.latency);
+            touched_.push_back(flow.core);
+            settle();
+        }
+        for (const auto& timer : timers)
+            if (!timer->ended())
+                fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,
+                     "deadlock: in the timing pass a core waits for what never comes.");
+    }
+
+    void start_transfer(int core, int pipe, const Transfer& transfer, double time) override {
+        starts_.push({time, order_++, core, pipe, transfer});
+    }
+
+    bool sync_all(int core, uint32_t number, double time, double& release) override {
+        if (gatherings_.size() <= number) gatherings_.resize(number + 1);
+        Gathering& gathering = gatherings_[number];
+        if (time >= 0) {
+            ++gathering.arrived;
+            gathering.latest = std::max(gathering.latest, time);
+            if (gathering.arrived < timers.size()) {
+                gathering.waiting.push_back(core);
+            } else {
+                for (const int other : gathering.waiting) touched_.push_back(other);
+            }
+        }
+        if (gathering.arrived < timers.size()) return false;
+        release = gathering.latest + sync_base_ + sync_core_ * double(timers.size());
+        return true;
+    }
+
+    void core_set(uint32_t number, double time) override {
+        if (signals_.size() <= number) signals_.resize(number + 1, -1.0);
+        signals_[number] = time + signal_;
+        for (int core = 0; core < static_cast<int>(timers.size()); ++core)
+            if (timers[core]->begun()) touched_.push_back(core);
+    }
+
+    bool core_wait(uint32_t number, double& time) override {
+        if (signals_.size() <= number || signals_[number] < 0) return false;
+        time = signals_[number];
+        return true;
+    }
+
+    void block_ended(int, double time) override {
+        if (next_block_ >= timers.size()) return;
+        timers[next_block_]->begin(time + constants().get("launch.next_block_cycles"));
+        touched_.push_back(static_cast<int>(next_block_++));
+    }
+
+    uint64_t memory_bytes() const { return memory_.memory_bytes(); }
+
+    std::vector<std::unique_ptr<CoreTimer>> timers;
+
+   private:
+    struct Gathering {
+        size_t arrived = 0;
+        double latest = 0;
+        std::vector<int> waiting;
+    };
+
+    void settle() {
+        while (!touched_.empty()) {
+            const int core = touched_.back();
+            touched_.pop_back();
+            timers[core]->advance();
+        }
+    }
+
+    SharedMemory memory_;
+    std::priority_queue<Start, std::vector<Start>, std::greater<Start>> starts_;
+    std::vector<int> touched_;  // cores that may be able to go on
+    std::vector<Gathering> gatherings_;
+    std::vector<double> signals_;
+    size_t next_block_ = 0;
+    uint64_t order_ = 0;
+    double sync_base_;
+    double sync_core_;
+    double signal_;
+};
+
+void write_timeline(const std::string& path, const CoreTimer& timer) {
+    FILE* file = std::fopen(path.c_str(), "w");
+    if (file == nullptr)
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The timeline %s cannot be written.",
+             path.c_str());
+    const Core& core = *launch().cores[0];
+    for (const Span& span : timer.spans()) {
+        const Record& record = core.records[span.record];
+        const uint64_t bytes =
+            record.kind == Kind::TRANSFER ? core.transfers[record.argument].bytes() : 0;
+        std::fprintf(file,
+                     "{\"pipe\": \"%s\", \"name\": \"%s\", \"start\": %.2f, \"end\": %.2f, "
+                     "\"site\": \"0x%x\", \"bytes\": %llu}\n",
+                     pipe_name(record.pipe), mnemonic_names()[record.name], span.start, span.end,
+                     record.site, static_cast<unsigned long long>(bytes));
+    }
+    std::fclose(file);
+}
+
+std::string peer_name(int peer) {
+    return peer == CoreTimer::SYNC ? "OTHER_CORES" : pipe_name(peer);
+}
+
+void count_instructions(Profile& profile) {
+    for (const Core* core : launch().cores) {
+        std::vector<uint64_t> counts(mnemonic_names().size(), 0);
+        for (const Record& record : core->records)
+            if (record.kind != Kind::NONE && record.kind != Kind::SCALAR &&
+                record.kind != Kind::END)
+                ++counts[record.name];
+        for (size_t name = 0; name < counts.size(); ++name)
+            if (counts[name] != 0) profile.instructions[mnemonic_names()[name]] += counts[name];
+        for (const Transfer& transfer : core->transfers)
+            (transfer.write ? profile.gm_write_bytes : profile.gm_read_bytes) += transfer.bytes();
+        profile.ub_peak_bytes = std::max(profile.ub_peak_bytes, core->ub_peak);
+    }
+}
+
+void find_hot_lines(Profile& profile, const CoreTimer& timer) {
+    constexpr size_t MOST = 60;
+    profile.hot_lines.assign(timer.by_site().begin(), timer.by_site().end());
+    std::sort(profile.hot_lines.begin(), profile.hot_lines.end(), [](const auto& a, const auto& b) {
+        return a.second != b.second ? a.second > b.second : a.first < b.first;
+    });
+    if (profile.hot_lines.size() > MOST) profile.hot_lines.resize(MOST);
+}
+
+}  // namespace
+
+Profile time_launch(const std::string& timeline) {
+    Replay replay(!timeline.empty());
+    replay.run();
+    Profile profile;
+    const double cores = double(replay.timers.size());
+    profile.block_dim = launch().block_dim;
+    double sum = 0;
+    for (const auto& timer : replay.timers) {
+        for (int pipe = 0; pipe < PIPES; ++pipe)
+            if (pipe != ALL) profile.busy_cycles[pipe_name(pipe)] += timer->busy(pipe) / cores;
+        for (const auto& [pair, cycles] : timer->waits())
+            profile.wait_cycles[std::string(pipe_name(pair.first)) + "<-" +
+                                peer_name(pair.second)] += cycles / cores;
+        profile.bank_conflict_cycles += timer->conflict_cycles() / cores;
+        profile.core_cycles = std::max(profile.core_cycles, timer->end_time());
+        sum += timer->end_time() - timer->start_time();
+    }
+    double slowest = 0;
+    for (const auto& timer : replay.timers)
+        slowest = std::max(slowest, timer->end_time() - timer->start_time());
+    profile.imbalance = sum > 0 ? slowest / (sum / cores) : 1;
+    const double used = std::min(cores, double(launch().vector_cores));
+    const double overhead_us = constants().get("launch.base_us") +
+                               constants().get("launch.us_per_core") * (used - 1);
+    profile.total_cycles = profile.core_cycles + overhead_us * constants().get("clock.mhz");
+    profile.inserted_waits = launch().inserted_waits;
+    profile.hbm_bytes = replay.memory_bytes();
+    count_instructions(profile);
+    find_hot_lines(profile, *replay.timers[0]);
+    if (!timeline.empty()) write_timeline(timeline, *replay.timers[0]);
+    return profile;
+}
+
+}  // namespace dav

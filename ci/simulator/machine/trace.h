@@ -1,0 +1,55 @@
+// What functional execution leaves behind for the timing pass: one record an instruction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace dav {
+
+enum class Kind : uint8_t {
+    NONE,
+    SCALAR,       // scalar memory accesses since the record before
+    COMPUTE,      // occupies its pipe for a known number of cycles
+    TRANSFER,     // GM copy: its time depends on what other cores move meanwhile
+    SET_FLAG,     // on pipe `pipe` for pipe `peer`
+    WAIT_FLAG,    // on pipe `pipe` for a flag from `peer`
+    BARRIER,      // pipe waits for its own earlier instructions
+    BARRIER_ALL,  // the scalar unit waits for every pipe
+    DEPEND,       // wait that automatic sync inserted: on record `argument` of pipe `peer`
+    SYNC_ALL,     // rendezvous number `argument` of all cores
+    CORE_SET,     // cross-core signal number `argument` is sent
+    CORE_WAIT,    // waits for cross-core signal number `argument`
+    END,
+};
+
+struct Record {
+    float scalar = 0;     // cycles of scalar work since the record before, its own issue included
+    float occupancy = 0;  // cycles during which the pipe takes nothing else
+    float latency = 0;    // cycles from the end of occupancy to the result
+    float conflict = 0;   // part of occupancy that bank conflicts cause
+    uint32_t site = 0;    // code address as an offset in the kernel's image
+    uint32_t argument = 0;  // see Kind; for TRANSFER the index in Core::transfers
+    uint16_t name = 0;      // mnemonic, index in mnemonic_names()
+    Kind kind = Kind::NONE;
+    uint8_t pipe = 0;
+    uint8_t peer = 0;
+    uint8_t event = 0;
+    bool drain = false;  // a rewrite of a result in flight: starts when earlier results are there
+};
+
+// A copy's GM side: `count` bursts of `length` bytes, `stride` bytes apart.
+struct Transfer {
+    uint64_t start;
+    uint64_t stride;
+    uint32_t length;
+    uint32_t count;
+    bool write;
+    uint64_t bytes() const { return uint64_t(length) * count; }
+};
+
+// Names behind Record::name.
+std::vector<const char*>& mnemonic_names();
+// The number of a mnemonic; equal spellings get equal numbers.
+uint16_t mnemonic_number(const char* mnemonic);
+
+}  // namespace dav

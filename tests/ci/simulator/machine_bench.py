@@ -1,0 +1,121 @@
+"""Compiles small kernels straight on the machine's instructions and runs them, for the tests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ci.simulator.toolchain import KERNEL_FLAGS, MACHINE, Toolchain
+from rules.devices import load_device
+
+PRELUDE = """
+#include "intrinsics.h"
+#include <cstring>
+using u8 = unsigned char;
+template <typename T> T* ub(uint32_t offset) { return (T*)(dav_ub_base() + offset); }
+"""
+
+
+@dataclass
+class Launch:
+    """What a run gave."""
+
+    report: dict[str, Any]
+    outputs: list[np.ndarray[Any, Any]]
+    timeline: list[dict[str, Any]]
+
+    @property
+    def outcome(self) -> str:
+        return str(self.report["outcome"])
+
+    @property
+    def cycles(self) -> float:
+        """Cycles of the cores, without the launch's overhead."""
+        return float(self.report["core_cycles"])
+
+
+class MachineBench:
+    """One folder of compiled kernels and runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runner = Toolchain().machine_runner
+        self.runs = 0
+
+    def compile(self, body: str) -> Path:
+        """`body` defines `static void kernel(u8** a)`; equal bodies compile once."""
+        text = PRELUDE + body + '\nextern "C" __attribute__((visibility("default")))' + (
+            " void ascendopt_entry(u8** a) { kernel(a); }\n"
+        )
+        stem = self.folder / hashlib.sha256(text.encode()).hexdigest()[:16]
+        library = stem.with_suffix(".so")
+        if not library.exists():
+            source = stem.with_suffix(".cpp")
+            source.write_text(text)
+            subprocess.run(
+                ["g++", *KERNEL_FLAGS, "-shared", f"-I{MACHINE}", str(source), "-o", str(library)],
+                check=True,
+            )
+        return library
+
+    def run(
+        self,
+        body: str,
+        inputs: list[np.ndarray[Any, Any]] | None = None,
+        outputs: list[np.ndarray[Any, Any]] | None = None,
+        *,
+        block_dim: int = 1,
+        auto_sync: bool = False,
+        tiling: bytes = b"",
+        workspace: int = 1024,
+        device: str = "910B4",
+        constants: dict[str, float] | None = None,
+        extra: list[str] | None = None,
+    ) -> Launch:
+        """Run a kernel; `outputs` gives shapes and dtypes."""
+        library = self.compile(body)
+        self.runs += 1
+        folder = self.folder / f"run{self.runs}"
+        folder.mkdir()
+        values = load_device(device).constants | (constants or {})
+        (folder / "constants").write_text("".join(f"{k}\t{v!r}\n" for k, v in values.items()))
+        (folder / "tiling").write_bytes(tiling)
+        lines = [
+            f"constants\t{folder / 'constants'}",
+            f"block_dim\t{block_dim}",
+            "tiling_key\t1",
+            f"auto_sync\t{int(auto_sync)}",
+            f"tiling\t{folder / 'tiling'}",
+            f"workspace\t{workspace}",
+            f"report\t{folder / 'report'}",
+            f"timeline\t{folder / 'timeline'}",
+        ]
+        for index, array in enumerate(inputs or []):
+            array.tofile(folder / f"in{index}")
+            lines.append(f"arg\tinput\t{folder / f'in{index}'}\t{array.nbytes}")
+        for index, array in enumerate(outputs or []):
+            lines.append(f"arg\toutput\t{folder / f'out{index}'}\t{array.nbytes}")
+        lines += [line.format(folder=folder) for line in extra or []]
+        (folder / "request").write_text("\n".join(lines) + "\n")
+        done = subprocess.run(
+            [str(self.runner), str(folder / "request"), str(library)],
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        report = json.loads((folder / "report").read_text())
+        if report["outcome"] != "ok":
+            return Launch(report, [], [])
+        found = [
+            np.fromfile(folder / f"out{i}", dtype=like.dtype).reshape(like.shape)
+            for i, like in enumerate(outputs or [])
+        ]
+        timeline = [json.loads(line) for line in (folder / "timeline").read_text().splitlines()]
+        return Launch(report, found, timeline)
