@@ -65,9 +65,8 @@ def commands_page() -> str:
                 lines += ["", "| option | default | meaning |", "|---|---|---|"]
                 for option in command.params:
                     if isinstance(option, click.Option):
-                        lines.append(
-                            f"| `{option.opts[0]}` | {_default(option)} | {_cell(option.help or '')} |"
-                        )
+                        meaning = _cell(option.help or "")
+                        lines.append(f"| `{option.opts[0]}` | {_default(option)} | {meaning} |")
     return "\n".join(lines) + "\n"
 
 

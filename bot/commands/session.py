@@ -31,8 +31,11 @@ class Session:
     """Workload, backend and device as a person would give them again from the repository's top."""
 
 
-def open_session(path: Path, target: Target) -> Session:
-    """Read the operator and its workload, and build the evaluator; raises `InputError`."""
+def open_session(path: Path, target: Target, *, timelines: Path | None = None) -> Session:
+    """Read the operator and its workload, and build the evaluator; raises `InputError`.
+
+    `timelines` is a folder that takes an instruction timeline of each case when profiling.
+    """
     # Imported here: `--help` and `doctor` must work without the numeric libraries.
     from ci.backend import make_backend
     from ci.discovery import load_operator
@@ -42,7 +45,9 @@ def open_session(path: Path, target: Target) -> Session:
     operator = load_operator(path)
     workload = load_workload(operator, target.workload)
     backend = make_backend(target.backend, target.device)
-    evaluator = Evaluator(operator, workload, backend, settings=EvaluationSettings())
+    evaluator = Evaluator(
+        operator, workload, backend, settings=EvaluationSettings(timelines=timelines)
+    )
     settings = {"backend": target.backend, "device": target.device}
     if target.workload is not None:
         settings["workload"] = _from_top(target.workload, operator.repository)
