@@ -11,3 +11,7 @@
 #include "api/vector_reduce.h"
 #include "api/vector_sort.h"
 #include "api/vector_unary.h"
+#include "math/elementary.h"
+#include "math/index_pad.h"
+#include "math/power.h"
+#include "math/reduce.h"

@@ -1,0 +1,193 @@
+// ArithProgression, BroadCast, and selection by byte masks.
+#pragma once
+
+#include "../api/vector_sort.h"
+#include "../api/vector_compare.h"
+#include "steps.h"
+
+namespace AscendC {
+
+// first, first + diff, …: the scalar unit writes a block, the rest adds multiples to it.
+template <typename T>
+__aicore__ inline void ArithProgression(const LocalTensor<T>& dst, const T firstValue,
+                                        const T diffValue, const int32_t count) {
+    constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);
+    constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    const int32_t head = count < block ? count : block;
+    for (int32_t i = 0; i < head; ++i) {
+        dst.SetValue(uint32_t(i), T(float(firstValue) + float(diffValue) * float(i)));
+    }
+    order_pipes<HardEvent::S_V>();
+    const UnaryRepeatParams params;
+    for (int32_t done = block; done < count && done < whole; done += block) {
+        const int32_t left = count - done;
+        Adds(dst[done], dst[done - block], T(float(diffValue) * block),
+             uint64_t(left < block ? left : block), 1, params);
+        pipe_barrier(PIPE_V);
+    }
+    for (int32_t done = whole; done < count; done += whole) {
+        const int32_t left = count - done;
+        Adds(dst[done], dst[done - whole], T(float(diffValue) * whole),
+             uint64_t(left < whole ? left : whole), 1, params);
+        pipe_barrier(PIPE_V);
+    }
+    ResetMask();
+}
+
+// Every row of dst (rows of `columns`, a multiple of 32 bytes) becomes the one source row.
+template <typename T>
+__aicore__ inline void repeat_row(T* dst, T* row, uint32_t rows, uint32_t columns) {
+    using Word = typename Conditional<sizeof(T) == 4, uint32_t, uint16_t>::type;
+    const uint32_t words = columns * uint32_t(sizeof(T)) / uint32_t(sizeof(Word));
+    constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(Word);
+    const uint32_t row_blocks = columns * uint32_t(sizeof(T)) / ONE_BLK_SIZE;
+    for (uint32_t at = 0; at < words; at += whole) {
+        AscendCUtils::SetMask<Word>(int32_t(words - at < whole ? words - at : whole));
+        for (uint32_t done = 0; done < rows; done += MAX_REPEAT_TIMES) {
+            const uint32_t left = rows - done;
+            vcopy((Word*)dst + uint64_t(done) * words + at, (Word*)row + at,
+                  uint8_t(left < MAX_REPEAT_TIMES ? left : MAX_REPEAT_TIMES), 1, 1,
+                  uint16_t(row_blocks), 0);
+        }
+    }
+    pipe_barrier(PIPE_V);
+    ResetMask();
+}
+// Row r of dst is full of src[r]: blocks of one value, then those blocks repeated along the row.
+template <typename T>
+__aicore__ inline void repeat_column(T* dst, T* src, uint32_t rows, uint32_t columns,
+                                     const LocalTensor<uint8_t>& scratch) {
+    static_assert(sizeof(T) >= 2, "BroadCast along the last axis takes 16- or 32-bit elements");
+    using Word = BitsType<T>;
+    constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
+    constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    constexpr uint32_t group = 8;  // rows that one repeat of the block broadcast makes
+    const uint32_t room = scratch.GetSize() / (ONE_BLK_SIZE * group) * group;
+    if (room == 0) dav_fail("BroadCast was given less than 256 bytes of temporary space.");
+    const uint32_t most = room < 248 ? room : 248;
+    Word* blocks = reinterpret_cast<Word*>(scratch.GetPhyAddr());
+    for (uint32_t done = 0; done < rows; done += most) {
+        const uint32_t part = rows - done < most ? rows - done : most;
+        ResetMask();
+        vbrcb(blocks, (Word*)src + done, 1, DEFAULT_REPEAT_STRIDE, uint8_t((part + group - 1) / group));
+        pipe_barrier(PIPE_V);
+        for (uint32_t at = 0; at < columns; at += whole) {
+            AscendCUtils::SetMask<T>(int32_t(columns - at < whole ? columns - at : whole));
+            vcopy((Word*)dst + uint64_t(done) * columns + at, blocks, uint8_t(part), 1, 0,
+                  uint16_t(columns / block), 1);
+        }
+        pipe_barrier(PIPE_V);
+    }
+    ResetMask();
+}
+template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
+__aicore__ inline void BroadCast(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                 const uint32_t dstShape[dim], const uint32_t srcShape[dim],
+                                 const LocalTensor<uint8_t>& sharedTmpBuffer) {
+    static_assert(dim == 1 || dim == 2, "BroadCast takes tensors of one or two dimensions");
+    uint32_t elements = 1;
+    bool same = true;
+    for (int32_t d = 0; d < dim; ++d) {
+        elements *= dstShape[d];
+        same = same && dstShape[d] == srcShape[d];
+    }
+    if (same) {
+        DataCopy(dst, src, (elements * uint32_t(sizeof(T)) + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE *
+                               ONE_BLK_SIZE / uint32_t(sizeof(T)));
+        pipe_barrier(PIPE_V);
+        return;
+    }
+    if constexpr (sizeof(T) == 1) {
+        // Bytes go through halves: no instruction broadcasts them.
+        const uint32_t sources = dim == 1 || axis == 1 ? srcShape[0] : srcShape[1];
+        const uint32_t source_bytes = (sources * 2 + 31) / 32 * 32;
+        const uint32_t result_bytes = elements * 2;
+        LocalTensor<half> in = sharedTmpBuffer.template ReinterpretCast<half>();
+        LocalTensor<half> out = sharedTmpBuffer[source_bytes].template ReinterpretCast<half>();
+        Cast(in, src, RoundMode::CAST_NONE, sources);
+        pipe_barrier(PIPE_V);
+        BroadCast<half, dim, axis>(out, in, dstShape, srcShape,
+                                   sharedTmpBuffer[source_bytes + result_bytes]);
+        Cast(dst, out, RoundMode::CAST_RINT, elements);
+        pipe_barrier(PIPE_V);
+    } else if constexpr (dim == 1) {
+        repeat_column(dst.pointer(), src.pointer(), 1, dstShape[0], sharedTmpBuffer);
+    } else if constexpr (axis == 0) {
+        repeat_row(dst.pointer(), src.pointer(), dstShape[0], dstShape[1]);
+    } else {
+        repeat_column(dst.pointer(), src.pointer(), dstShape[0], dstShape[1], sharedTmpBuffer);
+    }
+}
+template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
+__aicore__ inline void BroadCast(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                 const uint32_t dstShape[dim], const uint32_t srcShape[dim]) {
+    LocalTensor<uint8_t> scratch;
+    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
+    BroadCast<T, dim, axis, isReuseSource>(dst, src, dstShape, srcShape, scratch);
+}
+template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false, typename... Rest>
+__aicore__ inline void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                 const uint32_t dstShape[dim], const uint32_t srcShape[dim],
+                                 const Rest&... rest) {
+    BroadCast<T, dim, axis, isReuseSource>(dst, src, dstShape, srcShape, rest...);
+}
+
+// ---- selection by a byte an element: 0 takes the tensor, anything else the scalar -----------------------
+struct SelectWithBytesMaskShapeInfo {
+    __aicore__ SelectWithBytesMaskShapeInfo() {}
+    __aicore__ SelectWithBytesMaskShapeInfo(const uint32_t first, const uint32_t src_last,
+                                            const uint32_t mask_last)
+        : firstAxis(first), srcLastAxis(src_last), maskLastAxis(mask_last) {}
+    uint32_t firstAxis = 0;
+    uint32_t srcLastAxis = 0;
+    uint32_t maskLastAxis = 0;
+};
+template <bool tensor_where_zero, typename T, typename U>
+__aicore__ inline void select_by_bytes(const LocalTensor<T>& dst, const LocalTensor<T>& tensor,
+                                       T scalar, const LocalTensor<U>& mask,
+                                       const LocalTensor<uint8_t>& scratch,
+                                       const SelectWithBytesMaskShapeInfo& info) {
+    static_assert(sizeof(U) == 1, "the mask has one byte an element");
+    const uint32_t columns = info.srcLastAxis;
+    const uint32_t rounded = (columns + 127) / 128 * 128;
+    LocalTensor<half> wide = scratch.template ReinterpretCast<half>();
+    LocalTensor<uint8_t> bits = scratch[rounded * uint32_t(sizeof(half))];
+    if (scratch.GetSize() < rounded * sizeof(half) + rounded / 8) {
+        dav_fail("Select with a byte mask was given too little temporary space for one row.");
+    }
+    for (uint32_t row = 0; row < info.firstAxis; ++row) {
+        if (rounded != columns) {
+            Duplicate(wide, half(0), int32_t(rounded));
+            pipe_barrier(PIPE_V);
+        }
+        Cast(wide, mask[row * info.maskLastAxis].template ReinterpretCast<uint8_t>(),
+             RoundMode::CAST_NONE, columns);
+        pipe_barrier(PIPE_V);
+        CompareScalar(bits, wide, half(0), tensor_where_zero ? CMPMODE::EQ : CMPMODE::NE, rounded);
+        pipe_barrier(PIPE_V);
+        Select(dst[row * columns], bits, tensor[row * columns], scalar,
+               SELMODE::VSEL_TENSOR_SCALAR_MODE, columns);
+        pipe_barrier(PIPE_V);
+    }
+}
+template <typename T, typename U, bool isReuseMask = true>
+__aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1,
+                              const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                              const SelectWithBytesMaskShapeInfo& info) {
+    select_by_bytes<true>(dst, src0, src1, mask, sharedTmpBuffer, info);
+}
+template <typename T, typename U, bool isReuseMask = true>
+__aicore__ inline void Select(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1,
+                              const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                              const SelectWithBytesMaskShapeInfo& info) {
+    select_by_bytes<false>(dst, src1, src0, mask, sharedTmpBuffer, info);
+}
+template <typename T, typename U, bool isReuseMask = true>
+__aicore__ inline void SelectWithBytesMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0,
+                                           T src1, const LocalTensor<U>& mask,
+                                           const LocalTensor<uint8_t>& sharedTmpBuffer,
+                                           const SelectWithBytesMaskShapeInfo& info) {
+    select_by_bytes<true>(dst, src0, src1, mask, sharedTmpBuffer, info);
+}
+
+}  // namespace AscendC

@@ -1,0 +1,102 @@
+// Sum and Mean over the last axis, SoftMax over rows.
+#pragma once
+
+#include "elementary.h"
+#include "index_pad.h"
+
+namespace AscendC {
+
+struct SumParams {
+    uint32_t outter = 1;
+    uint32_t inner = 0;  // columns a row takes, a multiple of 32 bytes
+    uint32_t n = 0;      // columns that count
+};
+struct MeanParams {
+    uint32_t outter = 1;
+    uint32_t inner = 0;
+    uint32_t n = 0;
+};
+
+// dst[r] = the sum of the first `columns` of row r; rows are `pitch` elements apart.
+template <typename T>
+__aicore__ inline void sum_rows(T* dst, T* src, T* scratch, uint32_t rows, uint32_t pitch,
+                                uint32_t columns) {
+    constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
+    if (columns <= whole) {
+        AscendCUtils::SetMask<T>(int32_t(columns));
+        for (uint32_t done = 0; done < rows; done += MAX_REPEAT_TIMES) {
+            const uint32_t part = rows - done < MAX_REPEAT_TIMES ? rows - done : MAX_REPEAT_TIMES;
+            vcadd(dst + done, src + uint64_t(done) * pitch, uint8_t(part), 1, 1,
+                  uint16_t(pitch / block), false);
+        }
+    } else {
+        for (uint32_t row = 0; row < rows; ++row) {
+            T* from = src + uint64_t(row) * pitch;
+            uint32_t left = columns;
+            set_mask_count();
+            while (left > 1) {
+                const uint32_t results = (left + whole - 1) / whole;
+                set_vector_mask(0, left);
+                vcadd(results == 1 ? dst + row : scratch, from, 1, 1, 1, DEFAULT_REPEAT_STRIDE, false);
+                pipe_barrier(PIPE_V);
+                from = scratch;
+                left = results;
+            }
+            set_mask_norm();
+        }
+    }
+    pipe_barrier(PIPE_V);
+    ResetMask();
+}
+
+template <typename T, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>
+__aicore__ inline void Sum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                           const LocalTensor<uint8_t>& sharedTmpBuffer, const SumParams& params) {
+    sum_rows(dst.pointer(), src.pointer(), (T*)sharedTmpBuffer.GetPhyAddr(), params.outter,
+             params.inner, params.n);
+}
+template <typename T, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>
+__aicore__ inline void Sum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                           const SumParams& params) {
+    LocalTensor<uint8_t> scratch;
+    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
+    Sum<T, reduceDim>(dst, src, scratch, params);
+}
+template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false,
+          int32_t reduceDim = -1>
+__aicore__ inline void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                            const LocalTensor<uint8_t>& sharedTmpBuffer, const MeanParams& params) {
+    if constexpr (IsSameType<T, accType>::value) {
+        sum_rows(dst.pointer(), src.pointer(), (T*)sharedTmpBuffer.GetPhyAddr(), params.outter,
+                 params.inner, params.n);
+        Muls(dst, dst, T(1.0f / float(params.n)), int32_t(params.outter));
+        pipe_barrier(PIPE_V);
+    } else {
+        // Halves are accumulated in single precision, row by row.
+        const uint32_t rounded = (params.n + 63) / 64 * 64;
+        float* row = reinterpret_cast<float*>(sharedTmpBuffer.GetPhyAddr());
+        float* partial = row + rounded;
+        float* results = partial + (rounded / 64 + 7) / 8 * 8;
+        for (uint32_t r = 0; r < params.outter; ++r) {
+            {
+                const FloatSteps s(params.n);
+                s.widen(row, src.pointer() + r * params.inner);
+            }
+            sum_rows(results + r, row, partial, 1, rounded, params.n);
+        }
+        const FloatSteps s(params.outter);
+        s.muls(results, results, 1.0f / float(params.n));
+        s.narrow(dst.pointer(), results, RoundMode::CAST_RINT);
+    }
+}
+template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false,
+          int32_t reduceDim = -1>
+__aicore__ inline void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                            const MeanParams& params) {
+    LocalTensor<uint8_t> scratch;
+    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
+    Mean<T, accType>(dst, src, scratch, params);
+}
+
+}  // namespace AscendC
