@@ -91,6 +91,26 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Method:
+    """A call of a method: `object.name<template>(arguments)`, indices into the source."""
+
+    object: str
+    name: str
+    template: str
+    arguments: tuple[str, ...]
+    argument_nodes: tuple[Node, ...]
+    start: int
+    end: int
+    node: Node
+
+    @property
+    def statement(self) -> Node | None:
+        """The expression statement that is just this call; None inside a larger expression."""
+        parent = self.node.parent
+        return parent if parent is not None and parent.type == "expression_statement" else None
+
+
+@dataclass(frozen=True)
 class Function:
     """A function definition with its body."""
 
@@ -170,6 +190,37 @@ class Source:
             )
         return tuple(found)
 
+    @cached_property
+    def methods(self) -> tuple[Method, ...]:
+        """All calls of methods, in source order."""
+        found = []
+        for node in walk(self.root):
+            if node.type != "call_expression":
+                continue
+            called = node.child_by_field_name("function")
+            arguments = node.child_by_field_name("arguments")
+            if called is None or arguments is None or called.type != "field_expression":
+                continue
+            of = called.child_by_field_name("argument")
+            name = called.child_by_field_name("field")
+            if of is None or name is None:
+                continue
+            nodes = tuple(arguments.named_children)
+            bare, _, template = self.code(name).partition("<")
+            found.append(
+                Method(
+                    self.code(of).removeprefix("this->"),
+                    bare,
+                    "<" + template if template else "",
+                    tuple(self.of(a).strip() for a in nodes),
+                    nodes,
+                    node.start_byte,
+                    node.end_byte,
+                    node,
+                )
+            )
+        return tuple(found)
+
     def calls_in(self, node: Node) -> list[Call]:
         """The calls within a node's text."""
         return [c for c in self.calls if c.start >= node.start_byte and c.end <= node.end_byte]
@@ -209,7 +260,7 @@ class Source:
         return Edit(start, end, "")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def parse(text: str) -> Source:
     """`Source(text)`, remembered: the same texts are looked at many times in a search."""
     return Source(text)

@@ -44,6 +44,15 @@ class Where(_Strict):
     number: tuple[str, ...] = Field(
         default=(), description="Must be a scalar value: no tensor, no index into one."
     )
+    without: tuple[tuple[str, str], ...] = Field(
+        default=(), description="Pairs: the first must not mention the second."
+    )
+    vector: tuple[str, ...] = Field(
+        default=(), description="Call names that must be vector instructions, not copies."
+    )
+    unified: tuple[str, ...] = Field(
+        default=(), description="Tensors in the unified buffer, not in global memory."
+    )
     local: tuple[str, ...] = Field(
         default=(), description="Tensors that are whole variables, not parts of one."
     )
@@ -58,10 +67,15 @@ class Rewrite(_Strict):
         "may stand between them when they touch none of the tensors written.",
     )
     replace: tuple[str | None, ...] = Field(
-        default=(), description="What each call of the sequence becomes; null deletes it."
+        default=(),
+        description="What each call of the sequence becomes, statements "
+        "separated by semicolons; null deletes it.",
     )
     pattern: str = Field(default="", description="One ast-grep pattern over C++.")
-    fix: str = Field(default="", description="What the pattern's match becomes.")
+    fix: str = Field(
+        default="",
+        description="What the pattern's match becomes; @ stands for AscendC:: where it is needed.",
+    )
     transform: str = Field(
         default="", description="A named transform in ci/proposer/transforms, for flow analysis."
     )
@@ -89,9 +103,7 @@ class Motif(_Strict):
     bottleneck: str = Field(description="What the slow form suffers from, one sentence.")
     why: str = Field(description="Why the fast form is faster on this machine.")
     reference: str = Field(description="A public document that says so.")
-    order: int = Field(
-        default=50, ge=0, le=100, description="Lower is tried earlier among equals."
-    )
+    order: int = Field(default=50, ge=0, le=100, description="Lower is tried earlier among equals.")
     forward: tuple[Rewrite, ...] = Field(min_length=1, description="Slow to fast; alternatives.")
     rewind: tuple[Rewrite, ...] = Field(default=(), description="Fast to slow; alternatives.")
 

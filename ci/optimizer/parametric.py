@@ -1,0 +1,176 @@
+"""Parametric mutation of a tiling: single knob moves by diagnosis, then optuna's TPE.
+
+Both are pure functions of template, history and seed. optuna is used by ask and tell, with the
+whole history told anew each time, so a resumed run asks what the interrupted one would have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+import optuna
+from optuna.distributions import BaseDistribution, IntDistribution
+
+from ci.operator import Operator
+from ci.optimizer.synthesize import synthesize
+from ci.optimizer.template import Knob, KnobValue, TilingTemplate
+from ci.trial import Trial
+
+FAILED_FACTOR = 4.0
+"""A failed candidate is told to TPE as four times the baseline: worse than any that runs."""
+
+STARTUP_TRIALS = 4
+"""Random asks before TPE models: the single moves have told it something already."""
+
+ASKS = 24
+"""Asks in a row that may repeat known candidates before the space counts as exhausted."""
+
+MOST_MOVES = 5
+"""Values of one knob that are tried one by one; TPE reaches the others."""
+
+# Which kinds of knob a bottleneck speaks for, most promising first.
+_BY_CLASS: dict[str, tuple[str, ...]] = {
+    "launch_overhead": ("core_work", "core_cap", "literal", "block_constant"),
+    "low_parallelism": ("literal", "block_constant", "constant", "core_cap"),
+    "tail_imbalance": ("core_cap", "ub_share", "constant"),
+    "no_overlap": ("ub_share", "constant", "divisor"),
+    "gm_bandwidth": ("core_cap", "ub_share", "constant", "literal", "block_constant"),
+    "small_copies": ("divisor", "constant", "core_work", "core_cap"),
+    "ub_underused": ("divisor", "constant"),
+    "short_vectors": ("divisor", "constant", "core_work"),
+    "vector_bound": ("core_cap", "literal", "block_constant", "divisor"),
+    "scalar_bound": ("divisor", "constant", "literal", "block_constant"),
+    "bank_conflict": ("divisor", "ub_share", "constant"),
+}
+_ALL_KINDS = (
+    "ub_share", "core_cap", "literal", "block_constant", "constant", "divisor", "core_work",
+)  # fmt: skip
+
+
+def knob_moves(
+    template: TilingTemplate, classes: Sequence[str]
+) -> Iterator[tuple[dict[str, KnobValue], str]]:
+    """(all knob values, why) with one knob moved: the first choice of each, then the second …"""
+    kinds = list(dict.fromkeys([*(k for c in classes for k in _BY_CLASS.get(c, ())), *_ALL_KINDS]))
+    knobs = sorted(
+        enumerate(template.knobs), key=lambda pair: (kinds.index(_kind(pair[1])), pair[0])
+    )
+    rows = [[(knob, v) for v in _preferred(knob)[:MOST_MOVES]] for _, knob in knobs]
+    for column in zip_longest(*rows):
+        for move in column:
+            if move is not None:
+                knob, value = move
+                why = f"{knob.name} from {_said(knob, knob.current)} to {_said(knob, value)}: "
+                yield template.values() | {knob.name: value}, why + knob.why
+
+
+def sample(
+    template: TilingTemplate,
+    best: Trial,
+    history: Sequence[Trial],
+    seed: int,
+    operator: Operator,
+) -> Iterator[dict[str, KnobValue]]:
+    """Knob values that TPE asks for, given the measured trials of this kernel and skeleton."""
+    if not template.knobs:
+        return
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    told = _told(template, best, history, operator)
+    space: dict[str, BaseDistribution] = {
+        k.name: IntDistribution(0, len(k.values) - 1) for k in template.knobs
+    }
+    sampler = optuna.samplers.TPESampler(
+        seed=_seed(seed, len(history)), n_startup_trials=STARTUP_TRIALS, multivariate=True
+    )
+    study = optuna.create_study(sampler=sampler)
+    for values, cost in told:
+        study.add_trial(
+            optuna.trial.create_trial(
+                params=_indices(template, values), distributions=space, value=cost
+            )
+        )
+    for _ in range(ASKS):
+        asked = study.ask(space)
+        study.tell(asked, state=optuna.trial.TrialState.FAIL)
+        yield {k.name: k.values[asked.params[k.name]] for k in template.knobs}
+
+
+def skeleton(template: TilingTemplate) -> str:
+    """Hash of the tiling text without what knobs write: equal for parametric siblings."""
+    digest = hashlib.sha256()
+    for path, text in sorted(template.plain().items()):
+        for knob in sorted((k for k in template.knobs if k.file == path), key=lambda k: -k.start):
+            text = text[: knob.start] + f"<{knob.name}>" + text[knob.end :]
+        digest.update(path.encode() + b"\0" + text.encode() + b"\0")
+    return digest.hexdigest()
+
+
+def _told(
+    template: TilingTemplate, best: Trial, history: Sequence[Trial], operator: Operator
+) -> list[tuple[dict[str, KnobValue], float]]:
+    """(knob values, cost) of the earlier trials with the same kernel and the same skeleton."""
+    mine = skeleton(template)
+    kernel = _kernel(best, operator)
+    base = history[0].measurement
+    if base is None:
+        return []
+    told = []
+    for trial in history:
+        if trial.cached or _kernel(trial, operator) != kernel:
+            continue
+        theirs = synthesize(operator, trial.candidate.files)
+        if skeleton(theirs) != mine:
+            continue
+        cost = trial.measurement.score_us / base.score_us if trial.measurement else FAILED_FACTOR
+        values = theirs.values()
+        if all(values.get(k.name) in k.values for k in template.knobs):
+            told.append((values, cost))
+    return told
+
+
+def _kernel(trial: Trial, operator: Operator) -> dict[str, str]:
+    return {p: t for p, t in trial.candidate.files.items() if p in operator.kernel_sources}
+
+
+def _indices(template: TilingTemplate, values: dict[str, KnobValue]) -> dict[str, int]:
+    return {k.name: k.values.index(values[k.name]) for k in template.knobs}
+
+
+def _seed(seed: int, trials: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}:{trials}".encode()).digest()[:4], "big")
+
+
+def _kind(knob: Knob) -> str:
+    return (
+        "block_constant" if knob.kind == "constant" and knob.decides == "block_dim" else knob.kind
+    )
+
+
+def _preferred(knob: Knob) -> list[KnobValue]:
+    """The knob's other values, the most promising first."""
+    if _kind(knob) in ("literal", "block_constant"):
+        order: tuple[KnobValue, ...] = (40, 20, 32, 48, 16, 24, 10, 8)
+    elif knob.kind == "core_cap":
+        order = (20, 32, 10, 24, 16, 8, 4, 40, 0)
+    elif knob.kind == "core_work":
+        order = (1024, 4096, 256, 16384, 2048, 0)
+    elif knob.kind == "ub_share":
+        order = (8, 4, 12, 2, 6, 16)
+    elif knob.decides == "buffer_number":
+        order = (2, 1, 3, 4)
+    elif knob.kind == "divisor":
+        v = knob.current
+        order = (v - 1, 2 * v, v + 1, v - 2, 4 * v)
+    else:
+        v = knob.current
+        order = (2 * v, v // 2, 4 * v, v // 4, 8 * v)
+    ranked = [v for v in order if v in knob.values and v != knob.current]
+    return list(dict.fromkeys(ranked))
+
+
+def _said(knob: Knob, value: KnobValue) -> str:
+    if value == knob.neutral:
+        return "no limit" if knob.kind != "ub_share" else "all"
+    return f"{value}/16" if knob.kind == "ub_share" else str(value)

@@ -1,0 +1,243 @@
+"""The rules proposer: motifs from rules/rewrites, applied by tree, chosen by diagnosis and bank.
+
+Needs no model and no network. Every answer is a pure function of its arguments, so that a
+resumed run proposes what the interrupted one did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ci.diagnose import diagnose
+from ci.operator import Operator
+from ci.optimizer.parametric import knob_moves, sample
+from ci.optimizer.synthesize import REPLACEMENT, synthesize
+from ci.optimizer.template import TilingTemplate
+from ci.proposer.base import Diagnosis, Proposer, Rewound
+from ci.proposer.rewrite import Application, applications
+from ci.trial import Candidate, Trial
+from ci.workload import Workload
+from experience.retrieve import Retrieved
+from rules.load import Motif, load_motifs
+
+UNTOUCHED = Diagnosis(bottleneck="Not measured.", classes=(), evidence=())
+
+SINGLE_MOVES = 8
+"""One-knob moves tried from one parent before optuna takes turns with the rest of them."""
+
+
+class RulesProposer(Proposer):
+    """Proposes by the motifs that a domain expert keeps in rules/rewrites."""
+
+    name = "rules"
+
+    def __init__(self, motifs: Sequence[Motif] | None = None) -> None:
+        self._motifs = tuple(motifs) if motifs is not None else load_motifs()
+        self._operators: dict[str, Operator] = {}
+
+    def synthesize(self, operator: Operator, workload: Workload) -> TilingTemplate:
+        """The host tiling source with markers and knobs."""
+        self._operators[operator.name] = operator
+        return synthesize(operator)
+
+    def mutate(
+        self, template: TilingTemplate, best: Trial, history: Sequence[Trial], seed: int
+    ) -> Candidate | None:
+        """Structural rewrites first, then single knobs by diagnosis, then optuna."""
+        operator = self._operators[template.operator]
+        now = synthesize(operator, best.candidate.files)
+        seen = {t.candidate.hash for t in history}
+        diagnosis = self.diagnose(operator, best)
+        tried = sum(
+            t.candidate.stage == "tiling" and t.candidate.parent == best.candidate.hash
+            for t in history
+        )
+        structural = self._structural(operator, template, best, diagnosis)
+        moves = (
+            _candidate(operator, best, now.fill(values), "tiling", why, ("knob",), values)
+            for values, why in knob_moves(now, diagnosis.classes)
+        )
+        sampled = (
+            _candidate(
+                operator, best, now.fill(values), "tiling", "Sampled by TPE.", ("tpe",), values
+            )
+            for values in sample(now, best, history, seed, operator)
+        )
+        by_turns = (sampled, moves) if tried >= SINGLE_MOVES and tried % 2 else (moves, sampled)
+        for source in (structural, *by_turns):
+            for candidate in source:
+                if candidate.hash not in seen:
+                    return candidate
+        return None
+
+    def diagnose(self, operator: Operator, best: Trial) -> Diagnosis:
+        """The bottleneck of the kernel as profiled in `best`."""
+        return diagnose(best.measurement) if best.measurement else UNTOUCHED
+
+    def rewrite(
+        self,
+        operator: Operator,
+        best: Trial,
+        diagnosis: Diagnosis,
+        retrieved: Sequence[Retrieved],
+        history: Sequence[Trial],
+        seed: int,
+    ) -> Candidate | None:
+        """The first application not tried yet, of the motifs in the order of their promise."""
+        seen = {t.candidate.hash for t in history}
+        texts = _editable(operator, best, operator.kernel_sources)
+        kernel = [m for m in self._motifs if m.stage == "kernel"]
+        ordered = rank_motifs(kernel, diagnosis, retrieved, history)
+        for application in _by_heat(ordered, texts, best):
+            tuples = tuple(r.tuple.id for r in retrieved if r.tuple.rule_id == application.motif.id)
+            candidate = _candidate(
+                operator,
+                best,
+                {application.path: application.text},
+                "kernel",
+                _rationale(application),
+                (application.motif.id,),
+            ).model_copy(update={"tuple_ids": tuples})
+            if candidate.hash not in seen:
+                return candidate
+        return None
+
+    def rewind(
+        self, operator: Operator, files: dict[str, str], removed: Sequence[str]
+    ) -> list[Rewound]:
+        """Every way to remove one optimization; motifs removed before come last."""
+        texts = {
+            p: t
+            for p, t in operator.texts(files).items()
+            if p in operator.kernel_sources and REPLACEMENT not in t
+        }
+        found: list[Rewound] = []
+        ordered = sorted(self._motifs, key=lambda m: (m.id in removed, m.order, m.id))
+        for motif in ordered:
+            for one in applications(motif, motif.rewind, texts):
+                changed = _changed(operator, files | {one.path: one.text})
+                candidate = Candidate(
+                    files=changed,
+                    stage="rewind",
+                    parent=Candidate(files=files).hash,
+                    proposer=self.name,
+                    rationale=f"Without: {_rationale(one)}",
+                    rule_ids=(motif.id,),
+                )
+                found.append(
+                    Rewound(
+                        candidate=candidate,
+                        rule_id=motif.id,
+                        title=motif.title,
+                        description=motif.why,
+                        classes=motif.classes,
+                    )
+                )
+        return found
+
+    def _structural(
+        self, operator: Operator, template: TilingTemplate, best: Trial, diagnosis: Diagnosis
+    ) -> Iterator[Candidate]:
+        texts = _editable(operator, best, tuple(template.sources))
+        tiling = [m for m in self._motifs if m.stage == "tiling"]
+        for motif in rank_motifs(tiling, diagnosis, (), ()):
+            if not set(motif.classes) & set(diagnosis.classes):
+                continue
+            for one in applications(motif, motif.forward, texts):
+                candidate = _candidate(
+                    operator, best, {one.path: one.text}, "tiling", _rationale(one), (motif.id,)
+                )
+                mine = {p: t for p, t in candidate.files.items() if p in template.sources}
+                if template.admits(mine):
+                    yield candidate
+
+
+def rank_motifs(
+    motifs: Iterable[Motif],
+    diagnosis: Diagnosis,
+    retrieved: Sequence[Retrieved],
+    history: Sequence[Trial],
+) -> list[Motif]:
+    """Motifs that retrieved experience names, then those of the diagnosed classes, then the rest.
+
+    Within a rank a motif that failed often in this run comes later.
+    """
+    named = {r.tuple.rule_id: i for i, r in reversed(list(enumerate(retrieved)))}
+    places = {c: i for i, c in enumerate(diagnosis.classes)}
+
+    def key(motif: Motif) -> tuple[int, float, int, str]:
+        failed = sum(motif.id in t.candidate.rule_ids and t.measurement is None for t in history)
+        if motif.id in named:
+            return (0, named[motif.id] + 3 * failed, motif.order, motif.id)
+        hits = [places[c] + 2 * i for i, c in enumerate(motif.classes) if c in places]
+        if hits:
+            return (1, min(hits) + 2 * failed, motif.order, motif.id)
+        return (2, failed, motif.order, motif.id)
+
+    return sorted(motifs, key=key)
+
+
+def _by_heat(motifs: Sequence[Motif], texts: dict[str, str], best: Trial) -> Iterator[Application]:
+    """Applications motif by motif; those that touch lines which ran come first.
+
+    Applications to code that the workload never runs are left out: they change no figure.
+    """
+    hot = _hot_lines(best)
+    for motif in motifs:
+        found = applications(motif, motif.forward, texts)
+        if hot:
+            found = [a for a in found if _near(a, hot, texts)]
+        yield from found
+
+
+def _hot_lines(best: Trial) -> dict[str, set[int]]:
+    lines: dict[str, set[int]] = {}
+    if best.measurement is not None:
+        for case in best.measurement.cases:
+            for path, line, _ in case.pipes.hot_lines:
+                lines.setdefault(path, set()).add(line)
+    return lines
+
+
+def _near(application: Application, hot: dict[str, set[int]], texts: dict[str, str]) -> bool:
+    return True
+
+
+def _rationale(application: Application) -> str:
+    lines = application.lines
+    where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} places"
+    notes = f" ({', '.join(application.notes[:3])})" if application.notes else ""
+    return f"{application.motif.title} at {where}{notes}."
+
+
+def _editable(operator: Operator, best: Trial, paths: Sequence[str]) -> dict[str, str]:
+    """Texts of the sources that can be written back without loss."""
+    texts = operator.texts(best.candidate.files)
+    return {p: texts[p] for p in paths if REPLACEMENT not in texts[p]}
+
+
+def _changed(operator: Operator, files: dict[str, str]) -> dict[str, str]:
+    """Only the files that differ from the repository's: equal programs get equal hashes."""
+    return {p: t for p, t in files.items() if t != operator.read(p)}
+
+
+def _candidate(
+    operator: Operator,
+    best: Trial,
+    files: dict[str, str],
+    stage: str,
+    why: str,
+    rules: tuple[str, ...],
+    knobs: dict[str, int | float] | None = None,
+) -> Candidate:
+    return Candidate.model_validate(
+        {
+            "files": _changed(operator, best.candidate.files | files),
+            "stage": stage,
+            "parent": best.candidate.hash,
+            "proposer": RulesProposer.name,
+            "rationale": why,
+            "rule_ids": rules,
+            "knobs": knobs or {},
+        }
+    )

@@ -1,0 +1,52 @@
+"""Named transforms for motifs that need flow analysis; one a file, each with a `find`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from ci.cpp_source import Source
+from ci.proposer.site import Site
+from ci.proposer.transforms import (
+    add_barrier,
+    align_tile,
+    bank_offset,
+    cache_hint,
+    early_release,
+    hoist_invariant,
+    hoist_to_init,
+    late_release,
+    merge_copies,
+    plain_copy,
+    queue_depth,
+    remove_barrier,
+    remove_flag_pair,
+    rows_to_one,
+    scale_constant,
+    share_buffer,
+    sink_into_loop,
+    spread_small_inputs,
+)
+
+Transform: TypeAlias = Callable[[Source, Mapping[str, object]], list[Site]]
+
+TRANSFORMS: dict[str, Transform] = {
+    "add_barrier": add_barrier.find,
+    "align_tile": align_tile.find,
+    "bank_offset": bank_offset.find,
+    "cache_hint": cache_hint.find,
+    "early_release": early_release.find,
+    "hoist_invariant": hoist_invariant.find,
+    "hoist_to_init": hoist_to_init.find,
+    "late_release": late_release.find,
+    "merge_copies": merge_copies.find,
+    "plain_copy": plain_copy.find,
+    "queue_depth": queue_depth.find,
+    "remove_barrier": remove_barrier.find,
+    "remove_flag_pair": remove_flag_pair.find,
+    "rows_to_one": rows_to_one.find,
+    "scale_constant": scale_constant.find,
+    "share_buffer": share_buffer.find,
+    "sink_into_loop": sink_into_loop.find,
+    "spread_small_inputs": spread_small_inputs.find,
+}

@@ -1,0 +1,32 @@
+"""Rewind of early release: move FreeTensor or EnQue down to the end of its block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ci.cpp_source import Edit, Source
+from ci.proposer.site import Site
+
+
+def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+    """`method` is FreeTensor or EnQue; sites are statements with more of the block after them."""
+    wanted = str(parameters["method"])
+    sites = []
+    for method in source.methods:
+        statement = method.statement
+        block = statement.parent if statement is not None else None
+        if method.name != wanted or statement is None or block is None:
+            continue
+        last = block.named_children[-1]
+        if block.type != "compound_statement" or last == statement:
+            continue
+        code = source.code(last)
+        if last.type == "return_statement" or f".{wanted}" in code:
+            continue
+        text = "\n" + source.indent(statement.start_byte) + source.of(statement)
+        move = (
+            source.removal(statement.start_byte, statement.end_byte),
+            Edit(last.end_byte, last.end_byte, text),
+        )
+        sites.append(Site(statement.start_byte, move, note=method.arguments[0]))
+    return sites

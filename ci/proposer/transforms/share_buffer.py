@@ -1,0 +1,43 @@
+"""Let two scratch buffers of equal size be one, which leaves UB for larger tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+from ci.cpp_source import Edit, Source
+from ci.proposer.sequence import clean
+from ci.proposer.site import Site
+
+
+def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+    """Pairs of TBufs of one size that are never taken in the same function."""
+    inits = [
+        m
+        for m in source.methods
+        if m.name == "InitBuffer" and len(m.arguments) == 2 and m.statement
+    ]
+    takes = [m for m in source.methods if m.name == "Get"]
+    homes = {
+        m.arguments[0]: {
+            f.node.start_byte
+            for g in takes
+            if g.object == clean(m.arguments[0]) and (f := source.function_at(g.start))
+        }
+        for m in inits
+    }
+    sites = []
+    for one, two in combinations(inits, 2):
+        a, b = one.arguments[0], two.arguments[0]
+        if clean(one.arguments[1]) != clean(two.arguments[1]) or not homes[a] or not homes[b]:
+            continue
+        if homes[a] & homes[b]:
+            continue
+        assert two.statement is not None
+        edits = [source.removal(two.statement.start_byte, two.statement.end_byte)]
+        for take in takes:
+            if take.object == clean(b):
+                place = source.shadow.index(clean(b), take.start)
+                edits.append(Edit(place, place + len(clean(b)), clean(a)))
+        sites.append(Site(two.start, tuple(edits), note=f"{a} and {b}"))
+    return sites
