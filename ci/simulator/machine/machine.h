@@ -82,8 +82,8 @@ struct Core {
     bool pad_set = false;
 
     double scalar_pending = 0;              // cycles not yet in a record
-    uint64_t blocks_counted = 0;            // basic blocks already charged
-    double scalar_total = 0;
+    uint64_t scalar_read_bytes = 0;         // of GM, by the scalar unit
+    uint64_t scalar_write_bytes = 0;
     uint32_t ub_peak = 0;
     uint32_t cache_lines[256] = {};         // the scalar unit's data cache: GM line number + 1
 };

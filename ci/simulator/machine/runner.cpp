@@ -32,6 +32,11 @@ void read_file(const std::string& path, uint8_t* to, uint64_t bytes) {
     std::fclose(file);
 }
 
+uint64_t file_size(const std::string& path) {
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    return file ? static_cast<uint64_t>(file.tellg()) : ~0ull;
+}
+
 void write_file(const std::string& path, const uint8_t* from, uint64_t bytes) {
     FILE* file = std::fopen(path.c_str(), "wb");
     if (file == nullptr || std::fwrite(from, 1, bytes, file) != bytes || std::fclose(file) != 0)
@@ -42,7 +47,9 @@ void write_file(const std::string& path, const uint8_t* from, uint64_t bytes) {
 void place(TensorFile& tensor, bool input, const std::string& name) {
     const GmRole role = input ? GmRole::INPUT : GmRole::OUTPUT;
     tensor.address = allocate_gm(tensor.bytes, role, name, input ? 0 : UNWRITTEN);
-    if (input) read_file(tensor.file, tensor.address, tensor.bytes);
+    // An output whose file is there has initial values.
+    if (input || file_size(tensor.file) == tensor.bytes)
+        read_file(tensor.file, tensor.address, tensor.bytes);
 }
 
 // The descriptor of a tensor list, as kernels parse it: 64-bit words with the offset of the
@@ -123,8 +130,7 @@ std::vector<unsigned char*> kernel_parameters(Request& request) {
     std::vector<unsigned char*> parameters;
     for (const Argument& argument : request.arguments) parameters.push_back(argument.address);
     parameters.push_back(allocate_gm(request.workspace, GmRole::WORKSPACE, "the workspace", 0));
-    std::ifstream tiling(request.tiling, std::ios::binary | std::ios::ate);
-    const uint64_t bytes = tiling ? static_cast<uint64_t>(tiling.tellg()) : 0;
+    const uint64_t bytes = request.tiling.empty() ? 0 : file_size(request.tiling);
     uint8_t* data = allocate_gm(bytes, GmRole::TILING, "the tiling data", 0);
     if (bytes > 0) read_file(request.tiling, data, bytes);
     parameters.push_back(data);

@@ -9,7 +9,6 @@
 #include "constants.h"
 #include "fiber.h"
 #include "gm.h"
-#include "hazard.h"
 #include "intrinsics_sync_copy.h"
 #include "machine.h"
 
@@ -119,65 +118,6 @@ void on_illegal(int, siginfo_t*, void* raw) {
          nullptr, "The kernel executed an illegal instruction or aborted.");
 }
 
-// One record stands for all scalar accesses up to the next pipe instruction.
-uint32_t scalar_record(const void* site) {
-    Core& core = *current;
-    const uint32_t newest = static_cast<uint32_t>(core.records.size() - 1);
-    if (core.records[newest].kind == Kind::SCALAR) return newest;
-    Record record;
-    record.kind = Kind::SCALAR;
-    record.pipe = S;
-    record.name = mnemonic_number("scalar_access");
-    return append(record, site);
-}
-
-void access(const void* pointer, uint32_t bytes, bool write, const void* site) {
-    static const double load = constants().get("scalar.ub_load");
-    static const double store = constants().get("scalar.ub_store");
-    static const double hit = constants().get("scalar.gm_hit");
-    static const double miss = constants().get("scalar.gm_miss");
-    Core& core = *current;
-    const char* name = write ? "SetValue" : "GetValue";
-    Hazards hazards(S, name, site);
-    const uint32_t offset = ub_offset(pointer);
-    if (offset != UINT32_MAX) {
-        if (uint64_t(offset) + bytes > UB_BYTES)
-            fail(Outcome::MEMORY_ERROR, site, nullptr,
-                 "%s %s %s, beyond the %u bytes of UB.", name, write ? "writes" : "reads",
-                 describe_ub(offset, bytes).c_str(), UB_BYTES);
-        if (write) {
-            hazards.write_ub(offset, bytes);
-        } else {
-            if (!core.initialised[offset / BLOCK_BYTES])
-                warn(site, "uninitialised", "GetValue reads %s, which nothing has written.",
-                     describe_ub(offset, bytes).c_str());
-            hazards.read_ub(offset, bytes);
-        }
-        hazards.settle();
-        const uint32_t record = scalar_record(site);
-        if (write)
-            mark_ub_write(offset, bytes, record);
-        else
-            mark_ub_read(S, offset, bytes, record);
-        core.scalar_pending += write ? store : load;
-        return;
-    }
-    const Transfer span{reinterpret_cast<uint64_t>(pointer), bytes, bytes, 1, write};
-    check_gm(span, name, site);
-    if (write)
-        hazards.write_gm(span);
-    else
-        hazards.read_gm(span);
-    hazards.settle();
-    mark_gm(S, span, scalar_record(site));
-    note_shared(span, write, site);  // the new value is unknown here: counts as a change
-    constexpr uint64_t LINE = 64;
-    const uint32_t line = static_cast<uint32_t>(span.start / LINE) + 1;
-    uint32_t& held = core.cache_lines[line % 256];
-    core.scalar_pending += held == line ? hit : miss;
-    held = line;
-}
-
 }  // namespace
 
 void charge_basic_blocks() {
@@ -211,14 +151,6 @@ void install_traps() {
 void issue_scalar(uint32_t cycles) { current->scalar_pending += cycles; }
 
 }  // namespace dav
-
-void dav_scalar_load(const void* address, uint32_t bytes) {
-    dav::access(address, bytes, false, __builtin_return_address(0));
-}
-
-void dav_scalar_store(void* address, uint32_t bytes) {
-    dav::access(address, bytes, true, __builtin_return_address(0));
-}
 
 void dav_scalar(uint32_t cycles) { dav::issue_scalar(cycles); }
 

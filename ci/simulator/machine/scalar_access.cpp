@@ -1,0 +1,164 @@
+// The scalar unit's memory accesses: GetValue and SetValue by the headers' hooks, raw pointers by
+// the calls that the compiler's access instrumentation (-fsanitize=thread) puts before each load
+// and store. Both are checked, ordered and charged alike.
+#include <algorithm>
+#include <cstring>
+
+#include "constants.h"
+#include "gm.h"
+#include "hazard.h"
+#include "intrinsics_sync_copy.h"
+#include "machine.h"
+
+namespace dav {
+namespace {
+
+// One record stands for all scalar accesses up to the next pipe instruction.
+uint32_t scalar_record(const void* site) {
+    Core& core = *current;
+    const uint32_t newest = static_cast<uint32_t>(core.records.size() - 1);
+    if (core.records[newest].kind == Kind::SCALAR) return newest;
+    Record record;
+    record.kind = Kind::SCALAR;
+    record.pipe = S;
+    record.name = mnemonic_number("scalar_access");
+    return append(record, site);
+}
+
+void access(const void* pointer, uint32_t bytes, bool write, const void* site) {
+    static const double load = constants().get("scalar.ub_load");
+    static const double store = constants().get("scalar.ub_store");
+    static const double hit = constants().get("scalar.gm_hit");
+    static const double miss = constants().get("scalar.gm_miss");
+    Core& core = *current;
+    const char* name = write ? "SetValue" : "GetValue";
+    Hazards hazards(S, name, site);
+    const uint32_t offset = ub_offset(pointer);
+    if (offset != UINT32_MAX) {
+        if (uint64_t(offset) + bytes > UB_BYTES)
+            fail(Outcome::MEMORY_ERROR, site, nullptr,
+                 "%s %s %s, beyond the %u bytes of UB.", name, write ? "writes" : "reads",
+                 describe_ub(offset, bytes).c_str(), UB_BYTES);
+        if (write) {
+            hazards.write_ub(offset, bytes);
+        } else {
+            if (!core.initialised[offset / BLOCK_BYTES])
+                warn(site, "uninitialised", "GetValue reads %s, which nothing has written.",
+                     describe_ub(offset, bytes).c_str());
+            hazards.read_ub(offset, bytes);
+        }
+        hazards.settle();
+        const uint32_t record = scalar_record(site);
+        if (write)
+            mark_ub_write(offset, bytes, record);
+        else
+            mark_ub_read(S, offset, bytes, record);
+        core.scalar_pending += write ? store : load;
+        return;
+    }
+    const Transfer span{reinterpret_cast<uint64_t>(pointer), bytes, bytes, 1, write};
+    check_gm(span, name, site);
+    if (write)
+        hazards.write_gm(span);
+    else
+        hazards.read_gm(span);
+    hazards.settle();
+    mark_gm(S, span, scalar_record(site));
+    note_shared(span, write, site);  // the new value is unknown here: counts as a change
+    constexpr uint64_t LINE = 64;
+    const uint32_t line = static_cast<uint32_t>(span.start / LINE) + 1;
+    uint32_t& held = core.cache_lines[line % 256];
+    core.scalar_pending += held == line ? hit : miss;
+    (write ? core.scalar_write_bytes : core.scalar_read_bytes) += bytes;
+    held = line;
+}
+
+// What the last hook announced: the raw access behind it is not charged again.
+const void* announced = nullptr;
+
+// A raw access that the instrumentation saw: only UB and global memory are the machine's.
+void raw_access(const void* pointer, uint64_t bytes, bool write, const void* site) {
+    const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    const uint64_t in_ub = address - reinterpret_cast<uint64_t>(current ? current->ub : nullptr);
+    if (current == nullptr || (in_ub >= UB_BYTES && address - gm_first_address() >= gm_extent()))
+        return;
+    if (pointer == announced) {
+        announced = nullptr;
+        return;
+    }
+    constexpr uint64_t WORD = 8;
+    for (uint64_t at = 0; at < bytes; at += WORD)
+        access(static_cast<const uint8_t*>(pointer) + at,
+               static_cast<uint32_t>(std::min(WORD, bytes - at)), write, site);
+}
+
+}  // namespace
+}  // namespace dav
+
+void dav_scalar_load(const void* address, uint32_t bytes) {
+    dav::access(address, bytes, false, __builtin_return_address(0));
+    dav::announced = address;
+}
+
+void dav_scalar_store(void* address, uint32_t bytes) {
+    dav::access(address, bytes, true, __builtin_return_address(0));
+    dav::announced = address;
+}
+
+#define DAV_SEEN(name, bytes, write)                                               \
+    extern "C" void name(void* address) {                                          \
+        dav::raw_access(address, bytes, write, __builtin_return_address(0));       \
+    }
+#define DAV_SEEN_BOTH(kind, bytes)                                                 \
+    DAV_SEEN(__tsan_##kind##read##bytes, bytes, false)                             \
+    DAV_SEEN(__tsan_##kind##write##bytes, bytes, true)
+DAV_SEEN_BOTH(, 1)
+DAV_SEEN_BOTH(, 2)
+DAV_SEEN_BOTH(, 4)
+DAV_SEEN_BOTH(, 8)
+DAV_SEEN_BOTH(, 16)
+DAV_SEEN_BOTH(unaligned_, 2)
+DAV_SEEN_BOTH(unaligned_, 4)
+DAV_SEEN_BOTH(unaligned_, 8)
+DAV_SEEN_BOTH(unaligned_, 16)
+DAV_SEEN_BOTH(volatile_, 1)
+DAV_SEEN_BOTH(volatile_, 2)
+DAV_SEEN_BOTH(volatile_, 4)
+DAV_SEEN_BOTH(volatile_, 8)
+DAV_SEEN_BOTH(volatile_, 16)
+DAV_SEEN_BOTH(unaligned_volatile_, 2)
+DAV_SEEN_BOTH(unaligned_volatile_, 4)
+DAV_SEEN_BOTH(unaligned_volatile_, 8)
+DAV_SEEN_BOTH(unaligned_volatile_, 16)
+
+extern "C" void __tsan_read_range(void* address, unsigned long bytes) {
+    dav::raw_access(address, bytes, false, __builtin_return_address(0));
+}
+extern "C" void __tsan_write_range(void* address, unsigned long bytes) {
+    dav::raw_access(address, bytes, true, __builtin_return_address(0));
+}
+extern "C" void __tsan_vptr_update(void** address, void*) {
+    dav::raw_access(address, sizeof(void*), true, __builtin_return_address(0));
+}
+extern "C" void __tsan_vptr_read(void** address) {
+    dav::raw_access(address, sizeof(void*), false, __builtin_return_address(0));
+}
+extern "C" void __tsan_init() {}
+extern "C" void __tsan_func_entry(void*) {}
+extern "C" void __tsan_func_exit() {}
+
+// The library's block functions, when the kernel is linked with --wrap for them.
+extern "C" void* __wrap_memcpy(void* to, const void* from, size_t bytes) {
+    dav::raw_access(from, bytes, false, __builtin_return_address(0));
+    dav::raw_access(to, bytes, true, __builtin_return_address(0));
+    return std::memcpy(to, from, bytes);
+}
+extern "C" void* __wrap_memmove(void* to, const void* from, size_t bytes) {
+    dav::raw_access(from, bytes, false, __builtin_return_address(0));
+    dav::raw_access(to, bytes, true, __builtin_return_address(0));
+    return std::memmove(to, from, bytes);
+}
+extern "C" void* __wrap_memset(void* to, int value, size_t bytes) {
+    dav::raw_access(to, bytes, true, __builtin_return_address(0));
+    return std::memset(to, value, bytes);
+}
