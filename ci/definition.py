@@ -21,6 +21,8 @@ from ci.cpp_text import (
 from ci.dtypes import BY_MACRO
 from ci.operator import AttrSpec, TensorSpec
 
+# A preprocessor line with its continuations.
+_DIRECTIVE = re.compile(r"^[ \t]*#[^\n\\]*(?:\\.[^\n\\]*)*", re.MULTILINE | re.DOTALL)
 _PARAM_TYPES = {"REQUIRED": "required", "OPTIONAL": "optional", "DYNAMIC": "dynamic"}
 _ATTR_TYPES = {
     "Int": "int",
@@ -79,7 +81,7 @@ def find_definition(text: str, shared: str = "") -> Definition | None:
     """
     own, other = (without_disabled(without_comments(t)) for t in (text, shared))
     macros = function_macros(own) | function_macros(other)
-    lines = re.sub(r"^[ \t]*#[^\n]*(?:\\\n[^\n]*)*", "", own, flags=re.MULTILINE)
+    lines = _DIRECTIVE.sub("", own)
     expanded = expand(lines, {k: v for k, v in macros.items() if k != "OP_ADD"})
     declared = re.search(r"\bclass\s+(\w+)\s*(?:final\s*)?:\s*public\s+(?:ops::)?OpDef\b", expanded)
     if declared is None:

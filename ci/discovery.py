@@ -198,7 +198,9 @@ def _read_operator(root: Path) -> Operator:
         auto_sync=build.auto_sync,
         compile_options=build.compile_options,
         include_folders=build.include_folders,
-        shared_host_sources=build.shared_sources,
+        shared_host_sources=tuple(
+            dict.fromkeys((*build.shared_sources, *_neighbour_sources(root, work)))
+        ),
     )
 
 
@@ -238,6 +240,24 @@ def _shared_text(host: dict[str, str], folders: tuple[Path, ...]) -> str:
                     waiting.append(texts[name])
                     break
     return "\n".join(texts.values())
+
+
+def _neighbour_sources(root: Path, host: dict[str, str]) -> list[Path]:
+    """Sources of other operators that implement a header which this one includes from them.
+
+    A repository links all its operators into one library; here each stands alone.
+    """
+    found: list[Path] = []
+    for name in re.findall(
+        r'#\s*include\s*"(\.\./\.\./[\w./]+/op_host/[\w./]+\.h)"', "\n".join(host.values())
+    ):
+        header = (root / "op_host" / name).resolve()
+        if header.is_file() and header.is_relative_to(root.parent.parent):
+            for path in sorted(header.parent.glob("*.c*")):
+                text = path.read_text(encoding="utf-8", errors="replace")
+                if f'"{header.name}"' in text and not _RUNTIME_INCLUDE.search(text):
+                    found.append(path)
+    return found
 
 
 def _kernel(root: Path, kernel: dict[str, str]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

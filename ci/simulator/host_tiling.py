@@ -61,6 +61,21 @@ _FORMATS = {
     "NCL": 47,
 }
 
+# What all chips of the architecture share (asc-devkit documentation, "hardware constraints").
+_DAV_C220 = {
+    "memory.ub": str(192 << 10),
+    "memory.l1": str(512 << 10),
+    "memory.l0a": str(64 << 10),
+    "memory.l0b": str(64 << 10),
+    "memory.l0c": str(128 << 10),
+    "memory.bt": str(1 << 10),
+    "memory.fb": str(7 << 10),
+    "memory.hbm": str(32 << 30),
+    "soc.short": "Ascend910B",
+    "soc.arch": "2201",
+    "soc.aic_version": "AIC-C-220",
+}
+
 Run: TypeAlias = Callable[..., Completed]
 """`ci.sandbox.run`, or one with its signature."""
 
@@ -133,7 +148,9 @@ class OpDescription(Frozen):
     dtypes: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Dtype columns by 'input <name>' and 'output <name>'."
     )
-    value_inputs: tuple[str, ...] = ()
+    value_inputs: tuple[str, ...] = Field(
+        default=(), description="Inputs whose values the tiling or inference reads."
+    )
     init_values: dict[str, float] = Field(
         default_factory=dict, description="Outputs that are filled before the launch, by name."
     )
@@ -220,36 +237,30 @@ class HostProgram:
         return read
 
 
-def platform_facts(constants: Mapping[str, Any]) -> dict[str, str]:
-    """The chip's facts that a tiling may ask for, out of a device's flat constants.
+def platform_facts(constants: Mapping[str, Any], device: str = "910B4") -> dict[str, str]:
+    """The facts that a tiling may ask for of chip `device`.
 
     `constants` are those of rules/devices/<device>.toml with dotted names.
     """
-    wanted = {
-        "cores.aic": ("cores.aic", 20),
-        "cores.aiv": ("cores.aiv", 40),
-        "memory.ub": ("ub.bytes", 192 << 10),
-        "memory.l1": ("l1.bytes", 512 << 10),
-        "memory.l0a": ("l0a.bytes", 64 << 10),
-        "memory.l0b": ("l0b.bytes", 64 << 10),
-        "memory.l0c": ("l0c.bytes", 128 << 10),
-        "memory.l2": ("l2.bytes", 192 << 20),
-        "memory.hbm": ("hbm.bytes", 32 << 30),
-        "memory.bt": ("bt.bytes", 1024),
-        "memory.fb": ("fb.bytes", 7 << 10),
-        "clock.mhz": ("clock.mhz", 1650),
-    }
+    cycles = float(constants.get("clock.mhz", 1650)) * 1e6
     facts = {
-        name: str(int(constants.get(source, default))) for name, (source, default) in wanted.items()
+        "cores.aic": str(int(constants.get("device.cube_cores", 20))),
+        "cores.aiv": str(int(constants.get("device.vector_cores", 40))),
+        "clock.mhz": str(int(constants.get("clock.mhz", 1650))),
+        "memory.l2": str(int(constants.get("l2.bytes", 96 << 20))),
+        "bandwidth.hbm_bytes_per_cycle": _per_cycle(constants, "hbm", cycles, 0.8e12),
+        "bandwidth.l2_bytes_per_cycle": _per_cycle(constants, "l2", cycles, 4.09e12),
+        "soc.version": "Ascend" + device,
     }
+    # A kernel on vector cores alone is launched on all of them; so does GetCoreNum count.
     facts["cores.default"] = facts["cores.aiv"]
-    facts["bandwidth.hbm_bytes_per_cycle"] = "32"
-    facts["bandwidth.l2_bytes_per_cycle"] = "110"
-    facts["soc.short"] = "Ascend910B"
-    facts["soc.version"] = "Ascend" + str(constants.get("name", "910B4"))
-    facts["soc.arch"] = "2201"
-    facts["soc.aic_version"] = "AIC-C-220"
-    return facts
+    return {**_DAV_C220, **facts}
+
+
+def _per_cycle(constants: Mapping[str, Any], name: str, cycles: float, default: float) -> str:
+    """Bytes a core can get in a cycle when all cube cores draw, as platform files state it."""
+    total = float(constants.get(f"{name}.bytes_per_second", default))
+    return str(max(1, round(total / cycles / int(constants.get("device.cube_cores", 20)))))
 
 
 def request_text(
@@ -387,6 +398,10 @@ def _description(answer: dict[str, Any], operator: Operator) -> OpDescription:
                 values.append(p["name"])
             if p["init_value"] is not None:
                 init[p["name"]] = float(p["init_value"])
+    for registered in answer["registered"]:
+        if registered["op_type"] == operator.op_type:
+            names = [spec.name for spec in operator.inputs]
+            values += [names[i] for i in registered["value_inputs"] if 0 <= i < len(names)]
     return OpDescription(
         op_type=operator.op_type,
         tilings=tuple(

@@ -17,4 +17,5 @@
 
 #include "register/op_def_registry.h"
 #include "register/tilingdata_base.h"
+#include "graph/operator.h"
 #include "tiling/tiling_api.h"

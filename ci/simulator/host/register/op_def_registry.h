@@ -8,6 +8,7 @@
 #include <vector>
 #include "detail/log.h"
 #include "detail/op_def.h"
+#include "graph/operator.h"
 #include "detail/tiling_data.h"
 
 // Host sources use these names unqualified, inside and outside the ops namespace.

@@ -1,6 +1,5 @@
 // The describe answer: definitions and tiling data layouts, as JSON.
 #include <cstdio>
-#include <set>
 
 #include "detail/tiling_data.h"
 #include "runtime/runtime.h"
@@ -92,18 +91,17 @@ std::string structure(const optiling::TilingDef& def) {
 }  // namespace
 
 std::string describe() {
-  std::set<std::string> functions;
-  for (const auto& [type, f] : gert::registered_functions()) {
-    if (f.tiling != nullptr) {
-      functions.insert(type);
-    }
-  }
   return "{\"definitions\":" +
          list(ops::registered_definitions(), [](const auto& d) { return definition(*d); }) +
          ",\"tilings\":" + list(optiling::registered_tiling_order(), [](const std::string& name) {
            return "{\"registered\":" + quoted(name) +
                   ",\"struct\":" + structure(*optiling::registered_tilings()[name]()) + "}";
          }) +
-         ",\"tiling_functions\":" + list(functions, quoted) + "}\n";
+         ",\"registered\":" + list(gert::registered_functions(), [](const auto& entry) {
+           const gert::OpFunctions& f = entry.second;
+           return "{\"op_type\":" + quoted(entry.first) +
+                  ",\"tiling\":" + truth(f.tiling != nullptr) + ",\"value_inputs\":" +
+                  list(f.value_inputs, [](int32_t i) { return std::to_string(i); }) + "}";
+         }) + "}\n";
 }
 }  // namespace host
