@@ -1,4 +1,4 @@
-"""Writes the generated pages of the documentation: commands and motifs.
+"""Writes the generated pages of the documentation: commands, motifs, constants.
 
 Usage: python -m bot.reference docs
 """
@@ -13,6 +13,7 @@ from typing import Final
 import click
 
 from bot.cli import SECTIONS, root
+from rules.devices import DEFAULT_DEVICE, FOLDER, device_names
 from rules.load import Motif, Rewrite, load_motifs, load_taxonomy
 
 GENERATED: Final = "<!-- Written by `make docs`; change the code or the rules, not this page. -->"
@@ -138,7 +139,47 @@ def motifs_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES: Final = {"commands.md": commands_page, "motifs.md": motifs_page}
+def _constants(path: Path) -> dict[str, tuple[str, str]]:
+    """(value, source) by dotted name, as the lines of a device file say."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        setting, _, source = line.partition("#")
+        name, equals, value = setting.partition("=")
+        if equals:
+            found[name.strip()] = (value.strip(), source.strip())
+    return found
+
+
+def constants_page() -> str:
+    """Every constant of every device, with the default device's source."""
+    devices = {name: _constants(FOLDER / f"{name}.toml") for name in device_names()}
+    lines = [
+        "# Constants of the machine model",
+        "",
+        GENERATED,
+        "",
+        "From `rules/devices/*.toml`; [the machine model](machine-model.md) says what they do. An"
+        " empty cell has the value of the column to its left. Sources are those of"
+        f' {DEFAULT_DEVICE}, the default; "assumption" means that nothing published was found.',
+        "",
+    ]
+    order = [DEFAULT_DEVICE, *(name for name in devices if name != DEFAULT_DEVICE)]
+    lines += [
+        "| constant | " + " | ".join(order) + " | source |",
+        "|---|" + "---:|" * len(order) + "---|",
+    ]
+    for name, (_, source) in devices[DEFAULT_DEVICE].items():
+        values = [devices[device].get(name, ("none", ""))[0] for device in order]
+        shown = [v if i == 0 or v != values[i - 1] else "" for i, v in enumerate(values)]
+        lines.append(f"| `{name}` | {' | '.join(shown)} | {_cell(source)} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES: Final = {
+    "commands.md": commands_page,
+    "motifs.md": motifs_page,
+    "constants.md": constants_page,
+}
 
 
 def main(folder: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +42,16 @@ def edited(change: Callable[[Path], object]) -> Prepare:
         return ["evaluate", str(place)]
 
     return prepare
+
+
+def drop_tiling(place: Path) -> None:
+    """Leave the op definition, take the tiling function and its registration away."""
+    text = host(place).read_text()
+    text = re.sub(r"namespace optiling \{.*?\n\}  // namespace optiling", "", text, flags=re.DOTALL)
+    text, count = re.subn(r"this->AICore\(\)\.SetTiling\([^;]*;", "", text)
+    assert count == 1
+    assert "TilingContext" not in text
+    host(place).write_text(text)
 
 
 def workload(text: str) -> Prepare:
@@ -113,10 +124,7 @@ MALFORMED: dict[str, tuple[Prepare, str]] = {
     "no op_kernel": (edited(lambda p: shutil.rmtree(p / "op_kernel")), "op_kernel"),
     "no op_host": (edited(lambda p: shutil.rmtree(p / "op_host")), "op_host"),
     "binary kernel": (edited(lambda p: kernel(p).write_bytes(b"\x7fELF\0\1\2")), "bias_add"),
-    "operator without tiling": (
-        edited(lambda p: host(p).write_text(host(p).read_text().replace("TilingContext", "Text"))),
-        "tiling",
-    ),
+    "operator without tiling": (edited(drop_tiling), "tiling"),
     "no op definition": (edited(lambda p: host(p).write_text("int x;\n")), "definition"),
     "no global kernel": (
         edited(lambda p: kernel(p).write_text(kernel(p).read_text().replace("__global__", ""))),
