@@ -1,0 +1,311 @@
+"""A hostile or broken candidate ends as the right named outcome, with its place in the source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ci.backend.sim import SimulatorBackend
+from ci.errors import InputError, TrialFailure
+from ci.evaluate import EvaluationSettings, Evaluator
+from ci.measure import compare
+from ci.pool import EvaluationPool
+from ci.trial import Candidate, Outcome, Trial
+from tests.ci.scale_shift import (
+    FOLDER,
+    HOST,
+    KERNEL,
+    OPERATOR,
+    WORKLOAD,
+    changed,
+    line_of,
+    with_statement,
+)
+
+STORE = "DataCopy(yGm_[offset], out, tileLength_);"
+LOAD = "DataCopy(in, xGm_[offset], tileLength_);"
+WAIT_FOR_VECTOR = "            WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);\n"
+
+# The whole work through raw pointers, sixteen elements a turn: few instructions of the machine.
+RAW_WORK = (
+    "        __gm__ float *p = (__gm__ float *)xGm_.GetPhyAddr();\n"
+    "        __gm__ float *q = (__gm__ float *)yGm_.GetPhyAddr();\n"
+    "        for (uint32_t i = 0; i < coreLength_; i += 16) {\n"
+    + "".join(f"            q[i + {n}] = p[i + {n}] * 2.0f + 1.0f;\n" for n in range(16))
+    + "        }\n"
+)
+
+
+@pytest.fixture(scope="module")
+def backend() -> SimulatorBackend:
+    return SimulatorBackend(launch_seconds=20)
+
+
+@pytest.fixture(scope="module")
+def evaluator(backend: SimulatorBackend) -> Evaluator:
+    return Evaluator(OPERATOR, WORKLOAD, backend)
+
+
+@pytest.fixture(scope="module")
+def baseline(evaluator: Evaluator) -> Trial:
+    return evaluator.evaluate(Candidate(), 0)
+
+
+def test_the_unmodified_operator_is_ok_and_measured(baseline: Trial) -> None:
+    assert baseline.outcome is Outcome.OK, baseline.evidence
+    assert baseline.measurement
+    case = baseline.measurement.cases[0]
+    assert case.low_us == case.median_us == case.high_us > 0
+    assert case.pipes.block_dim == 4
+    assert case.pipes.gm_read_bytes == case.pipes.gm_write_bytes == 4 * 4096 * 4
+    assert case.pipes.hot_lines[0][0] == KERNEL
+
+
+def test_evaluating_again_gives_the_same_figure_to_the_cycle(
+    baseline: Trial, backend: SimulatorBackend
+) -> None:
+    again = Evaluator(OPERATOR, WORKLOAD, backend).evaluate(Candidate(), 7)
+    assert again.measurement == baseline.measurement
+    assert again.number == 7
+
+
+def test_an_equal_program_is_answered_from_memory(evaluator: Evaluator, baseline: Trial) -> None:
+    same = Candidate(files={KERNEL: OPERATOR.read(KERNEL)}, stage="kernel")
+    again = evaluator.evaluate(same, 9)
+    assert again.cached
+    assert again.candidate == same
+    assert again.measurement == baseline.measurement
+
+
+def test_a_better_tiling_is_measured_as_faster(evaluator: Evaluator, baseline: Trial) -> None:
+    wider = changed("BLOCK_DIM = 4", "BLOCK_DIM = 8", HOST)
+    trial = evaluator.evaluate(wider, 1)
+    assert trial.outcome is Outcome.OK, trial.evidence
+    assert trial.measurement and baseline.measurement
+    assert compare(baseline.measurement, trial.measurement).verdict == "improved"
+
+
+def test_a_dropped_wait_is_a_race_with_both_places(evaluator: Evaluator) -> None:
+    candidate = changed(WAIT_FOR_VECTOR, "")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome in (Outcome.RACE, Outcome.LAUNCH_ERROR), trial.evidence
+
+
+def test_a_dropped_flag_pair_is_a_race(evaluator: Evaluator) -> None:
+    both = "            SetFlag<HardEvent::V_MTE3>(EVENT_ID0);\n" + WAIT_FOR_VECTOR
+    candidate = changed(both, "")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.RACE, trial.evidence
+    assert trial.measurement is None
+    assert trial.evidence
+    assert (trial.evidence.file, trial.evidence.line) == (KERNEL, line_of(candidate, STORE))
+    other = line_of(candidate, "Adds(out, out")
+    assert f"{KERNEL}:{other}" in trial.evidence.details
+
+
+def test_a_dropped_barrier_is_a_race(evaluator: Evaluator) -> None:
+    candidate = changed("            PipeBarrier<PIPE_V>();\n", "")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.RACE, trial.evidence
+    assert trial.evidence
+    assert trial.evidence.line == line_of(candidate, "Adds(out, out")
+
+
+def test_a_wait_that_nobody_sets_is_a_launch_error(evaluator: Evaluator) -> None:
+    candidate = changed("            SetFlag<HardEvent::V_MTE3>(EVENT_ID0);\n", "")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.LAUNCH_ERROR, trial.evidence
+
+
+def test_writing_past_an_output_is_a_memory_error(evaluator: Evaluator) -> None:
+    candidate = changed(STORE, "DataCopy(yGm_[offset + 8192], out, tileLength_);")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome in (Outcome.MEMORY_ERROR, Outcome.RACE), trial.evidence
+    assert trial.evidence
+    assert trial.evidence.line == line_of(candidate, "offset + 8192")
+
+
+def test_overflowing_ub_is_a_memory_error(evaluator: Evaluator) -> None:
+    candidate = changed(LOAD, "DataCopy(in[60000], xGm_[offset], tileLength_);")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
+    assert trial.evidence
+    assert trial.evidence.line == line_of(candidate, "in[60000]")
+
+
+def test_writing_through_a_wild_pointer_is_an_error(evaluator: Evaluator) -> None:
+    candidate = with_statement("*(volatile uint64_t *)(uintptr_t)64 = 1;")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome in (Outcome.MEMORY_ERROR, Outcome.LAUNCH_ERROR), trial.evidence
+
+
+def test_an_endless_loop_is_a_timeout(backend: SimulatorBackend) -> None:
+    hasty = Evaluator(OPERATOR, WORKLOAD, SimulatorBackend(launch_seconds=2))
+    candidate = with_statement("volatile int n = 0; while (n == 0) { n = 0; }")
+    trial = hasty.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.TIMEOUT, trial.evidence
+
+
+def test_a_wrong_result_names_the_worst_element(evaluator: Evaluator) -> None:
+    trial = evaluator.evaluate(changed("Adds(out, out, 1.0f", "Adds(out, out, 1.5f"), 1)
+    assert trial.outcome is Outcome.WRONG_RESULT
+    assert trial.evidence
+    assert "case fp32_4x4096, seed 1: output y (float32) is wrong in 16384 of 16384" in (
+        trial.evidence.message
+    )
+
+
+def test_skipping_work_is_a_wrong_result(evaluator: Evaluator) -> None:
+    candidate = changed("offset < coreLength_", "offset < coreLength_ - tileLength_")
+    assert evaluator.evaluate(candidate, 1).outcome is Outcome.WRONG_RESULT
+
+
+def test_a_compile_error_is_cut_to_its_first_line(evaluator: Evaluator) -> None:
+    candidate = with_statement("LocalTensor<float> q = nowhere;")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.COMPILE_ERROR
+    assert trial.evidence
+    assert "nowhere" in trial.evidence.message
+    assert (trial.evidence.file, trial.evidence.line) == (KERNEL, line_of(candidate, "nowhere"))
+
+
+def test_a_compile_error_in_the_tiling_names_its_line(evaluator: Evaluator) -> None:
+    candidate = changed("SetBlockDim(BLOCK_DIM)", "SetBlockDim(NO_SUCH_NAME)", HOST)
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.COMPILE_ERROR
+    assert trial.evidence
+    assert (trial.evidence.file, trial.evidence.line) == (HOST, line_of(candidate, "NO_SUCH", HOST))
+
+
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [
+        ("fork();", "fork"),
+        ("socket(2, 1, 0);", "socket"),
+        ('::system("id");', "system"),
+        ('asm volatile("nop");', "asm"),
+        ("dav_scalar_free();", "dav_scalar_free"),
+        ('auto f = fopen("/etc/passwd", "r");', "fopen"),
+        ('getenv("GITHUB_TOKEN");', "getenv"),
+        ("int sys##tem = 0;", "##"),
+        ("__sanitizer_cov_trace_pc();", "__sanitizer_cov_trace_pc"),
+    ],
+)
+def test_forbidden_names_are_refused_before_any_build(
+    evaluator: Evaluator, statement: str, word: str
+) -> None:
+    candidate = with_statement(statement)
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.REJECTED
+    assert trial.evidence
+    assert word in trial.evidence.message
+    assert trial.evidence.line == line_of(candidate, statement)
+
+
+def test_including_a_secret_is_refused(evaluator: Evaluator) -> None:
+    candidate = changed('#include "kernel_operator.h"', '#include "kernel_operator.h"\n'
+                        '#include "/etc/passwd"')  # fmt: skip
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.REJECTED
+    assert trial.evidence
+    assert "/etc/passwd" in trial.evidence.message
+
+
+def test_a_fake_result_on_stdout_changes_nothing(evaluator: Evaluator, baseline: Trial) -> None:
+    fake = '{\\"outcome\\": \\"ok\\", \\"total_cycles\\": 1}'
+    trial = evaluator.evaluate(with_statement(f'::printf("{fake}\\n");'), 1)
+    assert trial.outcome is Outcome.OK, trial.evidence
+    assert trial.measurement and baseline.measurement
+    assert trial.measurement.score_us >= baseline.measurement.score_us
+
+
+def test_work_done_past_the_machine_is_never_faster(evaluator: Evaluator, baseline: Trial) -> None:
+    start = changed("        for (uint32_t offset", RAW_WORK + "        for (uint32_t offset")
+    text = start.files[KERNEL].replace("offset < coreLength_;", "offset < 0;")
+    trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
+    if trial.outcome is Outcome.OK:
+        assert trial.measurement and baseline.measurement
+        assert compare(baseline.measurement, trial.measurement).verdict == "worse"
+    else:
+        assert trial.outcome is Outcome.REJECTED, trial.evidence
+
+
+def test_exhausting_memory_ends_the_run_not_the_machine(evaluator: Evaluator) -> None:
+    candidate = changed("    TPipe pipe_;", "    TPipe pipe_;\n    float hoard_[1 << 30];")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome in (Outcome.LAUNCH_ERROR, Outcome.MEMORY_ERROR), trial.evidence
+
+
+def test_a_template_bomb_ends_the_compilation(evaluator: Evaluator) -> None:
+    bomb = "template <int N, int M> struct Deep { using t = typename Deep<N - 1, M * 2>::t; };\n"
+    used = f"{bomb}Deep<900000, 1>::t deep_;\nclass ScaleShift {{"
+    trial = evaluator.evaluate(changed("class ScaleShift {", used), 1)
+    assert trial.outcome is Outcome.COMPILE_ERROR
+    assert trial.evidence
+    assert "depth" in trial.evidence.message
+
+
+def test_a_tiling_that_crashes_is_a_launch_error(evaluator: Evaluator) -> None:
+    crash = "*(volatile int *)0 = 1; context->SetBlockDim(BLOCK_DIM);"
+    candidate = changed("context->SetBlockDim(BLOCK_DIM);", crash, HOST)
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.LAUNCH_ERROR
+    assert trial.evidence and "SIGSEGV" in trial.evidence.message
+
+
+def test_an_absurd_block_dim_is_a_launch_error(evaluator: Evaluator) -> None:
+    candidate = changed("SetBlockDim(BLOCK_DIM)", "SetBlockDim(4000000000u)", HOST)
+    assert evaluator.evaluate(candidate, 1).outcome is Outcome.LAUNCH_ERROR
+
+
+def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluator) -> None:
+    found = evaluator.verify_thoroughly(Candidate())
+    assert found.seeds == (1, 2, 3, 4, 5)
+    assert found.elements == 5 * 4 * 4096
+    assert found.reference == "golden"
+    assert found.worst_error < 1
+
+
+def test_thorough_verification_raises_what_fails(evaluator: Evaluator) -> None:
+    with pytest.raises(TrialFailure, match="wrong_result"):
+        evaluator.verify_thoroughly(changed("2.0f", "3.0f"))
+
+
+def test_without_a_golden_the_unmodified_operator_is_the_reference(
+    backend: SimulatorBackend,
+) -> None:
+    bare = WORKLOAD.model_copy(update={"golden": ""})
+    judge = Evaluator(OPERATOR, bare, backend)
+    assert judge.evaluate(Candidate(), 0).outcome is Outcome.OK
+    assert judge.evaluate(changed("2.0f", "3.0f"), 1).outcome is Outcome.WRONG_RESULT
+    assert judge.verify_thoroughly(Candidate()).reference == "unmodified operator"
+
+
+def test_a_profile_leaves_a_timeline(backend: SimulatorBackend, tmp_path: Path) -> None:
+    settings = EvaluationSettings(timelines=tmp_path / "lines")
+    judge = Evaluator(OPERATOR, WORKLOAD, backend, settings=settings)
+    assert judge.evaluate(Candidate(), 0, profile=True).outcome is Outcome.OK
+    text = (tmp_path / "lines" / "0.jsonl").read_text()
+    assert "copy_gm_to_ubuf" in text and "vmuls" in text
+
+
+def test_several_candidates_are_evaluated_side_by_side(evaluator: Evaluator) -> None:
+    wanted = [
+        (Candidate(), 0),
+        (changed("2.0f", "3.0f"), 1),
+        (changed("            PipeBarrier<PIPE_V>();\n", ""), 2),
+    ]
+    with EvaluationPool(evaluator, workers=2) as pool:
+        trials = list(pool.evaluate_all(wanted))
+    assert [t.number for t in trials] == [0, 1, 2]
+    assert [t.outcome for t in trials] == [Outcome.OK, Outcome.WRONG_RESULT, Outcome.RACE]
+
+
+def test_an_unknown_device_is_named_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="910B4"):
+        SimulatorBackend("910Z9")
+
+
+def test_the_fixture_operator_is_the_one_on_disk() -> None:
+    assert OPERATOR.root == FOLDER.resolve() or OPERATOR.root == FOLDER
