@@ -1,0 +1,197 @@
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ci.discovery import load_operator
+from ci.errors import TrialFailure
+from ci.operator import Operator
+from ci.sandbox import Limits, run
+from ci.simulator import host_tiling
+from ci.simulator.host_tiling import HostProgram, TilingAnswer, platform_facts, request_text
+from ci.simulator.tiling_layout import TilingField, TilingStruct, declarations
+from ci.simulator.toolchain import Toolchain
+from ci.trial import Outcome
+from ci.workload import TensorCase, WorkloadCase
+from tests.ci.small_operator import DEFINITION, TILING, write_operator
+
+FACTS = platform_facts({"device.cube_cores": 20, "device.vector_cores": 40})
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchain()
+
+
+@pytest.fixture(scope="module")
+def operator(tmp_path_factory: pytest.TempPathFactory) -> Operator:
+    host = TILING + DEFINITION.replace(
+        "this->AICore().SetTiling(optiling::Tile);",
+        "this->SetInferShape(ge::InferShape); this->AICore().SetTiling(optiling::Tile);",
+    )
+    return load_operator(write_operator(tmp_path_factory.mktemp("operator"), host=host))
+
+
+@pytest.fixture(scope="module")
+def program(toolchain: Toolchain, operator: Operator) -> HostProgram:
+    return HostProgram(toolchain.compile_host(operator, operator.texts()))
+
+
+def build(toolchain: Toolchain, folder: Path, host: str) -> tuple[Operator, HostProgram]:
+    operator = load_operator(write_operator(folder, host=host))
+    return operator, HostProgram(toolchain.compile_host(operator, operator.texts()))
+
+
+def make_case(scale: float = 2.0, elements: int = 1000, mask: bool = False) -> WorkloadCase:
+    return WorkloadCase(
+        name="c",
+        inputs=(
+            TensorCase(shape=(elements,), dtype="float32"),
+            TensorCase(shape=(elements,), dtype="uint8", present=mask),
+            (TensorCase(shape=(4,), dtype="float32"), TensorCase(shape=(5,), dtype="float32")),
+        ),
+        attrs={"scale": scale},
+    )
+
+
+def test_tiling_sees_shapes_attributes_platform_and_absent_inputs(
+    program: HostProgram, operator: Operator
+) -> None:
+    answer = program.tile(run, operator, make_case(), FACTS)
+    assert (answer.block_dim, answer.tiling_key, answer.workspace) == (40, 10, (1024,))
+    # Offsets: total 0, scale 4, forgotten 8, part 16 (small 0, list 2), ub 24.
+    total, scale, forgotten = struct.unpack_from("<IfB", answer.data)
+    small, *numbers = struct.unpack_from("<Bx3h", answer.data, 16)
+    (ub,) = struct.unpack_from("<Q", answer.data, 24)
+    assert (total, scale, forgotten) == (1000, 2.0, 0)
+    assert (small, numbers) == (5, [7, 8, 9])
+    assert ub == 192 * 1024 - 256  # the framework keeps 256 bytes
+    assert len(answer.data) == 32
+    assert program.tile(run, operator, make_case(mask=True), FACTS).tiling_key == 11
+    assert program.tile(run, operator, make_case(elements=8), FACTS).block_dim == 1
+
+
+def test_inference_tells_the_output_shape(program: HostProgram, operator: Operator) -> None:
+    answer = program.tile(run, operator, make_case(elements=12), FACTS)
+    assert answer.outputs == ((("float32", (12,)),),)
+
+
+def test_a_tiling_that_fails_is_a_launch_error_with_its_log(
+    program: HostProgram, operator: Operator
+) -> None:
+    with pytest.raises(TrialFailure, match="returned a failure \\(case 'c'\\)") as caught:
+        program.tile(run, operator, make_case(scale=-1), FACTS)
+    assert caught.value.outcome is Outcome.LAUNCH_ERROR
+    assert "the scale -1 is negative" in caught.value.evidence.details
+
+
+def test_the_described_layout_compiles_to_the_same_offsets(
+    program: HostProgram, operator: Operator, tmp_path: Path
+) -> None:
+    description = program.describe(run, operator)
+    used = description.struct_for(10)
+    assert used is not None and used.name == "ScaleMaskTilingData"
+    assert description.dtypes["input x"] == ("float32", "bfloat16")
+    source = declarations(s for _, s in description.tilings)
+    checks = "".join(
+        f"static_assert(__builtin_offsetof({used.name}, {f.name}) == {f.offset});\n"
+        for f in used.fields
+    )
+    (tmp_path / "unit.cpp").write_text(f"#include <cstdint>\n{source}\n{checks}")
+    done = subprocess.run(
+        ["g++", "-std=c++17", "-fsyntax-only", "unit.cpp"], cwd=tmp_path, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        TilingField(name="x; system(0)", ctype="int32_t", bytes=4, offset=0),
+        TilingField(name="x", ctype="struct {} y; int", bytes=3, offset=0),
+        TilingField(name="x", ctype="int8_t", bytes=1, count=1 << 30, offset=0),
+    ],
+)
+def test_a_layout_that_would_inject_source_is_refused(field: TilingField) -> None:
+    with pytest.raises(ValueError, match="tiling field"):
+        declarations([TilingStruct(name="S", bytes=8, fields=(field,))])
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("int* p = nullptr; *p = 1; return 0;", "was killed by SIGSEGV"),
+        ("for (;;) { }", "was stopped after|was killed by SIG"),
+        ('throw std::runtime_error("odd");', "An exception: odd"),
+        ("_exit(0);", "left no usable answer"),
+        ("return 0;", "set no block dim"),
+        ("context->SetBlockDim(1); return 0;", ""),
+    ],
+)
+def test_hostile_or_broken_tilings_end_as_launch_errors(
+    toolchain: Toolchain, tmp_path: Path, body: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_tiling, "LIMITS", Limits(seconds=2.0, memory_bytes=1 << 30))
+    host = (
+        '#include "register/op_def_registry.h"\n#include <stdexcept>\n#include <unistd.h>\n'
+        "namespace optiling { static ge::graphStatus Tile(gert::TilingContext* context) {"
+        + body
+        + "} }\n"
+        + DEFINITION
+    )
+    operator, program = build(toolchain, tmp_path, host)
+    if not words:
+        assert program.tile(run, operator, make_case(), FACTS).data == b""
+        return
+    with pytest.raises(TrialFailure, match=words) as caught:
+        program.tile(run, operator, make_case(), FACTS)
+    assert caught.value.outcome is Outcome.LAUNCH_ERROR
+
+
+def test_both_registration_styles_and_value_dependent_inputs(
+    toolchain: Toolchain, tmp_path: Path
+) -> None:
+    host = """
+    #include "register/op_impl_registry.h"
+    #include "register/op_def_registry.h"
+    struct Info { uint32_t cores = 0; };
+    static ge::graphStatus Parse(gert::TilingParseContext* context) {
+        auto* info = context->GetCompiledInfo<Info>();
+        info->cores = platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAic();
+        return ge::GRAPH_SUCCESS;
+    }
+    static ge::graphStatus Tile(gert::TilingContext* context) {
+        const auto* info = static_cast<const Info*>(context->GetCompileInfo());
+        const float* x = context->GetInputTensor(0)->GetData<float>();
+        const float* hidden = context->GetDynamicInputTensor(2, 1)->GetData<float>();
+        context->SetBlockDim(info->cores);
+        context->SetTilingKey(static_cast<uint64_t>(x[2]) + (hidden == nullptr ? 100 : 0));
+        return ge::GRAPH_SUCCESS;
+    }
+    IMPL_OP_OPTILING(ScaleMask).Tiling(Tile).TilingParse<Info>(Parse)
+        .TilingInputsDataDependency({0});
+    """ + DEFINITION.replace("this->AICore().SetTiling(optiling::Tile);", "")
+    operator, program = build(toolchain, tmp_path, host)
+    values = [np.array([1, 2, 7], np.float32), None, [np.ones(4, np.float32)] * 2]
+    answer = program.tile(run, operator, make_case(elements=3), FACTS, values)
+    assert (answer.block_dim, answer.tiling_key) == (20, 107)
+    assert program.describe(run, operator).value_inputs == ("x",)
+
+
+def test_requests_escape_text_attributes() -> None:
+    operator = load_operator(Path(__file__).parents[2] / "operators" / "src" / "math" / "bias_add")
+    case = WorkloadCase(
+        name="c",
+        inputs=tuple(TensorCase(shape=(8,), dtype=i.dtypes[0]) for i in operator.inputs),
+        attrs={"word": "a\tb\nfact\tcores.aiv\t999"},
+    )
+    lines = request_text(operator, case, FACTS).splitlines()
+    assert "attr\tword\tstring\ta\\tb\\nfact\\tcores.aiv\\t999" in lines
+
+
+def test_answers_are_plain_values(program: HostProgram, operator: Operator) -> None:
+    first = program.tile(run, operator, make_case(), FACTS)
+    assert first == program.tile(run, operator, make_case(), FACTS)
+    assert isinstance(first, TilingAnswer)
