@@ -216,8 +216,8 @@ def test_including_a_secret_is_refused(evaluator: Evaluator) -> None:
 
 def test_a_fake_result_on_stdout_changes_nothing(evaluator: Evaluator, baseline: Trial) -> None:
     fake = '{\\"outcome\\": \\"ok\\", \\"total_cycles\\": 1}'
-    candidate = with_statement(f'(std::printf)("{fake}\\n");')
-    text = "#include <cstdio>\n" + candidate.files[KERNEL]
+    candidate = with_statement(f'puts("{fake}");')
+    text = 'extern "C" int puts(const char *);\n' + candidate.files[KERNEL]
     trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
     assert trial.outcome is Outcome.OK, trial.evidence
     assert trial.measurement and baseline.measurement
