@@ -234,6 +234,13 @@ class Source:
         """1-based line of an index."""
         return self.text.count("\n", 0, index) + 1
 
+    def line_start(self, line: int) -> int:
+        """Index of the first character of a 1-based line that is not white space."""
+        index = 0
+        for _ in range(line - 1):
+            index = self.text.index("\n", index) + 1
+        return index + len(self.text[index:]) - len(self.text[index:].lstrip(" \t"))
+
     def indent(self, index: int) -> str:
         """The white space that begins the line of an index."""
         begin = self.text.rfind("\n", 0, index) + 1

@@ -27,6 +27,7 @@ UB_SHARES = 16
 UB_SHARE_VALUES = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)
 
 _CORE_CALL = re.compile(r"GetCoreNum(?:Aiv|Vector)?\(\)$")
+_CAPPED = re.compile(r"^([\w.\->]+GetCoreNum(?:Aiv|Vector)?\(\))<(\d+)\?\1:\2$")
 _UB_CALL = re.compile(r"GetCoreMemSize\(.*CoreMemType::UB,([\w.\->]+)\)$")
 _NUMBER = re.compile(r"^(\d+)([uUlL]*)$")
 _PRODUCT = re.compile(r"^\(?\d+[uUlL]*(?:\*\d+[uUlL]*)+\)?$")
@@ -51,6 +52,7 @@ def find_knobs(source: Source, path: str, lines: Sequence[tuple[int, int]]) -> l
     """The knobs of one host source whose places lie within the given line runs."""
     found = [
         *_core_knobs(source, path),
+        *_constant_core_knobs(source, path),
         *_ub_share_knobs(source, path),
         *_constant_knobs(source, path),
         *_divisor_knobs(source, path),
@@ -118,6 +120,35 @@ def _core_knobs(source: Source, path: str) -> list[Knob]:
                 "Fewer cores start faster and may divide the work more evenly.",
             )
         )
+    return knobs
+
+
+def _constant_core_knobs(source: Source, path: str) -> list[Knob]:
+    """A cap on the core count where it is stored in a const, so that no statement can lower it."""
+    knobs = []
+    for node in walk(source.root):
+        if node.type != "init_declarator" or node.parent is None:
+            continue
+        left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        if left is None or right is None or not re.search(r"\bconst\b", source.code(node.parent)):
+            continue
+        capped = _CAPPED.match(source.code(right))
+        if not capped and not _CORE_CALL.search(source.code(right)):
+            continue
+        call = source.of(right).split("<")[0].strip() if capped else source.of(right)
+        name = source.code(left)
+        knob = _knob(
+            f"{name}.cap",
+            "core_cap",
+            path,
+            (right.start_byte, right.end_byte),
+            f"{call} < {{value}} ? {call} : {{value}}",
+            (NO_CAP, *CORE_CAPS),
+            int(capped.group(2)) if capped else NO_CAP,
+            "block_dim",
+            "Fewer cores start faster and may divide the work more evenly.",
+        )
+        knobs.append(knob.model_copy(update={"neutral_text": call}))
     return knobs
 
 

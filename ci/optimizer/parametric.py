@@ -50,20 +50,55 @@ _ALL_KINDS = (
 
 
 def knob_moves(
-    template: TilingTemplate, classes: Sequence[str]
+    template: TilingTemplate, classes: Sequence[str], best: Trial, history: Sequence[Trial]
 ) -> Iterator[tuple[dict[str, KnobValue], str]]:
-    """(all knob values, why) with one knob moved: the first choice of each, then the second …"""
+    """(all knob values, why) with one knob moved: the first choice of each, then the second …
+
+    A direction in which a move from this parent changed nothing at all is not followed further.
+    """
+    still = _still(template, best, history)
     kinds = list(dict.fromkeys([*(k for c in classes for k in _BY_CLASS.get(c, ())), *_ALL_KINDS]))
     knobs = sorted(
         enumerate(template.knobs), key=lambda pair: (kinds.index(_kind(pair[1])), pair[0])
     )
-    rows = [[(knob, v) for v in _preferred(knob)[:MOST_MOVES]] for _, knob in knobs]
+    rows = [
+        [(k, v) for v in _preferred(k)[:MOST_MOVES] if (k.name, v > k.current) not in still]
+        for _, k in knobs
+    ]
     for column in zip_longest(*rows):
         for move in column:
             if move is not None:
                 knob, value = move
                 why = f"{knob.name} from {_said(knob, knob.current)} to {_said(knob, value)}: "
                 yield template.values() | {knob.name: value}, why + knob.why
+
+
+def _still(
+    template: TilingTemplate, best: Trial, history: Sequence[Trial]
+) -> set[tuple[str, bool]]:
+    """(knob, upwards) of the single moves, from the present value, that changed no figure."""
+    now = template.values()
+    by_hash = {t.candidate.hash: t for t in history if not t.cached}
+    still = set()
+    for trial in history:
+        parent = by_hash.get(trial.candidate.parent)
+        knobs = trial.candidate.knobs
+        if parent is None or not knobs or not same_figures(trial, parent):
+            continue
+        before = parent.candidate.knobs or (now if parent is best else {})
+        moved = [k for k, v in knobs.items() if k in now and v != before.get(k, now[k])]
+        if len(moved) == 1 and before.get(moved[0], now[moved[0]]) == now[moved[0]]:
+            still.add((moved[0], float(knobs[moved[0]]) > now[moved[0]]))
+    return still
+
+
+def same_figures(one: Trial, two: Trial) -> bool:
+    """Whether two trials took exactly the same time in every case."""
+    if one.measurement is None or two.measurement is None:
+        return False
+    return [c.samples_us for c in one.measurement.cases] == [
+        c.samples_us for c in two.measurement.cases
+    ]
 
 
 def sample(

@@ -102,7 +102,8 @@ class Search:
         self.tell("trial_started", number=number, text=candidate.rationale)
         recorded = self._recorded.get(number)
         if recorded is None:
-            return self._keep(self.evaluator.evaluate(candidate, number))
+            trial = self.evaluator.evaluate(candidate, number)
+            return self._keep(trial.model_copy(update={"cached": False}))
         if recorded.candidate != candidate:
             raise InputError(
                 f"Trial {number} in {self.store.path} is of another candidate than this run "

@@ -26,8 +26,9 @@ class Knob(Frozen):
     name: str = Field(description="Stable within an operator, such as coreNum.cap or BUFFER_NUM.")
     kind: Literal["core_work", "core_cap", "ub_share", "constant", "divisor", "literal"]
     neutral: KnobValue | None = Field(
-        default=None, description="The value for which nothing is written: no cap, all of UB."
+        default=None, description="The value for which nothing is added: no cap, all of UB."
     )
+    neutral_text: str = Field(default="", description="What stands there for the neutral value.")
     file: str
     start: int = Field(description="Place in the unmarked text that a value replaces: first index.")
     end: int = Field(description="One past the last index; equal to `start` for an insertion.")
@@ -40,7 +41,7 @@ class Knob(Frozen):
     def text(self, value: KnobValue) -> str:
         """The C++ text that sets the knob to `value`."""
         if value == self.neutral:
-            return ""
+            return self.neutral_text
         return self.form.replace("{value}", str(value))
 
 

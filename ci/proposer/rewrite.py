@@ -45,8 +45,9 @@ def find_sites(rewrite: Rewrite, source: Source) -> list[Site]:
 
 
 @lru_cache(maxsize=4096)
-def _sites(rewrite: Rewrite, text: str) -> tuple[Site, ...]:
-    return tuple(find_sites(rewrite, parse(text)))
+def _sites(rewrite: str, text: str) -> tuple[Site, ...]:
+    """Remembered by the rewrite's JSON, for a search asks for the same texts again and again."""
+    return tuple(find_sites(Rewrite.model_validate_json(rewrite), parse(text)))
 
 
 def applications(
@@ -55,8 +56,9 @@ def applications(
     """Every way to apply the rewrites: at all sites of a file at once, then at each alone."""
     found = []
     for variant, rewrite in enumerate(rewrites):
+        key = rewrite.model_dump_json()
         for path, text in texts.items():
-            sites = _sites(rewrite, text)
+            sites = _sites(key, text)
             if not sites:
                 continue
             source = parse(text)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ci.cpp_source import parse
 from ci.diagnose import diagnose
 from ci.operator import Operator
-from ci.optimizer.parametric import knob_moves, sample
+from ci.optimizer.parametric import knob_moves, same_figures, sample
 from ci.optimizer.synthesize import REPLACEMENT, synthesize
 from ci.optimizer.template import TilingTemplate
 from ci.proposer.base import Diagnosis, Proposer, Rewound
@@ -55,7 +56,7 @@ class RulesProposer(Proposer):
         structural = self._structural(operator, template, best, diagnosis)
         moves = (
             _candidate(operator, best, now.fill(values), "tiling", why, ("knob",), values)
-            for values, why in knob_moves(now, diagnosis.classes)
+            for values, why in knob_moves(now, diagnosis.classes, best, history)
         )
         sampled = (
             _candidate(
@@ -84,22 +85,12 @@ class RulesProposer(Proposer):
         seed: int,
     ) -> Candidate | None:
         """The first application not tried yet, of the motifs in the order of their promise."""
-        seen = {t.candidate.hash for t in history}
         texts = _editable(operator, best, operator.kernel_sources)
         kernel = [m for m in self._motifs if m.stage == "kernel"]
         ordered = rank_motifs(kernel, diagnosis, retrieved, history)
-        for application in _by_heat(ordered, texts, best):
-            tuples = tuple(r.tuple.id for r in retrieved if r.tuple.rule_id == application.motif.id)
-            candidate = _candidate(
-                operator,
-                best,
-                {application.path: application.text},
-                "kernel",
-                _rationale(application),
-                (application.motif.id,),
-            ).model_copy(update={"tuple_ids": tuples})
-            if candidate.hash not in seen:
-                return candidate
+        for one, candidate in _promising(ordered, texts, operator, best, history):
+            tuples = tuple(r.tuple.id for r in retrieved if r.tuple.rule_id == one.motif.id)
+            return candidate.model_copy(update={"tuple_ids": tuples})
         return None
 
     def rewind(
@@ -177,17 +168,33 @@ def rank_motifs(
     return sorted(motifs, key=key)
 
 
-def _by_heat(motifs: Sequence[Motif], texts: dict[str, str], best: Trial) -> Iterator[Application]:
-    """Applications motif by motif; those that touch lines which ran come first.
+def _promising(
+    motifs: Sequence[Motif],
+    texts: dict[str, str],
+    operator: Operator,
+    best: Trial,
+    history: Sequence[Trial],
+) -> Iterator[tuple[Application, Candidate]]:
+    """Applications not tried yet, motif by motif, with their candidates.
 
-    Applications to code that the workload never runs are left out: they change no figure.
+    Left out: functions that the workload never runs, and single places of a rewrite that changed
+    no figure when it was applied to all places at once.
     """
+    seen = {t.candidate.hash: t for t in history}
     hot = _hot_lines(best)
     for motif in motifs:
-        found = applications(motif, motif.forward, texts)
-        if hot:
-            found = [a for a in found if _near(a, hot, texts)]
-        yield from found
+        idle: set[tuple[str, int]] = set()
+        for one in applications(motif, motif.forward, texts):
+            if (one.path, one.variant) in idle or not _runs(one, hot, texts):
+                continue
+            candidate = _candidate(
+                operator, best, {one.path: one.text}, "kernel", _rationale(one), (motif.id,)
+            )
+            earlier = seen.get(candidate.hash)
+            if earlier is None:
+                yield one, candidate
+            elif len(one.lines) > 1 and same_figures(earlier, best):
+                idle.add((one.path, one.variant))
 
 
 def _hot_lines(best: Trial) -> dict[str, set[int]]:
@@ -199,8 +206,21 @@ def _hot_lines(best: Trial) -> dict[str, set[int]]:
     return lines
 
 
-def _near(application: Application, hot: dict[str, set[int]], texts: dict[str, str]) -> bool:
-    return True
+def _runs(application: Application, hot: dict[str, set[int]], texts: dict[str, str]) -> bool:
+    """Whether a place lies in a function that ran, or outside functions; True when unknown."""
+    lines = hot.get(application.path)
+    if not lines:
+        return not hot
+    source = parse(texts[application.path])
+    for line in application.lines:
+        place = source.line_start(line)
+        function = source.function_at(place)
+        if function is None:
+            return True
+        first, last = source.line(function.node.start_byte), source.line(function.body.end_byte)
+        if any(first <= n <= last for n in lines):
+            return True
+    return False
 
 
 def _rationale(application: Application) -> str:
