@@ -10,6 +10,8 @@ from typing import Final
 
 from pydantic import Field
 
+from ci.measure import Comparison, compare
+from ci.optimizer.search import STEP_EFFECT
 from ci.result import Result
 from ci.trial import Frozen, Measurement, Outcome, Trial
 
@@ -70,7 +72,8 @@ class Point(Frozen):
     stage: str
     outcome: Outcome
     score_us: float | None
-    best_us: float = Field(description="Best score after this evaluation, in µs.")
+    acceptable: bool = Field(description="Faster than the baseline, with no case slower.")
+    best_us: float = Field(description="Best acceptable score after this evaluation, in µs.")
 
 
 def time_word(result: Result) -> str:
@@ -174,6 +177,23 @@ def steps(result: Result) -> list[Step]:
     return found
 
 
+def judgement(result: Result, trial: Trial) -> Comparison | None:
+    """A measured trial against the baseline; None for one that was not measured."""
+    if result.baseline.measurement is None or trial.measurement is None:
+        return None
+    return compare(result.baseline.measurement, trial.measurement, STEP_EFFECT)
+
+
+def remarks(result: Result) -> dict[int, str]:
+    """Why a trial with outcome ok was no improvement all the same, by trial number."""
+    found = {}
+    for trial in result.trials:
+        judged = judgement(result, trial)
+        if judged is not None and judged.verdict in ("worse", "unknown"):
+            found[trial.number] = judged.reason
+    return found
+
+
 def trajectory(result: Result) -> list[Point]:
     """Every evaluation with the best score so far; empty when the baseline was not measured."""
     best = score(result.baseline)
@@ -182,7 +202,9 @@ def trajectory(result: Result) -> list[Point]:
     points = []
     for trial in result.trials:
         now = score(trial)
-        if now is not None:
+        judged = judgement(result, trial)
+        acceptable = judged is not None and judged.verdict == "improved"
+        if now is not None and acceptable:
             best = min(best, now)
         points.append(
             Point(
@@ -190,6 +212,7 @@ def trajectory(result: Result) -> list[Point]:
                 stage=trial.candidate.stage,
                 outcome=trial.outcome,
                 score_us=now,
+                acceptable=acceptable,
                 best_us=best,
             )
         )

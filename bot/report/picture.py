@@ -69,18 +69,24 @@ def trajectory_picture(points: Sequence[Point], unit: str) -> str:
             label="best so far",
         )
         for stage, colour in STAGE_COLOUR.items():
-            measured = [(p.trial, p.score_us) for p in points if p.stage == stage and p.score_us]
-            if measured:
+            measured = [p for p in points if p.stage == stage]
+            measured = [p for p in measured if p.score_us is not None]
+            for point in measured:
+                # Hollow: right, but no improvement (a case became slower, or nothing changed).
+                filled = point.acceptable or stage == "baseline"
                 axes.scatter(
-                    [x for x, _ in measured],
-                    [y for _, y in measured],
-                    s=24,
-                    color=colour,
-                    edgecolor="white",
-                    linewidth=0.6,
+                    [point.trial],
+                    [point.score_us or 0.0],
+                    s=26,
+                    facecolor=colour if filled else "white",
+                    edgecolor=colour,
+                    linewidth=1.1,
                     zorder=3,
-                    label=stage,
                 )
+            if measured:
+                axes.scatter([], [], s=26, color=colour, label=stage)
+        if any(p.score_us and not p.acceptable and p.stage != "baseline" for p in points):
+            axes.scatter([], [], s=26, facecolor="white", edgecolor=MUTED, label="no improvement")
         failed = [p.trial for p in points if p.outcome is not Outcome.OK]
         if failed:
             axes.scatter(

@@ -5,6 +5,7 @@ from bot.report.facts import (
     headline,
     outcome_counts,
     pipe_rows,
+    remarks,
     reproduction,
     steps,
     trajectory,
@@ -38,6 +39,22 @@ def test_the_best_line_never_rises_and_failures_have_no_score() -> None:
     best = [p.best_us for p in points]
     assert best == sorted(best, reverse=True)
     assert [p.trial for p in points if p.score_us is None] == [1, 3]
+
+
+def test_a_faster_mean_with_a_slower_case_is_no_improvement() -> None:
+    made = result()
+    lame = trial(6, {"op_kernel/scale_add.cpp": "q"}, 5.0)
+    assert lame.measurement is not None
+    first, second = lame.measurement.cases
+    slow = second.model_copy(update={"median_us": 26.0, "low_us": 26.0, "high_us": 26.0})
+    lame = lame.model_copy(
+        update={"measurement": lame.measurement.model_copy(update={"cases": (first, slow)})}
+    )
+    made = made.model_copy(update={"trials": (*made.trials, lame)})
+    last = trajectory(made)[-1]
+    assert not last.acceptable
+    assert last.best_us == trajectory(made)[-2].best_us
+    assert remarks(made) == {6: "case fp16_4096 became 8.3% slower"}
 
 
 def test_outcomes_are_counted() -> None:
