@@ -195,7 +195,10 @@ class HostProgram:
         log = [str(line) for line in answer.get("log", [])]
         if answer.get("status") != "ok":
             message = str(answer.get("message") or "The host tiling failed.")
-            raise _failure(f"{message.rstrip('.')} (case '{case.name}').", "\n".join(log))
+            printed = str(answer.get("printed", ""))
+            raise _failure(
+                f"{message.rstrip('.')} (case '{case.name}').", "\n".join([*log, printed]).strip()
+            )
         try:
             tiled = _tiling_answer(answer, log)
         except (KeyError, TypeError, ValueError, ValidationError) as problem:
@@ -234,7 +237,7 @@ class HostProgram:
                 raise _failure("The host program's answer is not JSON.", str(problem)) from None
         if not isinstance(read, dict):
             raise _failure("The host program's answer is not a JSON object.", "")
-        return read
+        return {**read, "printed": (done.stdout + done.stderr).decode("utf-8", errors="replace")}
 
 
 def platform_facts(constants: Mapping[str, Any], device: str = "910B4") -> dict[str, str]:
