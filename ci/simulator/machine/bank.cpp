@@ -32,53 +32,82 @@ uint32_t rotate(uint32_t mask, uint32_t by) {
     return ((mask << by) | (mask >> (GROUPS - by))) & 0xffff;
 }
 
-uint32_t bank_of(uint32_t offset) { return offset >> 16; }
+constexpr uint32_t BANK_BYTES = 1 << 16;
+constexpr int MOST = 4;
+
+uint32_t offset_at(const BankOperand& operand, uint32_t repeat) {
+    return operand.offset + repeat * operand.repeat_stride * BLOCK_BYTES;
+}
+
+// Extra cycles of one repeat.
+float repeat_cycles(const BankOperand* operands, const Groups* groups, int count, uint32_t repeat,
+                    float read_write) {
+    uint32_t reads_mask = 0;
+    uint32_t reads = 0;
+    uint32_t writes = 0;
+    for (int i = 0; i < count; ++i) {
+        if (operands[i].write) {
+            writes = std::max(writes, groups[i].most);
+            continue;
+        }
+        const uint32_t mask = rotate(groups[i].mask, repeat * operands[i].repeat_stride);
+        reads = mask & reads_mask ? reads + groups[i].most : std::max(reads, groups[i].most);
+        reads_mask |= mask;
+    }
+    const uint32_t turns = std::max(std::max(reads, writes), 1u) - 1;
+    // Reads that take turns leave a cycle for the write.
+    if (turns > 0) return static_cast<float>(turns);
+    // The write of a repeat coincides with the reads of a later, odd-numbered one.
+    for (int w = 0; w < count; ++w) {
+        if (!operands[w].write) continue;
+        const uint32_t written = rotate(groups[w].mask, repeat * operands[w].repeat_stride);
+        const uint32_t bank = offset_at(operands[w], repeat) / BANK_BYTES;
+        for (int r = 0; r < count; ++r) {
+            if (operands[r].write || offset_at(operands[r], repeat) / BANK_BYTES != bank) continue;
+            if (rotate(groups[r].mask, (repeat + 1) * operands[r].repeat_stride) & written)
+                return read_write;
+        }
+    }
+    return 0;
+}
+
+// The first repeat after `repeat` in which some operand lies in another bank.
+uint32_t bank_change(const BankOperand* operands, int count, uint32_t repeat, uint32_t repeats) {
+    uint32_t change = repeats;
+    for (int i = 0; i < count; ++i) {
+        const uint32_t step = operands[i].repeat_stride * BLOCK_BYTES;
+        if (step == 0) continue;
+        const uint32_t left = BANK_BYTES - offset_at(operands[i], repeat) % BANK_BYTES;
+        change = std::min(change, repeat + (left + step - 1) / step);
+    }
+    return change;
+}
 
 }  // namespace
 
 float bank_conflict_cycles(const BankOperand* operands, int count, uint32_t repeats,
                            float read_write) {
-    constexpr int MOST = 4;
     Groups groups[MOST];
     count = std::min(count, MOST);
     for (int i = 0; i < count; ++i) groups[i] = groups_of(operands[i]);
-    // Group patterns repeat after 16 repeats at the latest.
-    const uint32_t period = std::min<uint32_t>(repeats, GROUPS);
     float total = 0;
-    float first_part = 0;  // of the repeats that are left over after whole periods
-    const uint32_t rest = period == 0 ? 0 : repeats % period;
-    for (uint32_t repeat = 0; repeat < period; ++repeat) {
-        uint32_t reads_mask = 0;
-        uint32_t reads = 0;
-        uint32_t writes = 0;
-        for (int i = 0; i < count; ++i) {
-            if (operands[i].write) {
-                writes = std::max(writes, groups[i].most);
-                continue;
-            }
-            const uint32_t mask = rotate(groups[i].mask, repeat * operands[i].repeat_stride);
-            reads = mask & reads_mask ? reads + groups[i].most : std::max(reads, groups[i].most);
-            reads_mask |= mask;
+    for (uint32_t start = 0; start < repeats;) {
+        const uint32_t end = bank_change(operands, count, start, repeats);
+        // Group patterns repeat after 16 repeats at the latest.
+        const uint32_t length = end - start;
+        const uint32_t period = std::min(length, GROUPS);
+        const uint32_t rest = length % period;
+        float whole = 0;
+        float part = 0;
+        for (uint32_t i = 0; i < period; ++i) {
+            const float cycles = repeat_cycles(operands, groups, count, start + i, read_write);
+            whole += cycles;
+            if (i < rest) part += cycles;
         }
-        float extra = static_cast<float>(std::max(std::max(reads, writes), 1u) - 1);
-        // The write of a repeat coincides with the reads of a later, odd-numbered one.
-        bool meet = false;
-        for (int w = 0; w < count && !meet; ++w) {
-            if (!operands[w].write) continue;
-            const uint32_t write_mask = rotate(groups[w].mask, repeat * operands[w].repeat_stride);
-            for (int r = 0; r < count && !meet; ++r) {
-                if (operands[r].write) continue;
-                if (bank_of(operands[r].offset) != bank_of(operands[w].offset)) continue;
-                const uint32_t read_mask =
-                    rotate(groups[r].mask, (repeat + 1) * operands[r].repeat_stride);
-                meet = (read_mask & write_mask) != 0;
-            }
-        }
-        if (meet) extra += read_write;
-        total += extra;
-        if (repeat < rest) first_part += extra;
+        total += whole * static_cast<float>(length / period) + part;
+        start = end;
     }
-    return period == 0 ? 0 : total * static_cast<float>(repeats / period) + first_part;
+    return total;
 }
 
 }  // namespace dav

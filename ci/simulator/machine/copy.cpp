@@ -109,6 +109,40 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
     note_shared(span, false, site);
 }
 
+// How many bytes are equal from the front (step 1) or from the back (step -1).
+uint64_t equal_bytes(const uint8_t* a, const uint8_t* b, uint64_t bytes, bool from_back) {
+    constexpr uint64_t CHUNK = 64;
+    uint64_t equal = 0;
+    while (bytes - equal >= CHUNK) {
+        const uint64_t at = from_back ? bytes - equal - CHUNK : equal;
+        if (std::memcmp(a + at, b + at, CHUNK) != 0) break;
+        equal += CHUNK;
+    }
+    while (equal < bytes) {
+        const uint64_t at = from_back ? bytes - equal - 1 : equal;
+        if (a[at] != b[at]) break;
+        ++equal;
+    }
+    return equal;
+}
+
+// A contiguous store. Where cores overlap with equal values, as when each rounds its tail up, the
+// later one alters nothing there: the parts are booked apart.
+void store(const Transfer& span, uint8_t* to, const uint8_t* from, const void* site) {
+    const uint64_t bytes = span.bytes();
+    const uint64_t front = equal_bytes(to, from, bytes, false);
+    const uint64_t back = front == bytes ? 0 : equal_bytes(to, from, bytes, true);
+    const auto book = [&](uint64_t start, uint64_t length, bool changed) {
+        if (length == 0) return;
+        const auto size = static_cast<uint32_t>(length);
+        note_shared({span.start + start, size, size, 1, true}, changed, site);
+    };
+    book(0, front, false);
+    book(front, bytes - front - back, true);
+    book(bytes - back, back, false);
+    std::memcpy(to, from, bytes);
+}
+
 void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts,
               const void* site) {
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE3, mnemonic, site);
@@ -139,6 +173,8 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts,
         const uint8_t* data = from + uint64_t(burst) * bursts.ub_stride;
         if (atomic) {
             combine(core.atomic, core.atomic_type, place, data, length);
+        } else if (dense) {
+            store(span, place, data, site);
         } else if (changed || std::memcmp(place, data, length) != 0) {
             changed = true;
             std::memcpy(place, data, length);
@@ -148,7 +184,7 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts,
         mark_ub_read(MTE3, start, bytes, record);
     });
     mark_gm(MTE3, span, record);
-    note_shared(span, changed || atomic, site, atomic);
+    if (!dense || atomic) note_shared(span, changed || atomic, site, atomic);
 }
 
 Bursts block_bursts(uint16_t bursts, uint16_t length, uint32_t gm_gap, uint32_t ub_gap) {

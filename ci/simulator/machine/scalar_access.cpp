@@ -25,13 +25,12 @@ uint32_t scalar_record(const void* site) {
     return append(record, site);
 }
 
-void access(const void* pointer, uint32_t bytes, bool write, const void* site) {
+void access(const void* pointer, uint32_t bytes, bool write, const char* name, const void* site) {
     static const double load = constants().get("scalar.ub_load");
     static const double store = constants().get("scalar.ub_store");
     static const double hit = constants().get("scalar.gm_hit");
     static const double miss = constants().get("scalar.gm_miss");
     Core& core = *current;
-    const char* name = write ? "SetValue" : "GetValue";
     Hazards hazards(S, name, site);
     const uint32_t offset = ub_offset(pointer);
     if (offset != UINT32_MAX) {
@@ -43,7 +42,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const void* site) {
             hazards.write_ub(offset, bytes);
         } else {
             if (!core.initialised[offset / BLOCK_BYTES])
-                warn(site, "uninitialised", "GetValue reads %s, which nothing has written.",
+                warn(site, "uninitialised", "%s reads %s, which nothing has written.", name,
                      describe_ub(offset, bytes).c_str());
             hazards.read_ub(offset, bytes);
         }
@@ -89,19 +88,20 @@ void raw_access(const void* pointer, uint64_t bytes, bool write, const void* sit
     constexpr uint64_t WORD = 8;
     for (uint64_t at = 0; at < bytes; at += WORD)
         access(static_cast<const uint8_t*>(pointer) + at,
-               static_cast<uint32_t>(std::min(WORD, bytes - at)), write, site);
+               static_cast<uint32_t>(std::min(WORD, bytes - at)), write,
+               write ? "A store through a pointer" : "A load through a pointer", site);
 }
 
 }  // namespace
 }  // namespace dav
 
 void dav_scalar_load(const void* address, uint32_t bytes) {
-    dav::access(address, bytes, false, __builtin_return_address(0));
+    dav::access(address, bytes, false, "GetValue", __builtin_return_address(0));
     dav::announced = address;
 }
 
 void dav_scalar_store(void* address, uint32_t bytes) {
-    dav::access(address, bytes, true, __builtin_return_address(0));
+    dav::access(address, bytes, true, "SetValue", __builtin_return_address(0));
     dav::announced = address;
 }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ci.simulator.toolchain import KERNEL_FLAGS, MACHINE, Toolchain
+from ci.simulator.toolchain import KERNEL_FLAGS, KERNEL_LINK, MACHINE, Toolchain
 from rules.devices import load_device
 
 PRELUDE = """
@@ -50,18 +50,20 @@ class MachineBench:
 
     def compile(self, body: str) -> Path:
         """`body` defines `static void kernel(u8** a)`; equal bodies compile once."""
-        text = PRELUDE + body + '\nextern "C" __attribute__((visibility("default")))' + (
-            " void ascendopt_entry(u8** a) { kernel(a); }\n"
+        text = (
+            PRELUDE
+            + body
+            + '\nextern "C" __attribute__((visibility("default")))'
+            + (" void ascendopt_entry(u8** a) { kernel(a); }\n")
         )
         stem = self.folder / hashlib.sha256(text.encode()).hexdigest()[:16]
-        library = stem.with_suffix(".so")
+        library = stem / "kernel.so"
         if not library.exists():
-            source = stem.with_suffix(".cpp")
-            source.write_text(text)
-            subprocess.run(
-                ["g++", *KERNEL_FLAGS, "-shared", f"-I{MACHINE}", str(source), "-o", str(library)],
-                check=True,
-            )
+            stem.mkdir()
+            (stem / "kernel.cpp").write_text(text)
+            compile_command = ["g++", *KERNEL_FLAGS, f"-I{MACHINE}", "-c", "kernel.cpp"]
+            subprocess.run([*compile_command, "-o", "kernel.o"], check=True, cwd=stem)
+            subprocess.run(["g++", *KERNEL_LINK], check=True, cwd=stem)
         return library
 
     def run(

@@ -1,0 +1,230 @@
+"""Bounds, alignment, padding, atomics and initialised-ness of the machine's memories."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.ci.simulator.machine_bench import MachineBench
+
+N = 1024
+X = np.arange(N, dtype=np.float32)
+
+ROUND_TRIP = """
+static void kernel(u8** a) {
+    IN
+    pipe_barrier(PIPE_ALL);
+    OUT
+}
+"""
+
+
+def round_trip(copy_in: str, copy_out: str) -> str:
+    return ROUND_TRIP.replace("IN", copy_in).replace("OUT", copy_out)
+
+
+def warnings_of(report: dict[str, object], kind: str) -> list[str]:
+    return [w["message"] for w in report["warnings"] if w["kind"] == kind]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("copy", "words"),
+    [
+        ("copy_gm_to_ubuf(ub<float>(0x2fff0), a[0], 0, 1, 2, 0, 0);", "multiple of 32"),
+        ("copy_gm_to_ubuf(ub<float>(0x2ffe0), a[0], 0, 1, 2, 0, 0);", "beyond the 196608 bytes"),
+        ("copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 130, 0, 0);", "past the end of"),
+        ("copy_gm_to_ubuf(ub<float>(0), a[0] + 8192, 0, 1, 1, 0, 0);", "out of bounds"),
+        ("copy_gm_to_ubuf(ub<float>(0), a[0] - 32, 0, 1, 1, 0, 0);", "before the start of input 0"),
+        ("copy_ubuf_to_gm(a[1], ub<float>(0), 0, 33, 2, 0, 2);", "past the end of"),
+        ("vadds((float*)a[0], ub<float>(0), 1.0f, 1, 1, 1, 8, 8);", "not in the unified buffer"),
+        ("vadds(ub<float>(0x2ff00), ub<float>(0), 1.0f, 2, 1, 1, 8, 8);", "beyond the"),
+        ("dav_scalar_load(ub<float>(0x30000), 4);", "beyond the"),
+        ("*(volatile float*)(a[0] + (3 << 19)) = 1;", "A store through a pointer"),
+    ],
+)
+def test_access_out_of_bounds_is_a_memory_error(bench: MachineBench, copy: str, words: str) -> None:
+    done = bench.run("static void kernel(u8** a) { " + copy + " }", [X], [X])
+    assert done.outcome == "memory_error", done.report
+    assert words in done.report["message"]
+    assert done.report["site"] != "0x0"
+
+
+def test_read_of_the_padding_behind_a_tensor_is_allowed(bench: MachineBench) -> None:
+    short = np.arange(1020, dtype=np.float32)
+    body = round_trip("copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 128, 0, 0);", "")
+    assert bench.run(body, [short], [X]).outcome == "ok"
+
+
+def test_write_into_the_last_block_behind_a_tensor_is_a_warning(bench: MachineBench) -> None:
+    short = np.arange(1020, dtype=np.float32)
+    body = round_trip(
+        "copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 128, 0, 0);",
+        "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 128, 0, 0);",
+    )
+    done = bench.run(body, [X], [short])
+    assert done.outcome == "ok"
+    np.testing.assert_array_equal(done.outputs[0], short)
+    assert "16 bytes into the padding" in warnings_of(done.report, "padding")[0]
+
+
+def test_uninitialised_read_is_a_warning_with_site(bench: MachineBench) -> None:
+    done = bench.run(
+        round_trip("", "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 128, 0, 0);"), [X], [X]
+    )
+    assert done.outcome == "ok"
+    assert "nothing has written" in warnings_of(done.report, "uninitialised")[0]
+
+
+def test_unwritten_output_holds_no_plausible_value(bench: MachineBench) -> None:
+    done = bench.run("static void kernel(u8**) {}", [X], [X])
+    assert done.outcome == "ok"
+    assert (done.outputs[0].view(np.uint8) == 0xA5).all()
+
+
+def test_strided_copies_keep_gaps_on_both_sides(bench: MachineBench) -> None:
+    # 8 bursts of 64 bytes, 64 bytes apart in GM, packed in UB, and the other way round.
+    body = round_trip(
+        "copy_gm_to_ubuf(ub<float>(0), a[0], 0, 8, 2, 2, 0);",
+        "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 8, 2, 0, 1);",
+    )
+    target = np.zeros(8 * 24, np.float32)
+    done = bench.run(body, [X], [target])
+    packed = X.reshape(-1, 16)[:16:2]
+    np.testing.assert_array_equal(done.outputs[0].reshape(8, 24)[:, :16], packed)
+
+
+def test_padded_copy_fills_left_and_right_with_the_padding_value(bench: MachineBench) -> None:
+    body = round_trip(
+        """float value = -7; uint64_t bits = 0; memcpy(&bits, &value, 4); set_mov_pad_val(bits);
+        copy_gm_to_ubuf_align_b32(ub<float>(0), a[0], 0, 3, 20, 1, 2, 4, 0);""",
+        "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 3, 0, 0);",
+    )
+    done = bench.run(body, [X], [np.zeros(24, np.float32)])
+    rows = done.outputs[0].reshape(3, 8)
+    for row in range(3):
+        expected = [-7, *X[row * 6 : row * 6 + 5], -7, -7]
+        np.testing.assert_array_equal(rows[row], expected)
+
+
+def test_unpadded_copy_fills_up_with_the_first_element(bench: MachineBench) -> None:
+    body = round_trip(
+        "copy_gm_to_ubuf_align_b16(ub<float>(0), a[0] + 2, 0, 1, 10, 0, 0, 0, 0);",
+        "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 1, 0, 0);",
+    )
+    halves = np.arange(1, 65, dtype=np.int16)
+    done = bench.run(body, [halves], [np.zeros(16, np.int16)])
+    np.testing.assert_array_equal(done.outputs[0], [2, 3, 4, 5, 6] + [2] * 11)
+
+
+def test_byte_exact_store_leaves_its_neighbours(bench: MachineBench) -> None:
+    body = round_trip(
+        "copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 1, 0, 0);",
+        "copy_ubuf_to_gm_align_b8(a[1] + 3, ub<float>(0), 0, 2, 5, 0, 0, 0, 2);",
+    )
+    data = np.arange(1, 65, dtype=np.uint8)
+    done = bench.run(body, [data], [np.zeros(32, np.uint8)])
+    expected = np.full(32, 0xA5, np.uint8)
+    expected[3:8] = data[:5]
+    assert (done.outputs[0][:10] == expected[:10]).all()
+    assert (done.outputs[0][15:] == 0xA5).all()
+
+
+ATOMIC = """
+static void kernel(u8** a) {
+    copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 4, 0, 0);
+    pipe_barrier(PIPE_ALL);
+    copy_ubuf_to_gm(a[2], ub<float>(0), 0, 1, 4, 0, 0);
+    copy_gm_to_ubuf(ub<float>(0x100), a[1], 0, 1, 4, 0, 0);
+    pipe_barrier(PIPE_ALL);
+    OPERATION
+    copy_ubuf_to_gm(a[2], ub<float>(0x100), 0, 1, 4, 0, 0);
+    set_atomic_none();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "suffix"),
+    [(np.float32, "f32"), (np.float16, "f16"), (np.int32, "s32"), (np.int16, "s16"),
+     (np.int8, "s8")],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("operation", "expected"), [("add", np.add), ("max", np.maximum), ("min", np.minimum)]
+)
+def test_atomic_store_combines_with_memory(
+    bench: MachineBench, dtype: type, suffix: str, operation: str, expected: np.ufunc
+) -> None:
+    count = 128 // np.dtype(dtype).itemsize
+    left = np.random.default_rng(1).integers(-60, 60, count).astype(dtype)
+    right = np.random.default_rng(2).integers(-60, 60, count).astype(dtype)
+    body = ATOMIC.replace("OPERATION", f"set_atomic_{operation}(); set_atomic_{suffix}();")
+    done = bench.run(body, [left, right], [left])
+    assert done.outcome == "ok", done.report
+    np.testing.assert_array_equal(done.outputs[0], expected(left, right))
+
+
+def test_integer_division_by_zero_goes_on_with_zero(bench: MachineBench) -> None:
+    body = """
+static void kernel(u8** a) {
+    volatile int32_t zero = 0, one = -9; volatile int64_t wide = 77; volatile uint32_t u = 5;
+    int32_t* out = (int32_t*)a[1];
+    out[0] = one / zero; out[1] = one % zero; out[2] = (int32_t)(wide / zero);
+    out[3] = (int32_t)(u % (uint32_t)zero); out[4] = 42;
+}
+"""
+    done = bench.run(body, [X], [np.zeros(5, np.int32)])
+    assert done.outcome == "ok", done.report
+    assert done.outputs[0].tolist() == [0, -9, 0, 5, 42]
+    assert warnings_of(done.report, "division")
+
+
+def test_endless_loop_ends_as_launch_error(bench: MachineBench) -> None:
+    body = "static void kernel(u8**) { for (volatile int i = 0; i >= 0; i = 1) {} }"
+    done = bench.run(body, [X], [X], constants={"limit.basic_blocks": 1e6})
+    assert done.outcome == "launch_error"
+    assert "endless loop" in done.report["message"]
+
+
+def test_endless_recursion_ends_as_launch_error(bench: MachineBench) -> None:
+    body = """
+static __attribute__((noinline)) int deep(volatile int* p) {
+    volatile int big[64]; big[0] = *p + 1; return deep(big) + big[0];
+}
+static void kernel(u8** a) { volatile int start = 0; *(int*)a[1] = deep(&start); }
+"""
+    done = bench.run(body, [X], [X])
+    assert done.outcome == "launch_error", done.report
+    assert "stack" in done.report["message"]
+
+
+def test_absent_input_is_a_null_pointer(bench: MachineBench) -> None:
+    body = "static void kernel(u8** a) { *(int*)a[0] = a[1] == nullptr; }"
+    done = bench.run(body, [], [np.zeros(1, np.int32)], extra=["arg\tnull"])
+    assert done.outputs[0][0] == 1
+
+
+def test_tensor_list_arrives_as_the_descriptor_kernels_parse(bench: MachineBench) -> None:
+    body = """
+static void kernel(u8** a) {
+    uint64_t* words = (uint64_t*)a[1];
+    float** data = (float**)(words + words[0] / 8);
+    float* out = (float*)a[0];
+    out[0] = words[1] & 0xffffffff; out[1] = words[2]; out[2] = words[3];
+    out[3] = words[4] >> 32; out[4] = data[0][1]; out[5] = data[1][0];
+}
+"""
+    first, second = X[:6].tobytes(), X[6:10].tobytes()
+    folder_lines = ["list\tinput\t2", "item\t{folder}/one\t24\t2,3", "item\t{folder}/two\t16\t4,1"]
+    run = bench.runs + 1
+    # The bench makes the run's folder itself; the items' files lie beside it.
+    (bench.folder / f"one{run}").write_bytes(first)
+    (bench.folder / f"two{run}").write_bytes(second)
+    lines = [
+        line.replace("{folder}/one", str(bench.folder / f"one{run}")).replace(
+            "{folder}/two", str(bench.folder / f"two{run}")
+        )
+        for line in folder_lines
+    ]
+    done = bench.run(body, [], [np.zeros(6, np.float32)], extra=lines)
+    assert done.outcome == "ok", done.report
+    assert done.outputs[0].tolist() == [2, 2, 3, 1, 1, 6]

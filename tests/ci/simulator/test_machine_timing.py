@@ -1,0 +1,259 @@
+"""The machine's clock: each figure must move the way published measurements say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.ci.simulator.machine_bench import Launch, MachineBench
+
+ADD = """
+static void kernel(u8** a) {
+    const int tile = TILE, buffers = BUFFERS;
+    const int count = TOTAL / get_block_num(), tiles = count / tile;
+    half* x = (half*)a[0] + get_block_idx() * count;
+    half* y = (half*)a[1] + get_block_idx() * count;
+    half* z = (half*)a[2] + get_block_idx() * count;
+    set_vector_mask(~0ull, ~0ull);
+    for (int i = 0; i < buffers; i++) {
+        set_flag(PIPE_V, PIPE_MTE2, i); set_flag(PIPE_MTE3, PIPE_V, i);
+    }
+    for (int t = 0; t < tiles; t++) {
+        const int b = t % buffers;
+        const uint32_t base = b * (tile * 6 + GAP + FAR);
+        wait_flag(PIPE_V, PIPE_MTE2, b);
+        copy_gm_to_ubuf(ub<half>(base), x + t * tile, 0, 1, tile / 16, 0, 0);
+        copy_gm_to_ubuf(ub<half>(base + tile * 2 + GAP), y + t * tile, 0, 1, tile / 16, 0, 0);
+        set_flag(PIPE_MTE2, PIPE_V, b);
+        wait_flag(PIPE_MTE2, PIPE_V, b); wait_flag(PIPE_MTE3, PIPE_V, b);
+        vadd(ub<half>(base + tile * 4 + FAR), ub<half>(base), ub<half>(base + tile * 2 + GAP),
+             tile / 128, 1, 1, 1, 8, 8, 8);
+        set_flag(PIPE_V, PIPE_MTE2, b); set_flag(PIPE_V, PIPE_MTE3, b);
+        wait_flag(PIPE_V, PIPE_MTE3, b);
+        copy_ubuf_to_gm(z + t * tile, ub<half>(base + tile * 4 + FAR), 0, 1, tile / 16, 0, 0);
+        set_flag(PIPE_MTE3, PIPE_V, b);
+    }
+    for (int i = 0; i < buffers; i++) {
+        wait_flag(PIPE_V, PIPE_MTE2, i); wait_flag(PIPE_MTE3, PIPE_V, i);
+    }
+}
+"""
+
+
+def add(
+    bench: MachineBench,
+    *,
+    total: int = 1 << 18,
+    tile: int = 4096,
+    buffers: int = 1,
+    cores: int = 1,
+    device: str = "910B4",
+    gap: int = 0,
+    far: int = 0,
+) -> Launch:
+    body = ADD
+    values = {"TOTAL": total, "TILE": tile, "BUFFERS": buffers, "GAP": gap, "FAR": far}
+    for name, value in values.items():
+        body = body.replace(name, str(value))
+    x = np.random.default_rng(0).standard_normal(total).astype(np.float16)
+    y = x[::-1].copy()
+    done = bench.run(body, [x, y], [x], block_dim=cores, device=device)
+    assert done.outcome == "ok", done.report
+    np.testing.assert_array_equal(done.outputs[0], x + y)
+    return done
+
+
+def busy(done: Launch, pipe: str) -> float:
+    return float(done.report["busy_cycles"][pipe])
+
+
+def test_double_buffering_overlaps_copies_with_the_rest(bench: MachineBench) -> None:
+    single, double = add(bench), add(bench, buffers=2)
+    assert double.cycles < 0.75 * single.cycles
+    spans = [(s["start"], s["end"]) for s in double.timeline if s["pipe"] == "VECTOR"]
+    copies = [(s["start"], s["end"]) for s in double.timeline if s["pipe"] == "MTE2"]
+    assert any(a < d and c < b for a, b in spans for c, d in copies)
+
+
+def test_single_buffering_does_not_overlap_vector_with_loads(bench: MachineBench) -> None:
+    done = add(bench)
+    spans = [(s["start"], s["end"]) for s in done.timeline if s["pipe"] == "VECTOR"]
+    copies = [(s["start"], s["end"]) for s in done.timeline if s["pipe"] == "MTE2"]
+    assert not any(a < d and c < b for a, b in spans for c, d in copies)
+
+
+def test_larger_tiles_take_less_time(bench: MachineBench) -> None:
+    times = [add(bench, tile=tile).cycles for tile in (256, 1024, 4096, 16384)]
+    assert times == sorted(times, reverse=True)
+    assert times[0] > 5 * times[-1]
+
+
+def test_more_cores_help_until_the_memory_is_busy(bench: MachineBench) -> None:
+    one, eight, forty = (
+        add(bench, total=40 * 4096 * 8, buffers=2, cores=n).cycles for n in (1, 8, 40)
+    )
+    assert 6.5 < one / eight < 8.1
+    assert 1.15 < eight / forty < 4  # 40 cores ask for more than 0.8 TB/s
+
+
+def test_launch_overhead_grows_with_the_cores(bench: MachineBench) -> None:
+    gaps = []
+    for cores in (1, 8, 40):
+        done = add(bench, total=40 * 4096, cores=cores)
+        gaps.append(done.report["total_cycles"] - done.cycles)
+    assert gaps == sorted(gaps) and gaps[0] > 0
+
+
+def test_add_on_one_core_of_910b1_matches_the_published_time(bench: MachineBench) -> None:
+    # add_high_performance case1: 6909 µs for 16,384 tiles at 1850 MHz; vector 761.65 µs, loads
+    # 6208.76, stores 2613.2.
+    done = add(bench, total=64 * 4096, device="910B1")
+    assert done.cycles / 64 == pytest.approx(6909.14 * 1850 / 16384, rel=0.05)
+    assert busy(done, "VECTOR") / 64 == pytest.approx(761.65 * 1850 / 16384, rel=0.02)
+    assert busy(done, "MTE2") / 64 == pytest.approx(6208.76 * 1850 / 16384, rel=0.05)
+    assert busy(done, "MTE3") / 64 == pytest.approx(2613.2 * 1850 / 16384, rel=0.08)
+
+
+def test_shifted_source_and_result_in_another_bank_do_not_conflict(bench: MachineBench) -> None:
+    plain = add(bench)
+    shifted = add(bench, gap=256, far=0xC000)
+    assert plain.report["bank_conflict_cycles"] > 0
+    assert shifted.report["bank_conflict_cycles"] == 0
+    assert busy(shifted, "VECTOR") < busy(plain, "VECTOR")
+
+
+VECTOR_ADDS = """
+static void kernel(u8** a) {
+    set_vector_mask(0, ~0ull);
+    vector_dup(ub<float>(0), 1.0f, 255, 1, 1, 8, 8);
+    vector_dup(ub<float>(0x10000), 1.0f, 255, 1, 1, 8, 8);
+    pipe_barrier(PIPE_ALL);
+    for (int i = 0; i < 100; i++)
+        vadd(ub<float>(DST), ub<float>(SRC0), ub<float>(SRC1), 64, 1, BLOCK, 1, 8, REPEAT, 8);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("src0", "src1", "dst", "block", "repeat", "cycles"),
+    [
+        # Published for 910B1 (bank_conflict_ub s1 to s8): ticks of 50 MHz for 1000 instructions.
+        (0, 0x10100, 0x20000, 1, 8, 2390),
+        (0, 0x4000, 0x10000, 1, 8, 4167),
+        (0, 0x10000, 0x14100, 1, 8, 4167),
+        (0, 0x10100, 0x4000, 1, 8, 2389),
+        (0, 0x10100, 0x4020, 1, 8, 3751),
+        (0, 0x10100, 0x10100, 1, 8, 2390),
+        (0, 0x10100, 0x10100, 0, 1, 3584),
+        (0, 0x10100, 0x10100, 0, 8, 2389),
+    ],
+)
+def test_bank_conflicts_cost_what_was_measured(
+    bench: MachineBench, src0: int, src1: int, dst: int, block: int, repeat: int, cycles: int
+) -> None:
+    body = VECTOR_ADDS
+    for name, value in {"SRC0": src0, "SRC1": src1, "DST": dst, "BLOCK": block}.items():
+        body = body.replace(name, str(value))
+    body = body.replace("REPEAT", str(repeat))
+    # The loop rewrites one destination, so each instruction waits for the one before.
+    done = bench.run(body, device="910B1", auto_sync=True)
+    assert done.outcome == "ok", done.report
+    spans = [s for s in done.timeline if s["name"] == "vadd"]
+    measured = (spans[-1]["end"] - spans[0]["start"]) / 100
+    assert measured == pytest.approx(cycles * 1850 / 50 / 1000, rel=0.12)
+
+
+def test_independent_instructions_pipeline_and_dependent_ones_do_not(bench: MachineBench) -> None:
+    text = """
+static void kernel(u8** a) {
+    set_vector_mask(0, ~0ull);
+    vector_dup(ub<float>(0), 1.0f, 128, 1, 1, 8, 8);
+    pipe_barrier(PIPE_ALL);
+    for (int i = 0; i < 32; i++) {
+        vadds(ub<float>(TARGET), ub<float>(SOURCE), 1.0f, 1, 1, 1, 8, 8);
+        pipe_barrier_if
+    }
+}
+"""
+    free = text.replace("TARGET", "0x8000 + i * 256").replace("SOURCE", "i * 256")
+    chain = text.replace("TARGET", "0x100 * (i + 1)").replace("SOURCE", "0x100 * i")
+    independent = bench.run(free.replace("pipe_barrier_if", ""))
+    dependent = bench.run(chain.replace("pipe_barrier_if", "pipe_barrier(PIPE_V);"))
+    assert independent.outcome == dependent.outcome == "ok"
+    first = busy(independent, "VECTOR")
+    assert busy(dependent, "VECTOR") - first > 31 * 15
+
+
+def test_small_copies_back_to_back_pipeline_their_latency(bench: MachineBench) -> None:
+    body = """
+static void kernel(u8** a) {
+    for (int i = 0; i < 64; i++) copy_gm_to_ubuf(ub<u8>(i * 128), a[0] + i * 128, 0, 1, 4, 0, 0);
+}
+"""
+    done = bench.run(body, [np.zeros(8192, np.uint8)])
+    # data_copy_ub s1: one copy in about 20.6 cycles.
+    assert (busy(done, "MTE2") - 460) / 64 == pytest.approx(20.6, rel=0.1)
+
+
+def test_one_copy_with_many_bursts_beats_many_copies(bench: MachineBench) -> None:
+    many = """
+static void kernel(u8** a) {
+    for (int i = 0; i < 64; i++) copy_gm_to_ubuf(ub<u8>(i * 128), a[0] + i * 512, 0, 1, 4, 0, 0);
+}
+"""
+    one = "static void kernel(u8** a) { copy_gm_to_ubuf(ub<u8>(0), a[0], 0, 64, 4, 12, 0); }"
+    data = np.zeros(64 * 512, np.uint8)
+    assert bench.run(one, [data]).cycles < 0.7 * bench.run(many, [data]).cycles
+
+
+def test_copies_off_a_512_byte_boundary_are_slower(bench: MachineBench) -> None:
+    body = """
+static void kernel(u8** a) {
+    for (int i = 0; i < 8; i++) {
+        copy_gm_to_ubuf(ub<u8>(0), a[0] + OFFSET + i * 16384, 0, 1, 512, 0, 0);
+        pipe_barrier(PIPE_ALL);
+    }
+}
+"""
+    data = np.zeros(1 << 18, np.uint8)
+    aligned = bench.run(body.replace("OFFSET", "0"), [data])
+    off = bench.run(body.replace("OFFSET", "32"), [data])
+    assert off.cycles > 1.08 * aligned.cycles
+
+
+def test_data_that_was_just_read_comes_faster_from_the_cache(bench: MachineBench) -> None:
+    body = """
+static void kernel(u8** a) {
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < 16; i++)
+            copy_gm_to_ubuf(ub<u8>(0), a[0] + (get_block_idx() * 16 + PLACE) * 32768, 0, 1, 1024, 0, 0);
+}
+"""
+    data = np.zeros(40 * 2 * 16 * 32768, np.uint8)
+    twice = bench.run(body.replace("PLACE", "i"), [data], block_dim=40)
+    fresh = bench.run(body.replace("PLACE", "i + pass * 640"), [data], block_dim=40)
+    assert twice.report["hbm_bytes"] == fresh.report["hbm_bytes"] // 2
+    assert twice.cycles < 0.75 * fresh.cycles
+
+
+def test_same_launch_gives_the_same_report_to_the_byte(bench: MachineBench) -> None:
+    first = add(bench, cores=8, buffers=2)
+    second = add(bench, cores=8, buffers=2)
+    assert first.report == second.report
+    assert first.timeline == second.timeline
+
+
+def test_scalar_loop_costs_what_was_measured(bench: MachineBench) -> None:
+    # add_high_performance case0: 34 cycles for two loads, an addition and a store on half.
+    body = """
+static void kernel(u8** a) {
+    pipe_barrier(PIPE_ALL);
+    for (int i = 0; i < 4096; i++) {
+        dav_scalar_load(ub<half>(2 * i), 2); half x = *ub<half>(2 * i);
+        dav_scalar_load(ub<half>(2 * i), 2); half y = *ub<half>(2 * i);
+        dav_scalar_store(ub<half>(0x4000 + 2 * i), 2); *ub<half>(0x4000 + 2 * i) = x + y;
+    }
+}
+"""
+    done = bench.run(body)
+    assert busy(done, "SCALAR") / 4096 == pytest.approx(34, rel=0.2)
