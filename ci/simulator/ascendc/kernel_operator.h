@@ -15,3 +15,4 @@
 #include "math/index_pad.h"
 #include "math/power.h"
 #include "math/reduce.h"
+#include "math/softmax.h"

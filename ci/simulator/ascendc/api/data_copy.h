@@ -102,27 +102,39 @@ __aicore__ inline void copy_out_aligned(__gm__ T* dst, T* src, uint16_t bursts, 
     }
 }
 template <typename T>
-__aicore__ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
-                                   const DataCopyParams& params, const DataCopyPadParams& pad) {
+__aicore__ inline void DataCopyPadGm2UBImpl(__ubuf__ T* dst, __gm__ T* src,
+                                            const DataCopyParams& params,
+                                            const DataCopyPadParams& pad) {
     if (pad.isPad) {
         set_mov_pad_val(pad.paddingValue);
     } else {
         dav_no_pad_value();
     }
-    copy_in_aligned(dst.pointer(), src.address_, params.blockCount, params.blockLen, pad.leftPadding,
-                    pad.rightPadding, params.srcStride, params.dstStride);
+    copy_in_aligned(dst, src, params.blockCount, params.blockLen, pad.leftPadding, pad.rightPadding,
+                    params.srcStride, params.dstStride);
 }
 template <typename T>
-__aicore__ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
-                                   const DataCopyExtParams& params,
-                                   const DataCopyPadExtParams<T>& pad) {
+__aicore__ inline void DataCopyPadGm2UBImpl(__ubuf__ T* dst, __gm__ T* src,
+                                            const DataCopyExtParams& params,
+                                            const DataCopyPadExtParams<T>& pad) {
     if (pad.isPad) {
         set_mov_pad_val(uint64_t(GetScalarBitcodeValue(pad.paddingValue)));
     } else {
         dav_no_pad_value();
     }
-    copy_in_aligned(dst.pointer(), src.address_, params.blockCount, params.blockLen, pad.leftPadding,
-                    pad.rightPadding, params.srcStride, params.dstStride);
+    copy_in_aligned(dst, src, params.blockCount, params.blockLen, pad.leftPadding, pad.rightPadding,
+                    params.srcStride, params.dstStride);
+}
+template <typename T>
+__aicore__ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                                   const DataCopyParams& params, const DataCopyPadParams& pad) {
+    DataCopyPadGm2UBImpl(dst.pointer(), src.address_, params, pad);
+}
+template <typename T>
+__aicore__ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                                   const DataCopyExtParams& params,
+                                   const DataCopyPadExtParams<T>& pad) {
+    DataCopyPadGm2UBImpl(dst.pointer(), src.address_, params, pad);
 }
 template <typename T>
 __aicore__ inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
@@ -228,8 +240,10 @@ __aicore__ inline void Fill(GlobalTensor<T> global, uint64_t size, T value) {
 
 // ---- atomics ----------------------------------------------------------------------------------------------------
 template <typename T> __aicore__ inline void SetAtomicType() {
-    static_assert(SupportType<T, float, half, bfloat16_t, int32_t, int16_t, int8_t>(),
-                  "atomics know float, half, bfloat16_t, int32_t, int16_t and int8_t");
+    // Unreached branches of generic kernels may name other types: only reaching one is an error.
+    if constexpr (!SupportType<T, float, half, bfloat16_t, int32_t, int16_t, int8_t>()) {
+        dav_fail("Atomics know float, half, bfloat16_t, int32_t, int16_t and int8_t only.");
+    }
     if constexpr (IsSameType<T, float>::value) set_atomic_f32();
     if constexpr (IsSameType<T, half>::value) set_atomic_f16();
     if constexpr (IsSameType<T, bfloat16_t>::value) set_atomic_bf16();

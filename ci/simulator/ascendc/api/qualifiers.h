@@ -2,8 +2,6 @@
 // type aliases, data type and format numbers, tiling macros.
 #pragma once
 
-#include <cfloat>
-#include <climits>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -135,6 +133,27 @@ using GM_ADDR = __gm__ uint8_t*;
 #define FORMAT_NDC1HWC0 32
 #define FORMAT_FRACTAL_Z_3D 33
 #define FORMAT_NCL 47
+
+// Scalar helpers that the device compiler has built in.
+#define ASC_BUILTIN_MIN_MAX(T)                                   \
+    inline T min(T a, T b) { return b < a ? b : a; }             \
+    inline T max(T a, T b) { return a < b ? b : a; }
+ASC_BUILTIN_MIN_MAX(int)
+ASC_BUILTIN_MIN_MAX(unsigned)
+ASC_BUILTIN_MIN_MAX(int64_t)
+ASC_BUILTIN_MIN_MAX(uint64_t)
+ASC_BUILTIN_MIN_MAX(float)
+#undef ASC_BUILTIN_MIN_MAX
+
+// Variables that the device compiler has built in.
+struct BuiltinBlockIndex {
+    __aicore__ operator int64_t() const { return get_block_idx(); }
+};
+struct BuiltinBlockNumber {
+    __aicore__ operator int64_t() const { return get_block_num(); }
+};
+inline constexpr BuiltinBlockIndex block_idx{};
+inline constexpr BuiltinBlockNumber block_num{};
 
 namespace AscendC {
 constexpr int32_t MIX = 0;

@@ -188,8 +188,8 @@ __aicore__ inline int64_t CountBitsCntSameAsSignBit(int64_t value) {
 }
 
 // ---- what prints or traces on a device does nothing here ------------------------------------------------
-#define printf(...) ((void)0)
-#define PRINTF(...) ((void)0)
+template <typename... Arguments> __aicore__ inline void printf(const char*, Arguments...) {}
+template <typename... Arguments> __aicore__ inline void PRINTF(const char*, Arguments...) {}
 template <typename T> __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t) {}
 template <typename T, typename S>
 __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t, const S&) {}

@@ -274,6 +274,7 @@ ASC_REDUCE_EXTREME(ReduceMin, false)
 #undef ASC_REDUCE_EXTREME
 
 // ---- the special registers of reductions ---------------------------------------------------------------
+__aicore__ inline int64_t GetAccVal() { return get_acc_val(); }
 template <typename T> __aicore__ inline T GetAccVal() { return accumulator_as<T>(get_acc_val()); }
 template <typename T> __aicore__ inline void GetReduceMaxMinCount(T& value, T& index) {
     const uint64_t bits = uint64_t(get_max_min_cnt());

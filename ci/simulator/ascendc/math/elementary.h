@@ -3,6 +3,7 @@
 // fits in double precision; relative errors are below 3e-8 unless said otherwise.
 #pragma once
 
+#include "../api/vector_unary.h"
 #include "steps.h"
 
 namespace AscendC {
@@ -251,6 +252,38 @@ ASC_OPERATION(ErfcOperation, 5) {
     s.adds(dst, value, 1.0f);
 }
 #undef ASC_OPERATION
+
+// e^x as e^floor(x) times the Taylor series of the fraction up to the given power.
+template <uint8_t level> struct TaylorExpOperation {
+    static constexpr uint32_t SCRATCH = 3;
+    __aicore__ static void run(const FloatSteps& s, float* dst, float* src, float* scratch,
+                               uint32_t pass) {
+        float* whole = scratch;
+        float* fraction = scratch + pass;
+        float* series = scratch + 2 * pass;
+        s.floor(whole, src);
+        s.sub(fraction, src, whole);
+        s.exp(whole, whole);
+        s.fill(series, 1.0f);
+        for (int power = level; power > 0; --power) {
+            s.mul(series, series, fraction);
+            s.muls(series, series, 1.0f / float(power));
+            s.adds(series, series, 1.0f);
+        }
+        s.mul(dst, whole, series);
+    }
+};
+template <typename T, uint8_t taylorExpandLevel, bool isReuseSource = false>
+__aicore__ inline void Exp(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                           const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount) {
+    run_elementwise<TaylorExpOperation<taylorExpandLevel>>(dst, src, sharedTmpBuffer, calCount);
+}
+template <typename T, uint8_t taylorExpandLevel, bool isReuseSource = false>
+__aicore__ inline void Exp(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                           const uint32_t calCount) {
+    using Operation = TaylorExpOperation<taylorExpandLevel>;
+    run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), calCount);
+}
 
 #define ASC_FUNCTION(Name, Operation)                                                            \
     template <typename T, bool isReuseSource = false>                                            \

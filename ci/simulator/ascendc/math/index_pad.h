@@ -182,12 +182,20 @@ __aicore__ inline void Select(const LocalTensor<T>& dst, T src0, const LocalTens
                               const SelectWithBytesMaskShapeInfo& info) {
     select_by_bytes<false>(dst, src1, src0, mask, sharedTmpBuffer, info);
 }
+// The older name.
 template <typename T, typename U, bool isReuseMask = true>
 __aicore__ inline void SelectWithBytesMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0,
                                            T src1, const LocalTensor<U>& mask,
                                            const LocalTensor<uint8_t>& sharedTmpBuffer,
                                            const SelectWithBytesMaskShapeInfo& info) {
     select_by_bytes<true>(dst, src0, src1, mask, sharedTmpBuffer, info);
+}
+template <typename T, typename U, bool isReuseMask = true>
+__aicore__ inline void SelectWithBytesMask(const LocalTensor<T>& dst, T src0,
+                                           const LocalTensor<T>& src1, const LocalTensor<U>& mask,
+                                           const LocalTensor<uint8_t>& sharedTmpBuffer,
+                                           const SelectWithBytesMaskShapeInfo& info) {
+    select_by_bytes<false>(dst, src1, src0, mask, sharedTmpBuffer, info);
 }
 
 }  // namespace AscendC

@@ -1,0 +1,127 @@
+// SoftMax over the rows of a matrix, whole and in the pieces that it is made of.
+#pragma once
+
+#include "../kernel_tiling/kernel_tiling.h"
+#include "reduce.h"
+
+namespace AscendC {
+
+struct SoftMaxShapeInfo {
+    uint32_t srcM{0};
+    uint32_t srcK{0};  // columns a row takes, a multiple of 32 bytes
+    uint32_t oriSrcM{0};
+    uint32_t oriSrcK{0};  // columns that count
+};
+
+// One row of floats: max, e^(x - max), sum, quotient. `work` holds max(columns / 8, 64) + 64
+// elements; dst may be src. The maximum and the sum of the row are left in `row_max`, `row_sum`.
+__aicore__ inline void softmax_row(float* dst, float* src, uint32_t columns, float* work,
+                                   float& row_max, float& row_sum) {
+    constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(float);
+    float* from = src;
+    uint32_t left = columns;
+    set_mask_count();
+    do {
+        set_vector_mask(0, left);
+        vcmax(work, from, 1, 1, 1, DEFAULT_REPEAT_STRIDE, ONLY_VALUE);
+        pipe_barrier(PIPE_V);
+        from = work;
+        left = (left + whole - 1) / whole;
+    } while (left > 1);
+    order_pipes<HardEvent::V_S>();
+    row_max = load_scalar_result(work);
+    order_pipes<HardEvent::S_V>();
+    set_vector_mask(0, columns);
+    vadds(dst, src, -row_max, 1, 1, 1, 8, 8);
+    pipe_barrier(PIPE_V);
+    vexp(dst, dst, 1, 1, 1, 8, 8);
+    pipe_barrier(PIPE_V);
+    vcadd(work, dst, 1, 1, 1, DEFAULT_REPEAT_STRIDE, true);
+    order_pipes<HardEvent::V_S>();
+    row_sum = accumulator_as<float>(get_acc_val());
+    vmuls(dst, dst, 1.0f / row_sum, 1, 1, 1, 8, 8);
+    pipe_barrier(PIPE_V);
+    set_mask_norm();
+    set_vector_mask(FULL_MASK, FULL_MASK);
+}
+
+template <typename T>
+__aicore__ inline void run_softmax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                   const LocalTensor<uint8_t>& scratch, uint32_t rows,
+                                   uint32_t pitch, uint32_t columns, float* maxima, float* sums,
+                                   uint32_t per_row) {
+    const uint32_t wide = IsSameType<T, float>::value ? 0 : (columns + 63) / 64 * 64;
+    const uint32_t work = (columns / 8 > 64 ? columns / 8 / 8 * 8 : 64) + 64;
+    if (scratch.GetSize() < (wide + work) * sizeof(float)) {
+        dav_fail("SoftMax was given too little temporary space for one row.");
+    }
+    float* space = reinterpret_cast<float*>(scratch.GetPhyAddr());
+    for (uint32_t row = 0; row < rows; ++row) {
+        float row_max;
+        float row_sum;
+        if constexpr (IsSameType<T, float>::value) {
+            softmax_row(dst.pointer() + row * pitch, src.pointer() + row * pitch, columns, space,
+                        row_max, row_sum);
+        } else {
+            {
+                const FloatSteps s(columns);
+                s.widen(space + work, src.pointer() + row * pitch);
+            }
+            softmax_row(space + work, space + work, columns, space, row_max, row_sum);
+            const FloatSteps s(columns);
+            s.narrow(dst.pointer() + row * pitch, space + work, RoundMode::CAST_RINT);
+        }
+        for (uint32_t i = 0; i < per_row; ++i) {
+            dav_scalar_store(maxima + row * per_row + i, sizeof(float));
+            maxima[row * per_row + i] = row_max;
+            dav_scalar_store(sums + row * per_row + i, sizeof(float));
+            sums[row * per_row + i] = row_sum;
+        }
+    }
+}
+// The shape: given, or all rows that the tiling was made for.
+__aicore__ inline SoftMaxShapeInfo softmax_shape(const SoftMaxShapeInfo& given,
+                                                 const SoftMaxTiling& tiling) {
+    if (given.srcM != 0) return given;
+    return {tiling.srcM, tiling.srcK, tiling.srcM, tiling.srcK};
+}
+
+template <typename T, bool isReuseSource = false, bool isBasicBlock = false>
+__aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                               const LocalTensor<uint8_t>& sharedTmpBuffer,
+                               const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
+    const SoftMaxShapeInfo shape = softmax_shape(info, tiling);
+    run_softmax(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK, nullptr, nullptr, 0);
+}
+template <typename T, bool isReuseSource = false, bool isBasicBlock = false>
+__aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                               const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
+    LocalTensor<uint8_t> scratch;
+    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
+    SoftMax<T>(dst, src, scratch, tiling, info);
+}
+// With a block of 32 bytes a row for its maximum and one for its sum.
+template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
+          bool isDataFormatNZ = false>
+__aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<float>& sum,
+                               const LocalTensor<float>& max, const LocalTensor<T>& src,
+                               const LocalTensor<uint8_t>& sharedTmpBuffer,
+                               const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
+    static_assert(!isDataFormatNZ, "SoftMax takes row-major matrices");
+    const SoftMaxShapeInfo shape = softmax_shape(info, tiling);
+    run_softmax(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK, max.pointer(),
+                sum.pointer(), ONE_BLK_SIZE / uint32_t(sizeof(float)));
+    order_pipes<HardEvent::S_V>();
+    order_pipes<HardEvent::S_MTE3>();
+}
+template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
+          bool isDataFormatNZ = false>
+__aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<float>& sum,
+                               const LocalTensor<float>& max, const LocalTensor<T>& src,
+                               const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
+    LocalTensor<uint8_t> scratch;
+    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
+    SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ>(dst, sum, max, src, scratch, tiling, info);
+}
+
+}  // namespace AscendC
