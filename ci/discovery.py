@@ -160,7 +160,7 @@ def _read_operator(root: Path) -> Operator:
     )
     declared = {}
     for path, text in work.items():
-        if path.endswith((".cpp", ".cc")) and (definition := find_definition(text, shared)):
+        if _is_unit(path) and (definition := find_definition(text, shared)):
             declared[path] = definition
     if not declared:
         raise InputError(
@@ -168,8 +168,11 @@ def _read_operator(root: Path) -> Operator:
             " OpDef with OP_ADD."
         )
     definition_source, definition = next(iter(declared.items()))
+    if root / definition_source in build.own_sources:
+        # The build names its host sources: one that it leaves out belongs to something else.
+        work = {p: t for p, t in work.items() if not _is_unit(p) or root / p in build.own_sources}
     entry, kernel_functions, parameters = _kernel(root, kernel)
-    functions = {p: tiling_functions(t) for p, t in work.items() if p.endswith((".cpp", ".cc"))}
+    functions = {p: tiling_functions(t) for p, t in work.items() if _is_unit(p)}
     tiling_sources = tuple(p for p, names in functions.items() if names)
     if not tiling_sources and not build.shared_sources:
         raise InputError(
@@ -202,6 +205,10 @@ def _read_operator(root: Path) -> Operator:
             dict.fromkeys((*build.shared_sources, *_neighbour_sources(root, work)))
         ),
     )
+
+
+def _is_unit(path: str) -> bool:
+    return path.endswith((".cpp", ".cc"))
 
 
 def _layout(root: Path) -> Literal["cann-ops", "ops-math"]:
@@ -266,7 +273,7 @@ def _kernel(root: Path, kernel: dict[str, str]) -> tuple[str, tuple[str, ...], t
     functions: list[str] = []
     for path, raw in kernel.items():
         text = without_comments(raw)
-        if path.endswith((".cpp", ".cc")):
+        if _is_unit(path):
             entries += [(path, name, p) for name, p in _ENTRY.findall(text)]
         functions += _FUNCTION.findall(text)
     if not entries:
