@@ -94,17 +94,27 @@ class Golden:
     def _call(self, case: WorkloadCase, arguments: list[Any]) -> Any:
         parameters = inspect.signature(self._function).parameters
         takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        attrs = {k: v for k, v in case.attrs.items() if takes_all or k in parameters}
+        named: dict[str, Any] = {
+            k: v for k, v in case.attrs.items() if takes_all or k in parameters
+        }
+        names = [spec.name for spec in self._operator.inputs] if self._operator else []
+        if names and all(n in parameters for n in names):
+            # A function that calls its parameters as the definition does may order them its way.
+            named |= {
+                name: _plain_number(value, parameters[name])
+                for name, value in zip(names, arguments, strict=False)
+            }
+            arguments = []
         try:
-            inspect.signature(self._function).bind(*arguments, **attrs)
+            inspect.signature(self._function).bind(*arguments, **named)
         except TypeError as problem:
             raise InputError(
-                f"golden {self._label} cannot be called with the {len(arguments)} inputs and"
-                f" attributes ({', '.join(attrs) or 'none'}) of case '{case.name}': {problem}."
+                f"golden {self._label} cannot be called with the {len(case.inputs)} inputs and"
+                f" attributes ({', '.join(case.attrs) or 'none'}) of case '{case.name}': {problem}."
             ) from None
         try:
             with np.errstate(all="ignore"):
-                return self._function(*arguments, **attrs)
+                return self._function(*arguments, **named)
         except Exception as problem:
             frames = traceback.extract_tb(problem.__traceback__)
             raise InputError(
@@ -150,6 +160,13 @@ class Golden:
         if dtype is None:
             raise InputError(f"{where} the unknown dtype '{name or array.dtype.name}'.")
         return store(array, dtype)
+
+
+def _plain_number(value: Any, parameter: inspect.Parameter) -> Any:
+    """A one-element tensor as the number that the parameter's annotation asks for."""
+    wants_number = parameter.annotation in (float, int, bool, "float", "int", "bool")
+    size = value.numel() if hasattr(value, "numel") else getattr(value, "size", 0)
+    return value.item() if wants_number and size == 1 else value
 
 
 def _load(file: Path) -> ModuleType:

@@ -3,10 +3,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ci.discovery import load_operator
 from ci.dtypes import from_bfloat16, to_bfloat16
 from ci.errors import InputError
 from ci.golden import Golden
 from ci.workload import TensorCase, Workload, WorkloadCase
+from tests.ci.small_operator import DEFINITION, TILING, write_operator
 
 
 def workload(folder: Path, source: str, golden: str = "golden.py:f") -> Workload:
@@ -84,3 +86,22 @@ def test_goldens_that_fail_say_where(tmp_path: Path, source: str, words: str) ->
         Golden(workload(tmp_path, source)).outputs(
             case("float32", "float32"), [np.zeros(2, np.float32)]
         )
+
+
+def test_parameters_named_like_the_inputs_may_stand_in_any_order(tmp_path: Path) -> None:
+    host = (TILING + DEFINITION).replace('"mask"', '"alpha"')
+    operator = load_operator(write_operator(tmp_path, host=host))
+    source = "def f(alpha: float, weights, scale, x):\n    return x * alpha + scale\n"
+    golden = Golden(workload(tmp_path, source), operator)
+    plain = WorkloadCase(
+        name="c",
+        inputs=(
+            TensorCase(shape=(2,), dtype="float32"),
+            TensorCase(shape=(1,), dtype="uint8"),
+            (TensorCase(shape=(2,), dtype="float32"),),
+        ),
+        attrs={"scale": 1.0},
+    )
+    x = np.array([1, 2], np.float32)
+    (out,) = golden.outputs(plain, [x, np.array([3], np.uint8), [x]])
+    assert isinstance(out, np.ndarray) and out.tolist() == [4, 7]
