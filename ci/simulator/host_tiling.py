@@ -129,6 +129,9 @@ class TilingAnswer(Frozen):
 
     block_dim: int = Field(ge=1)
     tiling_key: int = Field(ge=0)
+    template_arguments: tuple[int, ...] | None = Field(
+        default=None, description="What a template tiling key stands for; see template_key.py."
+    )
     data: bytes = Field(description="The raw tiling data, as the kernel gets it.")
     workspace: tuple[int, ...] = Field(default=(), description="Sizes in bytes.")
     schedule_mode: int = 0
@@ -371,6 +374,7 @@ def _tiling_answer(answer: dict[str, Any], log: list[str]) -> TilingAnswer:
     return TilingAnswer(
         block_dim=answer["block_dim"],
         tiling_key=answer["tiling_key"],
+        template_arguments=answer["template_arguments"],
         data=bytes.fromhex(answer["data"]),
         workspace=tuple(answer["workspace"]),
         schedule_mode=answer["schedule_mode"],

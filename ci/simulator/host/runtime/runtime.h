@@ -14,6 +14,9 @@ fe::PlatFormInfos& current_platform();
 // Log lines since the start, "error: …" and so on, for the answer.
 std::vector<std::string>& log_lines();
 
+// The template arguments behind each key that the tiling asked for.
+std::map<uint64_t, std::vector<int64_t>>& template_choices();
+
 struct TensorRequest {
   int dtype = 0;
   int format = 2;

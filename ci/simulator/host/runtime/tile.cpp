@@ -180,6 +180,13 @@ std::string tensor_json(const gert::Tensor& t) {
          ",\"shape\":" + list(dims, [](int64_t d) { return std::to_string(d); }) + "}";
 }
 
+std::string choice(uint64_t key) {
+  const auto found = template_choices().find(key);
+  return found == template_choices().end()
+             ? "null"
+             : list(found->second, [](int64_t v) { return std::to_string(v); });
+}
+
 std::string answer(const Node& node, const std::string& status, const std::string& step,
                    const std::string& message) {
   const size_t size = std::min(node.tiling.GetDataSize(), node.tiling.GetCapacity());
@@ -199,7 +206,7 @@ std::string answer(const Node& node, const std::string& status, const std::strin
          ",\"tiling_key\":" + std::to_string(node.tiling_key) + ",\"data\":\"" +
          hex(node.tiling.GetData(), size) +
          "\",\"workspace\":" + list(sizes, [](size_t s) { return std::to_string(s); }) +
-         ",\"schedule_mode\":" + std::to_string(node.schedule_mode) + ",\"outputs\":" + outputs +
+         ",\"template_arguments\":" + choice(node.tiling_key) + ",\"schedule_mode\":" + std::to_string(node.schedule_mode) + ",\"outputs\":" + outputs +
          "],\"log\":" + list(log_lines(), quoted) + "}\n";
 }
 
