@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import duckdb
-from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_exponential_jitter
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
 from ci.errors import InputError
 from ci.trial import Trial
@@ -110,7 +110,7 @@ class TrialStore:
     @retry(
         retry=retry_if_exception_type(duckdb.IOException),
         stop=stop_after_delay(_LOCK_PATIENCE_S),
-        wait=wait_exponential_jitter(initial=0.01, max=0.5),
+        wait=wait_random_exponential(multiplier=0.01, max=0.5),
         reraise=True,
     )
     def _open(self) -> duckdb.DuckDBPyConnection:

@@ -27,7 +27,10 @@ UB_SHARES = 16
 UB_SHARE_VALUES = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)
 
 _CORE_CALL = re.compile(r"GetCoreNum(?:Aiv|Vector)?\(\)$")
-_CAPPED = re.compile(r"^([\w.\->]+GetCoreNum(?:Aiv|Vector)?\(\))<(\d+)\?\1:\2$")
+_LIMITED = re.compile(r"^([\w.\->]+GetCoreNum(?:Aiv|Vector)?\(\))<(.+)\?\1:\2$")
+_ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
+WHY_WORK = "Starting a core costs time, so each should have enough to do."
+WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
 _UB_CALL = re.compile(r"GetCoreMemSize\(.*CoreMemType::UB,([\w.\->]+)\)$")
 _NUMBER = re.compile(r"^(\d+)([uUlL]*)$")
 _PRODUCT = re.compile(r"^\(?\d+[uUlL]*(?:\*\d+[uUlL]*)+\)?$")
@@ -77,7 +80,7 @@ def _core_knobs(source: Source, path: str) -> list[Knob]:
         context = _context_name(source, node)
         escaped = re.escape(left)
         if context:
-            total = f"{context}->GetInputShape(0)->GetStorageShape().GetShapeSize()"
+            total = f"{context}->{_ELEMENTS}"
             work = re.match(
                 rf"\s*if \({escaped} > \(?{re.escape(total)} / (\d+) \+ 1\)?\) \{{"
                 rf"\s*{escaped} = [^;]*;\s*\}}",
@@ -101,7 +104,7 @@ def _core_knobs(source: Source, path: str) -> list[Knob]:
                     CORE_WORK,
                     current,
                     "block_dim",
-                    "A core's start-up costs time, so small inputs want fewer cores.",
+                    WHY_WORK,
                 )
             )
             place = end
@@ -124,7 +127,7 @@ def _core_knobs(source: Source, path: str) -> list[Knob]:
 
 
 def _constant_core_knobs(source: Source, path: str) -> list[Knob]:
-    """A cap on the core count where it is stored in a const, so that no statement can lower it."""
+    """The same where the core count is stored in a const: one limit, within the expression."""
     knobs = []
     for node in walk(source.root):
         if node.type != "init_declarator" or node.parent is None:
@@ -132,21 +135,23 @@ def _constant_core_knobs(source: Source, path: str) -> list[Knob]:
         left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
         if left is None or right is None or not re.search(r"\bconst\b", source.code(node.parent)):
             continue
-        capped = _CAPPED.match(source.code(right))
-        if not capped and not _CORE_CALL.search(source.code(right)):
+        limited = _LIMITED.match(source.code(right))
+        if not limited and not _CORE_CALL.search(source.code(right)):
             continue
-        call = source.of(right).split("<")[0].strip() if capped else source.of(right)
-        name = source.code(left)
+        call = source.of(right).split("<")[0].strip() if limited else source.of(right)
+        context = _context_name(source, node)
+        total = f"{context}->{_ELEMENTS}"
+        limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if context else "{value}"
         knob = _knob(
-            f"{name}.cap",
-            "core_cap",
+            f"{source.code(left)}.{'work' if context else 'cap'}",
+            "core_work" if context else "core_cap",
             path,
             (right.start_byte, right.end_byte),
-            f"{call} < {{value}} ? {call} : {{value}}",
-            (NO_CAP, *CORE_CAPS),
-            int(capped.group(2)) if capped else NO_CAP,
+            f"{call} < {limit} ? {call} : {limit}",
+            CORE_WORK if context else (NO_CAP, *CORE_CAPS),
+            int(re.findall(r"\d+", limited.group(2))[-2 if context else -1]) if limited else NO_CAP,
             "block_dim",
-            "Fewer cores start faster and may divide the work more evenly.",
+            WHY_WORK if context else WHY_CAP,
         )
         knobs.append(knob.model_copy(update={"neutral_text": call}))
     return knobs

@@ -34,19 +34,20 @@ MOST_MOVES = 5
 _BY_CLASS: dict[str, tuple[str, ...]] = {
     "launch_overhead": ("core_work", "core_cap", "literal", "block_constant"),
     "low_parallelism": ("literal", "block_constant", "constant", "core_cap"),
-    "tail_imbalance": ("core_cap", "ub_share", "constant"),
+    "tail_imbalance": ("core_work", "core_cap", "ub_share", "constant"),
     "no_overlap": ("ub_share", "constant", "divisor"),
-    "gm_bandwidth": ("core_cap", "ub_share", "constant", "literal", "block_constant"),
+    "gm_bandwidth": ("ub_share", "core_work", "core_cap", "constant", "literal", "block_constant"),
     "small_copies": ("divisor", "constant", "core_work", "core_cap"),
     "ub_underused": ("divisor", "constant"),
     "short_vectors": ("divisor", "constant", "core_work"),
-    "vector_bound": ("core_cap", "literal", "block_constant", "divisor"),
+    "vector_bound": ("core_work", "literal", "block_constant", "divisor"),
     "scalar_bound": ("divisor", "constant", "literal", "block_constant"),
     "bank_conflict": ("divisor", "ub_share", "constant"),
 }
 _ALL_KINDS = (
-    "ub_share", "core_cap", "literal", "block_constant", "constant", "divisor", "core_work",
+    "core_work", "ub_share", "literal", "block_constant", "constant", "divisor", "core_cap",
 )  # fmt: skip
+# core_cap comes last: it fits the workload's shapes only, core_work adapts to others.
 
 
 def knob_moves(
@@ -54,7 +55,7 @@ def knob_moves(
 ) -> Iterator[tuple[dict[str, KnobValue], str]]:
     """(all knob values, why) with one knob moved: the first choice of each, then the second …
 
-    A direction in which a move from this parent changed nothing at all is not followed further.
+    Moves that an earlier one proves idle are left out: it changed no figure, and went further.
     """
     still = _still(template, best, history)
     kinds = list(dict.fromkeys([*(k for c in classes for k in _BY_CLASS.get(c, ())), *_ALL_KINDS]))
@@ -62,7 +63,7 @@ def knob_moves(
         enumerate(template.knobs), key=lambda pair: (kinds.index(_kind(pair[1])), pair[0])
     )
     rows = [
-        [(k, v) for v in _preferred(k)[:MOST_MOVES] if (k.name, v > k.current) not in still]
+        [(k, v) for v in _preferred(k)[:MOST_MOVES] if not _idle(k, v, still.get(k.name, ()))]
         for _, k in knobs
     ]
     for column in zip_longest(*rows):
@@ -75,11 +76,11 @@ def knob_moves(
 
 def _still(
     template: TilingTemplate, best: Trial, history: Sequence[Trial]
-) -> set[tuple[str, bool]]:
-    """(knob, upwards) of the single moves, from the present value, that changed no figure."""
+) -> dict[str, list[KnobValue]]:
+    """By knob, the values to which a single move from the present one changed no figure."""
     now = template.values()
     by_hash = {t.candidate.hash: t for t in history if not t.cached}
-    still = set()
+    still: dict[str, list[KnobValue]] = {}
     for trial in history:
         parent = by_hash.get(trial.candidate.parent)
         knobs = trial.candidate.knobs
@@ -88,8 +89,23 @@ def _still(
         before = parent.candidate.knobs or (now if parent is best else {})
         moved = [k for k, v in knobs.items() if k in now and v != before.get(k, now[k])]
         if len(moved) == 1 and before.get(moved[0], now[moved[0]]) == now[moved[0]]:
-            still.add((moved[0], float(knobs[moved[0]]) > now[moved[0]]))
+            value = knobs[moved[0]]
+            if not isinstance(value, str):
+                still.setdefault(moved[0], []).append(value)
     return still
+
+
+def _idle(knob: Knob, value: KnobValue, still: Sequence[KnobValue]) -> bool:
+    """Whether a value cannot matter because another one did not.
+
+    A limit that did not bite leaves looser limits idle too; any other knob that was moved without
+    effect is taken to have none further on in the same direction.
+    """
+    if knob.kind == "core_work" and knob.current == knob.neutral:
+        return any(0 < value <= s for s in still)
+    if knob.kind == "core_cap" and knob.current == knob.neutral:
+        return any(value >= s for s in still)
+    return any((value > knob.current) == (s > knob.current) for s in still)
 
 
 def same_figures(one: Trial, two: Trial) -> bool:
@@ -190,7 +206,7 @@ def _preferred(knob: Knob) -> list[KnobValue]:
     elif knob.kind == "core_cap":
         order = (20, 32, 10, 24, 16, 8, 4, 40, 0)
     elif knob.kind == "core_work":
-        order = (1024, 4096, 256, 16384, 2048, 0)
+        order = (8192, 4096, 16384, 2048, 32768, 1024, 0)
     elif knob.kind == "ub_share":
         order = (8, 4, 12, 2, 6, 16)
     elif knob.decides == "buffer_number":

@@ -76,7 +76,10 @@ class TilingTemplate(Frozen):
         changed: dict[str, str] = {}
         for path, text in plain.items():
             new = text
-            mine = sorted((k for k in self.knobs if k.file == path), key=lambda k: -k.start)
+            # from the end on; of two insertions at one place, the one listed first stands first
+            mine = sorted(
+                (k for k in reversed(self.knobs) if k.file == path), key=lambda k: -k.start
+            )
             for knob in mine:
                 value = values.get(knob.name, knob.current)
                 if value != knob.current:

@@ -6,6 +6,7 @@ resumed run proposes what the interrupted one did.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ci.cpp_source import parse
@@ -151,7 +152,7 @@ def rank_motifs(
 ) -> list[Motif]:
     """Motifs that retrieved experience names, then those of the diagnosed classes, then the rest.
 
-    Within a rank a motif that failed often in this run comes later.
+    Within a rank a motif that often failed to help in this run comes later.
     """
     named = {r.tuple.rule_id: i for i, r in reversed(list(enumerate(retrieved)))}
     places = {c: i for i, c in enumerate(diagnosis.classes)}
@@ -178,8 +179,15 @@ def _promising(
     """Applications not tried yet, motif by motif, with their candidates.
 
     Left out: functions that the workload never runs, and single places of a rewrite that changed
-    no figure when it was applied to all places at once.
+    no figure when it was applied to all places at once. What was tried in vain from an earlier
+    best comes last.
     """
+    vain = {
+        _signature(t.candidate.rationale)
+        for t in history
+        if t.candidate.stage == "kernel" and not _helped(t, history)
+    }
+    late: list[tuple[Application, Candidate]] = []
     seen = {t.candidate.hash: t for t in history}
     hot = _hot_lines(best)
     for motif in motifs:
@@ -191,10 +199,26 @@ def _promising(
                 operator, best, {one.path: one.text}, "kernel", _rationale(one), (motif.id,)
             )
             earlier = seen.get(candidate.hash)
-            if earlier is None:
+            if earlier is None and _signature(candidate.rationale) in vain:
+                late.append((one, candidate))
+            elif earlier is None:
                 yield one, candidate
             elif len(one.lines) > 1 and same_figures(earlier, best):
                 idle.add((one.path, one.variant))
+    yield from late
+
+
+def _signature(rationale: str) -> str:
+    """A rationale without line numbers, which move as other rewrites are inherited."""
+    return re.sub(r"\bline \d+", "line", rationale)
+
+
+def _helped(trial: Trial, history: Sequence[Trial]) -> bool:
+    """Whether a trial was faster than its parent."""
+    parent = next((t for t in history if t.candidate.hash == trial.candidate.parent), None)
+    if parent is None or parent.measurement is None or trial.measurement is None:
+        return False
+    return trial.measurement.score_us < parent.measurement.score_us
 
 
 def _hot_lines(best: Trial) -> dict[str, set[int]]:

@@ -1,0 +1,235 @@
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ci.errors import InputError
+from ci.operator import Operator
+from ci.optimizer.event import Event
+from ci.optimizer.run import TRIALS_FILE, optimize
+from ci.optimizer.settings import OptimizeSettings
+from ci.optimizer.template import TilingTemplate
+from ci.proposer.rules import RulesProposer
+from ci.result import Result
+from ci.trial import Candidate, Outcome, Trial
+from ci.trial_store import TrialStore
+from tests.ci.optimizer.model_operator import (
+    HOST_FILE,
+    KERNEL_FILE,
+    WORKLOAD,
+    ModelEvaluator,
+    write,
+)
+
+
+def run(
+    operator: Operator,
+    out: Path,
+    *,
+    evaluator: ModelEvaluator | None = None,
+    proposer: RulesProposer | None = None,
+    events: list[Event] | None = None,
+    budget: int = 24,
+    resume: bool = False,
+    seed: int = 0,
+) -> Result:
+    return optimize(
+        operator,
+        WORKLOAD,
+        evaluator or ModelEvaluator(operator),
+        proposer or RulesProposer(),
+        None,
+        OptimizeSettings(budget=budget, resume=resume, seed=seed),
+        out,
+        events.append if events is not None else lambda event: None,
+    )
+
+
+def key(trials: Sequence[Trial]) -> list[tuple[int, str, str, float | None]]:
+    return [
+        (
+            t.number,
+            t.candidate.model_dump_json(),
+            t.outcome.value,
+            t.measurement.score_us if t.measurement else None,
+        )
+        for t in trials
+    ]
+
+
+def test_both_stages_improve_and_their_best_pair_is_inherited(tmp_path: Path) -> None:
+    result = run(write(tmp_path), tmp_path / "out", budget=40)
+    assert result.verdict == "improved"
+    assert result.speedup > 2
+    assert set(result.best.candidate.files) == {HOST_FILE, KERNEL_FILE}
+
+
+def test_the_budget_covers_everything_and_is_never_overdrawn(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    evaluator = ModelEvaluator(operator)
+    result = run(operator, tmp_path / "out", evaluator=evaluator, budget=10)
+    assert len(evaluator.evaluated) == 9  # the tenth is the final verification
+    assert result.budget.evaluations == result.budget.granted == 10
+
+
+def test_no_candidate_is_evaluated_twice(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    evaluator = ModelEvaluator(operator)
+    run(operator, tmp_path / "out", evaluator=evaluator, budget=40)
+    assert len(set(evaluator.evaluated)) == len(evaluator.evaluated)
+
+
+def test_a_failed_candidate_is_recorded_and_is_nobodys_parent(tmp_path: Path) -> None:
+    result = run(write(tmp_path), tmp_path / "out", budget=40)
+    failed = {t.candidate.hash for t in result.trials if t.outcome is not Outcome.OK}
+    assert failed
+    assert not failed & {t.candidate.parent for t in result.trials}
+
+
+def test_a_tiling_step_keeps_the_kernel_and_a_kernel_step_the_tiling(tmp_path: Path) -> None:
+    result = run(write(tmp_path), tmp_path / "out", budget=40)
+    files = {t.candidate.hash: t.candidate.files for t in result.trials}
+    for trial in result.trials[1:]:
+        fixed = KERNEL_FILE if trial.candidate.stage == "tiling" else HOST_FILE
+        parent = files[trial.candidate.parent]
+        assert trial.candidate.files.get(fixed) == parent.get(fixed)
+
+
+def test_the_same_seed_gives_the_same_trials(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    one, two = run(operator, tmp_path / "a", seed=3), run(operator, tmp_path / "b", seed=3)
+    assert key(one.trials) == key(two.trials)
+
+
+@pytest.mark.parametrize("survived", [1, 5, 11])
+def test_a_run_killed_after_any_trial_resumes_to_the_same_trials(
+    tmp_path: Path, survived: int
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    class Dying(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            if number == survived:
+                raise Killed
+            return super().evaluate(candidate, number)
+
+    operator = write(tmp_path)
+    whole = run(operator, tmp_path / "whole")
+    with pytest.raises(Killed):
+        run(operator, tmp_path / "out", evaluator=Dying(operator))
+    rest = ModelEvaluator(operator)
+    resumed = run(operator, tmp_path / "out", evaluator=rest, resume=True)
+    assert key(resumed.trials) == key(whole.trials)
+    assert len(rest.evaluated) == 23 - survived
+    assert key(TrialStore(tmp_path / "out" / TRIALS_FILE).trials()) == key(whole.trials)
+
+
+def test_another_seed_does_not_continue_a_run(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    run(operator, tmp_path / "out", budget=5)
+    with pytest.raises(InputError, match="its settings was"):
+        run(operator, tmp_path / "out", budget=5, resume=True, seed=1)
+
+
+def test_changed_sources_do_not_continue_a_run(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    run(operator, tmp_path / "out", budget=5)
+    path = operator.root / KERNEL_FILE
+    path.write_text(path.read_text() + "// edited\n")
+    with pytest.raises(InputError, match="its sources was"):
+        run(operator, tmp_path / "out", budget=5, resume=True)
+
+
+def test_an_earlier_run_is_not_overwritten(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    run(operator, tmp_path / "out", budget=5)
+    with pytest.raises(InputError, match="--resume"):
+        run(operator, tmp_path / "out", budget=5)
+
+
+def test_a_budget_that_cannot_optimize_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--budget 3"):
+        run(write(tmp_path), tmp_path / "out", budget=2)
+
+
+def test_a_failing_baseline_ends_the_run_with_its_evidence(tmp_path: Path) -> None:
+    class Broken(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            return self._failed(candidate, number)
+
+    operator = write(tmp_path)
+    result = run(operator, tmp_path / "out", evaluator=Broken(operator))
+    assert result.verdict == "baseline_failed"
+    assert "do not fit the unified buffer" in result.verdict_reason
+    assert len(result.trials) == 1
+    assert result.diff == ""
+
+
+def test_a_best_that_fails_the_final_verification_is_passed_over(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    sound = run(operator, tmp_path / "a", budget=12)
+    evaluator = ModelEvaluator(operator, fails_verification=99)
+    result = run(operator, tmp_path / "b", evaluator=evaluator, budget=12)
+    assert sound.verdict == "improved"
+    assert result.verdict == "not_improved"
+    assert result.diff == ""
+    assert "seed 7 is wrong" in result.verdict_reason
+
+
+def test_a_tiling_step_outside_the_markers_is_rejected_without_evaluation(tmp_path: Path) -> None:
+    class Outside(RulesProposer):
+        def mutate(
+            self, template: TilingTemplate, best: Trial, history: Sequence[Trial], seed: int
+        ) -> Candidate | None:
+            text = template.plain()[HOST_FILE].replace("OP_ADD", "OP_ADD_2")
+            return Candidate(files={HOST_FILE: text}, stage="tiling", parent=best.candidate.hash)
+
+    operator = write(tmp_path)
+    evaluator = ModelEvaluator(operator)
+    result = run(operator, tmp_path / "out", evaluator=evaluator, proposer=Outside(), budget=6)
+    rejected = [t for t in result.trials if t.outcome is Outcome.REJECTED]
+    assert rejected
+    assert rejected[0].evidence is not None
+    assert "EVOLVE-BLOCK" in rejected[0].evidence.message
+    assert rejected[0].candidate.hash not in evaluator.evaluated
+
+
+def test_the_diff_applies_with_git_and_gives_the_best_texts(tmp_path: Path) -> None:
+    operator = write(tmp_path / "repo")
+    top = tmp_path / "repo"
+    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    operator = operator.model_copy(update={"repository": top})
+    result = run(operator, tmp_path / "out")
+    (tmp_path / "best.patch").write_text(result.diff)
+    subprocess.run(["git", "-C", str(top), "apply", str(tmp_path / "best.patch")], check=True)
+    assert result.operator_path == "src/math/scale_rows"
+    for file, text in result.best.candidate.files.items():
+        assert (operator.root / file).read_text() == text
+
+
+def test_the_diff_of_a_source_with_carriage_returns_applies(tmp_path: Path) -> None:
+    operator = write(tmp_path / "repo")
+    for file in (HOST_FILE, KERNEL_FILE):
+        path = operator.root / file
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    top = tmp_path / "repo"
+    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    operator = operator.model_copy(update={"repository": top})
+    result = run(operator, tmp_path / "out")
+    (tmp_path / "best.patch").write_bytes(result.diff.encode())
+    subprocess.run(["git", "-C", str(top), "apply", str(tmp_path / "best.patch")], check=True)
+    changed = next(iter(result.best.candidate.files))
+    assert b"\r\n" in (operator.root / changed).read_bytes()
+
+
+def test_onlookers_see_every_trial_with_the_best_so_far(tmp_path: Path) -> None:
+    events: list[Event] = []
+    result = run(write(tmp_path), tmp_path / "out", events=events)
+    finished = [e for e in events if e.kind == "trial_finished"]
+    assert [e.number for e in finished] == [t.number for t in result.trials]
+    bests = [e.best_us for e in finished if e.best_us is not None]
+    assert bests == sorted(bests, reverse=True)
+    assert events[0].kind == "started"
+    assert events[-1].kind == "finished"

@@ -1,0 +1,84 @@
+from pathlib import Path
+
+import pytest
+
+from ci.optimizer.synthesize import synthesize
+from ci.optimizer.template import TilingTemplate
+from tests.ci.optimizer.model_operator import HOST, HOST_FILE, write
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> TilingTemplate:
+    return synthesize(write(tmp_path))
+
+
+def test_what_decides_the_tiling_is_inside_the_markers(template: TilingTemplate) -> None:
+    lines = template.sources[HOST_FILE].splitlines()
+    inside: list[str] = []
+    for block in template.blocks:
+        inside += lines[block.first_line : block.last_line - 1]
+    text = "\n".join(inside)
+    for part in (
+        "BUFFER_NUM = 1",
+        "GetCoreNumAiv()",
+        "ubParts = 4",
+        "coreNum = 1;",
+        "SetTilingKey",
+    ):
+        assert part in text
+    for part in ("SaveToBuffer", "OP_ADD", "GRAPH_SUCCESS", "#include"):
+        assert part not in text
+
+
+def test_blocks_say_what_they_decide(template: TilingTemplate) -> None:
+    decided = {d for block in template.blocks for d in block.decides}
+    assert {"block_dim", "tiling_key", "partition", "buffer_number", "alignment"} <= decided
+
+
+def test_markers_are_no_part_of_what_a_candidate_holds(template: TilingTemplate) -> None:
+    assert template.plain() == {HOST_FILE: HOST}
+    assert "EVOLVE" not in template.fill({"coreNum.cap": 8})[HOST_FILE]
+
+
+def test_knobs_are_found_in_the_text(template: TilingTemplate) -> None:
+    kinds = {k.name: k.kind for k in template.knobs}
+    assert kinds["coreNum.cap"] == "core_cap"
+    assert kinds["coreNum.work"] == "core_work"
+    assert kinds["ubSize.share"] == "ub_share"
+    assert kinds["BUFFER_NUM"] == "constant"
+    assert kinds["ubParts"] == "divisor"
+    assert "BLOCK_SIZE" not in kinds  # 32 bytes are the hardware's, not a choice
+
+
+def test_a_set_knob_is_found_again_with_its_value(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    values = {"coreNum.cap": 20, "coreNum.work": 1024, "ubSize.share": 8, "ubParts": 3}
+    changed = synthesize(operator).fill(values)
+    again = synthesize(operator, changed)
+    assert again.values() | values == again.values()
+    assert again.fill({"coreNum.cap": 0, "coreNum.work": 0, "ubSize.share": 16, "ubParts": 4}) == {
+        HOST_FILE: HOST
+    }
+
+
+def test_every_knob_setting_stays_inside_the_markers(template: TilingTemplate) -> None:
+    for pick in (0, -1):
+        filled = template.fill({k.name: k.values[pick] for k in template.knobs})
+        assert template.admits(filled)
+
+
+def test_a_core_count_kept_in_a_const_is_limited_within_its_expression(tmp_path: Path) -> None:
+    host = HOST.replace("auto coreNum = platform", "const uint32_t cores = platform")
+    operator = write(tmp_path, host=host)
+    text = synthesize(operator).fill({"cores.work": 4096})[HOST_FILE]
+    assert "GetShapeSize() / 4096 + 1) ? platform.GetCoreNumAiv() :" in text
+    again = synthesize(operator, {HOST_FILE: text})
+    assert again.values()["cores.work"] == 4096
+    assert again.fill({"cores.work": 0}) == {HOST_FILE: host}
+
+
+def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    path = operator.root / HOST_FILE
+    path.write_bytes(path.read_bytes().replace(b"how many", b"\xb6\xe0 many"))
+    assert synthesize(operator).sources == {}
