@@ -18,6 +18,11 @@ from bot.report.text import visible
 from ci.optimizer.event import Event
 from ci.trial import Outcome, Trial
 
+# What takes long before the first trial ends; on a machine that never did it, minutes.
+FIRST: Final = (
+    "Building and measuring the operator as it stands"
+    " (the first run on a machine builds the simulator too)."
+)
 # Trials that the live view shows; older ones are in trials.duckdb and in the report.
 SHOWN: Final = 12
 
@@ -51,7 +56,7 @@ def describe(trial: Trial) -> str:
     if not words:
         words = "the operator as it stands" if trial.number == 0 else ""
     if trial.evidence is not None:
-        words += (": " if words else "") + visible(trial.evidence.message, 120)
+        words = words.rstrip(".") + ("; " if words else "") + visible(trial.evidence.message, 120)
     return words
 
 
@@ -82,7 +87,7 @@ class PlainLog:
         return None
 
     def __call__(self, event: Event) -> None:
-        """Print trials and notes; a trial's beginning is no line of its own."""
+        """Print trials and notes; only the first trial's beginning is a line of its own."""
         if event.kind == "trial_finished" and event.trial is not None:
             trial = event.trial
             now = trial.measurement
@@ -91,9 +96,11 @@ class PlainLog:
                 f"[{event.spent:>3}/{event.granted}] {event.stage:<8} {trial.outcome.value:<13} "
                 f"{score:>11}  best {standing(event) or '-'}  {describe(trial)}"
             )
-        elif event.text and event.kind != "trial_started":
-            line = visible(event.text, 300)
+        elif event.kind == "trial_started":
+            line = FIRST if event.number == 0 else ""
         else:
+            line = visible(event.text, 300)
+        if not line:
             return
         self._console.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
 
@@ -106,7 +113,7 @@ class LiveView:
         self._unit = unit
         self._last = Event(kind="started")
         self._rows: deque[tuple[Event, Trial]] = deque(maxlen=SHOWN)
-        self._doing = "Building the operator as it stands"
+        self._doing = FIRST
         self._live = Live(self._panel(), console=console, refresh_per_second=8)
 
     def __enter__(self) -> Self:
@@ -126,8 +133,9 @@ class LiveView:
         self._last = event
         if event.trial is not None:
             self._rows.append((event, event.trial))
-        self._doing = visible(event.text, 110) or self._doing
-        if event.kind == "trial_started":
+        if event.kind not in ("started", "trial_started"):
+            self._doing = visible(event.text, 110) or self._doing
+        if event.kind == "trial_started" and event.number > 0:
             self._doing = f"Trial {event.number}, {event.stage}: {visible(event.text, 90)}"
         self._live.update(self._panel())
 
@@ -136,7 +144,9 @@ class LiveView:
         head = Table.grid(expand=True, padding=(0, 2))
         head.add_column(ratio=1)
         head.add_column(justify="right")
-        bar = ProgressBar(total=max(1, event.granted), completed=event.spent)
+        bar = ProgressBar(
+            total=max(1, event.granted), completed=event.spent, complete_style="green"
+        )
         head.add_row(bar, Text(f"{event.spent} of {event.granted or '?'} evaluations"))
         best = Text(f"best so far  {standing(event) or 'not yet measured'}", style="bold green")
         head.add_row(best, Text(self._unit, style="dim"))

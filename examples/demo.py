@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sample import make_sample
+from sample import git, make_sample
 
 OPERATOR = "src/activation/silu_gate"
 BUDGET = 24
@@ -58,13 +58,15 @@ def main() -> int:
     code = run("submit", str(out), "--forge", "local", "--repository", str(checkout))
     if code:
         return code
-    requests = sorted((origin / "merge-requests").glob("*.md"))
+    (branch,) = git(origin, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/optimize")
+    (request,) = (origin / "merge-requests").glob("*.md")
     print("\nThe loop is closed. Look at:")
     print(f"  patch          {out / 'best.patch'}")
     print(f"  report         {out / 'report.html'} (and report.md)")
-    print(f"  merge request  {requests[-1]}")
-    print(f"Merge it:  git -C {checkout} fetch && git -C {checkout} push origin <branch>:main")
-    print(f"Say no:    git -C {checkout} push origin --delete <branch>")
+    print(f"  merge request  {request}")
+    print("Then decide:")
+    print(f"  merge it       git -C {origin} push . {branch}:main")
+    print(f"  say no         git -C {checkout} push origin --delete {branch}")
     return 0
 
 

@@ -15,8 +15,11 @@ SOURCE = Path(__file__).parent / "sample_repository"
 IDENTITY = ("-c", "user.name=Sample", "-c", "user.email=sample@example.org")
 
 
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *IDENTITY, *arguments], cwd=folder, check=True, capture_output=True)
+def git(folder: Path, *arguments: str) -> list[str]:
+    """Lines that a git command prints."""
+    command = ["git", *IDENTITY, *arguments]
+    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()
 
 
 def make_sample(folder: Path) -> tuple[Path, Path]:

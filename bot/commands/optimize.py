@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -81,5 +82,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
             if (out / name).exists():
                 click.echo(f"  {name:<12} {out / name}")
         if result.diff:
-            click.echo(f"Hand it in with: ascendopt submit {out}")
+            where = session.operator.repository
+            place = f" --repository {shlex.quote(str(where))}" if where is not None else ""
+            click.echo(f"Hand it in with: ascendopt submit {shlex.quote(str(out))}{place}")
     ctx.exit(0 if result.verdict in ("improved", "not_improved") else 1)
