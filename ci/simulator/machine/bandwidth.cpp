@@ -84,7 +84,9 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer) {
                       overlapping(other.transfer, transfer);
         flow.cap /= 1 + same_address * others;
     }
-    const uint64_t behind = cache_.access(transfer);
+    static const double bypass = constants().get("l2.bypass_memory_factor");
+    const uint64_t behind =
+        transfer.bypass ? static_cast<uint64_t>(flow.remaining * bypass) : cache_.access(transfer);
     memory_bytes_ += behind;
     flow.behind = double(behind) / flow.remaining;
     flow.latency = latency[side] + (behind > 0 && !transfer.write ? memory_latency : 0);

@@ -42,6 +42,8 @@ uint32_t append_transfer(const Transfer& span, const char* mnemonic, const void*
     record.name = mnemonic_number(mnemonic);
     record.argument = static_cast<uint32_t>(core.transfers.size());
     core.transfers.push_back(span);
+    core.transfers.back().bypass = core.bypass_l2;
+    core.bypass_l2 = false;
     return append(record, site);
 }
 
@@ -256,6 +258,7 @@ void set_mov_pad_val(uint64_t bits) {
     current->pad_set = true;
     issue_scalar(1);
 }
+void dav_bypass_l2() { current->bypass_l2 = true; }
 void dav_no_pad_value() { current->pad_set = false; }
 
 void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t bursts,

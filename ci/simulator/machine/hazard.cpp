@@ -165,16 +165,20 @@ void Hazards::settle() {
                  mnemonic_, pipe_name(pipe_), verb, where.c_str(), current->index, mend,
                  pipe_name(pipe), pipe_name(pipe_));
         }
+        // The compiler sees the source, not the addresses: it waits for all that was issued on
+        // the other pipe, so leaving synchronisation to it never beats writing it. It costs the
+        // scalar unit a set and a wait.
+        issue_scalar(1);
         Record wait;
         wait.kind = pipe == pipe_ ? Kind::BARRIER : Kind::DEPEND;
         wait.pipe = static_cast<uint8_t>(pipe_);
         wait.peer = static_cast<uint8_t>(pipe);
-        wait.argument = needed_[pipe];
+        wait.argument = current->last[pipe];
         wait.name = mnemonic_number("inserted_wait");
         append(wait, site_);
         ++launch().inserted_waits;
         uint32_t& seen = current->clocks[pipe_].seen[pipe];
-        seen = std::max(seen, pipe == pipe_ ? current->last[pipe] : needed_[pipe]);
+        seen = std::max(seen, current->last[pipe]);
     }
 }
 

@@ -93,6 +93,10 @@ void set_mov_pad_val(uint64_t bits);
 // Forgets the padding value (a DataCopyPad with isPad false).
 void dav_no_pad_value();
 
+// The next copy bypasses L2 (a GlobalTensor whose cache hint is CACHE_MODE_DISABLE). Call it right
+// before the copy; later copies are not concerned.
+void dav_bypass_l2();
+
 // --- atomics: how later UB→GM copies combine with what GM holds
 void set_atomic_none();
 void set_atomic_add();

@@ -80,6 +80,7 @@ struct Core {
     uint64_t store_config = 0;
     uint64_t pad_bits = 0;
     bool pad_set = false;
+    bool bypass_l2 = false;                 // the next copy only
 
     double scalar_pending = 0;              // cycles not yet in a record
     uint64_t scalar_read_bytes = 0;         // of GM, by the scalar unit

@@ -47,7 +47,8 @@ Division decode_division(const uint8_t* code) {
     int at = 0;
     bool operand16 = false;
     bool wide = false;
-    while (code[at] == 0x66 || code[at] == 0x2e || code[at] == 0x3e) operand16 |= code[at++] == 0x66;
+    for (; code[at] == 0x66 || code[at] == 0x2e || code[at] == 0x3e; ++at)
+        operand16 |= code[at] == 0x66;
     if ((code[at] & 0xf0) == 0x40) wide = code[at++] & 8;
     const uint8_t opcode = code[at++];
     if (opcode != 0xf6 && opcode != 0xf7) return division;

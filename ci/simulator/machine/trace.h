@@ -44,6 +44,7 @@ struct Transfer {
     uint32_t length;
     uint32_t count;
     bool write;
+    bool bypass = false;  // past L2, straight from or to the memory behind it
     uint64_t bytes() const { return uint64_t(length) * count; }
 };
 

@@ -226,7 +226,8 @@ def test_data_that_was_just_read_comes_faster_from_the_cache(bench: MachineBench
 static void kernel(u8** a) {
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < 16; i++)
-            copy_gm_to_ubuf(ub<u8>(0), a[0] + (get_block_idx() * 16 + PLACE) * 32768, 0, 1, 1024, 0, 0);
+            copy_gm_to_ubuf(ub<u8>(0), a[0] + (get_block_idx() * 16 + PLACE) * 32768,
+                            0, 1, 1024, 0, 0);
 }
 """
     data = np.zeros(40 * 2 * 16 * 32768, np.uint8)
