@@ -242,7 +242,9 @@ class Evaluator:
 
 
 def _in_case(failure: TrialFailure, case: WorkloadCase, seed: int) -> TrialFailure:
-    """The failure with the case and seed that showed it in its message."""
+    """The failure with the case and seed that showed it in its message, when they matter."""
+    if failure.outcome in (Outcome.COMPILE_ERROR, Outcome.REJECTED):
+        return failure
     evidence = failure.evidence.model_copy(
         update={"message": f"case {case.name}, seed {seed}: {failure.evidence.message}"}
     )

@@ -72,12 +72,7 @@ def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
 def translation_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
     """Text of the unit; it includes the kernel source by its path below the build folder."""
     name, count = kernel_parameters(operator, entry_source)
-    lines = [f"#define ASCENDOPT_TILING_KEY {variant.tiling_key}"]
-    lines += _dtype_macros(operator, variant)
-    lines += [f"#define {key} {value}" for key, value in variant.defines]
-    lines.append(variant.tiling_declarations)
-    if variant.tiling_struct:
-        lines.append(f"using AscendOptTilingData = {variant.tiling_struct};")
+    lines = variant_macros(operator, variant)
     entry = f"kernel_entry_{name}"
     lines += [
         f"#define {name} {entry}",
@@ -88,6 +83,17 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
         "}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def variant_macros(operator: Operator, variant: KernelVariant) -> list[str]:
+    """What the operator compiler fills in: tiling key, dtype macros, tiling structs."""
+    lines = [f"#define ASCENDOPT_TILING_KEY {variant.tiling_key}"]
+    lines += _dtype_macros(operator, variant)
+    lines += [f"#define {key} {value}" for key, value in variant.defines]
+    lines.append(variant.tiling_declarations)
+    if variant.tiling_struct:
+        lines.append(f"using AscendOptTilingData = {variant.tiling_struct};")
+    return lines
 
 
 def _call(operator: Operator, entry: str, count: int) -> list[str]:

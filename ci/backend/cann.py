@@ -1,0 +1,286 @@
+"""A real Ascend 910B with an installed CANN toolkit as a backend.
+
+The host tiling runs as in the simulator, with the facts of the chip that is there. The kernel is
+compiled by the toolkit's bisheng against the toolkit's own AscendC headers, launched by a small
+acl program (`cann_launcher.h`), and timed by the toolkit's operator profiler.
+
+State: written from the toolkit's documentation. The detection and the reading of the tools'
+output are tested; the rest has not yet run on an NPU, because none was at hand. Tensor lists are
+refused: their descriptor is built by the framework there. Device code cannot be sandboxed;
+compiler and host tiling are, as on the simulator.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ci.backend.base import Array, Backend, CaseRun, Tensors
+from ci.backend.cann_toolkit import Toolkit, find_toolkit, parse_durations, parse_pipes
+from ci.backend.tiled import TiledBuild
+from ci.dtypes import BY_NAME
+from ci.errors import InputError, TrialFailure
+from ci.operator import Operator
+from ci.sandbox import Limits, run
+from ci.simulator.compiler import COMPILE_LIMITS, compile_evidence
+from ci.simulator.host_tiling import TilingAnswer
+from ci.simulator.kernel_unit import (
+    SYSTEM_WORKSPACE,
+    KernelVariant,
+    kernel_parameters,
+    variant_macros,
+    without_launches,
+)
+from ci.simulator.toolchain import Toolchain, lay
+from ci.trial import Evidence, Fingerprint, Outcome, PipeTime
+from ci.workload import Workload, WorkloadCase
+from rules.devices import DEFAULT_DEVICE, device_names, load_device
+
+WARM_UP = 5
+"""Launches before those that count: clocks and caches settle."""
+
+SAMPLES = 30
+"""Launches that count; enough for a bootstrap interval of the median."""
+
+LAUNCH_LIMITS = Limits(seconds=180, memory_bytes=1 << 46, processes=256, file_bytes=4 << 30)
+"""Of a profiled launch; the runtime reserves terabytes of address space."""
+
+_TILING_MACROS = """
+#define TILING_KEY_IS(key) ((key) == ASCENDOPT_TILING_KEY)
+#define GET_TILING_DATA(name, pointer) \\
+    AscendOptTilingData name; ascendopt_read_tiling(name, pointer)
+#define GET_TILING_DATA_WITH_STRUCT(type, name, pointer) \\
+    type name; ascendopt_read_tiling(name, pointer)
+template <typename T>
+__aicore__ inline void ascendopt_read_tiling(T& data, __gm__ uint8_t* pointer)
+{
+    auto* words = reinterpret_cast<__gm__ uint32_t*>(pointer);
+    auto* copy = reinterpret_cast<uint32_t*>(&data);
+    for (uint32_t i = 0; i < sizeof(T) / sizeof(uint32_t); ++i) copy[i] = words[i];
+}
+"""
+
+
+class CannBackend(Backend):
+    """Builds with bisheng and runs on the NPU of this machine."""
+
+    def __init__(self, device: str = "", *, toolchain: Toolchain | None = None) -> None:
+        self.toolkit: Toolkit = find_toolkit()
+        if device and device != self.toolkit.chip:
+            raise InputError(
+                f"This machine has an Ascend {self.toolkit.chip}, not the {device} asked for."
+            )
+        self.toolchain = toolchain or Toolchain()
+        chip = self.toolkit.chip
+        self.device = load_device(chip if chip in device_names() else DEFAULT_DEVICE)
+
+    def fingerprint(self) -> Fingerprint:
+        """The chip that the driver reports, with the versions of driver and toolkit."""
+        return Fingerprint(
+            backend="cann",
+            device=self.toolkit.chip,
+            version=f"driver {self.toolkit.driver}, CANN {self.toolkit.cann}",
+            simulated=False,
+        )
+
+    def build(self, operator: Operator, files: dict[str, str], workload: Workload) -> CannBuild:
+        """Compile the host side; the kernel follows once a tiling tells its key."""
+        return CannBuild(self, operator, operator.texts(files), workload)
+
+
+class CannBuild(TiledBuild):
+    """An operator's host program, and its launchers by kernel variant."""
+
+    def __init__(
+        self, backend: CannBackend, operator: Operator, texts: dict[str, str], workload: Workload
+    ) -> None:
+        super().__init__(backend.toolchain, backend.device, operator, texts, workload)
+        self._toolkit = backend.toolkit
+        self._folder = tempfile.TemporaryDirectory(prefix="ascendopt-cann-")
+        self._launchers: dict[KernelVariant, Path] = {}
+
+    def kernel(self, variant: KernelVariant) -> Path:
+        """Compile launcher and kernel into one program; again only for another variant."""
+        if variant in self._launchers:
+            return self._launchers[variant]
+        folder = Path(self._folder.name) / str(len(self._launchers))
+        folder.mkdir()
+        texts = {f: without_launches(t) for f, t in self.texts.items()}
+        unit = launcher_unit(self.operator, variant, self.texts[self.operator.kernel_entry])
+        lay(folder, {**texts, "kernel_unit.cpp": unit})
+        arguments = compile_arguments(self._toolkit, self.operator, self.auto_sync)
+        done = run(
+            arguments,
+            cwd=folder,
+            readable=[self._toolkit.home.resolve(), self._toolkit.home, Path(__file__).parent,
+                      *self.operator.include_folders],
+            writable=[folder],
+            limits=COMPILE_LIMITS,
+        )  # fmt: skip
+        if not done.ok:
+            raise TrialFailure(Outcome.COMPILE_ERROR, compile_evidence(done, "kernel"))
+        self._launchers[variant] = folder / "launcher"
+        return self._launchers[variant]
+
+    def run(
+        self,
+        case: WorkloadCase,
+        inputs: Tensors,
+        outputs: Tensors,
+        *,
+        timeline: Path | None = None,
+    ) -> CaseRun:
+        """Launch under the profiler; the profiler on the device gives no instruction timeline."""
+        answer = self.tile(case, inputs, outputs)
+        launcher = self.kernel(self.variant(case, answer))
+        with tempfile.TemporaryDirectory(prefix="ascendopt-cann-") as name:
+            folder = Path(name)
+            request = write_request(folder, answer, inputs, outputs, self.aliases())
+            command = profile_command(self._toolkit, folder / "profile", launcher, request)
+            done = run(
+                command,
+                cwd=folder,
+                writable=[folder],
+                limits=LAUNCH_LIMITS,
+                level="limits only",
+            )
+            if not done.ok:
+                outcome = Outcome.TIMEOUT if done.timed_out else Outcome.LAUNCH_ERROR
+                said = (done.stderr or done.stdout).decode(errors="replace")[-2000:]
+                message = f"The kernel's run on the NPU {done.ending()}."
+                raise TrialFailure(outcome, Evidence(message=message, details=said))
+            samples, busy = _read_profile(folder / "profile")
+            found = [
+                None if like is None else _read_output(folder / f"output{index}", like)
+                for index, like in enumerate(outputs)
+            ]
+        clock = self.device.clock_mhz
+        middle = float(np.median(samples))
+        pipes = PipeTime(
+            total_cycles=round(middle * clock),
+            block_dim=answer.block_dim,
+            busy_cycles={pipe: us * clock for pipe, us in busy.items()},
+        )
+        return CaseRun(list(found), tuple(samples), pipes, answer.tiling_key)
+
+
+def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
+    """Text of the program that holds the kernel and launches it."""
+    name, count = kernel_parameters(operator, entry_source)
+    tensors = len(operator.inputs) + len(operator.outputs)
+    places = [*range(min(tensors, count))]
+    places += [tensors, tensors + 1] if count >= tensors + 2 else [tensors + 1] * (count > tensors)
+    given = ", ".join(f"a[{place}]" for place in places)
+    return "\n".join(
+        [
+            '#include "kernel_operator.h"',
+            *_dtype_numbers(),
+            *variant_macros(operator, variant),
+            _TILING_MACROS,
+            f'#include "{operator.kernel_entry}"',
+            '#include "cann_launcher.h"',
+            "void launch_kernel(uint32_t block_dim, void* stream, uint8_t** a) {",
+            f"    {name}<<<block_dim, nullptr, stream>>>({given});",
+            "}",
+            "",
+        ]
+    )
+
+
+def _dtype_numbers() -> list[str]:
+    """The DT_* numbers that conditions on ORIG_DTYPE_* compare, unless the toolkit has them."""
+    lines = []
+    for dtype in BY_NAME.values():
+        lines += [f"#ifndef {dtype.macro}", f"#define {dtype.macro} {dtype.number}", "#endif"]
+    return lines
+
+
+def compile_arguments(toolkit: Toolkit, operator: Operator, auto_sync: bool) -> list[str]:
+    """The bisheng command that compiles `kernel_unit.cpp` in its folder to `launcher`."""
+    return [
+        str(toolkit.compiler),
+        *("-x", "asc", "--npu-arch=dav-2201", "-std=c++17", "-O3"),
+        f"--cce-auto-sync={'on' if auto_sync else 'off'}",
+        *("-I.", "-Iop_kernel", f"-I{Path(__file__).parent}", f"-I{toolkit.home / 'include'}"),
+        *(f"-I{folder}" for folder in operator.include_folders),
+        *("kernel_unit.cpp", "-o", "launcher", f"-L{toolkit.home / 'lib64'}", "-lascendcl"),
+    ]
+
+
+def profile_command(toolkit: Toolkit, folder: Path, launcher: Path, request: Path) -> list[str]:
+    """The command that runs the launcher under the operator profiler."""
+    return [
+        *("/usr/bin/env", f"LD_LIBRARY_PATH={toolkit.libraries}"),
+        f"ASCEND_HOME_PATH={toolkit.home}",
+        *toolkit.profiler,
+        f"--warm-up={WARM_UP}",
+        f"--launch-count={SAMPLES}",
+        f"--output={folder}",
+        *(str(launcher), str(request)),
+    ]
+
+
+def write_request(
+    folder: Path,
+    answer: TilingAnswer,
+    inputs: Tensors,
+    outputs: Tensors,
+    aliases: dict[int, int],
+) -> Path:
+    """Write tensors and the launcher's request. Raises InputError for tensor lists."""
+    (folder / "tiling").write_bytes(answer.data)
+    lines = [
+        f"block_dim\t{answer.block_dim}",
+        f"repeat\t{WARM_UP + SAMPLES}",
+        f"workspace\t{max(sum(answer.workspace), SYSTEM_WORKSPACE + 32)}",
+        f"tiling\t{folder / 'tiling'}",
+    ]
+    for index, tensor in enumerate(inputs):
+        array = _single(tensor)
+        if array is None:
+            lines.append("null")
+            continue
+        np.ascontiguousarray(array).tofile(folder / f"input{index}")
+        lines.append(f"input\t{folder / f'input{index}'}\t{array.nbytes}")
+    for index, tensor in enumerate(outputs):
+        array = _single(tensor)
+        file = folder / f"output{index}"
+        if array is None:
+            lines.append("null")
+        elif index in aliases:
+            lines.append(f"alias\t{aliases[index]}\t{file}\t{array.nbytes}")
+        else:
+            lines.append(f"output\t{file}\t{array.nbytes}")
+    request = folder / "request"
+    request.write_text("\n".join(lines) + "\n")
+    return request
+
+
+def _single(tensor: Array | list[Array] | None) -> Array | None:
+    if isinstance(tensor, list):
+        raise InputError("The cann backend does not launch operators with tensor lists yet.")
+    return tensor
+
+
+def _read_profile(folder: Path) -> tuple[Sequence[float], dict[str, float]]:
+    """Samples in µs and mean pipe times of what the profiler left below `folder`."""
+    samples: list[float] = []
+    for file in sorted(folder.rglob("OpBasicInfo*.csv")):
+        samples += parse_durations(file.read_text(errors="replace"))
+    if not samples:
+        message = "The profiler recorded no launch of the kernel."
+        raise TrialFailure(Outcome.LAUNCH_ERROR, Evidence(message=message))
+    pipes = sorted(folder.rglob("PipeUtilization*.csv"))
+    return samples, parse_pipes(pipes[0].read_text(errors="replace")) if pipes else {}
+
+
+def _read_output(file: Path, like: Array | list[Array]) -> Array:
+    assert not isinstance(like, list)
+    size = file.stat().st_size if file.is_file() else 0
+    if size != like.nbytes:
+        message = f"An output has {size} bytes after the run, not {like.nbytes}."
+        raise TrialFailure(Outcome.LAUNCH_ERROR, Evidence(message=message))
+    return np.fromfile(file, dtype=like.dtype).reshape(like.shape)

@@ -1,0 +1,114 @@
+"""What backends share that run the host tiling on this computer: which kernel, with what."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import lru_cache
+from pathlib import Path
+
+from ci.backend.base import Build, Tensors
+from ci.columns import case_dtypes, find_column, output_dtypes
+from ci.errors import TrialFailure
+from ci.operator import Operator
+from ci.sandbox import run
+from ci.simulator.host_tiling import HostProgram, OpDescription, TilingAnswer, platform_facts
+from ci.simulator.kernel_unit import KernelVariant, formats_of
+from ci.simulator.tiling_layout import TilingStruct, declarations
+from ci.simulator.toolchain import Toolchain
+from ci.trial import Evidence, Outcome
+from ci.workload import Workload, WorkloadCase
+from rules.devices import Device
+
+MOST_BLOCKS = 65535
+"""Largest block dim that a launch takes."""
+
+MOST_WORKSPACE = 4 << 30
+"""Largest workspace in bytes that a launch takes."""
+
+
+class TiledBuild(Build):
+    """An operator whose host program is built; kernels follow as the cases' tilings ask."""
+
+    def __init__(
+        self,
+        toolchain: Toolchain,
+        device: Device,
+        operator: Operator,
+        texts: dict[str, str],
+        workload: Workload,
+    ) -> None:
+        self.toolchain = toolchain
+        self.device = device
+        self.operator = operator
+        self.texts = texts
+        self.auto_sync = operator.auto_sync if workload.auto_sync is None else workload.auto_sync
+        self._host = HostProgram(toolchain.compile_host(operator, texts))
+        self._description = _describe(self._host.path, operator)
+
+    @abstractmethod
+    def kernel(self, variant: KernelVariant) -> Path:
+        """The built kernel of a variant. Raises TrialFailure(COMPILE_ERROR or REJECTED)."""
+
+    def tile(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> TilingAnswer:
+        """Run the host tiling. Raises TrialFailure(LAUNCH_ERROR)."""
+        facts = platform_facts(dict(self.device.constants))
+        answer = self._host.tile(run, self.operator, case, facts, inputs, outputs)
+        for name, value, most in (
+            ("block dim", answer.block_dim, MOST_BLOCKS),
+            ("workspace size", sum(answer.workspace), MOST_WORKSPACE),
+        ):
+            if not 0 <= value <= most:
+                raise TrialFailure(
+                    Outcome.LAUNCH_ERROR,
+                    Evidence(message=f"The host tiling asks for a {name} of {value}."),
+                )
+        return answer
+
+    def variant(self, case: WorkloadCase, answer: TilingAnswer) -> KernelVariant:
+        """What the kernel of a case is specialised for: its dtypes and the tiling's key."""
+        operator = self.operator
+        given = case_dtypes(case)
+        column = find_column(operator, given)
+        declared = [
+            t.dtypes[min(column, len(t.dtypes) - 1)] if t.dtypes else "float32"
+            for t in operator.inputs
+        ]
+        own = [d or declared[i] for i, d in enumerate(given)] + declared[len(given) :]
+        struct = self._description.struct_for(answer.tiling_key)
+        return KernelVariant(
+            dtypes=(*own, *output_dtypes(operator, case)),
+            formats=formats_of(operator, column),
+            tiling_key=answer.tiling_key,
+            tiling_declarations=self._declarations(struct),
+            tiling_struct=struct.name if struct else "",
+        )
+
+    def aliases(self) -> dict[int, int]:
+        """An output that bears an input's name shares its memory: the operator works in place."""
+        names = [spec.name for spec in self.operator.inputs]
+        return {
+            index: names.index(spec.name)
+            for index, spec in enumerate(self.operator.outputs)
+            if spec.name in names
+        }
+
+    def initial(self) -> dict[int, float]:
+        """Outputs that the framework fills before the launch, by index."""
+        names = [spec.name for spec in self.operator.outputs]
+        values = self._description.init_values
+        return {names.index(n): v for n, v in values.items() if n in names}
+
+    def _declarations(self, used: TilingStruct | None) -> str:
+        try:
+            others = [s for _, s in self._description.tilings]
+            return declarations([used, *others] if used else others)
+        except ValueError as problem:
+            raise TrialFailure(
+                Outcome.COMPILE_ERROR, Evidence(message=f"The tiling data is unusable: {problem}.")
+            ) from problem
+
+
+@lru_cache(maxsize=256)
+def _describe(program: Path, operator: Operator) -> OpDescription:
+    """What a host program says of itself; equal programs have equal paths."""
+    return HostProgram(program).describe(run, operator)
