@@ -1,0 +1,116 @@
+"""Mathematical functions of the kernel API, against numpy and scipy in double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+
+from tests.ci.simulator.ascendc_bench import AscendCBench
+
+COUNT = 500
+RANDOM = np.random.default_rng(7)
+WIDE = np.concatenate([RANDOM.uniform(-30, 30, COUNT - 6), [0, 1, -1, 1e-4, -1e-4, 10]])
+X = WIDE.astype(np.float32)
+UNIT = np.clip(X / 30, -1, 1).astype(np.float32)
+POSITIVE = np.abs(X) + np.float32(0.1)
+
+# name: (input, reference, relative, absolute)
+FUNCTIONS: dict[str, Any] = {
+    "Log": (POSITIVE, np.log, 1e-6, 1e-6),
+    "Log2": (POSITIVE, np.log2, 1e-6, 1e-6),
+    "Log10": (POSITIVE, np.log10, 1e-6, 1e-6),
+    "Floor": (X, np.floor, 0, 0),
+    "Ceil": (X, np.ceil, 0, 0),
+    "Round": (X, np.rint, 0, 0),
+    "Trunc": (X, np.trunc, 0, 0),
+    "Frac": (X, lambda x: x - np.trunc(x), 0, 1e-6),
+    "Sign": (X, np.sign, 0, 0),
+    "Sigmoid": (X, special.expit, 1e-5, 1e-7),
+    "Silu": (X, lambda x: x * special.expit(x), 1e-5, 1e-6),
+    "Tanh": (X, np.tanh, 1e-5, 2e-7),
+    "Sinh": (X, np.sinh, 1e-5, 1e-6),
+    "Cosh": (X, np.cosh, 1e-5, 1e-6),
+    "Sin": (X, np.sin, 1e-5, 1e-6),
+    "Cos": (X, np.cos, 1e-5, 1e-6),
+    "Tan": (X, np.tan, 1e-4, 1e-6),
+    "Atan": (X, np.arctan, 1e-6, 1e-7),
+    "Asin": (UNIT, np.arcsin, 2e-6, 1e-7),
+    "Acos": (UNIT, np.arccos, 2e-6, 1e-6),
+    "Erf": (X, special.erf, 1e-6, 1e-7),
+    "Erfc": (X, special.erfc, 1e-5, 2e-7),
+}
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCBench:
+    return AscendCBench(tmp_path_factory.mktemp("ascendc"))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_functions_of_one_argument(kernels: AscendCBench, dtype: Any) -> None:
+    kind = "float" if dtype is np.float32 else "half"
+    inputs = [v.astype(dtype) for v in (X, UNIT, POSITIVE)]
+    names = {id(X): "x", id(UNIT): "u", id(POSITIVE): "p"}
+    calls = [f"{name}(d, {names[id(v[0])]}, {COUNT});" for name, v in FUNCTIONS.items()]
+    # The same with a buffer for temporaries that makes several passes necessary, in place.
+    calls += [
+        f"Muls(d, {names[id(v[0])]}, {kind}(1), {COUNT}); PipeBarrier<PIPE_V>(); "
+        f"{name}(d, d, work, {COUNT});"
+        for name, v in FUNCTIONS.items()
+    ]
+    declared = f"x:{kind} u:{kind} p:{kind}"
+    prepare = "auto work = desk.empty<uint8_t>(3072);"
+    rows = kernels.rows(calls, inputs, COUNT, dtype, declared, kind, prepare)
+    for number, call in enumerate(calls):
+        name, (source, reference, relative, absolute) = list(FUNCTIONS.items())[
+            number % len(FUNCTIONS)
+        ]
+        if dtype is np.float16:
+            relative, absolute = max(relative, 2e-3), max(absolute, 1e-3)
+        with np.errstate(over="ignore"):
+            wanted = reference(source.astype(dtype).astype(np.float64)).astype(dtype)
+        np.testing.assert_allclose(rows[number], wanted, relative, absolute, err_msg=call)
+        assert name in call
+
+
+def test_power_of_tensors_and_scalars(kernels: AscendCBench) -> None:
+    base = RANDOM.uniform(-5, 5, 200).astype(np.float32)
+    base[:4] = [0, 2, -2, 1]
+    whole = RANDOM.integers(-3, 4, 200).astype(np.float32)
+    whole[0] = 2
+    calls = {
+        "Power(d, x, y, 200);": base.astype(np.float64) ** whole,
+        "Power(d, x, 3.0f, 200);": base.astype(np.float64) ** 3,
+        "Power(d, x, 0.0f, 200);": np.ones(200),
+        "Power(d, 2.5f, x, 200);": 2.5 ** base.astype(np.float64),
+        "Power(d, x, 0.5f, 200);": np.sqrt(np.where(base < 0, np.nan, base).astype(np.float64)),
+    }
+    rows = kernels.rows(list(calls), [base, whole], 200, np.float32, "x:float y:float", "float")
+    for call, row, wanted in zip(calls, rows, calls.values(), strict=True):
+        np.testing.assert_allclose(row, wanted, rtol=1e-5, atol=1e-6, err_msg=call)
+
+
+def test_broadcast_sum_mean_and_softmax(kernels: AscendCBench) -> None:
+    row = RANDOM.uniform(-1, 1, 80).astype(np.float32)
+    matrix = RANDOM.uniform(-3, 3, (10, 80)).astype(np.float32)
+    calls = [
+        "uint32_t to[2] = {10, 80}; uint32_t from[2] = {1, 80}; BroadCast<float, 2, 0>(d, r, to, from);",
+        "uint32_t to[2] = {10, 80}; uint32_t from[2] = {10, 1}; BroadCast<float, 2, 1>(d, r, to, from);",
+        "uint32_t to[1] = {800}; uint32_t from[1] = {1}; BroadCast<float, 1, 0>(d, r, to, from);",
+        "Sum(d, m, SumParams{10, 80, 75});",
+        "Sum(d, m, SumParams{10, 80, 50});",
+        "Mean(d, m, MeanParams{10, 80, 80});",
+        "SoftMaxTiling tiling{}; SoftMax<float>(d, m, tiling, SoftMaxShapeInfo{10, 80, 10, 75});",
+    ]
+    rows = kernels.rows(calls, [row, matrix], 800, np.float32, "r:float m:float", "float")
+    np.testing.assert_array_equal(rows[0].reshape(10, 80), np.tile(row, (10, 1)))
+    np.testing.assert_array_equal(rows[1].reshape(10, 80), np.tile(row[:10, None], (1, 80)))
+    np.testing.assert_array_equal(rows[2], np.full(800, row[0]))
+    np.testing.assert_allclose(rows[3][:10], matrix[:, :75].sum(1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(rows[4][:10], matrix[:, :50].sum(1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(rows[5][:10], matrix.mean(1), rtol=1e-4, atol=1e-5)
+    shown = rows[6].reshape(10, 80)[:, :75]
+    np.testing.assert_allclose(shown, special.softmax(matrix[:, :75], axis=1), rtol=1e-5)

@@ -1,0 +1,146 @@
+"""Reductions, gathers, layout changes and sorting of the kernel API, against numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.ci.simulator.ascendc_bench import AscendCBench
+
+RANDOM = np.random.default_rng(6)
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCBench:
+    return AscendCBench(tmp_path_factory.mktemp("ascendc"))
+
+
+def unique(count: int) -> np.ndarray[Any, Any]:
+    """Shuffled numbers without ties, so that the place of an extreme is one."""
+    return (RANDOM.permutation(count) - count / 2).astype(np.float32)
+
+
+def test_reductions_of_whole_tensors_give_value_and_place(kernels: AscendCBench) -> None:
+    for count in (5, 64, 1000, 4160):
+        x = unique(count)
+        prepare = f"auto work = desk.empty<float>({count + 256});"
+        calls = [
+            f"ReduceSum(d, x, work, {count});",
+            f"ReduceMax(d, x, work, {count}, true);",
+            f"ReduceMin(d, x, work, {count}, true);",
+            f"ReduceMax(d, x, work, {count});",
+        ]
+        filled = [f"Duplicate(d, -1.0f, 8); PipeBarrier<PIPE_V>(); {call}" for call in calls]
+        rows = kernels.rows(filled, [x], 8, np.float32, "x:float", "float", prepare)
+        np.testing.assert_allclose(rows[0][0], x.sum(), rtol=1e-5, atol=1e-3)
+        assert rows[1][0] == x.max()
+        assert rows[1].view(np.uint32)[1] == x.argmax()
+        assert rows[2][0] == x.min()
+        assert rows[2].view(np.uint32)[1] == x.argmin()
+        assert rows[3][0] == x.max()
+
+
+def test_reductions_by_repeat_block_and_pair(kernels: AscendCBench) -> None:
+    x = unique(512)
+    prepare = "auto work = desk.empty<float>(64); Duplicate(d, 0.0f, 64); PipeBarrier<PIPE_V>();"
+    calls = [
+        "WholeReduceSum(d, x, 64, 8, 1, 1, 8);",
+        "WholeReduceMax(d, x, 64, 8, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);",
+        "WholeReduceMin(d, x, 64, 8, 1, 1, 8, ReduceOrder::ORDER_ONLY_INDEX);",
+        "BlockReduceSum(d, x, 8, 64, 1, 1, 8);",
+        "BlockReduceMax(d, x, 8, 64, 1, 1, 8);",
+        "PairReduceSum(d, x, 1, 64, 1, 1, 8);",
+        "RepeatReduceSum(d, x, 8, 64, 1, 1, 1, 8);",
+        "ReduceSum(d, x, work, 64, 8, 8);",
+        "ReduceMax(d, x, work, 32, 8, 8, true);",
+    ]
+    rows = kernels.rows(calls, [x], 64, np.float32, "x:float", "float", prepare)
+    repeats = x.reshape(8, 64)
+    np.testing.assert_allclose(rows[0][:8], repeats.sum(1), rtol=1e-5, atol=1e-3)
+    np.testing.assert_array_equal(rows[1][:8], repeats.max(1))
+    np.testing.assert_array_equal(rows[2].view(np.uint32)[:8], repeats.argmin(1))
+    np.testing.assert_allclose(rows[3], x.reshape(64, 8).sum(1), rtol=1e-5, atol=1e-3)
+    np.testing.assert_array_equal(rows[4], x.reshape(64, 8).max(1))
+    np.testing.assert_allclose(rows[5][:32], x[:64].reshape(32, 2).sum(1))
+    np.testing.assert_allclose(rows[6][:8], repeats.sum(1), rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(rows[7][0], x.sum(), rtol=1e-5, atol=1e-3)
+    first_lanes = np.where(np.arange(512) % 64 < 32, x, -np.inf)
+    assert rows[8][0] == first_lanes.max()
+    assert rows[8].view(np.uint32)[1] == first_lanes.argmax()
+
+
+def test_gather_takes_byte_offsets_and_masks_pack_what_they_pick(kernels: AscendCBench) -> None:
+    x = unique(256)
+    order = RANDOM.permutation(256)[:100].astype(np.uint32)
+    keep = RANDOM.random(256) < 0.4
+    bits = np.packbits(keep, bitorder="little").view(np.uint32)
+    calls = [
+        "Gather(d, x, offsets, 0, 100);",
+        "Duplicate(d, 0.0f, 256); PipeBarrier<PIPE_V>(); uint64_t kept; "
+        "GatherMask(d, x, bits, true, 256, GatherMaskParams(1, 1, 8, 1), kept); "
+        "PipeBarrier<PIPE_ALL>(); d.SetValue(255, float(kept));",
+        "uint64_t kept; GatherMask(d, x, 1, true, 256, GatherMaskParams(1, 1, 8, 0), kept);",
+        "CreateVecIndex(d, 3.0f, 150);",
+        "ArithProgression(d, 1.0f, 0.5f, 200);",
+    ]
+    rows = kernels.rows(
+        calls, [x, order * 4, bits], 256, np.float32, "x:float offsets:uint32_t bits:uint32_t", "float"
+    )
+    np.testing.assert_array_equal(rows[0][:100], x[order])
+    np.testing.assert_array_equal(rows[1][: keep.sum()], x[keep])
+    assert rows[1][255] == keep.sum()
+    np.testing.assert_array_equal(rows[2][:128], x[::2])
+    np.testing.assert_array_equal(rows[3][:150], 3 + np.arange(150))
+    np.testing.assert_array_equal(rows[4][:200], 1 + 0.5 * np.arange(200))
+
+
+def test_sixteen_address_lists_transpose(kernels: AscendCBench) -> None:
+    x = np.arange(256, dtype=np.int16)
+    body = """
+__aicore__ inline void kernel(GM_ADDR* a) {
+    Desk desk;
+    auto x = desk.take<int16_t>(a[0], 256);
+    auto d = desk.empty<int16_t>(256);
+    LocalTensor<int16_t> from[16], to[16];
+    for (int i = 0; i < 16; ++i) { from[i] = x[i * 16]; to[i] = d[i * 16]; }
+    TransDataTo5HD<int16_t>(to, from, TransDataTo5HDParams(false, false, 1, 0, 0));
+    desk.give(a[1], 0, d, 256);
+    Transpose(d, x);
+    desk.give(a[1], 1, d, 256);
+}"""
+    ran = kernels.run(body, [x], [np.zeros((2, 256), np.int16)], auto_sync=True)
+    assert ran.outcome == "ok", ran.report
+    for row in ran.outputs[0]:
+        np.testing.assert_array_equal(row.reshape(16, 16), x.reshape(16, 16).T)
+
+
+@pytest.mark.parametrize("groups", [1, 3, 9])
+def test_sort_orders_values_with_their_indices(kernels: AscendCBench, groups: int) -> None:
+    count = 32 * groups
+    x = unique(count)
+    index = np.arange(count, dtype=np.uint32)
+    body = f"""
+__aicore__ inline void kernel(GM_ADDR* a) {{
+    Desk desk;
+    auto x = desk.take<float>(a[0], {count});
+    auto index = desk.take<uint32_t>(a[1], {count});
+    auto sorted = desk.empty<float>({2 * count});
+    auto work = desk.empty<float>({2 * count});
+    auto values = desk.empty<float>({count});
+    auto places = desk.empty<uint32_t>({count});
+    LocalTensor<float> packed;
+    Concat(packed, x, work, {groups});
+    Sort<float, true>(sorted, packed, index, work, {groups});
+    PipeBarrier<PIPE_V>();
+    Extract(values, places, sorted, {groups});
+    desk.give(a[2], 0, values, {count});
+    desk.give(a[3], 0, places, {count});
+}}"""
+    likes = [np.zeros(count, np.float32), np.zeros(count, np.uint32)]
+    ran = kernels.run(body, [x, index], likes, auto_sync=True)
+    assert ran.outcome == "ok", ran.report
+    order = np.argsort(-x)
+    np.testing.assert_array_equal(ran.outputs[0], x[order])
+    np.testing.assert_array_equal(ran.outputs[1], order)
