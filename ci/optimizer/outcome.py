@@ -36,6 +36,7 @@ def conclude(
     baseline = search.baseline
     best, verification, verdict, reason = baseline, None, "not_improved", ""
     if baseline.outcome is not Outcome.OK:
+        search.budget.release()  # the final verification's
         verdict = "baseline_failed"
         words = baseline.evidence.message if baseline.evidence else baseline.outcome.value
         reason = f"The operator as it stands does not pass its workload: {words}"

@@ -164,6 +164,7 @@ def test_a_failing_baseline_ends_the_run_with_its_evidence(tmp_path: Path) -> No
     assert result.verdict == "baseline_failed"
     assert "do not fit the unified buffer" in result.verdict_reason
     assert len(result.trials) == 1
+    assert result.budget.evaluations == 1
     assert result.diff == ""
 
 

@@ -68,7 +68,9 @@ def test_every_knob_setting_stays_inside_the_markers(template: TilingTemplate) -
 
 
 def test_a_core_count_kept_in_a_const_is_limited_within_its_expression(tmp_path: Path) -> None:
-    host = HOST.replace("auto coreNum = platform", "const uint32_t cores = platform")
+    asked = "auto coreNum = platform.GetCoreNumAiv();"
+    host = HOST.replace(asked, asked.replace("auto coreNum", "const uint32_t cores"))
+    host = host.replace("if (coreNum == 0)", "auto coreNum = cores;\n    if (coreNum == 0)")
     operator = write(tmp_path, host=host)
     text = synthesize(operator).fill({"cores.work": 4096})[HOST_FILE]
     assert "GetShapeSize() / 4096 + 1) ? platform.GetCoreNumAiv() :" in text
