@@ -31,10 +31,12 @@ from ci.simulator.kernel_unit import (
     SYSTEM_WORKSPACE,
     KernelVariant,
     kernel_parameters,
+    template_list,
     variant_macros,
     without_launches,
 )
-from ci.simulator.toolchain import Toolchain, lay
+from ci.simulator.source_tree import lay_operator
+from ci.simulator.toolchain import Toolchain
 from ci.trial import Evidence, Fingerprint, Outcome, PipeTime
 from ci.workload import Workload, WorkloadCase
 from rules.devices import DEFAULT_DEVICE, device_names, load_device
@@ -110,11 +112,11 @@ class CannBuild(TiledBuild):
         folder.mkdir()
         texts = {f: without_launches(t) for f, t in self.texts.items()}
         unit = launcher_unit(self.operator, variant, self.texts[self.operator.kernel_entry])
-        lay(folder, {**texts, "kernel_unit.cpp": unit})
+        place = lay_operator(folder, self.operator, {**texts, "kernel_unit.cpp": unit})
         arguments = compile_arguments(self._toolkit, self.operator, self.auto_sync)
         done = run(
             arguments,
-            cwd=folder,
+            cwd=place,
             readable=[self._toolkit.home.resolve(), self._toolkit.home, Path(__file__).parent,
                       *self.operator.include_folders],
             writable=[folder],
@@ -122,7 +124,7 @@ class CannBuild(TiledBuild):
         )  # fmt: skip
         if not done.ok:
             raise TrialFailure(Outcome.COMPILE_ERROR, compile_evidence(done, "kernel"))
-        self._launchers[variant] = folder / "launcher"
+        self._launchers[variant] = place / "launcher"
         return self._launchers[variant]
 
     def run(
@@ -183,7 +185,7 @@ def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str)
             f'#include "{operator.kernel_entry}"',
             '#include "cann_launcher.h"',
             "void launch_kernel(uint32_t block_dim, void* stream, uint8_t** a) {",
-            f"    {name}<<<block_dim, nullptr, stream>>>({given});",
+            f"    {name}{template_list(variant)}<<<block_dim, nullptr, stream>>>({given});",
             "}",
             "",
         ]

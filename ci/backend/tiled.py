@@ -13,6 +13,7 @@ from ci.operator import Operator
 from ci.sandbox import run
 from ci.simulator.host_tiling import HostProgram, OpDescription, TilingAnswer, platform_facts
 from ci.simulator.kernel_unit import KernelVariant, formats_of
+from ci.simulator.template_key import cpp_arguments, declared_kinds
 from ci.simulator.tiling_layout import TilingStruct, declarations
 from ci.simulator.toolchain import Toolchain
 from ci.trial import Evidence, Outcome
@@ -81,7 +82,18 @@ class TiledBuild(Build):
             tiling_key=answer.tiling_key,
             tiling_declarations=self._declarations(struct),
             tiling_struct=struct.name if struct else "",
+            template_arguments=self._template_arguments(answer),
         )
+
+    def _template_arguments(self, answer: TilingAnswer) -> tuple[str, ...]:
+        if answer.template_arguments is None:
+            return ()
+        try:
+            return cpp_arguments(declared_kinds(self.texts.values()), answer.template_arguments)
+        except ValueError as problem:
+            raise TrialFailure(
+                Outcome.COMPILE_ERROR, Evidence(message=f"The tiling key is unusable: {problem}.")
+            ) from problem
 
     def aliases(self) -> dict[int, int]:
         """An output that bears an input's name shares its memory: the operator works in place."""

@@ -32,8 +32,8 @@ class KernelVariant:
     """C++ text of the tiling structs."""
     tiling_struct: str
     """Name of the struct that GET_TILING_DATA fills for this key; '' when there is none."""
-    defines: tuple[tuple[str, str], ...] = ()
-    """Further macros, such as the values of template tiling keys."""
+    template_arguments: tuple[str, ...] = ()
+    """C++ text of the kernel's template arguments, where the tiling key stands for them."""
 
 
 _LAUNCH = re.compile(r"<<<.*?>>>", re.DOTALL)
@@ -79,7 +79,7 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
         f'#include "{operator.kernel_entry}"',
         f"#undef {name}",
         'extern "C" __attribute__((visibility("default"))) void ascendopt_entry(uint8_t** a) {',
-        *_call(operator, entry, count),
+        *_call(operator, entry + template_list(variant), count),
         "}",
     ]
     return "\n".join(lines) + "\n"
@@ -89,11 +89,16 @@ def variant_macros(operator: Operator, variant: KernelVariant) -> list[str]:
     """What the operator compiler fills in: tiling key, dtype macros, tiling structs."""
     lines = [f"#define ASCENDOPT_TILING_KEY {variant.tiling_key}"]
     lines += _dtype_macros(operator, variant)
-    lines += [f"#define {key} {value}" for key, value in variant.defines]
     lines.append(variant.tiling_declarations)
     if variant.tiling_struct:
         lines.append(f"using AscendOptTilingData = {variant.tiling_struct};")
     return lines
+
+
+def template_list(variant: KernelVariant) -> str:
+    """`<a, b>` behind the kernel's name, or nothing."""
+    given = variant.template_arguments
+    return f"<{', '.join(given)}>" if given else ""
 
 
 def _call(operator: Operator, entry: str, count: int) -> list[str]:

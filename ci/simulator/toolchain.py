@@ -7,7 +7,9 @@ kernel is never compiled again, in this run or the next.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
@@ -29,11 +31,11 @@ from ci.simulator.host_tiling import (
     runtime_sources,
 )
 from ci.simulator.kernel_unit import KernelVariant, translation_unit, without_launches
+from ci.simulator.source_tree import SOURCE_ENDINGS, lay, lay_operator, neighbours, place_of
 
 HERE = Path(__file__).parent
 MACHINE = HERE / "machine"
 DEVICE_HEADERS = HERE / "ascendc"
-SOURCE_ENDINGS = (".h", ".hpp", ".cpp", ".cc", ".inc")
 
 BASELINE_ISA = ("-march=x86-64-v3", "-mf16c")
 """AVX2 and hardware fp16 conversion: without it fp16 runs four times slower than fp32."""
@@ -171,18 +173,19 @@ class Toolchain:
                 *KERNEL_LINK,
                 unit,
                 *self._shared(operator),
-                *(part for item in sorted(laid.items()) for part in item),
+                *_parts(operator, laid),
             ]
         )
 
         def make(folder: Path) -> None:
-            lay(folder, {**laid, "kernel_unit.cpp": unit})
-            readable = [MACHINE, DEVICE_HEADERS, self.kernel_prefix, *operator.include_folders]
-            compile_candidate(
-                [f"-ffile-prefix-map={folder}=.", *arguments], folder, readable, "kernel"
-            )
-            compile_candidate(KERNEL_LINK, folder, [], "kernel")
-            (folder / "kernel.o").unlink()
+            with tempfile.TemporaryDirectory(prefix="ascendopt-build-") as name:
+                place = lay_operator(Path(name).resolve(), operator, laid)
+                lay(place, {"kernel_unit.cpp": unit})
+                readable = [MACHINE, DEVICE_HEADERS, self.kernel_prefix, *operator.include_folders]
+                named = [f"-ffile-prefix-map={place}=.", *arguments]
+                compile_candidate(named, place, [Path(name).resolve(), *readable], "kernel")
+                compile_candidate(KERNEL_LINK, place, [], "kernel")
+                shutil.copy(place / "kernel.so", folder)
 
         return self.cache.get("kernel", key, make) / "kernel.so"
 
@@ -221,20 +224,19 @@ class Toolchain:
                 *arguments,  # the paths of prelude and runtime among them stand for their texts
                 *shared,
                 *self._shared(operator),
-                *(part for item in sorted(laid.items()) for part in item),
+                *_parts(operator, laid),
             ]
         )
 
         def make(folder: Path) -> None:
-            lay(folder, laid)
-            readable = [HOST, self.host_prelude, *operator.include_folders]
-            readable += [*self.host_runtime, *operator.shared_host_sources]
-            compile_candidate(
-                [f"-ffile-prefix-map={folder}=.", *arguments, "-o", "host_program"],
-                folder,
-                readable,
-                "host tiling",
-            )
+            with tempfile.TemporaryDirectory(prefix="ascendopt-build-") as name:
+                place = lay_operator(Path(name).resolve(), operator, laid)
+                readable = [Path(name).resolve(), HOST, self.host_prelude]
+                readable += [*operator.include_folders, *self.host_runtime]
+                readable += operator.shared_host_sources
+                named = [f"-ffile-prefix-map={place}=.", *arguments, "-o", "host_program"]
+                compile_candidate(named, place, readable, "host tiling")
+                shutil.copy(place / "host_program", folder)
 
         return self.cache.get("host", key, make) / "host_program"
 
@@ -252,6 +254,12 @@ class Toolchain:
         return [_shared_digest(folder) for folder in operator.include_folders]
 
 
+def _parts(operator: Operator, texts: Mapping[str, str]) -> list[str]:
+    """Everything that the sources of a compilation are, to be digested."""
+    both = [*sorted(texts.items()), *sorted(neighbours(operator, texts).items())]
+    return [place_of(operator), *(part for item in both for part in item)]
+
+
 @lru_cache(maxsize=64)
 def _shared_digest(folder: Path) -> str:
     return digest_tree(folder, SOURCE_ENDINGS)
@@ -266,14 +274,6 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
     if any("op_host" in text for text in kernel.values()):
         return {**{f: t for f, t in texts.items() if f.startswith("op_host/")}, **kernel}
     return kernel
-
-
-def lay(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write texts below a folder; the paths were checked by the guard or are our own."""
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
 
 
 def operator_line(program: Path, offset: str) -> tuple[str, int]:
