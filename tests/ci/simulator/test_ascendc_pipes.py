@@ -1,0 +1,240 @@
+"""Queues, copies, atomics and synchronisation of the kernel API on the machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.ci.simulator.ascendc_bench import AscendCBench
+
+RANDOM = np.random.default_rng(8)
+
+# Eight blocks of 2048 halves, each in 16 tiles through queues of two buffers.
+ADD = """
+class AddKernel {
+public:
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
+        const uint32_t offset = 2048 * GetBlockIdx();
+        xGm_.SetGlobalBuffer((__gm__ half*)x + offset, 2048);
+        yGm_.SetGlobalBuffer((__gm__ half*)y + offset, 2048);
+        zGm_.SetGlobalBuffer((__gm__ half*)z + offset, 2048);
+        pipe_.InitBuffer(inX_, 2, 256);
+        pipe_.InitBuffer(inY_, 2, 256);
+        pipe_.InitBuffer(outZ_, 2, 256);
+    }
+    __aicore__ inline void Process() {
+        for (int32_t i = 0; i < 16; ++i) {
+            CopyIn(i);
+            Compute(i);
+            CopyOut(i);
+        }
+    }
+
+private:
+    __aicore__ inline void CopyIn(int32_t i) {
+        LocalTensor<half> x = inX_.AllocTensor<half>();
+        LocalTensor<half> y = inY_.AllocTensor<half>();
+        DataCopy(x, xGm_[i * 128], 128);
+        DataCopy(y, yGm_[i * 128], 128);
+        inX_.EnQue(x);
+        inY_.EnQue(y);
+    }
+    __aicore__ inline void Compute(int32_t i) {
+        LocalTensor<half> x = inX_.DeQue<half>();
+        LocalTensor<half> y = inY_.DeQue<half>();
+        LocalTensor<half> z = outZ_.AllocTensor<half>();
+        Add(z, x, y, 128);
+        outZ_.EnQue(z);
+        inX_.FreeTensor(x);
+        inY_.FreeTensor(y);
+    }
+    __aicore__ inline void CopyOut(int32_t i) {
+        LocalTensor<half> z = outZ_.DeQue<half>();
+        DataCopy(zGm_[i * 128], z, 128);
+        outZ_.FreeTensor(z);
+    }
+    TPipe pipe_;
+    TQue<QuePosition::VECIN, 2> inX_, inY_;
+    TQue<QuePosition::VECOUT, 2> outZ_;
+    GlobalTensor<half> xGm_, yGm_, zGm_;
+};
+__aicore__ inline void kernel(GM_ADDR* a) {
+    AddKernel op;
+    op.Init(a[0], a[1], a[2]);
+    op.Process();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCBench:
+    return AscendCBench(tmp_path_factory.mktemp("ascendc"))
+
+
+def test_queues_issue_the_instructions_of_the_device_headers(kernels: AscendCBench) -> None:
+    x, y = (RANDOM.uniform(-1, 1, 16384).astype(np.float16) for _ in range(2))
+    ran = kernels.run(ADD, [x, y], [np.zeros_like(x)], block_dim=8)
+    assert ran.outcome == "ok", ran.report
+    np.testing.assert_array_equal(ran.outputs[0], x + y)
+    # Counted on the vendor's headers for this kernel.
+    assert ran.report["instructions"] == {
+        "copy_gm_to_ubuf": 256,
+        "copy_ubuf_to_gm": 128,
+        "vadd": 128,
+        "set_flag": 768,
+        "wait_flag": 768,
+        "pipe_barrier": 8,
+    }
+
+
+@pytest.mark.parametrize(
+    ("taken_out", "message"),
+    [
+        ("        outZ_.FreeTensor(z);\n", "no free buffer"),
+        ("        inX_.EnQue(x);\n", "empty queue"),
+        ("        pipe_.InitBuffer(inY_, 2, 256);\n", "InitBuffer never got"),
+    ],
+)
+def test_a_misused_queue_ends_the_launch_with_a_sentence(
+    kernels: AscendCBench, taken_out: str, message: str
+) -> None:
+    x = np.zeros(16384, np.float16)
+    ran = kernels.run(ADD.replace(taken_out, ""), [x, x], [x], block_dim=8)
+    assert ran.outcome == "launch_error"
+    assert message in ran.report["message"]
+
+
+def test_padding_fills_and_gaps_skip(kernels: AscendCBench) -> None:
+    x = np.arange(1, 61, dtype=np.int32)
+    body = """
+__aicore__ inline void kernel(GM_ADDR* a) {
+    Desk desk;
+    GlobalTensor<int32_t> x, y, z;
+    x.SetGlobalBuffer((__gm__ int32_t*)a[0]);
+    y.SetGlobalBuffer((__gm__ int32_t*)a[1]);
+    z.SetGlobalBuffer((__gm__ int32_t*)a[2]);
+    auto local = desk.empty<int32_t>(64);
+    // Four rows of 5 out of rows of 15, two elements of -7 before and one after.
+    DataCopyPad(local, x, DataCopyExtParams{4, 20, 40, 0, 0}, DataCopyPadExtParams<int32_t>{true, 2, 1, -7});
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(y, local, 32);
+    PipeBarrier<PIPE_ALL>();
+    // The rows without their padding go out, three elements apart.
+    DataCopyPad(z, local, DataCopyExtParams{4, 28, 0, 12, 0});
+}"""
+    likes = [np.zeros(32, np.int32), np.zeros(40, np.int32)]
+    ran = kernels.run(body, [x], likes, auto_sync=True)
+    assert ran.outcome == "ok", ran.report
+    wanted = np.full((4, 8), -7, np.int32)
+    wanted[:, 2:7] = x.reshape(4, 15)[:, :5]
+    np.testing.assert_array_equal(ran.outputs[0].reshape(4, 8), wanted)
+    np.testing.assert_array_equal(ran.outputs[1].reshape(4, 10)[:, :7], wanted[:, :7])
+
+
+def test_slices_copy_a_window(kernels: AscendCBench) -> None:
+    x = np.arange(4 * 64, dtype=np.float32)
+    body = """
+__aicore__ inline void kernel(GM_ADDR* a) {
+    Desk desk;
+    GlobalTensor<float> x, y;
+    x.SetGlobalBuffer((__gm__ float*)a[0]);
+    y.SetGlobalBuffer((__gm__ float*)a[1]);
+    auto local = desk.empty<float>(48);
+    // Columns 16..23 and 40..47 of rows 1..3, packed.
+    SliceInfo from[] = {{16, 47, 16, 1, 64}, {1, 3, 0, 1, 4}};
+    SliceInfo to[] = {{0, 15, 0, 1, 16}, {0, 2, 0, 1, 3}};
+    DataCopy(local, x, to, from, 2);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(y, local, 48);
+}"""
+    ran = kernels.run(body, [x], [np.zeros(48, np.float32)], auto_sync=True)
+    assert ran.outcome == "ok", ran.report
+    window = x.reshape(4, 64)[1:4]
+    wanted = np.concatenate([window[:, 16:24], window[:, 40:48]], axis=1)
+    np.testing.assert_array_equal(ran.outputs[0].reshape(3, 16), wanted)
+
+
+def test_blocks_add_up_atomically_and_meet_at_sync_all(kernels: AscendCBench) -> None:
+    body = """
+__aicore__ inline void kernel(GM_ADDR* a) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer;
+    pipe.InitBuffer(buffer, 256);
+    auto local = buffer.Get<float>(64);
+    GlobalTensor<float> sum, copy;
+    sum.SetGlobalBuffer((__gm__ float*)a[0]);
+    copy.SetGlobalBuffer((__gm__ float*)a[1] + 64 * GetBlockIdx());
+    if (GetBlockIdx() == 0) {
+        InitOutput<float>(sum, 64, 0.5f);
+    }
+    SyncAll();
+    Duplicate(local, float(GetBlockIdx() + 1), 64);
+    PipeBarrier<PIPE_ALL>();
+    SetAtomicAdd<float>();
+    DataCopy(sum, local, 64);
+    SetAtomicNone();
+    PipeBarrier<PIPE_ALL>();
+    SyncAll();
+    DataCopy(local, sum, 64);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(copy, local, 64);
+}"""
+    likes = [np.zeros(64, np.float32), np.zeros((4, 64), np.float32)]
+    ran = kernels.run(body, [], likes, block_dim=4, auto_sync=True)
+    assert ran.outcome == "ok", ran.report
+    np.testing.assert_array_equal(ran.outputs[0], np.full(64, 10.5))
+    np.testing.assert_array_equal(ran.outputs[1], np.full((4, 64), 10.5))
+
+
+def test_work_without_the_queues_flags_is_a_race(kernels: AscendCBench) -> None:
+    body = """
+__aicore__ inline void kernel(GM_ADDR* a) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer;
+    pipe.InitBuffer(buffer, 256);
+    auto local = buffer.Get<float>();
+    GlobalTensor<float> x, y;
+    x.SetGlobalBuffer((__gm__ float*)a[0]);
+    y.SetGlobalBuffer((__gm__ float*)a[1]);
+    DataCopy(local, x, 64);
+    const int32_t loaded = pipe.FetchEventID(HardEvent::MTE2_V);
+    SetFlag<HardEvent::MTE2_V>(loaded);
+    WaitFlag<HardEvent::MTE2_V>(loaded);
+    Adds(local, local, 1.0f, 64);
+    const int32_t done = pipe.FetchEventID(HardEvent::V_MTE3);
+    SetFlag<HardEvent::V_MTE3>(done);
+    WaitFlag<HardEvent::V_MTE3>(done);
+    DataCopy(y, local, 64);
+}"""
+    x = np.arange(64, dtype=np.float32)
+    good = kernels.run(body, [x], [x])
+    assert good.outcome == "ok", good.report
+    np.testing.assert_array_equal(good.outputs[0], x + 1)
+    without_wait = body.replace("    WaitFlag<HardEvent::V_MTE3>(done);\n", "")
+    assert kernels.run(without_wait, [x], [x]).outcome != "ok"
+
+
+def test_buffers_of_a_pool_are_used_again_after_reset(kernels: AscendCBench) -> None:
+    body = """
+__aicore__ inline void kernel(GM_ADDR* a) {
+    TPipe pipe;
+    TBufPool<TPosition::VECCALC> pool;
+    pipe.InitBufPool(pool, 512);
+    GlobalTensor<float> y;
+    y.SetGlobalBuffer((__gm__ float*)a[0]);
+    for (int pass = 0; pass < 2; ++pass) {
+        TBuf<TPosition::VECCALC> first, second;
+        pool.InitBuffer(first, 256);
+        pool.InitBuffer(second, 256);
+        auto local = second.Get<float>();
+        local.SetValue(0, float(local.GetPhyAddr() - uint64_t(dav_ub_base())));
+        PipeBarrier<PIPE_ALL>();
+        DataCopy(y[pass * 8], local, 8);
+        PipeBarrier<PIPE_ALL>();
+        pool.Reset();
+    }
+    SetMaskNorm();
+}"""
+    ran = kernels.run(body, [], [np.zeros(16, np.float32)], auto_sync=True)
+    assert ran.outcome == "ok", ran.report
+    assert ran.outputs[0][0] == ran.outputs[0][8] == 256
