@@ -233,7 +233,7 @@ class Toolchain:
                 place = lay_operator(Path(name).resolve(), operator, laid)
                 readable = [Path(name).resolve(), HOST, self.host_prelude]
                 readable += [*operator.include_folders, *self.host_runtime]
-                readable += operator.shared_host_sources
+                readable += [source.parent for source in operator.shared_host_sources]
                 named = [f"-ffile-prefix-map={place}=.", *arguments, "-o", "host_program"]
                 compile_candidate(named, place, readable, "host tiling")
                 shutil.copy(place / "host_program", folder)

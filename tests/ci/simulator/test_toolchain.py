@@ -1,0 +1,183 @@
+"""Unchanged sides are never compiled again, and code addresses lead to the operator's lines."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ci.dtypes import BY_NAME
+from ci.errors import TrialFailure
+from ci.sandbox import run
+from ci.simulator.host_tiling import HostProgram
+from ci.simulator.kernel_unit import (
+    KernelVariant,
+    formats_of,
+    kernel_parameters,
+    translation_unit,
+    without_launches,
+)
+from ci.simulator.source_tree import lay_operator, neighbours
+from ci.simulator.symbols import check_symbols, instructions, undefined_symbols
+from ci.simulator.tiling_layout import declarations
+from ci.simulator.toolchain import Toolchain, operator_line, operator_lines
+from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchain()
+
+
+@pytest.fixture(scope="module")
+def variant(toolchain: Toolchain) -> KernelVariant:
+    program = HostProgram(toolchain.compile_host(OPERATOR, OPERATOR.texts()))
+    struct = program.describe(run, OPERATOR).struct_for(0)
+    assert struct
+    return KernelVariant(
+        dtypes=("float32", "float32"),
+        formats=formats_of(OPERATOR, 0),
+        tiling_key=0,
+        tiling_declarations=declarations([struct]),
+        tiling_struct=struct.name,
+    )
+
+
+def test_a_changed_tiling_keeps_the_kernel(toolchain: Toolchain, variant: KernelVariant) -> None:
+    kernel = toolchain.compile_kernel(OPERATOR, OPERATOR.texts(), variant)
+    texts = OPERATOR.texts(changed("BLOCK_DIM = 4", "BLOCK_DIM = 2", HOST).files)
+    assert toolchain.compile_kernel(OPERATOR, texts, variant) == kernel
+    assert toolchain.compile_host(OPERATOR, texts) != toolchain.compile_host(
+        OPERATOR, OPERATOR.texts()
+    )
+
+
+def test_a_changed_kernel_keeps_the_host(toolchain: Toolchain, variant: KernelVariant) -> None:
+    texts = OPERATOR.texts(changed("2.0f", "2.5f").files)
+    assert toolchain.compile_host(OPERATOR, texts) == toolchain.compile_host(
+        OPERATOR, OPERATOR.texts()
+    )
+    plain = toolchain.compile_kernel(OPERATOR, OPERATOR.texts(), variant)
+    assert toolchain.compile_kernel(OPERATOR, texts, variant) != plain
+
+
+def test_code_addresses_lead_to_the_operators_line(
+    toolchain: Toolchain, variant: KernelVariant
+) -> None:
+    kernel = toolchain.compile_kernel(OPERATOR, OPERATOR.texts(), variant)
+    said = subprocess.run(["objdump", "-d", str(kernel)], capture_output=True, text=True).stdout
+    calls = [line for line in said.splitlines() if "call" in line and "copy_ubuf_to_gm" in line]
+    after = [said.splitlines()[said.splitlines().index(call) + 1] for call in calls]
+    address = after[0].split(":")[0].strip()
+    assert operator_line(kernel, address) == (KERNEL, line_of(
+        changed("2.0f", "2.0f"), "DataCopy(yGm_"))  # fmt: skip
+    assert operator_lines(kernel, []) == []
+    assert operator_line(kernel, "0x1") == ("", 0)
+
+
+def test_a_kernel_asks_only_for_instructions_and_harmless_functions(
+    toolchain: Toolchain, variant: KernelVariant
+) -> None:
+    kernel = toolchain.compile_kernel(OPERATOR, OPERATOR.texts(), variant)
+    assert check_symbols(kernel, toolchain.machine_runner) is None
+    assert any("copy_gm_to_ubuf" in name for name in undefined_symbols(kernel))
+
+
+@pytest.mark.parametrize(
+    ("declared", "used"),
+    [
+        ('extern "C" int system(const char *);', 'system("id");'),
+        ('extern "C" void *dlsym(void *, const char *);', 'dlsym(nullptr, "x");'),
+        ('extern "C" int open(const char *, int, ...);', 'open("/etc/passwd", 0);'),
+        ("namespace dav { extern int secret; }", "dav::secret = 1;"),
+        ("namespace dav { void free_time(); }", "dav::free_time();"),
+    ],
+)
+def test_forbidden_symbols_are_found_in_the_built_kernel(
+    toolchain: Toolchain, variant: KernelVariant, declared: str, used: str
+) -> None:
+    text = declared + "\n" + with_statement(used).files[KERNEL]
+    kernel = toolchain.compile_kernel(OPERATOR, OPERATOR.texts({KERNEL: text}), variant)
+    found = check_symbols(kernel, toolchain.machine_runner)
+    assert found
+    assert used.split("(")[0].split(" ")[0].rstrip(";") in found.message
+
+
+def test_the_machine_offers_instructions_but_not_its_inside(toolchain: Toolchain) -> None:
+    offered = instructions(toolchain.machine_runner)
+    assert "__sanitizer_cov_trace_pc" in offered
+    assert not any(name.startswith("_ZN3dav") or name == "main" for name in offered)
+
+
+def test_an_error_in_the_kernel_is_a_compile_error(
+    toolchain: Toolchain, variant: KernelVariant
+) -> None:
+    texts = OPERATOR.texts(with_statement("int x = nowhere;").files)
+    with pytest.raises(TrialFailure, match="'nowhere' was not declared"):
+        toolchain.compile_kernel(OPERATOR, texts, variant)
+
+
+def test_the_unit_defines_what_the_operator_compiler_would(variant: KernelVariant) -> None:
+    unit = translation_unit(OPERATOR, variant, OPERATOR.read(KERNEL))
+    for line in (
+        "#define DTYPE_X float",
+        "#define ORIG_DTYPE_Y DT_FLOAT",
+        "#define FORMAT_X FORMAT_ND",
+        "#define ASCENDOPT_TILING_KEY 0",
+        "#define scale_shift kernel_entry_scale_shift",
+    ):
+        assert line in unit.splitlines()
+    assert "kernel_entry_scale_shift(a[0], a[1], AscendC::GetUserWorkspace(a[2]), a[3]);" in unit
+
+
+def test_a_template_kernel_is_instantiated(variant: KernelVariant) -> None:
+    from dataclasses import replace
+
+    unit = translation_unit(
+        OPERATOR, replace(variant, template_arguments=("half", "3")), OPERATOR.read(KERNEL)
+    )
+    assert "kernel_entry_scale_shift<half, 3>(" in unit
+
+
+def test_kernels_without_a_global_function_are_told() -> None:
+    with pytest.raises(TrialFailure, match="no __global__ function"):
+        kernel_parameters(OPERATOR, "// __global__ void scale_shift(int a)\n")
+
+
+def test_launchers_are_blanked_to_equal_length() -> None:
+    text = "void f() {\n  k<<<a,\n b>>>(x);\n}\n"
+    plain = without_launches(text)
+    assert len(plain) == len(text)
+    assert plain.count("\n") == text.count("\n")
+    assert "<<<" not in plain and "(x);" in plain
+
+
+def test_every_dtype_has_a_kernel_type() -> None:
+    assert all(d.kernel_type for d in BY_NAME.values())
+
+
+def test_headers_of_neighbours_are_laid_beside_but_nothing_from_outside(tmp_path: Path) -> None:
+    base = tmp_path / "repository"
+    root = base / "src" / "math" / "mine"
+    other = base / "src" / "math" / "other"
+    for folder in (root / "op_kernel", other):
+        folder.mkdir(parents=True)
+    (other / "shared.h").write_text('#include "more.h"\n')
+    (other / "more.h").write_text("int more;\n")
+    (tmp_path / "secret.h").write_text("int secret;\n")
+    (other / "link.h").symlink_to(tmp_path / "secret.h")
+    text = (
+        '#include "../../other/shared.h"\n#include "../../../../../secret.h"\n'
+        '#include "../../other/link.h"\n'
+    )
+    (root / "op_kernel" / "mine.cpp").write_text(text)
+    operator = OPERATOR.model_copy(update={"root": root, "repository": base})
+    texts = {"op_kernel/mine.cpp": text}
+    assert sorted(neighbours(operator, texts)) == [
+        "src/math/other/more.h",
+        "src/math/other/shared.h",
+    ]
+    place = lay_operator(tmp_path / "build", operator, texts)
+    assert (place / "../other/more.h").read_text() == "int more;\n"
+    assert not list((tmp_path / "build").rglob("secret.h"))
