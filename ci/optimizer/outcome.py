@@ -91,7 +91,7 @@ def _verified_best(search: Search) -> tuple[Trial, Verification | None, str]:
     for trial in ranked:
         assert trial.measurement is not None
         comparison = compare(baseline.measurement, trial.measurement)
-        if comparison.verdict != "improved":
+        if comparison.verdict != "improved" or search.new_warning(trial):
             continue
         if not paid and not search.budget.reserve():
             break

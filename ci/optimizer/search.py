@@ -6,6 +6,7 @@ function of seed and history, so a resumed run asks for the same candidates in t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Literal, Protocol
 
@@ -152,10 +153,23 @@ class Search:
         self.history.append(trial)
         if trial.number and not trial.cached and self._better(trial):
             self._best = trial
-        self.tell("trial_finished", number=trial.number, trial=trial, text=_sentence(trial))
+        warning = self.new_warning(trial)
+        text = f"Not inherited, for it warns: {warning}" if warning else _sentence(trial)
+        self.tell("trial_finished", number=trial.number, trial=trial, text=text)
         return trial
 
+    def new_warning(self, trial: Trial) -> str:
+        """A warning of the machine that the baseline does not give; '' when there is none.
+
+        Such a candidate passed, but asks for more UB than there is or writes past its tensors on
+        other shapes: it is kept as a trial and neither inherited nor reported.
+        """
+        known = {_kind(w) for w in self.baseline.warnings}
+        return next((w for w in trial.warnings if _kind(w) not in known), "")
+
     def _better(self, trial: Trial) -> bool:
+        if self.new_warning(trial):
+            return False
         if trial.measurement is None or self.best.measurement is None:
             return False
         if self.baseline.measurement is None:
@@ -163,6 +177,12 @@ class Search:
         step = compare(self.best.measurement, trial.measurement, STEP_EFFECT)
         whole = compare(self.baseline.measurement, trial.measurement)
         return step.low > 1 + STEP_EFFECT and whole.verdict != "worse"
+
+
+def _kind(warning: str) -> str:
+    """A warning without its case, numbers and names: equal for warnings of one kind."""
+    message = warning.partition(": ")[2] or warning
+    return re.sub(r"0x[0-9a-f]+|\d+|\([^)]*\)|[\w./]+\.\w+", "#", message)
 
 
 def _score(trial: Trial) -> float | None:

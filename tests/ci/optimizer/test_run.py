@@ -234,3 +234,30 @@ def test_onlookers_see_every_trial_with_the_best_so_far(tmp_path: Path) -> None:
     assert bests == sorted(bests, reverse=True)
     assert events[0].kind == "started"
     assert events[-1].kind == "finished"
+
+
+def test_a_candidate_with_a_new_warning_is_neither_inherited_nor_reported(tmp_path: Path) -> None:
+    class Warning(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            trial = super().evaluate(candidate, number)
+            if not number:
+                return trial
+            said = "one: Buffer a asks for 300000 bytes of UB from 0x0 on, beyond the 196608."
+            return trial.model_copy(update={"warnings": (said,)})
+
+    operator = write(tmp_path)
+    result = run(operator, tmp_path / "out", evaluator=Warning(operator), budget=8)
+    assert result.verdict == "not_improved"
+    assert {t.candidate.parent for t in result.trials[1:]} == {result.baseline.candidate.hash}
+
+
+def test_a_warning_that_the_baseline_gives_too_is_no_obstacle(tmp_path: Path) -> None:
+    class Warning(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            trial = super().evaluate(candidate, number)
+            said = f"one: Buffer a asks for {number + 200000} bytes of UB, beyond the 196608."
+            return trial.model_copy(update={"warnings": (said,)})
+
+    operator = write(tmp_path)
+    result = run(operator, tmp_path / "out", evaluator=Warning(operator), budget=12)
+    assert result.verdict == "improved"
