@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from bot.commands.options import Target, build, json_option, options
 from bot.commands.session import default_bank, find_proposer, open_bank, open_session
-from bot.report.text import visible
+from bot.report.text import printable, visible
 from ci.trial import Frozen
 from experience.rewind import RewindSettings
 
@@ -175,7 +175,7 @@ def show(tuple_id: str, as_json: bool, **given: Any) -> None:
         click.echo(f"{name:<11} {visible(value, 1000)}")
     click.echo()
     for line in found.diff.splitlines():
-        click.echo(visible(line, 300) if not line.startswith(" ") else line)
+        click.echo(printable(line))
 
 
 @options(BankOptions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.report.picture import pipes_picture, trajectory_picture
-from bot.report.text import visible
+from bot.report.text import printable
 from bot.report.view import environment, values
 from ci.result import Result
 
@@ -23,8 +23,7 @@ def diff_lines(diff: str) -> Iterator[tuple[str, str]]:
             kind = "del"
         else:
             kind = "same"
-        indent = len(line) - len(line.lstrip(" "))
-        yield kind, line[:indent] + visible(line[indent:].replace("\t", "    "), 2000)
+        yield kind, printable(line)
 
 
 def html(result: Result) -> str:

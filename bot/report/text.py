@@ -14,6 +14,8 @@ from typing import Final
 # Longest piece of outside text that a report shows in one place, in characters.
 LIMIT: Final = 600
 
+# Control, format (bidirectional, zero width), private-use and surrogate characters.
+_INVISIBLE: Final = ("Cc", "Cf", "Co", "Cs")
 _ZERO_WIDTH: Final = "\u200b"
 # What begins markup anywhere in a line, in CommonMark and in GitHub's and GitLab's dialects: code,
 # emphasis, links, HTML, tables, strike-through, mathematics.
@@ -25,10 +27,16 @@ _BLOCK_START: Final = re.compile(r"^([#>+=/-])")
 _REFERENCE: Final = re.compile(r"([@#!%^:]|\\[~$]|&)(?=[\w\"'])")
 
 
+def printable(line: str) -> str:
+    """One line with its spaces kept, tabs as four, and nothing that steers a terminal or page."""
+    spaced = line.replace("\t", "    ")
+    return "".join(c for c in spaced if unicodedata.category(c) not in _INVISIBLE)
+
+
 def visible(text: str, limit: int = LIMIT) -> str:
     """`text` on one line, without control, bidirectional or other invisible characters."""
     kept = (" " if c in "\n\r\t" else c for c in text)
-    shown = "".join(c for c in kept if unicodedata.category(c) not in ("Cc", "Cf", "Co", "Cs"))
+    shown = "".join(c for c in kept if unicodedata.category(c) not in _INVISIBLE)
     shown = " ".join(shown.split())
     return shown if len(shown) <= limit else shown[: limit - 1].rstrip() + "…"
 
@@ -53,11 +61,7 @@ def code(text: str, limit: int = LIMIT) -> str:
 
 def block(text: str, language: str = "", limit: int = 4000) -> str:
     """`text` as a fenced code block that nothing inside can close."""
-    lines = text.expandtabs().splitlines()
-    clean = "\n".join(
-        "".join(c for c in line if unicodedata.category(c) not in ("Cc", "Cf", "Co", "Cs"))
-        for line in lines
-    )
+    clean = "\n".join(printable(line) for line in text.splitlines())
     if len(clean) > limit:
         clean = clean[:limit].rsplit("\n", 1)[0] + "\n…"
     longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
