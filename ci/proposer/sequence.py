@@ -26,7 +26,7 @@ from ci.proposer.site import Site
 from rules.load import Rewrite, Where
 
 _CALL = re.compile(r"^\s*([$\w|]+)\s*\((.*)\)\s*;?\s*$", re.DOTALL)
-_META = re.compile(r"^\$[A-Z]\w*$")
+_META = re.compile(r"^\$(?:_|[A-Z]\w*)$")
 _NUMBER = re.compile(r"^-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?[fFuUlL]*$")
 _WRAPPED = re.compile(
     r"^(?:static_cast<[\w:]+>|\([\w:]+\)|float|half|T\w?|TYPE_\w+)\s*(\(.*\)|-?[\d.]+f?)$"
@@ -161,8 +161,13 @@ def _passes(source: Source, statement: Node, call: Call | None, matched: list[Ca
     if call is not None and call.arguments:
         return root_name(call.arguments[0]) not in read
     if statement.type == "declaration":
-        return not {n for n in read if re.search(rf"\b{n}\b\s*=", source.code(statement))}
+        return not _written_by(source.code(statement), read)
     return not named & read
+
+
+def _written_by(code: str, names: set[str]) -> bool:
+    """Whether a declaration gives one of the names a value."""
+    return any(re.search(rf"\b{re.escape(n)}\b\s*=", code) for n in names)
 
 
 def holds(source: Source, where: Where, start: int, end: int, bound: dict[str, str]) -> bool:
@@ -182,7 +187,7 @@ def holds(source: Source, where: Where, start: int, end: int, bound: dict[str, s
 def _in_unified_buffer(source: Source, text: str, place: int) -> bool:
     """Whether a tensor is local memory: declared so in the function, or named unlike a global."""
     name = root_name(text)
-    if re.search(rf"\bGlobalTensor\s*<[^;{{}}]*>\s*&?\s*{name}\b", source.shadow):
+    if re.search(rf"\bGlobalTensor\s*<[^;{{}}]*>\s*&?\s*{re.escape(name)}\b", source.shadow):
         return False
     return not re.search(r"gm|global", name, re.IGNORECASE)
 
@@ -194,7 +199,7 @@ def dead_after(source: Source, name: str, start: int, end: int) -> bool:
     evaluation decides in the end, this only keeps hopeless candidates away.
     """
     function = source.function_at(start)
-    if function is None:
+    if function is None or not re.fullmatch(r"[A-Za-z_]\w*", name):
         return False
     body = source.shadow[function.body.start_byte : function.body.end_byte]
     own = re.search(rf"(?:>|auto)\s*&?\s*{name}\b\s*(?:=|;|\()", body)
@@ -250,6 +255,7 @@ def _is_scalar(source: Source, text: str, place: int) -> bool:
         return True
     function = source.function_at(place)
     around = source.shadow[function.node.start_byte : function.node.end_byte] if function else ""
+    name = re.escape(name)
     tensor = re.search(rf"LocalTensor\s*<[^;{{}}]*?>\s*&?\s*{name}\b", around) or re.search(
         rf"\b{name}\s*=\s*[\w.\->]+\s*\.\s*(?:Get|AllocTensor|DeQue)\b", around
     )

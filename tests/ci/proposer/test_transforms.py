@@ -188,7 +188,8 @@ def test_a_loop_of_copies_that_continue_each_other_becomes_one() -> None:
 
 def test_copies_with_gaps_are_not_merged() -> None:
     text = in_function(
-        "    for (int32_t i = 0; i < rows; i++) {\n        DataCopy(x[i * w], xGm[i * s], w);\n    }\n"
+        "    for (int32_t i = 0; i < rows; i++) {\n"
+        "        DataCopy(x[i * w], xGm[i * s], w);\n    }\n"
     )
     assert changed("merge_copies", text) == text
 
@@ -213,7 +214,8 @@ def test_a_row_with_its_own_scalar_is_left_in_the_loop() -> None:
 
 def test_small_inputs_are_spread_by_dropping_the_one_core_branch() -> None:
     text = in_function(
-        "    if (total <= tile) {\n        coreNum = 1;\n    } else {\n        coreNum = c / 2;\n    }\n"
+        "    if (total <= tile) {\n        coreNum = 1;\n"
+        "    } else {\n        coreNum = c / 2;\n    }\n"
     )
     assert changed("spread_small_inputs", text) == in_function("    coreNum = c / 2;\n")
 

@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+
+from rules.load import RulesError, load_motifs, load_taxonomy
+
+GOOD = """id: good
+title: Good
+stage: kernel
+classes: [no_overlap]
+bottleneck: Slow.
+why: Fast.
+reference: A document.
+forward:
+  - transform: queue_depth
+"""
+
+
+def write(folder: Path, text: str, name: str = "good.yml") -> Path:
+    (folder / name).write_text(text)
+    return folder
+
+
+def test_a_motif_is_read_as_it_stands(tmp_path: Path) -> None:
+    (motif,) = load_motifs(write(tmp_path, GOOD))
+    assert (motif.id, motif.classes, motif.rewind) == ("good", ("no_overlap",), ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("no_overlap", "no_such_class", "taxonomy.yml has no class no_such_class"),
+        ("id: good", "id: other", "its id is other"),
+        ("title: Good\n", "", "title: Field required"),
+        ("queue_depth", "queue_depth\n    pattern: x", "exactly one of"),
+        ("transform: queue_depth", "sequence: [A(x)]", "one entry for each call"),
+        ("title: Good", "title: Good\ntitel: G", "titel: Extra inputs"),
+        ("title: Good", "title: [", "cannot be read"),
+    ],
+)
+def test_a_fault_is_named_with_its_file(tmp_path: Path, old: str, new: str, said: str) -> None:
+    folder = write(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(RulesError, match=said) as caught:
+        load_motifs(folder)
+    assert str(caught.value).startswith("good.yml")
+
+
+def test_every_class_names_a_documented_practice() -> None:
+    assert {c.practice for c in load_taxonomy().values()} == {
+        "memory access",
+        "pipeline",
+        "tiling",
+        "computation",
+    }
+
+
+def test_every_class_is_addressed_by_a_motif_or_a_knob() -> None:
+    addressed = {c for m in load_motifs() for c in m.classes}
+    by_knobs = {"tail_imbalance", "launch_overhead"}
+    assert set(load_taxonomy()) == addressed | by_knobs
+
+
+def test_every_motif_says_why_and_where_it_is_documented() -> None:
+    for motif in load_motifs():
+        assert len(motif.why) > 30
+        assert motif.reference.startswith("asc-devkit, docs/")
