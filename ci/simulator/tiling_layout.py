@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 from pydantic import Field
 
 from ci.trial import Frozen
 
-# Structs that the kernel-side headers define themselves (kernel_tiling/kernel_tiling.h).
-LIBRARY_STRUCTS = frozenset({"TCubeTiling", "SoftMaxTiling"})
-
+_KERNEL_TILING = Path(__file__).parent / "ascendc" / "kernel_tiling" / "kernel_tiling.h"
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _UNSIGNED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 _KNOWN_TYPES = {
@@ -61,13 +61,19 @@ def _write(struct: TilingStruct, written: dict[str, str]) -> None:
     for field in struct.fields:
         if field.nested is not None:
             _write(field.nested, written)
-    if struct.name in LIBRARY_STRUCTS:
+    if struct.name in _library_structs():
         written[struct.name] = ""
         return
     lines = [f"struct alignas(8) {struct.name} {{"]
     lines += [f"    {_member(field)};" for field in struct.fields]
     lines += ["};", f"static_assert(sizeof({struct.name}) == {struct.bytes or 8});"]
     written[struct.name] = "\n".join(lines)
+
+
+@cache
+def _library_structs() -> frozenset[str]:
+    """Structs that the kernel-side headers define themselves."""
+    return frozenset(re.findall(r"^struct (\w+)", _KERNEL_TILING.read_text(), re.MULTILINE))
 
 
 def _member(field: TilingField) -> str:

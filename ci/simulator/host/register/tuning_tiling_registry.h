@@ -1,5 +1,8 @@
-// Tuning structs: plain members that a tuning tool fills; here they are data and nothing reads them.
+// Tuning structs: plain members that a tuning tool would fill. No tool does here.
 #pragma once
+
+#include <memory>
+#include <string>
 
 #include "detail/tiling_data.h"
 
@@ -9,16 +12,16 @@ class TuningTilingDef {
   virtual ~TuningTilingDef() = default;
   std::string GetClassName() const { return ""; }
 };
+using TuningTilingDefPtr = std::shared_ptr<TuningTilingDef>;
 }  // namespace tuningtiling
 
-#define BEGIN_TUNING_TILING_DEF(name)                         \
-  class name : public tuningtiling::TuningTilingDef {         \
-   public:                                                    \
+#define BEGIN_TUNING_TILING_DEF(name)                 \
+  class name : public tuningtiling::TuningTilingDef { \
+   public:                                            \
     name() = default;
 #define TUNING_TILING_DATA_FIELD_DEF(type, field) type field{};
 #define END_TUNING_TILING_DEF \
   }                           \
   ;
-#define DECLARE_SCHEMA(name, ...)
-#define FIELD(type, field)
 #define REGISTER_TUNING_TILING_CLASS(type, name)
+#define DECLARE_SCHEMA(...)
