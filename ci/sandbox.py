@@ -15,6 +15,7 @@ whole process group.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import platform
 import selectors
@@ -45,9 +46,17 @@ TMP_BYTES = 512 << 20
 """Size of the private /tmp, which lives in memory; a compiler's scratch files need 100 MiB."""
 
 
+WALL_FACTOR = 3.0
+"""Wall time over CPU time that a program is granted: a busy machine does not end it, sleep does."""
+
+
 @dataclass(frozen=True)
 class Limits:
-    """What a program may use. `processes=1` forbids to start any other process or thread."""
+    """What a program may use. `processes=1` forbids to start any other process or thread.
+
+    `seconds` is CPU time, which does not depend on what else the machine does; wall time may be
+    `WALL_FACTOR` times that.
+    """
 
     seconds: float = 60.0
     memory_bytes: int = 4 << 30
@@ -125,7 +134,7 @@ def run(
     finally:
         for fd in pass_fds:
             os.close(fd)
-    stdout, stderr, timed_out = _converse(process, stdin, started + limits.seconds)
+    stdout, stderr, timed_out = _converse(process, stdin, started + limits.seconds * WALL_FACTOR)
     seconds = time.monotonic() - started
     code = process.returncode
     # bwrap, like a shell, tells a death by signal n as exit code 128 + n.
@@ -147,9 +156,10 @@ def sandbox_level() -> Level:
 
 def _prlimit(limits: Limits) -> list[str]:
     """Limits that the kernel enforces, inherited by everything the program starts."""
+    seconds = max(1, math.ceil(limits.seconds))
     return [
         "prlimit",
-        f"--cpu={int(limits.seconds) + 1}",
+        f"--cpu={seconds}:{seconds + 1}",
         f"--as={limits.memory_bytes}",
         f"--fsize={limits.file_bytes}",
         "--core=0",

@@ -20,6 +20,8 @@ from pathlib import Path
 KEEP_BYTES = 4 << 30
 """The cache is trimmed to this, least recently used entries first."""
 
+DAY_SECONDS = 86400.0
+
 ABANDONED_SECONDS = 3600.0
 """A private folder this old belongs to a builder that was killed."""
 
@@ -97,6 +99,17 @@ class BuildCache:
             ):
                 shutil.rmtree(entry, ignore_errors=True)
                 total -= size
+
+    def trim_daily(self, kinds: Iterable[str]) -> None:
+        """`trim` every kind, unless that was done within a day."""
+        stamp = self.root / "trimmed"
+        with suppress(OSError):
+            if time.time() - stamp.stat().st_mtime < DAY_SECONDS:
+                return
+        self.root.mkdir(parents=True, exist_ok=True)
+        stamp.touch()
+        for kind in kinds:
+            self.trim(kind)
 
     @contextmanager
     def _lock(self, kind: str, key: str) -> Iterator[None]:

@@ -53,6 +53,9 @@ KERNEL_FLAGS = (
     "-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", "-D__DAV_C220_VEC__", "-D__DAV_VEC__",
 )  # fmt: skip
 
+KINDS = ("kernel", "host", "object", "machine", "kernel_prefix", "host_prelude")
+"""Kinds of cache entries."""
+
 KERNEL_LINK = (
     "-shared", "-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
     "kernel.o", "-o", "kernel.so",
@@ -65,6 +68,7 @@ class Toolchain:
 
     def __init__(self, cache: BuildCache | None = None) -> None:
         self.cache = cache or BuildCache()
+        self.cache.trim_daily(KINDS)
 
     @cached_property
     def version(self) -> str:

@@ -81,6 +81,19 @@ def test_what_a_killed_builder_left_is_removed_when_old(tmp_path: Path) -> None:
     assert not left.exists()
 
 
+def test_trimming_is_done_once_a_day(tmp_path: Path) -> None:
+    cache = BuildCache(tmp_path)
+    cache.trim_daily(["kind"])
+    left = tmp_path / "kind" / ".key.abc"
+    left.mkdir(parents=True)
+    os.utime(left, (time.time() - 7200,) * 2)
+    cache.trim_daily(["kind"])
+    assert left.exists()
+    os.utime(tmp_path / "trimmed", (time.time() - 100_000,) * 2)
+    cache.trim_daily(["kind"])
+    assert not left.exists()
+
+
 def test_a_digest_knows_where_parts_end() -> None:
     assert digest(["ab", "c"]) != digest(["a", "bc"])
     assert digest(["ab"]) == digest([b"ab"])
