@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def abs(x):
+    return np.abs(x)

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def add_custom(x, y):
+    return x + y

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def foreach_add_scalar(x, scalar):
+    return [t + scalar.flat[0] for t in x]

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def foreach_div_list(x1, x2):
+    return [a / b for a, b in zip(x1, x2)]

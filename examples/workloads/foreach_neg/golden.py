@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def foreach_neg(x):
+    return [-t for t in x]

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def foreach_reciprocal(x):
+    return [1.0 / t for t in x]

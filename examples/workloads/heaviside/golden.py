@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def heaviside(x, y):
+    return np.heaviside(x, y)

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def is_finite(x):
+    return np.isfinite(x)

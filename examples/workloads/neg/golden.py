@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def neg(x):
+    return -x

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def reciprocal(x):
+    return 1.0 / x

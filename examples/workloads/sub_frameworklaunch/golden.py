@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def sub_frameworklaunch(x, y):
+    return x - y
