@@ -36,7 +36,7 @@ class KernelVariant:
     """C++ text of the kernel's template arguments, where the tiling key stands for them."""
 
 
-_LAUNCH = re.compile(r"<<<.*?>>>", re.DOTALL)
+_LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
 _SIGNATURE = (
     r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?{name}\s*\((?P<list>[^)]*)\)"
 )
@@ -45,7 +45,8 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def without_launches(source: str) -> str:
-    """The source with `<<<…>>>` blanked to equal length: host-side launchers become plain calls."""
+    """The source with launches (`name<<<…>>>(…);`) blanked to equal length: host-side launchers
+    become empty functions. Some launch a kernel of another name, which is not there."""
     return _LAUNCH.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), source)
 
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/data_copy.h"
+#include "api/list_tensor.h"
 #include "api/vector_binary.h"
 #include "api/vector_cast.h"
 #include "api/vector_compare.h"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -60,20 +61,19 @@ def test_functions_of_one_argument(kernels: AscendCBench, dtype: Any) -> None:
         f"Muls(d, {names[id(v[0])]}, {kind}(1), {COUNT}); PipeBarrier<PIPE_V>(); "
         f"{name}(d, d, work, {COUNT});"
         for name, v in FUNCTIONS.items()
+        if name != "Log"  # takes no temporaries
     ]
     declared = f"x:{kind} u:{kind} p:{kind}"
     prepare = "auto work = desk.empty<uint8_t>(3072);"
     rows = kernels.rows(calls, inputs, COUNT, dtype, declared, kind, prepare)
     for number, call in enumerate(calls):
-        name, (source, reference, relative, absolute) = list(FUNCTIONS.items())[
-            number % len(FUNCTIONS)
-        ]
+        name = re.findall(r"(\w+)\(d, ", call)[-1]
+        source, reference, relative, absolute = FUNCTIONS[name]
         if dtype is np.float16:
             relative, absolute = max(relative, 2e-3), max(absolute, 1e-3)
         with np.errstate(over="ignore"):
             wanted = reference(source.astype(dtype).astype(np.float64)).astype(dtype)
         np.testing.assert_allclose(rows[number], wanted, relative, absolute, err_msg=call)
-        assert name in call
 
 
 def test_power_of_tensors_and_scalars(kernels: AscendCBench) -> None:

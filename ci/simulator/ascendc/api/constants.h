@@ -113,7 +113,6 @@ struct TrueType { static constexpr bool value = true; };
 struct FalseType { static constexpr bool value = false; };
 template <typename T, typename U> struct IsSameType : FalseType {};
 template <typename T> struct IsSameType<T, T> : TrueType {};
-using std::is_same;
 template <bool condition, class A, class B> struct Conditional { using type = A; };
 template <class A, class B> struct Conditional<false, A, B> { using type = B; };
 template <typename... Arg> struct Tuple {};

@@ -41,6 +41,15 @@ __aicore__ inline uint32_t align_to_block(uint32_t bytes) {
     return (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE;
 }
 
+// What messages call a buffer at this position.
+__aicore__ constexpr const char* name_of(TPosition position) {
+    switch (position) {
+        case TPosition::VECIN: return "VECIN";
+        case TPosition::VECOUT: return "VECOUT";
+        default: return "VECCALC";
+    }
+}
+
 class TPipe;
 // The pipe of the running block. The machine keeps a copy of the kernel's globals for each block.
 inline TPipe* g_tpipe = nullptr;
@@ -67,14 +76,14 @@ public:
         constexpr Hardware memory = Queue::memory;
         queue.Start(buffers_ + buffer_count_, count);
         for (uint8_t i = 0; i < count; ++i) {
-            TBufType& buffer = Take(memory, bytes);
+            TBufType& buffer = Take(memory, bytes, name_of(Queue::position));
             buffer.freeBufEvt = Queue::freeBufEvt;
             buffer.position = uint8_t(Queue::position);
         }
         return true;
     }
     template <TPosition pos> __aicore__ bool InitBuffer(TBuf<pos>& buffer, uint32_t bytes) {
-        TBufType& taken = Take(GetPhyType(pos), bytes);
+        TBufType& taken = Take(GetPhyType(pos), bytes, name_of(pos));
         taken.position = uint8_t(pos);
         buffer.Start(&taken, taken.dataLen);
         return true;
@@ -143,10 +152,10 @@ public:
         return memory == Hardware::UB ? reinterpret_cast<uint64_t>(dav_ub_base()) : 0;
     }
     // The next buffer record, `bytes` (rounded up to a block) of a memory.
-    __aicore__ TBufType& Take(Hardware memory, uint32_t bytes) {
+    __aicore__ TBufType& Take(Hardware memory, uint32_t bytes, const char* name) {
         uint32_t& top = top_[int(memory)];
         TBufType& buffer = TakeAt(base(memory) + top, align_to_block(bytes));
-        if (memory == Hardware::UB) dav_ub_note(top, buffer.dataLen, "a buffer of InitBuffer");
+        if (memory == Hardware::UB) dav_ub_note(top, buffer.dataLen, name);
         top += buffer.dataLen;
         return buffer;
     }

@@ -17,7 +17,6 @@ namespace AscendC {
     __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* src, float* scratch, \
                                      uint32_t pass)
 
-ASC_OPERATION(LogOperation, 0) { s.ln(dst, src); }
 ASC_OPERATION(Log2Operation, 0) {
     s.ln(dst, src);
     s.muls(dst, dst, 1.44269504088896341f);
@@ -285,6 +284,15 @@ __aicore__ inline void Exp(const LocalTensor<T>& dst, const LocalTensor<T>& src,
     run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), calCount);
 }
 
+// The natural logarithm is an instruction of its own for both types.
+template <typename T, bool isReuseSource = false>
+__aicore__ inline void Log(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint32_t calCount) {
+    Ln(dst, src, int32_t(calCount));
+}
+template <typename T, bool isReuseSource = false>
+__aicore__ inline void Log(const LocalTensor<T>& dst, const LocalTensor<T>& src) {
+    Ln(dst, src, int32_t(src.GetSize()));
+}
 #define ASC_FUNCTION(Name, Operation)                                                            \
     template <typename T, bool isReuseSource = false>                                            \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
@@ -306,7 +314,6 @@ __aicore__ inline void Exp(const LocalTensor<T>& dst, const LocalTensor<T>& src,
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src) {          \
         run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), src.GetSize());        \
     }
-ASC_FUNCTION(Log, LogOperation)
 ASC_FUNCTION(Log2, Log2Operation)
 ASC_FUNCTION(Log10, Log10Operation)
 ASC_FUNCTION(Floor, FloorOperation)

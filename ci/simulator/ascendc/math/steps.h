@@ -98,11 +98,11 @@ private:
 __aicore__ inline uint32_t elements_per_pass(uint32_t scratch_bytes, uint32_t buffers) {
     const uint32_t elements = scratch_bytes / (buffers * uint32_t(sizeof(float)));
     if (elements >= 64) return elements / 64 * 64;
-    if (elements < 8) {
+    if (elements < 16) {
         dav_fail("A mathematical function was given too little temporary space: pass a larger "
                  "sharedTmpBuffer, or let InitBuffer leave more of the unified buffer free.");
     }
-    return elements / 8 * 8;
+    return elements / 16 * 16;  // halves take 32-byte blocks of 16
 }
 
 // Runs Operation::run(steps, dst, src, scratch buffers…) over all elements in passes that the
