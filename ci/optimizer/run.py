@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ci.budget import Budget
 from ci.errors import InputError
+from ci.evaluate import Evaluator
 from ci.operator import Operator
 from ci.optimizer.event import Event
 from ci.optimizer.outcome import conclude
@@ -16,9 +17,10 @@ from ci.optimizer.search import Evaluates, Search
 from ci.optimizer.settings import OptimizeSettings
 from ci.optimizer.stage_kernel import rewrite_kernel
 from ci.optimizer.stage_tiling import evolve_tiling
+from ci.other_shapes import OtherShapes
 from ci.proposer.base import Proposer
 from ci.result import Result, UsedTuple
-from ci.trial import Outcome
+from ci.trial import Candidate, Outcome
 from ci.trial_store import TrialStore
 from ci.workload import Workload
 from experience.bank import Bank
@@ -35,10 +37,14 @@ def optimize(
     settings: OptimizeSettings,
     out: Path,
     on_event: Callable[[Event], None] = lambda event: None,
+    *,
+    elsewhere: Callable[[Candidate], str] | None = None,
 ) -> Result:
     """Search for a faster pair ⟨T, K⟩ and conclude with a verdict. Resumable from `out`.
 
-    Raises InputError when the budget is too small or `out` holds trials of another run.
+    `elsewhere` says what a candidate does wrong outside the workload; by default `OtherShapes` on
+    the evaluator's own backend. Raises InputError when the budget is too small or `out` holds
+    trials of another run.
     """
     if settings.budget < 3:
         raise InputError(
@@ -54,7 +60,9 @@ def optimize(
     wall = settings.wall_minutes * 60 or math.inf
     budget = Budget(settings.budget, wall_seconds=wall)
     budget.reserve()  # for the final verification
-    search = Search(evaluator, budget, store, on_event)
+    if elsewhere is None and settings.other_shapes and isinstance(evaluator, Evaluator):
+        elsewhere = OtherShapes(operator, workload, evaluator.backend).fault
+    search = Search(evaluator, budget, store, on_event, elsewhere or _nothing_wrong)
     search.tell("started", text=f"Optimizing {operator.name}.")
     used: list[UsedTuple] = []
     if search.measure_baseline().outcome is Outcome.OK:
@@ -100,6 +108,10 @@ def _rounds(
             search.tell("note", text="Nothing is left to try in either stage.")
             break
     return used
+
+
+def _nothing_wrong(candidate: Candidate) -> str:
+    return ""
 
 
 def _identity(

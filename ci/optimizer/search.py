@@ -46,7 +46,9 @@ class Search:
         budget: Budget,
         store: TrialStore,
         on_event: Callable[[Event], None],
+        elsewhere: Callable[[Candidate], str] = lambda candidate: "",
     ) -> None:
+        """`elsewhere` says what a candidate does wrong on shapes outside the workload."""
         self.evaluator = evaluator
         self.budget = budget
         self.store = store
@@ -54,6 +56,7 @@ class Search:
         self.round = 0
         self.stage: Stage = "baseline"
         self._on_event = on_event
+        self._elsewhere = elsewhere
         self._recorded = {t.number: t for t in store.trials()}
         self._best: Trial | None = None
 
@@ -104,7 +107,7 @@ class Search:
         recorded = self._recorded.get(number)
         if recorded is None:
             trial = self.evaluator.evaluate(candidate, number)
-            return self._keep(trial.model_copy(update={"cached": False}))
+            return self._keep(self._checked(trial.model_copy(update={"cached": False})))
         if recorded.candidate != candidate:
             raise InputError(
                 f"Trial {number} in {self.store.path} is of another candidate than this run "
@@ -147,6 +150,13 @@ class Search:
         """Whether this trial is the best so far."""
         return self._best is not None and self._best.number == trial.number
 
+    def _checked(self, trial: Trial) -> Trial:
+        """A trial that would be inherited, with a warning when it fails on other shapes."""
+        if not trial.number or not self._better(trial):
+            return trial
+        fault = self._elsewhere(trial.candidate)
+        return trial.model_copy(update={"warnings": (*trial.warnings, fault)}) if fault else trial
+
     def _keep(self, trial: Trial) -> Trial:
         if trial.number not in self._recorded:
             self.store.append(trial, self.round)
@@ -154,15 +164,15 @@ class Search:
         if trial.number and not trial.cached and self._better(trial):
             self._best = trial
         warning = self.new_warning(trial)
-        text = f"Not inherited, for it warns: {warning}" if warning else _sentence(trial)
+        text = f"Not inherited: {warning}" if warning else _sentence(trial)
         self.tell("trial_finished", number=trial.number, trial=trial, text=text)
         return trial
 
     def new_warning(self, trial: Trial) -> str:
         """A warning of the machine that the baseline does not give; '' when there is none.
 
-        Such a candidate passed, but asks for more UB than there is or writes past its tensors on
-        other shapes: it is kept as a trial and neither inherited nor reported.
+        Such a candidate passed, but asks for more UB than there is, writes into padding, or
+        fails on other shapes: it is kept as a trial and neither inherited nor reported.
         """
         known = {_kind(w) for w in self.baseline.warnings}
         return next((w for w in trial.warnings if _kind(w) not in known), "")

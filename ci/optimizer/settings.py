@@ -27,6 +27,10 @@ class OptimizeSettings(Frozen):
     kernel_steps: int = Field(default=6, ge=1, description="Kernel steps S in a round.")
     top_k: int = Field(default=5, ge=0, description="Experience tuples retrieved for a step.")
     seed: int = Field(default=0, ge=0, description="Same seed, same sources: same trials.")
+    other_shapes: bool = Field(
+        default=True,
+        description="Inherit only what also works on shapes near the workload's.",
+    )
     wall_minutes: float = Field(
         default=0.0, ge=0.0, description="Stop starting evaluations after this long; 0: no limit."
     )

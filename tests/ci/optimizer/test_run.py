@@ -261,3 +261,36 @@ def test_a_warning_that_the_baseline_gives_too_is_no_obstacle(tmp_path: Path) ->
     operator = write(tmp_path)
     result = run(operator, tmp_path / "out", evaluator=Warning(operator), budget=12)
     assert result.verdict == "improved"
+
+
+def test_what_fails_on_other_shapes_is_not_inherited_and_a_resumed_run_knows(
+    tmp_path: Path,
+) -> None:
+    operator = write(tmp_path)
+    asked: list[str] = []
+
+    def elsewhere(candidate: Candidate) -> str:
+        asked.append(candidate.hash)
+        return "on other shapes it fails" if "share" in candidate.rationale else ""
+
+    def once(out: Path, *, resume: bool, budget: int = 24) -> Result:
+        return optimize(
+            operator,
+            WORKLOAD,
+            ModelEvaluator(operator),
+            RulesProposer(),
+            None,
+            OptimizeSettings(budget=budget, resume=resume),
+            out,
+            elsewhere=elsewhere,
+        )
+
+    result = once(tmp_path / "out", resume=False)
+    refused = {t.candidate.hash for t in result.trials if t.warnings}
+    assert refused
+    assert not refused & {t.candidate.parent for t in result.trials}
+    assert len(asked) < len(result.trials) / 2  # only what would have been inherited
+    asked.clear()
+    again = once(tmp_path / "out", resume=True)
+    assert key(again.trials) == key(result.trials)
+    assert asked == []
