@@ -124,7 +124,7 @@ def check_sandbox() -> Check:
         return Check(
             name="bubblewrap",
             state="absent",
-            finding="candidate code runs with time and memory limits only, with your rights",
+            finding="candidate code has no network and hard limits, but can read your files",
             mend="apt-get install -y bubblewrap",
         )
     works = _first_line(
@@ -189,7 +189,7 @@ def conclude(checks: tuple[Check, ...]) -> Examination:
         )
     else:
         follows.append(
-            "Sandbox level: limits only; do not optimize operators from people you do not trust."
+            "Sandbox level: limits only; optimize only operators that you would run yourself."
         )
     return Examination(checks=checks, ready=not missing, follows=tuple(follows))
 

@@ -13,6 +13,7 @@ from typing import Final
 import click
 
 from bot.cli import SECTIONS, root
+from ci.simulator.vector_page import page as vector_table_page
 from rules.devices import DEFAULT_DEVICE, FOLDER, device_names
 from rules.load import Motif, Rewrite, load_motifs, load_taxonomy
 
@@ -175,10 +176,17 @@ def constants_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def vector_page() -> str:
+    """What each instruction of the vector unit computes."""
+    title, rest = vector_table_page().split("\n", 1)
+    return f"{title}\n\n{GENERATED}\n{rest}"
+
+
 PAGES: Final = {
     "commands.md": commands_page,
     "motifs.md": motifs_page,
     "constants.md": constants_page,
+    "vector-instructions.md": vector_page,
 }
 
 

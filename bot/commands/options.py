@@ -31,6 +31,10 @@ class Target(Frozen):
         default="sim", description="What builds and runs candidates: sim, cann or replay."
     )
     device: str = Field(default="910B4", description="Device model (rules/devices) or SoC.")
+    recording: Path | None = Field(
+        default=None,
+        description="File that --backend replay answers from, and that any other one writes.",
+    )
 
 
 def _plain(annotation: Any) -> Any:

@@ -44,7 +44,15 @@ def open_session(path: Path, target: Target, *, timelines: Path | None = None) -
 
     operator = load_operator(path)
     workload = load_workload(operator, target.workload)
-    backend = make_backend(target.backend, target.device)
+    backend = make_backend(target.backend, target.device, recording=target.recording)
+    if target.recording is not None and target.backend != "replay":
+        from ci.backend.replay import RecordingBackend
+
+        if target.recording.exists():
+            raise InputError(f"{target.recording} exists already; a recording is a new file.")
+        if not target.recording.parent.is_dir():
+            raise InputError(f"The folder {target.recording.parent} does not exist.")
+        backend = RecordingBackend(backend, target.recording)
     evaluator = Evaluator(
         operator, workload, backend, settings=EvaluationSettings(timelines=timelines)
     )

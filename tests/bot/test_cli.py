@@ -141,6 +141,11 @@ MALFORMED: dict[str, tuple[Prepare, str]] = {
     "unknown device": (with_options("evaluate", "--device", "910Z"), "910Z"),
     "device as a path": (with_options("evaluate", "--device", "../../etc/passwd"), "device"),
     "unknown backend": (with_options("evaluate", "--backend", "gpu"), "gpu"),
+    "replay of nothing": (with_options("evaluate", "--backend", "replay"), "recording"),
+    "recording missing": (
+        with_options("evaluate", "--backend", "replay", "--recording", "none.jsonl"),
+        "none.jsonl",
+    ),
     "unknown proposer": (with_options("optimize", "--proposer", "oracle"), "oracle"),
     "budget 0": (with_options("optimize", "--budget", "0", "--out", "out"), "budget"),
     "budget in words": (with_options("optimize", "--budget", "many"), "many"),

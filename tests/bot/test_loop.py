@@ -103,3 +103,14 @@ def test_a_profile_leaves_a_trace_and_a_table(
     pipes = {event["cat"] for event in events if event["ph"] == "X"}
     assert {"MTE2", "VECTOR", "MTE3"} <= pipes
     assert "aiv_vec_ratio" in (tmp_path / "pipes.csv").read_text()
+
+
+def test_a_recording_answers_like_the_simulator(
+    finished: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, recording = str(finished[0] / OPERATOR), str(tmp_path / "recording.jsonl")
+    live = evaluated(capsys, place, "--recording", recording)
+    again = evaluated(capsys, place, "--backend", "replay", "--recording", recording)
+    assert cycles(again) == cycles(live)
+    assert run(["evaluate", place, "--recording", recording]) == 2
+    assert "a recording is a new file" in capsys.readouterr().err
