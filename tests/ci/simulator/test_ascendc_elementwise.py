@@ -17,6 +17,8 @@ Y = RANDOM.uniform(0.5, 4, COUNT).astype(np.float32)
 
 Array = np.ndarray[Any, Any]
 
+FILL = f"Duplicate(d, 1.5f, {COUNT}); PipeBarrier<PIPE_V>(); "
+
 FLOAT_CALLS: dict[str, Any] = {
     f"Add(d, x, y, {COUNT});": X + Y,
     f"Sub(d, x, y, {COUNT});": X - Y,
@@ -36,9 +38,9 @@ FLOAT_CALLS: dict[str, Any] = {
     f"Maxs(d, x, 0.25f, {COUNT});": np.maximum(X, 0.25),
     f"Mins(d, x, 0.25f, {COUNT});": np.minimum(X, 0.25),
     f"LeakyRelu(d, x, 0.1f, {COUNT});": np.where(X > 0, X, X * np.float32(0.1)),
-    f"Duplicate(d, 1.5f, {COUNT}); PipeBarrier<PIPE_V>(); Axpy(d, x, 2.0f, {COUNT});": 1.5 + 2 * X,
-    f"Duplicate(d, 1.5f, {COUNT}); PipeBarrier<PIPE_V>(); MulAddDst(d, x, y, {COUNT});": 1.5 + X * Y,
-    f"Duplicate(d, 1.5f, {COUNT}); PipeBarrier<PIPE_V>(); FusedMulAdd(d, x, y, {COUNT});": 1.5 * X + Y,
+    f"{FILL}Axpy(d, x, 2.0f, {COUNT});": 1.5 + 2 * X,
+    f"{FILL}MulAddDst(d, x, y, {COUNT});": 1.5 + X * Y,
+    f"{FILL}FusedMulAdd(d, x, y, {COUNT});": 1.5 * X + Y,
     "d = x + y;": X + Y,
     "d = x - y;": X - Y,
     "d = x * y;": X * Y,
@@ -54,13 +56,13 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCBench:
 
 
 def test_calls_with_a_count_agree_with_numpy(kernels: AscendCBench) -> None:
-    rows = kernels.rows(
-        list(FLOAT_CALLS), [X, Y], COUNT, np.float32, "x:float y:float", "float"
-    )
+    rows = kernels.rows(list(FLOAT_CALLS), [X, Y], COUNT, np.float32, "x:float y:float", "float")
     for call, row, wanted in zip(FLOAT_CALLS, rows, FLOAT_CALLS.values(), strict=True):
         # The instructions behind these two are documented as approximations.
         rough = call.startswith(("Rsqrt", "Reciprocal"))
-        np.testing.assert_allclose(row, wanted, rtol=4e-3 if rough else 2e-6, atol=2e-6, err_msg=call)
+        np.testing.assert_allclose(
+            row, wanted, rtol=4e-3 if rough else 2e-6, atol=2e-6, err_msg=call
+        )
 
 
 def test_masks_choose_lanes_and_strides_choose_blocks(kernels: AscendCBench) -> None:
@@ -164,8 +166,6 @@ def test_comparisons_and_selections_in_all_modes(kernels: AscendCBench) -> None:
         greater + "Select(d, bits, x, y, SELMODE::VSEL_CMPMASK_SPR, 64, 4, "
         "BinaryRepeatParams());": np.where(np.tile(x[:64] > y[:64], 4), x, y),
     }
-    rows = kernels.rows(
-        list(calls), [x, y], 256, np.float32, "x:float y:float", "float", prepare
-    )
+    rows = kernels.rows(list(calls), [x, y], 256, np.float32, "x:float y:float", "float", prepare)
     for call, row, wanted in zip(calls, rows, calls.values(), strict=True):
         np.testing.assert_array_equal(row, wanted.astype(np.float32), err_msg=call)

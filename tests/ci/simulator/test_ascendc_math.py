@@ -97,9 +97,9 @@ def test_broadcast_sum_mean_and_softmax(kernels: AscendCBench) -> None:
     row = RANDOM.uniform(-1, 1, 80).astype(np.float32)
     matrix = RANDOM.uniform(-3, 3, (10, 80)).astype(np.float32)
     calls = [
-        "uint32_t to[2] = {10, 80}; uint32_t from[2] = {1, 80}; BroadCast<float, 2, 0>(d, r, to, from);",
-        "uint32_t to[2] = {10, 80}; uint32_t from[2] = {10, 1}; BroadCast<float, 2, 1>(d, r, to, from);",
-        "uint32_t to[1] = {800}; uint32_t from[1] = {1}; BroadCast<float, 1, 0>(d, r, to, from);",
+        "uint32_t to[] = {10, 80}, from[] = {1, 80}; BroadCast<float, 2, 0>(d, r, to, from);",
+        "uint32_t to[] = {10, 80}, from[] = {10, 1}; BroadCast<float, 2, 1>(d, r, to, from);",
+        "uint32_t to[] = {800}, from[] = {1}; BroadCast<float, 1, 0>(d, r, to, from);",
         "Sum(d, m, SumParams{10, 80, 75});",
         "Sum(d, m, SumParams{10, 80, 50});",
         "Mean(d, m, MeanParams{10, 80, 80});",

@@ -115,7 +115,8 @@ __aicore__ inline void kernel(GM_ADDR* a) {
     z.SetGlobalBuffer((__gm__ int32_t*)a[2]);
     auto local = desk.empty<int32_t>(64);
     // Four rows of 5 out of rows of 15, two elements of -7 before and one after.
-    DataCopyPad(local, x, DataCopyExtParams{4, 20, 40, 0, 0}, DataCopyPadExtParams<int32_t>{true, 2, 1, -7});
+    DataCopyPad(local, x, DataCopyExtParams{4, 20, 40, 0, 0},
+                DataCopyPadExtParams<int32_t>{true, 2, 1, -7});
     PipeBarrier<PIPE_ALL>();
     DataCopy(y, local, 32);
     PipeBarrier<PIPE_ALL>();

@@ -85,9 +85,8 @@ def test_gather_takes_byte_offsets_and_masks_pack_what_they_pick(kernels: Ascend
         "CreateVecIndex(d, 3.0f, 150);",
         "ArithProgression(d, 1.0f, 0.5f, 200);",
     ]
-    rows = kernels.rows(
-        calls, [x, order * 4, bits], 256, np.float32, "x:float offsets:uint32_t bits:uint32_t", "float"
-    )
+    names = "x:float offsets:uint32_t bits:uint32_t"
+    rows = kernels.rows(calls, [x, order * 4, bits], 256, np.float32, names, "float")
     np.testing.assert_array_equal(rows[0][:100], x[order])
     np.testing.assert_array_equal(rows[1][: keep.sum()], x[keep])
     assert rows[1][255] == keep.sum()

@@ -33,6 +33,7 @@ constexpr uint32_t NCHW_CONV_ADDR_LIST_SIZE = 16;
 constexpr uint32_t VA_REG_ARRAY_LEN = 8;
 constexpr uint32_t MRG_SORT_ELEMENT_LEN = 4;
 constexpr uint32_t BLOCK_CUBE = 16;
+constexpr uint32_t BRCB_BROADCAST_NUMBER = 8;
 constexpr uint32_t CUBE_MAX_SIZE = 256;
 constexpr uint32_t B8_BYTE_SIZE = 1;
 constexpr uint32_t B16_BYTE_SIZE = 2;
@@ -101,7 +102,9 @@ enum class CacheRwMode { READ = 1, WRITE = 2, RW = 3 };
 enum class CacheLine : uint64_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE };
 enum class DcciDst : uint64_t { CACHELINE_ALL = 0, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 enum class TBufState : uint8_t { FREE = 0, OCCUPIED, ENQUE, DEQUE };
-enum class AtomicDtype { ATOMIC_NONE = 0, ATOMIC_F32, ATOMIC_F16, ATOMIC_S16, ATOMIC_S32, ATOMIC_S8, ATOMIC_BF16 };
+enum class AtomicDtype {
+    ATOMIC_NONE = 0, ATOMIC_F32, ATOMIC_F16, ATOMIC_S16, ATOMIC_S32, ATOMIC_S8, ATOMIC_BF16,
+};
 enum class AtomicOp { ATOMIC_SUM = 0 };
 
 using TEventID = int8_t;

@@ -9,19 +9,20 @@ template <typename T> __aicore__ inline constexpr uint32_t bytes_of_elements(uin
     return IsSameType<T, int4b_t>::value ? elements / 2 : elements * uint32_t(sizeof(T));
 }
 
-// ---- whole 32-byte blocks ---------------------------------------------------------------------------------
+// ---- whole 32-byte blocks
 template <typename T>
 __aicore__ inline void DataCopyGM2UBImpl(__ubuf__ T* dst, __gm__ T* src, const DataCopyParams& p) {
-    copy_gm_to_ubuf((__ubuf__ void*)dst, (__gm__ void*)src, 0, p.blockCount, p.blockLen, p.srcStride,
-                    p.dstStride);
+    copy_gm_to_ubuf((__ubuf__ void*)dst, (__gm__ void*)src, 0, p.blockCount, p.blockLen,
+                    p.srcStride, p.dstStride);
 }
 template <typename T>
 __aicore__ inline void DataCopyUB2GMImpl(__gm__ T* dst, __ubuf__ T* src, const DataCopyParams& p) {
-    copy_ubuf_to_gm((__gm__ void*)dst, (__ubuf__ void*)src, 0, p.blockCount, p.blockLen, p.srcStride,
-                    p.dstStride);
+    copy_ubuf_to_gm((__gm__ void*)dst, (__ubuf__ void*)src, 0, p.blockCount, p.blockLen,
+                    p.srcStride, p.dstStride);
 }
 template <typename T>
-__aicore__ inline void DataCopyUB2UBImpl(__ubuf__ T* dst, __ubuf__ T* src, const DataCopyParams& p) {
+__aicore__ inline void DataCopyUB2UBImpl(__ubuf__ T* dst, __ubuf__ T* src,
+                                         const DataCopyParams& p) {
     copy_ubuf_to_ubuf((__ubuf__ void*)dst, (__ubuf__ void*)src, 0, p.blockCount, p.blockLen,
                       p.srcStride, p.dstStride);
 }
@@ -43,17 +44,20 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                 const uint32_t count) {
-    DataCopy(dst, src, DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / ONE_BLK_SIZE), 0, 0));
+    DataCopy(dst, src,
+             DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / ONE_BLK_SIZE), 0, 0));
 }
 template <typename T>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                                 const uint32_t count) {
-    DataCopy(dst, src, DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / ONE_BLK_SIZE), 0, 0));
+    DataCopy(dst, src,
+             DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / ONE_BLK_SIZE), 0, 0));
 }
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                 const uint32_t count) {
-    DataCopy(dst, src, DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / ONE_BLK_SIZE), 0, 0));
+    DataCopy(dst, src,
+             DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / ONE_BLK_SIZE), 0, 0));
 }
 // The enhancements (ReLU, quantisation on the way) exist only on the paths of the cube core.
 template <typename T>
@@ -72,7 +76,7 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
     DataCopy(dst, src, params);
 }
 
-// ---- any number of bytes -------------------------------------------------------------------------------------
+// ---- any number of bytes
 template <typename T>
 __aicore__ inline void copy_in_aligned(T* dst, __gm__ T* src, uint16_t bursts, uint32_t bytes,
                                        uint8_t left, uint8_t right, uint32_t src_gap,
@@ -151,15 +155,17 @@ __aicore__ inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor
 template <typename T>
 __aicore__ inline void DataCopyPadUB2GMImpl(__gm__ T* dst, __ubuf__ T* src,
                                             const DataCopyParams& params) {
-    copy_out_aligned(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride);
+    copy_out_aligned(dst, src, params.blockCount, params.blockLen, params.srcStride,
+                     params.dstStride);
 }
 template <typename T>
 __aicore__ inline void DataCopyPadUB2GMImpl(__gm__ T* dst, __ubuf__ T* src,
                                             const DataCopyExtParams& params) {
-    copy_out_aligned(dst, src, params.blockCount, params.blockLen, params.srcStride, params.dstStride);
+    copy_out_aligned(dst, src, params.blockCount, params.blockLen, params.srcStride,
+                     params.dstStride);
 }
 
-// ---- slices: the innermost dimension goes by burst, the others by loops ------------------------------------
+// ---- slices: the innermost dimension goes by burst, the others by loops
 template <typename T, bool inward>
 __aicore__ inline void copy_slice(__gm__ T* global, T* local, const SliceInfo global_slices[],
                                   const SliceInfo local_slices[], uint32_t dims) {
@@ -168,7 +174,8 @@ __aicore__ inline void copy_slice(__gm__ T* global, T* local, const SliceInfo gl
     for (uint32_t d = 0; d < dims; ++d) {
         const SliceInfo& slice = global_slices[d];
         const uint32_t length = d == 0 ? slice.burstLen * ONE_BLK_SIZE / sizeof(T) : 1;
-        bursts[d] = (slice.endIndex - slice.startIndex + 1 + slice.stride) / (length + slice.stride);
+        bursts[d] =
+            (slice.endIndex - slice.startIndex + 1 + slice.stride) / (length + slice.stride);
     }
     for (;;) {
         uint64_t global_at = 0;
@@ -176,11 +183,14 @@ __aicore__ inline void copy_slice(__gm__ T* global, T* local, const SliceInfo gl
         uint64_t global_pitch = 1;
         uint64_t local_pitch = 1;
         for (uint32_t d = 0; d < dims; ++d) {
-            const uint32_t length = d == 0 ? global_slices[0].burstLen * ONE_BLK_SIZE / sizeof(T) : 1;
-            global_at += (global_slices[d].startIndex + index[d] * (length + global_slices[d].stride)) *
-                         global_pitch;
-            local_at += (local_slices[d].startIndex + index[d] * (length + local_slices[d].stride)) *
-                        local_pitch;
+            const uint32_t length =
+                d == 0 ? global_slices[0].burstLen * ONE_BLK_SIZE / sizeof(T) : 1;
+            global_at +=
+                (global_slices[d].startIndex + index[d] * (length + global_slices[d].stride)) *
+                global_pitch;
+            local_at +=
+                (local_slices[d].startIndex + index[d] * (length + local_slices[d].stride)) *
+                local_pitch;
             global_pitch *= global_slices[d].shapeValue;
             local_pitch *= local_slices[d].shapeValue;
         }
@@ -208,9 +218,10 @@ __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>
     copy_slice<T, false>(dst.address_, src.pointer(), dstSlices, srcSlices, dims);
 }
 
-// ---- filling global memory ------------------------------------------------------------------------------------
+// ---- filling global memory
 template <typename T>
-__aicore__ inline void InitGlobalMemory(GlobalTensor<T> global, const uint64_t size, const T value) {
+__aicore__ inline void InitGlobalMemory(GlobalTensor<T> global, const uint64_t size,
+                                        const T value) {
     LocalTensor<T> scratch;
     PopStackBuffer<T, TPosition::LCM>(scratch);
     constexpr uint32_t most = MAX_REPEAT_TIMES * ONE_BLK_SIZE / sizeof(T);
@@ -222,8 +233,8 @@ __aicore__ inline void InitGlobalMemory(GlobalTensor<T> global, const uint64_t s
     for (uint64_t done = 0; done < size; done += part) {
         const uint64_t left = size - done;
         const uint32_t elements = uint32_t(left < part ? left : part);
-        copy_out_aligned(global.address_ + done, scratch.pointer(), 1, elements * uint32_t(sizeof(T)),
-                         0, 0);
+        copy_out_aligned(global.address_ + done, scratch.pointer(), 1,
+                         elements * uint32_t(sizeof(T)), 0, 0);
     }
     event = g_tpipe->FetchEventID(HardEvent::MTE3_V);
     SetFlag<HardEvent::MTE3_V>(event);
@@ -233,12 +244,11 @@ template <typename T>
 __aicore__ inline void InitOutput(GlobalTensor<T> global, uint32_t size, T value = T(0)) {
     InitGlobalMemory(global, size, value);
 }
-template <typename T>
-__aicore__ inline void Fill(GlobalTensor<T> global, uint64_t size, T value) {
+template <typename T> __aicore__ inline void Fill(GlobalTensor<T> global, uint64_t size, T value) {
     InitGlobalMemory(global, size, value);
 }
 
-// ---- atomics ----------------------------------------------------------------------------------------------------
+// ---- atomics
 template <typename T> __aicore__ inline void SetAtomicType() {
     // Unreached branches of generic kernels may name other types: only reaching one is an error.
     if constexpr (!SupportType<T, float, half, bfloat16_t, int32_t, int16_t, int8_t>()) {

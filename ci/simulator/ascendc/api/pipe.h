@@ -35,7 +35,8 @@ __aicore__ constexpr Hardware GetPhyType(TPosition position) {
 
 template <TPosition pos = TPosition::LCM> class TBuf;
 template <TPosition pos, uint32_t bufIDSize> class TBufPool;
-template <typename T, TPosition pos> __aicore__ inline bool PopStackBuffer(LocalTensor<T>& popBuffer);
+template <typename T, TPosition pos>
+__aicore__ inline bool PopStackBuffer(LocalTensor<T>& popBuffer);
 
 __aicore__ inline uint32_t align_to_block(uint32_t bytes) {
     return (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE;
@@ -113,8 +114,9 @@ public:
     __aicore__ TEventID FetchEventID(HardEvent event) {
         const int id = __builtin_ctz(~uint32_t(occupied_[int(event)]));
         if (id >= MAX_EVENT_ID) {
-            dav_fail("All 8 event ids between two pipes are in use: too many queue buffers wait "
-                     "for the same pair of pipes, or an id was never released.");
+            dav_fail(
+                "All 8 event ids between two pipes are in use: too many queue buffers wait "
+                "for the same pair of pipes, or an id was never released.");
         }
         return TEventID(id);
     }
@@ -205,8 +207,9 @@ template <typename T, TPosition pos>
 __aicore__ inline bool PopStackBuffer(LocalTensor<T>& popBuffer) {
     const uint32_t used = g_tpipe->GetQueueEndAddress<pos>();
     if (used >= POP_STACK_END) {
-        dav_fail("No unified buffer is left for an API's temporary space: InitBuffer has taken "
-                 "all of it; take less, or pass a sharedTmpBuffer.");
+        dav_fail(
+            "No unified buffer is left for an API's temporary space: InitBuffer has taken "
+            "all of it; take less, or pass a sharedTmpBuffer.");
     }
     TBuffAddr address;
     address.logicPos = uint8_t(pos);

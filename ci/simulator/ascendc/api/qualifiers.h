@@ -80,14 +80,15 @@ using GM_ADDR = __gm__ uint8_t*;
 #define REGISTER_NONE_TILING
 #define ASCENDC_TPL_SEL_PARAM(...)
 
-// ---- tiling -------------------------------------------------------------------------------------
+// ---- tiling
 // The build gives the key and names the structure (AscendOptTilingData) that the host fills.
 #ifndef ASCENDOPT_TILING_KEY
 #define ASCENDOPT_TILING_KEY 0
 #endif
 #define TILING_KEY_IS(key) ((key) == ASCENDOPT_TILING_KEY)
 #define TILING_KEY_VAR ASCENDOPT_TILING_KEY
-#define GET_TILING_DATA(name, pointer) GET_TILING_DATA_WITH_STRUCT(AscendOptTilingData, name, pointer)
+#define GET_TILING_DATA(name, pointer) \
+    GET_TILING_DATA_WITH_STRUCT(AscendOptTilingData, name, pointer)
 #define GET_TILING_DATA_WITH_STRUCT(type, name, pointer) \
     type name;                                           \
     __builtin_memcpy(static_cast<void*>(&name), (const void*)(pointer), sizeof(type))
@@ -98,9 +99,10 @@ using GM_ADDR = __gm__ uint8_t*;
 #define GET_TILING_DATA_PTR_WITH_STRUCT(type, name, pointer) \
     const __gm__ type* name = (const __gm__ type*)(pointer)
 #define COPY_TILING_WITH_STRUCT(type, source, target) const type* target = (const type*)(source)
-#define COPY_TILING_WITH_ARRAY(type, length, source, target) const type* target = (const type*)(source)
+#define COPY_TILING_WITH_ARRAY(type, length, source, target) \
+    const type* target = (const type*)(source)
 
-// ---- data types and formats, numbered as on the host ----------------------------------------------
+// ---- data types and formats, numbered as on the host
 #define DT_FLOAT 0
 #define DT_FLOAT16 1
 #define DT_INT8 2
@@ -138,8 +140,8 @@ using GM_ADDR = __gm__ uint8_t*;
 #define FORMAT_NCL 47
 
 // Scalar helpers that the device compiler has built in.
-#define ASC_BUILTIN_MIN_MAX(T)                                   \
-    inline T min(T a, T b) { return b < a ? b : a; }             \
+#define ASC_BUILTIN_MIN_MAX(T)                       \
+    inline T min(T a, T b) { return b < a ? b : a; } \
     inline T max(T a, T b) { return a < b ? b : a; }
 ASC_BUILTIN_MIN_MAX(int)
 ASC_BUILTIN_MIN_MAX(unsigned)

@@ -96,7 +96,9 @@ public:
     }
 
     // ---- the consumer's side
-    template <typename T> __aicore__ LocalTensor<T> DeQue() { return TensorOf<T>(Next<enQueEvt>()); }
+    template <typename T> __aicore__ LocalTensor<T> DeQue() {
+        return TensorOf<T>(Next<enQueEvt>());
+    }
     __aicore__ TBufHandle DeQue() { return reinterpret_cast<TBufHandle>(Next<enQueEvt>()); }
     template <TPosition from, TPosition to, typename T> __aicore__ LocalTensor<T> DeQue() {
         return TensorOf<T>(Next<user_event(from, to)>());
@@ -165,8 +167,9 @@ private:
     __aicore__ TBufType* AllocBuffer() {
         if (buffer_count_ == 0) dav_fail("AllocTensor on a queue that InitBuffer never got.");
         if (allocated_ >= buffer_count_) {
-            dav_fail("AllocTensor found no free buffer: every buffer of the queue is allocated "
-                     "and not yet freed, so the kernel would wait for ever.");
+            dav_fail(
+                "AllocTensor found no free buffer: every buffer of the queue is allocated "
+                "and not yet freed, so the kernel would wait for ever.");
         }
         TBufType* buffer;
         do {
@@ -231,7 +234,8 @@ private:
 };
 
 template <TPosition pos, int32_t depth, auto mask = 0>
-class TQue : public TQueBind<GetBufferLogicPos(pos, true), GetBufferLogicPos(pos, false), depth, mask> {
+class TQue
+    : public TQueBind<GetBufferLogicPos(pos, true), GetBufferLogicPos(pos, false), depth, mask> {
 public:
     __aicore__ TQue() {}
 };

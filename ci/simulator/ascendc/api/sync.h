@@ -88,12 +88,12 @@ template <pipe_t pipe> __aicore__ inline void PipeBarrier() { pipe_barrier(pipe)
 template <pipe_t pipe> __aicore__ inline void PipeBarrierImpl() { pipe_barrier(pipe); }
 template <MemDsbT scope> __aicore__ inline void DataSyncBarrier() { dsb(uint64_t(scope)); }
 
-// ---- between cores --------------------------------------------------------------------------------
+// ---- between cores
 // All blocks wait for each other; the soft form does it through flags in global memory.
 template <bool isAIVOnly = true> __aicore__ inline void SyncAll() { dav_sync_all(); }
 template <bool isAIVOnly = true>
-__aicore__ inline void SyncAll(const GlobalTensor<int32_t>& flags, const LocalTensor<int32_t>& local,
-                               const int32_t usedCores = 0) {
+__aicore__ inline void SyncAll(const GlobalTensor<int32_t>& flags,
+                               const LocalTensor<int32_t>& local, const int32_t usedCores = 0) {
     // A core publishes its arrival (one block out) and reads everyone's until all are there. The
     // flags themselves are not kept: the meeting is the machine's, the copies are what it costs.
     const int64_t cores = usedCores > 0 ? usedCores : get_block_num();
@@ -105,8 +105,7 @@ __aicore__ inline void SyncAll(const GlobalTensor<int32_t>& flags, const LocalTe
 constexpr uint64_t ffts_config(uint8_t mode, uint16_t flag) {
     return 1 | (uint64_t(mode) << 4) | (uint64_t(flag) << 8);
 }
-template <uint8_t mode, pipe_t pipe>
-__aicore__ inline void CrossCoreSetFlag(uint16_t flag) {
+template <uint8_t mode, pipe_t pipe> __aicore__ inline void CrossCoreSetFlag(uint16_t flag) {
     ffts_cross_core_sync(pipe, ffts_config(mode, flag));
 }
 template <uint8_t mode = 0, pipe_t pipe = PIPE_S>

@@ -114,7 +114,8 @@ public:
         view.shapeInfo_ = shapeInfo_;
         return view;
     }
-    template <typename S> __aicore__ void SetAddrWithOffset(LocalTensor<S>& source, uint32_t offset) {
+    template <typename S>
+    __aicore__ void SetAddrWithOffset(LocalTensor<S>& source, uint32_t offset) {
         address_ = source.address_;
         address_.bufferAddr += offset * sizeof(T);
     }
@@ -137,10 +138,9 @@ public:
     __aicore__ void Print() {}
     __aicore__ void Print(uint32_t) {}
 
-#define ASC_TENSOR_OPERATOR(sign, op)                                                       \
-    __aicore__ TensorExpression<T, TensorOperator::op> operator sign(const LocalTensor& b)  \
-        const {                                                                             \
-        return {*this, b};                                                                  \
+#define ASC_TENSOR_OPERATOR(sign, op)                                                              \
+    __aicore__ TensorExpression<T, TensorOperator::op> operator sign(const LocalTensor& b) const { \
+        return {*this, b};                                                                         \
     }
     ASC_TENSOR_OPERATOR(+, ADD)
     ASC_TENSOR_OPERATOR(-, SUB)
@@ -164,12 +164,18 @@ public:
     template <TensorOperator op>
     __aicore__ void operator=(const TensorExpression<T, op>& expression) {
         const int32_t count = int32_t(GetSize());
-        if constexpr (op == TensorOperator::ADD) Add(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::SUB) Sub(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::MUL) Mul(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::DIV) Div(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::OR) Or(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::AND) And(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::ADD)
+            Add(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::SUB)
+            Sub(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::MUL)
+            Mul(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::DIV)
+            Div(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::OR)
+            Or(*this, expression.first, expression.second, count);
+        if constexpr (op == TensorOperator::AND)
+            And(*this, expression.first, expression.second, count);
     }
     template <typename S> __aicore__ void operator=(const TensorComparison<S>& comparison) {
         Compare(*this, comparison.first, comparison.second, comparison.mode,

@@ -5,7 +5,7 @@
 
 namespace AscendC {
 
-// ---- masks ----------------------------------------------------------------------------------------
+// ---- masks
 struct AscendCUtils {
     template <typename T, bool isSetMask = true>
     __aicore__ static void SetMask(const uint64_t& high, const uint64_t& low) {
@@ -76,7 +76,7 @@ struct CounterMode {
     }
 };
 
-// ---- who and where am I ----------------------------------------------------------------------------
+// ---- who and where am I
 __aicore__ inline int64_t GetSubBlockNum() { return get_subblockdim(); }
 __aicore__ inline int64_t GetSubBlockIdx() { return get_subblockid(); }
 __aicore__ inline int64_t GetTaskRation() { return get_subblockdim(); }
@@ -107,7 +107,9 @@ __aicore__ inline void InitSocStateImpl() { InitSocState(); }
 __aicore__ inline void SetSysWorkspace(GM_ADDR workspace) {
     if (g_sysWorkspaceReserved == nullptr) g_sysWorkspaceReserved = workspace;
 }
-__aicore__ inline void SetSysWorkspaceForce(GM_ADDR workspace) { g_sysWorkspaceReserved = workspace; }
+__aicore__ inline void SetSysWorkspaceForce(GM_ADDR workspace) {
+    g_sysWorkspaceReserved = workspace;
+}
 __aicore__ inline GM_ADDR GetSysWorkSpacePtr() { return g_sysWorkspaceReserved; }
 __aicore__ inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
     return g_sysWorkspaceReserved == nullptr ? workspace
@@ -116,7 +118,7 @@ __aicore__ inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
 template <typename T> __aicore__ inline void OOMCheckAddrRange(__gm__ T*, const uint64_t) {}
 template <typename T> __aicore__ inline void OOMAddAddrForL2Cache(__gm__ T*, const uint64_t) {}
 
-// ---- caches -----------------------------------------------------------------------------------------
+// ---- caches
 template <typename T, CacheLine line, DcciDst destination>
 __aicore__ inline void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor) {
     dcci(const_cast<__gm__ T*>(tensor.GetPhyAddr()), uint64_t(line), uint64_t(destination));
@@ -131,7 +133,7 @@ __aicore__ inline void DataCacheCleanAndInvalid(const LocalTensor<T>& tensor) {
 }
 template <typename T> __aicore__ inline void DataCachePreload(const GlobalTensor<T>&, int64_t) {}
 
-// ---- scalar helpers -----------------------------------------------------------------------------------
+// ---- scalar helpers
 __aicore__ inline constexpr uint32_t DivCeil(uint32_t a, uint32_t b) {
     return b == 0 ? 0 : (a + b - 1) / b;
 }
@@ -187,7 +189,7 @@ __aicore__ inline int64_t CountBitsCntSameAsSignBit(int64_t value) {
     return __builtin_clrsbll(value);
 }
 
-// ---- what prints or traces on a device does nothing here ------------------------------------------------
+// ---- what prints or traces on a device does nothing here
 template <typename... Arguments> __aicore__ inline void printf(const char*, Arguments...) {}
 template <typename... Arguments> __aicore__ inline void PRINTF(const char*, Arguments...) {}
 template <typename T> __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t) {}

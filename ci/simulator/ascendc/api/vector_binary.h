@@ -7,31 +7,31 @@ namespace AscendC {
 
 // Three forms each: a mask of bits and a mask of leading elements, both with repeats and strides,
 // and a count of elements.
-#define ASC_BINARY_CALL(intrinsic, U)                                                          \
-    intrinsic((U*)dst.pointer(), (U*)src0.pointer(), (U*)src1.pointer(), repeatTime,           \
-              params.dstBlkStride, params.src0BlkStride, params.src1BlkStride,                 \
+#define ASC_BINARY_CALL(intrinsic, U)                                                \
+    intrinsic((U*)dst.pointer(), (U*)src0.pointer(), (U*)src1.pointer(), repeatTime, \
+              params.dstBlkStride, params.src0BlkStride, params.src1BlkStride,       \
               params.dstRepStride, params.src0RepStride, params.src1RepStride)
-#define ASC_BINARY_OVER(Name, intrinsic, U)                                                    \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,         \
-                                const LocalTensor<T>& src1, uint64_t mask[],                   \
-                                const uint8_t repeatTime, const BinaryRepeatParams& params) {  \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                 \
-        ASC_BINARY_CALL(intrinsic, U);                                                         \
-    }                                                                                          \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,         \
-                                const LocalTensor<T>& src1, uint64_t mask,                     \
-                                const uint8_t repeatTime, const BinaryRepeatParams& params) {  \
-        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                    \
-        ASC_BINARY_CALL(intrinsic, U);                                                         \
-    }                                                                                          \
-    template <typename T>                                                                      \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,         \
-                                const LocalTensor<T>& src1, const int32_t& count) {            \
-        const CounterMode mode(count);                                                         \
-        intrinsic((U*)dst.pointer(), (U*)src0.pointer(), (U*)src1.pointer(), 1, 1, 1, 1,       \
-                  DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);        \
+#define ASC_BINARY_OVER(Name, intrinsic, U)                                                   \
+    template <typename T, bool isSetMask = true>                                              \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
+                                const LocalTensor<T>& src1, uint64_t mask[],                  \
+                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
+        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                \
+        ASC_BINARY_CALL(intrinsic, U);                                                        \
+    }                                                                                         \
+    template <typename T, bool isSetMask = true>                                              \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
+                                const LocalTensor<T>& src1, uint64_t mask,                    \
+                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
+        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                   \
+        ASC_BINARY_CALL(intrinsic, U);                                                        \
+    }                                                                                         \
+    template <typename T>                                                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
+                                const LocalTensor<T>& src1, const int32_t& count) {           \
+        const CounterMode mode(count);                                                        \
+        intrinsic((U*)dst.pointer(), (U*)src0.pointer(), (U*)src1.pointer(), 1, 1, 1, 1,      \
+                  DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);       \
     }
 #define ASC_BINARY(Name, intrinsic) ASC_BINARY_OVER(Name, intrinsic, T)
 
@@ -49,29 +49,30 @@ ASC_BINARY(MulAddRelu, vmaddrelu)
 #undef ASC_BINARY
 
 // Bits of 16-bit words; wider elements are that many more words.
-template <typename T> using LogicWord = typename Conditional<IsSameType<T, int16_t>::value, int16_t, uint16_t>::type;
-#define ASC_LOGIC(Name, intrinsic)                                                             \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,         \
-                                const LocalTensor<T>& src1, uint64_t mask[],                   \
-                                const uint8_t repeatTime, const BinaryRepeatParams& params) {  \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                 \
-        ASC_BINARY_CALL(intrinsic, LogicWord<T>);                                              \
-    }                                                                                          \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,         \
-                                const LocalTensor<T>& src1, uint64_t mask,                     \
-                                const uint8_t repeatTime, const BinaryRepeatParams& params) {  \
-        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                    \
-        ASC_BINARY_CALL(intrinsic, LogicWord<T>);                                              \
-    }                                                                                          \
-    template <typename T>                                                                      \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,         \
-                                const LocalTensor<T>& src1, const int32_t& count) {            \
-        const CounterMode mode(uint64_t(count) * sizeof(T) / sizeof(uint16_t));                \
-        intrinsic((LogicWord<T>*)dst.pointer(), (LogicWord<T>*)src0.pointer(),                 \
-                  (LogicWord<T>*)src1.pointer(), 1, 1, 1, 1, DEFAULT_REPEAT_STRIDE,            \
-                  DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                               \
+template <typename T>
+using LogicWord = typename Conditional<IsSameType<T, int16_t>::value, int16_t, uint16_t>::type;
+#define ASC_LOGIC(Name, intrinsic)                                                            \
+    template <typename T, bool isSetMask = true>                                              \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
+                                const LocalTensor<T>& src1, uint64_t mask[],                  \
+                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
+        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                \
+        ASC_BINARY_CALL(intrinsic, LogicWord<T>);                                             \
+    }                                                                                         \
+    template <typename T, bool isSetMask = true>                                              \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
+                                const LocalTensor<T>& src1, uint64_t mask,                    \
+                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
+        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                   \
+        ASC_BINARY_CALL(intrinsic, LogicWord<T>);                                             \
+    }                                                                                         \
+    template <typename T>                                                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
+                                const LocalTensor<T>& src1, const int32_t& count) {           \
+        const CounterMode mode(uint64_t(count) * sizeof(T) / sizeof(uint16_t));               \
+        intrinsic((LogicWord<T>*)dst.pointer(), (LogicWord<T>*)src0.pointer(),                \
+                  (LogicWord<T>*)src1.pointer(), 1, 1, 1, 1, DEFAULT_REPEAT_STRIDE,           \
+                  DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                              \
     }
 ASC_LOGIC(And, vand)
 ASC_LOGIC(Or, vor)

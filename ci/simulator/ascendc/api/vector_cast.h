@@ -5,39 +5,40 @@
 
 namespace AscendC {
 
-#define ASC_CONVERT(name)                                                                     \
-    name(dst, src, repeat, params.dstBlkStride, params.srcBlkStride, params.dstRepStride,     \
+#define ASC_CONVERT(name)                                                                 \
+    name(dst, src, repeat, params.dstBlkStride, params.srcBlkStride, params.dstRepStride, \
          params.srcRepStride)
-#define ASC_CONVERT_ROUNDED(name)                                                             \
-    case RoundMode::CAST_RINT: return ASC_CONVERT(name##r);                                   \
-    case RoundMode::CAST_FLOOR: return ASC_CONVERT(name##f);                                  \
-    case RoundMode::CAST_CEIL: return ASC_CONVERT(name##c);                                   \
-    case RoundMode::CAST_ROUND: return ASC_CONVERT(name##a);                                  \
+#define ASC_CONVERT_ROUNDED(name)                            \
+    case RoundMode::CAST_RINT: return ASC_CONVERT(name##r);  \
+    case RoundMode::CAST_FLOOR: return ASC_CONVERT(name##f); \
+    case RoundMode::CAST_CEIL: return ASC_CONVERT(name##c);  \
+    case RoundMode::CAST_ROUND: return ASC_CONVERT(name##a); \
     case RoundMode::CAST_TRUNC: return ASC_CONVERT(name##z);
 
 // Which instruction converts, for each pair of types and rounding mode that the hardware has.
 // `exact` is a pair for which every value fits; `rounded` needs a rounding mode; `either` also
 // knows CAST_NONE, which then rounds to nearest even (or is exact).
-#define ASC_CAST_HEAD(D, S)                                                                   \
-    __aicore__ inline void cast_intrinsic(D* dst, S* src, RoundMode mode, uint8_t repeat,     \
+#define ASC_CAST_HEAD(D, S)                                                               \
+    __aicore__ inline void cast_intrinsic(D* dst, S* src, RoundMode mode, uint8_t repeat, \
                                           const UnaryRepeatParams& params)
 #define ASC_CAST_EXACT(D, S, name) \
     ASC_CAST_HEAD(D, S) { ASC_CONVERT(name); }
-#define ASC_CAST_ROUNDED(D, S, name)                                                          \
-    ASC_CAST_HEAD(D, S) {                                                                     \
-        switch (mode) {                                                                       \
-            ASC_CONVERT_ROUNDED(name)                                                         \
-            default:                                                                          \
-                dav_fail("Cast with a rounding mode that this pair of types does not have "   \
-                         "(" #name ").");                                                     \
-        }                                                                                     \
+#define ASC_CAST_ROUNDED(D, S, name)                                                   \
+    ASC_CAST_HEAD(D, S) {                                                              \
+        switch (mode) {                                                                \
+            ASC_CONVERT_ROUNDED(name)                                                  \
+            default:                                                                   \
+                dav_fail(                                                              \
+                    "Cast with a rounding mode that this pair of types does not have " \
+                    "(" #name ").");                                                   \
+        }                                                                              \
     }
-#define ASC_CAST_EITHER(D, S, name)                                                           \
-    ASC_CAST_HEAD(D, S) {                                                                     \
-        switch (mode) {                                                                       \
-            ASC_CONVERT_ROUNDED(name)                                                         \
-            default: return ASC_CONVERT(name);                                                \
-        }                                                                                     \
+#define ASC_CAST_EITHER(D, S, name)            \
+    ASC_CAST_HEAD(D, S) {                      \
+        switch (mode) {                        \
+            ASC_CONVERT_ROUNDED(name)          \
+            default: return ASC_CONVERT(name); \
+        }                                      \
     }
 
 ASC_CAST_ROUNDED(float, float, vconv_f322f32)
@@ -115,7 +116,7 @@ __aicore__ inline void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src
     cast_intrinsic(dst.pointer(), src.pointer(), mode, 1, params);
 }
 
-// ---- dequantisation ---------------------------------------------------------------------------------
+// ---- dequantisation
 __aicore__ inline void SetDeqScale(half scale) { set_deqscale(scale); }
 __aicore__ inline void SetDeqScale(float scale, int16_t offset, bool signed_result) {
     // Bits 0..31 the scale, 37..45 the offset, 46 the sign of the result.
@@ -128,7 +129,8 @@ template <typename T> __aicore__ inline void SetDeqScale(const LocalTensor<T>& s
     set_deqscale(uint64_t(scales.GetPhyAddr()) >> 5);
 }
 template <bool isVecDeq, bool halfBlock, typename T>
-__aicore__ inline void dequantise(T* dst, int16_t* src, uint8_t repeat, const UnaryRepeatParams& p) {
+__aicore__ inline void dequantise(T* dst, int16_t* src, uint8_t repeat,
+                                  const UnaryRepeatParams& p) {
 #define ASC_DEQUANTISE(name) \
     name(dst, src, repeat, p.dstBlkStride, p.srcBlkStride, p.dstRepStride, p.srcRepStride)
     if constexpr (isVecDeq && halfBlock) ASC_DEQUANTISE(vconv_vdeqs162b8h);
@@ -137,7 +139,8 @@ __aicore__ inline void dequantise(T* dst, int16_t* src, uint8_t repeat, const Un
     if constexpr (!isVecDeq && !halfBlock) ASC_DEQUANTISE(vconv_deqs162b8l);
 #undef ASC_DEQUANTISE
 }
-template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true>
+template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true,
+          bool halfBlock = true>
 __aicore__ inline void CastDeq(const LocalTensor<T>& dst, const LocalTensor<U>& src,
                                const int32_t mask, uint8_t repeatTime,
                                const UnaryRepeatParams& params) {

@@ -6,25 +6,25 @@
 namespace AscendC {
 
 // 32-bit integers know equality only; any other mode on them compares for equality too.
-#define ASC_COMPARE_MODES(T, call)                             \
-    if constexpr (IsSameType<T, int32_t>::value) {             \
-        call(eq);                                              \
-    } else {                                                   \
-        switch (mode) {                                        \
-            case CMPMODE::LT: call(lt); break;                 \
-            case CMPMODE::GT: call(gt); break;                 \
-            case CMPMODE::EQ: call(eq); break;                 \
-            case CMPMODE::LE: call(le); break;                 \
-            case CMPMODE::GE: call(ge); break;                 \
-            case CMPMODE::NE: call(ne); break;                 \
-        }                                                      \
+#define ASC_COMPARE_MODES(T, call)                 \
+    if constexpr (IsSameType<T, int32_t>::value) { \
+        call(eq);                                  \
+    } else {                                       \
+        switch (mode) {                            \
+            case CMPMODE::LT: call(lt); break;     \
+            case CMPMODE::GT: call(gt); break;     \
+            case CMPMODE::EQ: call(eq); break;     \
+            case CMPMODE::LE: call(le); break;     \
+            case CMPMODE::GE: call(ge); break;     \
+            case CMPMODE::NE: call(ne); break;     \
+        }                                          \
     }
 
 template <typename T>
 __aicore__ inline void compare_to_memory(uint8_t* dst, T* src0, T* src1, CMPMODE mode,
                                          uint8_t repeat, const BinaryRepeatParams& p) {
-#define ASC_CALL(op)                                                                        \
-    vcmpv_##op(dst, src0, src1, repeat, p.dstBlkStride, p.src0BlkStride, p.src1BlkStride,   \
+#define ASC_CALL(op)                                                                      \
+    vcmpv_##op(dst, src0, src1, repeat, p.dstBlkStride, p.src0BlkStride, p.src1BlkStride, \
                p.dstRepStride, p.src0RepStride, p.src1RepStride)
     ASC_COMPARE_MODES(T, ASC_CALL)
 #undef ASC_CALL
@@ -32,8 +32,8 @@ __aicore__ inline void compare_to_memory(uint8_t* dst, T* src0, T* src1, CMPMODE
 template <typename T>
 __aicore__ inline void compare_scalar_to_memory(uint8_t* dst, T* src, T value, CMPMODE mode,
                                                 uint8_t repeat, const UnaryRepeatParams& p) {
-#define ASC_CALL(op)                                                                        \
-    vcmpvs_##op(dst, src, value, repeat, p.dstBlkStride, p.srcBlkStride, p.dstRepStride,    \
+#define ASC_CALL(op)                                                                     \
+    vcmpvs_##op(dst, src, value, repeat, p.dstBlkStride, p.srcBlkStride, p.dstRepStride, \
                 p.srcRepStride)
     ASC_COMPARE_MODES(T, ASC_CALL)
 #undef ASC_CALL
@@ -58,9 +58,9 @@ __aicore__ inline void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& 
 template <typename T>
 __aicore__ inline void compare_to_register(T* src0, T* src1, CMPMODE mode,
                                            const BinaryRepeatParams& p) {
-#define ASC_CALL(op)                                                                 \
-    vcmp_##op(src0, src1, 1, p.dstBlkStride, p.src0BlkStride, p.src1BlkStride,       \
-              p.dstRepStride, p.src0RepStride, p.src1RepStride)
+#define ASC_CALL(op)                                                                           \
+    vcmp_##op(src0, src1, 1, p.dstBlkStride, p.src0BlkStride, p.src1BlkStride, p.dstRepStride, \
+              p.src0RepStride, p.src1RepStride)
     switch (mode) {
         case CMPMODE::LT: ASC_CALL(lt); break;
         case CMPMODE::GT: ASC_CALL(gt); break;
@@ -140,9 +140,9 @@ template <typename T> __aicore__ inline void GetCmpMask(const LocalTensor<T>& ds
     get_cmpmask(dst.pointer());
 }
 
-// ---- selection -----------------------------------------------------------------------------------------
-#define ASC_SELECT_STRIDES                                                                     \
-    params.dstBlkStride, params.src0BlkStride, params.src1BlkStride, params.dstRepStride,      \
+// ---- selection
+#define ASC_SELECT_STRIDES                                                                \
+    params.dstBlkStride, params.src0BlkStride, params.src1BlkStride, params.dstRepStride, \
         params.src0RepStride, params.src1RepStride
 
 // Puts a 32-byte block full of `value` where the compare mask register can load it from.
@@ -158,7 +158,8 @@ template <typename T> __aicore__ inline void load_compare_mask(const T& value, b
     set_cmpmask(scratch);
     pipe_barrier(PIPE_V);
 }
-// Makes the register ready for a choice between two tensors: the bits themselves, or where they are.
+// Makes the register ready for a choice between two tensors: the bits themselves, or where they
+// are.
 template <typename U>
 __aicore__ inline void prepare_selection(const LocalTensor<U>& bits, SELMODE mode, bool counting) {
     if (mode == SELMODE::VSEL_CMPMASK_SPR) {

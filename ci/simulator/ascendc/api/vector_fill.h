@@ -72,7 +72,7 @@ __aicore__ inline void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src
           params.dstRepStride, repeatTime);
 }
 
-// ---- first, first + 1, … ---------------------------------------------------------------------------
+// ---- first, first + 1, …
 template <typename T> __aicore__ inline T vector_index_value(const T& first, int32_t offset) {
     if constexpr (std::is_integral<T>::value) return T(first + offset);
     return T(float(first) + float(offset));
@@ -91,12 +91,14 @@ __aicore__ inline void CreateVecIndex(LocalTensor<T> dst, const T& firstValue, u
     const UnaryRepeatParams params;
     for (uint32_t done = block; done < count && done < whole; done += block) {
         const uint32_t left = count - done;
-        Adds(dst[done], dst[done - block], T(block), uint64_t(left < block ? left : block), 1, params);
+        Adds(dst[done], dst[done - block], T(block), uint64_t(left < block ? left : block), 1,
+             params);
         pipe_barrier(PIPE_V);
     }
     for (uint32_t done = whole; done < count; done += whole) {
         const uint32_t left = count - done;
-        Adds(dst[done], dst[done - whole], T(whole), uint64_t(left < whole ? left : whole), 1, params);
+        Adds(dst[done], dst[done - whole], T(whole), uint64_t(left < whole ? left : whole), 1,
+             params);
         pipe_barrier(PIPE_V);
     }
 }
@@ -115,7 +117,8 @@ __aicore__ inline void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, 
     for (uint32_t done = block; done < mask; done += block) {
         const uint32_t at = done / block * block * dstBlkStride;
         const uint64_t left = mask - done;
-        Adds(dst[at], dst[at - block * dstBlkStride], T(block), left < block ? left : block, 1, params);
+        Adds(dst[at], dst[at - block * dstBlkStride], T(block), left < block ? left : block, 1,
+             params);
         pipe_barrier(PIPE_V);
     }
     params.dstBlkStride = params.srcBlkStride = dstBlkStride;

@@ -35,11 +35,13 @@ __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& s
     while (count - done >= whole) {
         const uint32_t repeats = (count - done) / whole;
         const uint32_t part = repeats < MAX_REPEAT_TIMES ? repeats : MAX_REPEAT_TIMES;
-        Gather(dst[done], src, srcOffset[done], srcBaseAddr, uint64_t(whole), uint8_t(part), stride);
+        Gather(dst[done], src, srcOffset[done], srcBaseAddr, uint64_t(whole), uint8_t(part),
+               stride);
         done += part * whole;
     }
     if (done < count) {
-        Gather(dst[done], src, srcOffset[done], srcBaseAddr, uint64_t(count - done), uint8_t(1), stride);
+        Gather(dst[done], src, srcOffset[done], srcBaseAddr, uint64_t(count - done), uint8_t(1),
+               stride);
     }
 }
 // Whole 32-byte blocks by offset.
@@ -84,11 +86,11 @@ __aicore__ inline void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T
                                   const uint8_t src1Pattern, const bool reduceMode,
                                   const uint32_t mask, const GatherMaskParams& params,
                                   uint64_t& rsvdCnt) {
-    gather_mask(dst.pointer(), src0.pointer(), src0.pointer(), src1Pattern, reduceMode, mask, params,
-                rsvdCnt);
+    gather_mask(dst.pointer(), src0.pointer(), src0.pointer(), src1Pattern, reduceMode, mask,
+                params, rsvdCnt);
 }
 
-// ---- transposition of 16 address lists -------------------------------------------------------------------
+// ---- transposition of 16 address lists
 template <typename T>
 __aicore__ inline void TransDataTo5HDImpl(uint64_t dstList[NCHW_CONV_ADDR_LIST_SIZE],
                                           uint64_t srcList[NCHW_CONV_ADDR_LIST_SIZE],
@@ -101,9 +103,11 @@ __aicore__ inline void TransDataTo5HDImpl(uint64_t dstList[NCHW_CONV_ADDR_LIST_S
         scatter_vnchwconv_b8(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride,
                              params.dstHighHalf, params.srcHighHalf);
     } else if constexpr (sizeof(T) == 2) {
-        scatter_vnchwconv_b16(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride);
+        scatter_vnchwconv_b16(VA0, VA2, params.repeatTimes, params.dstRepStride,
+                              params.srcRepStride);
     } else {
-        scatter_vnchwconv_b32(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride);
+        scatter_vnchwconv_b32(VA0, VA2, params.repeatTimes, params.dstRepStride,
+                              params.srcRepStride);
     }
 }
 template <typename T>
@@ -148,9 +152,11 @@ __aicore__ inline void TransDataTo5HD(const LocalTensor<uint64_t>& dstList,
         scatter_vnchwconv_b8(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride,
                              params.dstHighHalf, params.srcHighHalf);
     } else if constexpr (sizeof(T) == 2) {
-        scatter_vnchwconv_b16(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride);
+        scatter_vnchwconv_b16(VA0, VA2, params.repeatTimes, params.dstRepStride,
+                              params.srcRepStride);
     } else {
-        scatter_vnchwconv_b32(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride);
+        scatter_vnchwconv_b32(VA0, VA2, params.repeatTimes, params.dstRepStride,
+                              params.srcRepStride);
     }
 }
 

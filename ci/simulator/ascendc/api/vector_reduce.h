@@ -5,24 +5,24 @@
 
 namespace AscendC {
 
-#define ASC_REDUCE(Name, intrinsic)                                                            \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const int32_t repeatTime, const int32_t mask,                  \
-                                const int32_t dstRepStride, const int32_t srcBlkStride,        \
-                                const int32_t srcRepStride) {                                  \
-        AscendCUtils::SetMask<T, isSetMask>(mask);                                             \
-        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,        \
-                  srcRepStride);                                                               \
-    }                                                                                          \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const int32_t repeatTime, const uint64_t mask[],               \
-                                const int32_t dstRepStride, const int32_t srcBlkStride,        \
-                                const int32_t srcRepStride) {                                  \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                 \
-        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,        \
-                  srcRepStride);                                                               \
+#define ASC_REDUCE(Name, intrinsic)                                                     \
+    template <typename T, bool isSetMask = true>                                        \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,   \
+                                const int32_t repeatTime, const int32_t mask,           \
+                                const int32_t dstRepStride, const int32_t srcBlkStride, \
+                                const int32_t srcRepStride) {                           \
+        AscendCUtils::SetMask<T, isSetMask>(mask);                                      \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, \
+                  srcRepStride);                                                        \
+    }                                                                                   \
+    template <typename T, bool isSetMask = true>                                        \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,   \
+                                const int32_t repeatTime, const uint64_t mask[],        \
+                                const int32_t dstRepStride, const int32_t srcBlkStride, \
+                                const int32_t srcRepStride) {                           \
+        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                          \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, \
+                  srcRepStride);                                                        \
     }
 ASC_REDUCE(BlockReduceSum, vcgadd)
 ASC_REDUCE(BlockReduceMax, vcgmax)
@@ -36,7 +36,8 @@ __aicore__ inline void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTen
                                        const int32_t dstBlkStride, const int32_t srcBlkStride,
                                        const int32_t dstRepStride, const int32_t srcRepStride) {
     AscendCUtils::SetMask<T, isSetMask>(elemsInOneRepeat);
-    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride, false);
+    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride,
+          false);
 }
 template <typename T, bool isSetMask = true>
 __aicore__ inline void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
@@ -44,7 +45,8 @@ __aicore__ inline void WholeReduceSum(const LocalTensor<T>& dst, const LocalTens
                                       const int32_t dstRepStride, const int32_t srcBlkStride,
                                       const int32_t srcRepStride) {
     AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);
-    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride, false);
+    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride,
+          false);
 }
 template <typename T, bool isSetMask = true>
 __aicore__ inline void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
@@ -52,34 +54,33 @@ __aicore__ inline void WholeReduceSum(const LocalTensor<T>& dst, const LocalTens
                                       const int32_t dstRepStride, const int32_t srcBlkStride,
                                       const int32_t srcRepStride) {
     AscendCUtils::SetMask<T, isSetMask>(mask);
-    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride, false);
+    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride,
+          false);
 }
-#define ASC_WHOLE_REDUCE(Name, intrinsic)                                                      \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const uint64_t mask[], const int32_t repeatTime,               \
-                                const int32_t dstRepStride, const int32_t srcBlkStride,        \
-                                const int32_t srcRepStride,                                    \
-                                ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {          \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                 \
-        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,        \
-                  srcRepStride, Order_t(order));                                               \
-    }                                                                                          \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const int32_t mask, const int32_t repeatTime,                  \
-                                const int32_t dstRepStride, const int32_t srcBlkStride,        \
-                                const int32_t srcRepStride,                                    \
-                                ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {          \
-        AscendCUtils::SetMask<T, isSetMask>(mask);                                             \
-        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,        \
-                  srcRepStride, Order_t(order));                                               \
+#define ASC_WHOLE_REDUCE(Name, intrinsic)                                                 \
+    template <typename T, bool isSetMask = true>                                          \
+    __aicore__ inline void Name(                                                          \
+        const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],      \
+        const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride, \
+        const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) { \
+        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                            \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,   \
+                  srcRepStride, Order_t(order));                                          \
+    }                                                                                     \
+    template <typename T, bool isSetMask = true>                                          \
+    __aicore__ inline void Name(                                                          \
+        const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask,         \
+        const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride, \
+        const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) { \
+        AscendCUtils::SetMask<T, isSetMask>(mask);                                        \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,   \
+                  srcRepStride, Order_t(order));                                          \
     }
 ASC_WHOLE_REDUCE(WholeReduceMax, vcmax)
 ASC_WHOLE_REDUCE(WholeReduceMin, vcmin)
 #undef ASC_WHOLE_REDUCE
 
-// ---- whole tensors: several rounds, results through the scalar unit ------------------------------------
+// ---- whole tensors: several rounds, results through the scalar unit
 template <HardEvent event> __aicore__ inline void order_pipes() {
     const TEventID id = g_tpipe->FetchEventID(event);
     SetFlag<event>(id);
@@ -121,14 +122,14 @@ __aicore__ inline void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>
 }
 // With a mask: every repeat to one element, those to one element each 256 bytes, those to one.
 template <typename T>
-__aicore__ inline void reduce_repeats(T* dst, T* src, T* work, const uint64_t mask[2], int32_t repeats,
-                                      int32_t src_repeat) {
+__aicore__ inline void reduce_repeats(T* dst, T* src, T* work, const uint64_t mask[2],
+                                      int32_t repeats, int32_t src_repeat) {
     constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
     for (int32_t done = 0; done < repeats; done += MAX_REPEAT_TIMES) {
         const int32_t part = repeats - done < MAX_REPEAT_TIMES ? repeats - done : MAX_REPEAT_TIMES;
         set_vector_mask(mask[1], mask[0]);
-        vcadd(work + done, src + done * (src_repeat * int32_t(ONE_BLK_SIZE / sizeof(T))), part, 1, 1,
-              src_repeat, false);
+        vcadd(work + done, src + done * (src_repeat * int32_t(ONE_BLK_SIZE / sizeof(T))), part, 1,
+              1, src_repeat, false);
     }
     pipe_barrier(PIPE_V);
     if (repeats > 1) {
@@ -152,7 +153,7 @@ struct LaneMask {
     uint64_t words[2];
     __aicore__ explicit LaneMask(int32_t elements) {
         words[0] = elements >= 64 ? FULL_MASK : (uint64_t(1) << elements) - 1;
-        words[1] = elements >= 128  ? FULL_MASK
+        words[1] = elements >= 128 ? FULL_MASK
                    : elements > 64 ? (uint64_t(1) << (elements - 64)) - 1
                                    : 0;
     }
@@ -195,7 +196,8 @@ __aicore__ inline void reduce_extreme(T* dst, T* work, int32_t repeats, int32_t 
     int level = 0;
     while (pairs > 1) {
         const int32_t elements = 2 * pairs;
-        const int32_t next = want_index ? (starts[level] + elements + block - 1) / block * block : 0;
+        const int32_t next =
+            want_index ? (starts[level] + elements + block - 1) / block * block : 0;
         const int32_t full = elements / whole;
         const int32_t rest = elements % whole;
         if (full > 0) {
@@ -228,52 +230,52 @@ __aicore__ inline void reduce_extreme(T* dst, T* work, int32_t repeats, int32_t 
     }
     store_scalar_result(dst, value);
 }
-#define ASC_REDUCE_EXTREME(Name, maximum)                                                      \
-    template <typename T>                                                                      \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],  \
-                                const int32_t repeatTime, const int32_t srcRepStride,          \
-                                bool calIndex = false) {                                       \
-        T* work = sharedTmpBuffer.pointer();                                                   \
-        constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);                                    \
-        for (int32_t done = 0; done < repeatTime; done += MAX_REPEAT_TIMES) {                  \
-            const int32_t left = repeatTime - done;                                            \
-            set_vector_mask(mask[1], mask[0]);                                                 \
-            find_extreme<maximum>(work + 2 * done, src.pointer() + done * srcRepStride * block, \
-                                  left < MAX_REPEAT_TIMES ? left : MAX_REPEAT_TIMES,           \
-                                  srcRepStride);                                               \
-        }                                                                                      \
-        pipe_barrier(PIPE_V);                                                                  \
+#define ASC_REDUCE_EXTREME(Name, maximum)                                                         \
+    template <typename T>                                                                         \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,             \
+                                const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],     \
+                                const int32_t repeatTime, const int32_t srcRepStride,             \
+                                bool calIndex = false) {                                          \
+        T* work = sharedTmpBuffer.pointer();                                                      \
+        constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);                                       \
+        for (int32_t done = 0; done < repeatTime; done += MAX_REPEAT_TIMES) {                     \
+            const int32_t left = repeatTime - done;                                               \
+            set_vector_mask(mask[1], mask[0]);                                                    \
+            find_extreme<maximum>(work + 2 * done, src.pointer() + done * srcRepStride * block,   \
+                                  left < MAX_REPEAT_TIMES ? left : MAX_REPEAT_TIMES,              \
+                                  srcRepStride);                                                  \
+        }                                                                                         \
+        pipe_barrier(PIPE_V);                                                                     \
         reduce_extreme<maximum>(dst.pointer(), work, repeatTime, srcRepStride * block, calIndex); \
-    }                                                                                          \
-    template <typename T>                                                                      \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const LocalTensor<T>& sharedTmpBuffer, const int32_t mask,     \
-                                const int32_t repeatTime, const int32_t srcRepStride,          \
-                                bool calIndex = false) {                                       \
-        const LaneMask lanes(mask);                                                            \
-        Name(dst, src, sharedTmpBuffer, lanes.words, repeatTime, srcRepStride, calIndex);      \
-    }                                                                                          \
-    template <typename T>                                                                      \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const LocalTensor<T>& sharedTmpBuffer, const int32_t count,    \
-                                bool calIndex = false) {                                       \
-        constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);                            \
-        T* work = sharedTmpBuffer.pointer();                                                   \
-        set_mask_count();                                                                      \
-        set_vector_mask(0, uint64_t(count));                                                   \
-        find_extreme<maximum>(work, src.pointer(), 1, DEFAULT_REPEAT_STRIDE);                  \
-        set_mask_norm();                                                                       \
-        pipe_barrier(PIPE_V);                                                                  \
-        reduce_extreme<maximum>(dst.pointer(), work, (count + whole - 1) / whole, whole,       \
-                                calIndex);                                                     \
-        set_vector_mask(FULL_MASK, FULL_MASK);                                                 \
+    }                                                                                             \
+    template <typename T>                                                                         \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,             \
+                                const LocalTensor<T>& sharedTmpBuffer, const int32_t mask,        \
+                                const int32_t repeatTime, const int32_t srcRepStride,             \
+                                bool calIndex = false) {                                          \
+        const LaneMask lanes(mask);                                                               \
+        Name(dst, src, sharedTmpBuffer, lanes.words, repeatTime, srcRepStride, calIndex);         \
+    }                                                                                             \
+    template <typename T>                                                                         \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,             \
+                                const LocalTensor<T>& sharedTmpBuffer, const int32_t count,       \
+                                bool calIndex = false) {                                          \
+        constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);                               \
+        T* work = sharedTmpBuffer.pointer();                                                      \
+        set_mask_count();                                                                         \
+        set_vector_mask(0, uint64_t(count));                                                      \
+        find_extreme<maximum>(work, src.pointer(), 1, DEFAULT_REPEAT_STRIDE);                     \
+        set_mask_norm();                                                                          \
+        pipe_barrier(PIPE_V);                                                                     \
+        reduce_extreme<maximum>(dst.pointer(), work, (count + whole - 1) / whole, whole,          \
+                                calIndex);                                                        \
+        set_vector_mask(FULL_MASK, FULL_MASK);                                                    \
     }
 ASC_REDUCE_EXTREME(ReduceMax, true)
 ASC_REDUCE_EXTREME(ReduceMin, false)
 #undef ASC_REDUCE_EXTREME
 
-// ---- the special registers of reductions ---------------------------------------------------------------
+// ---- the special registers of reductions
 __aicore__ inline int64_t GetAccVal() { return get_acc_val(); }
 template <typename T> __aicore__ inline T GetAccVal() { return accumulator_as<T>(get_acc_val()); }
 template <typename T> __aicore__ inline void GetReduceMaxMinCount(T& value, T& index) {
@@ -281,7 +283,8 @@ template <typename T> __aicore__ inline void GetReduceMaxMinCount(T& value, T& i
     value = accumulator_as<T>(int64_t(bits));
     index = accumulator_as<T>(int64_t(bits >> 32));
 }
-template <typename T> __aicore__ inline void GetReduceMaxMinCount(uint32_t& value, uint32_t& index) {
+template <typename T>
+__aicore__ inline void GetReduceMaxMinCount(uint32_t& value, uint32_t& index) {
     const uint64_t bits = uint64_t(get_max_min_cnt());
     value = uint32_t(bits & (sizeof(T) == 2 ? 0xffffULL : 0xffffffffULL));
     index = uint32_t(bits >> 32);

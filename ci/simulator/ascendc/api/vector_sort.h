@@ -74,17 +74,19 @@ __aicore__ inline void Concat(LocalTensor<T>& concat, const LocalTensor<T>& src,
 }
 // Values and indices of sorted elements, apart.
 template <typename T>
-__aicore__ inline void Extract(const LocalTensor<T>& dstValue, const LocalTensor<uint32_t>& dstIndex,
-                               const LocalTensor<T>& sorted, const int32_t repeatTime) {
+__aicore__ inline void Extract(const LocalTensor<T>& dstValue,
+                               const LocalTensor<uint32_t>& dstIndex, const LocalTensor<T>& sorted,
+                               const int32_t repeatTime) {
     uint64_t count = 0;
     const uint32_t elements = uint32_t(repeatTime) * SORT_GROUP;
     constexpr uint32_t lanes = SORT_ELEMENT_BYTES / sizeof(T);
     const GatherMaskParams words(1, 1, DEFAULT_REPEAT_STRIDE, 0);
-    GatherMask(dstIndex, sorted.template ReinterpretCast<uint32_t>(), uint8_t(2), true, elements * 2,
-               words, count);
+    GatherMask(dstIndex, sorted.template ReinterpretCast<uint32_t>(), uint8_t(2), true,
+               elements * 2, words, count);
     pipe_barrier(PIPE_V);
     // Of a half's four lanes the first is the value, of a float's two.
-    GatherMask(dstValue, sorted, uint8_t(sizeof(T) == 2 ? 3 : 1), true, elements * lanes, words, count);
+    GatherMask(dstValue, sorted, uint8_t(sizeof(T) == 2 ? 3 : 1), true, elements * lanes, words,
+               count);
     pipe_barrier(PIPE_V);
     ResetMask();
 }

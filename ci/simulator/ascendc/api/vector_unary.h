@@ -5,29 +5,29 @@
 
 namespace AscendC {
 
-#define ASC_UNARY_OVER(Name, intrinsic, U, words)                                              \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                uint64_t mask[], const uint8_t repeatTime,                     \
-                                const UnaryRepeatParams& params) {                             \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                 \
-        intrinsic((U*)dst.pointer(), (U*)src.pointer(), repeatTime, params.dstBlkStride,       \
-                  params.srcBlkStride, params.dstRepStride, params.srcRepStride);              \
-    }                                                                                          \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                uint64_t mask, const uint8_t repeatTime,                       \
-                                const UnaryRepeatParams& params) {                             \
-        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                    \
-        intrinsic((U*)dst.pointer(), (U*)src.pointer(), repeatTime, params.dstBlkStride,       \
-                  params.srcBlkStride, params.dstRepStride, params.srcRepStride);              \
-    }                                                                                          \
-    template <typename T>                                                                      \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const int32_t& count) {                                        \
-        const CounterMode mode(uint64_t(count) * (words));                                     \
-        intrinsic((U*)dst.pointer(), (U*)src.pointer(), 1, 1, 1, DEFAULT_REPEAT_STRIDE,        \
-                  DEFAULT_REPEAT_STRIDE);                                                      \
+#define ASC_UNARY_OVER(Name, intrinsic, U, words)                                        \
+    template <typename T, bool isSetMask = true>                                         \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,    \
+                                uint64_t mask[], const uint8_t repeatTime,               \
+                                const UnaryRepeatParams& params) {                       \
+        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                           \
+        intrinsic((U*)dst.pointer(), (U*)src.pointer(), repeatTime, params.dstBlkStride, \
+                  params.srcBlkStride, params.dstRepStride, params.srcRepStride);        \
+    }                                                                                    \
+    template <typename T, bool isSetMask = true>                                         \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,    \
+                                uint64_t mask, const uint8_t repeatTime,                 \
+                                const UnaryRepeatParams& params) {                       \
+        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                              \
+        intrinsic((U*)dst.pointer(), (U*)src.pointer(), repeatTime, params.dstBlkStride, \
+                  params.srcBlkStride, params.dstRepStride, params.srcRepStride);        \
+    }                                                                                    \
+    template <typename T>                                                                \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,    \
+                                const int32_t& count) {                                  \
+        const CounterMode mode(uint64_t(count) * (words));                               \
+        intrinsic((U*)dst.pointer(), (U*)src.pointer(), 1, 1, 1, DEFAULT_REPEAT_STRIDE,  \
+                  DEFAULT_REPEAT_STRIDE);                                                \
     }
 #define ASC_UNARY(Name, intrinsic) ASC_UNARY_OVER(Name, intrinsic, T, 1)
 ASC_UNARY(Abs, vabs)
@@ -44,36 +44,36 @@ ASC_UNARY_OVER(Not, vnot, NotWord<T>, sizeof(T) / sizeof(uint16_t))
 #undef ASC_UNARY_OVER
 
 // The scalar has the tensor's type; other arithmetic types convert to it.
-#define ASC_SCALAR(Name, intrinsic, Scalar)                                                    \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const T& scalarValue, uint64_t mask[],                         \
-                                const uint8_t repeatTime, const UnaryRepeatParams& params) {   \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                 \
-        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,               \
-                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,               \
-                  params.srcRepStride);                                                        \
-    }                                                                                          \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const T& scalarValue, uint64_t mask, const uint8_t repeatTime, \
-                                const UnaryRepeatParams& params) {                             \
-        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                    \
-        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,               \
-                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,               \
-                  params.srcRepStride);                                                        \
-    }                                                                                          \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const T& scalarValue, const int32_t& count) {                  \
-        if constexpr (isSetMask) {                                                             \
-            const CounterMode mode(count);                                                     \
-            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,              \
-                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                           \
-        } else {                                                                               \
-            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,              \
-                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                           \
-        }                                                                                      \
+#define ASC_SCALAR(Name, intrinsic, Scalar)                                                      \
+    template <typename T, bool isSetMask = true>                                                 \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
+                                const T& scalarValue, uint64_t mask[], const uint8_t repeatTime, \
+                                const UnaryRepeatParams& params) {                               \
+        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                   \
+        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,                 \
+                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,                 \
+                  params.srcRepStride);                                                          \
+    }                                                                                            \
+    template <typename T, bool isSetMask = true>                                                 \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
+                                const T& scalarValue, uint64_t mask, const uint8_t repeatTime,   \
+                                const UnaryRepeatParams& params) {                               \
+        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                      \
+        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,                 \
+                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,                 \
+                  params.srcRepStride);                                                          \
+    }                                                                                            \
+    template <typename T, bool isSetMask = true>                                                 \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
+                                const T& scalarValue, const int32_t& count) {                    \
+        if constexpr (isSetMask) {                                                               \
+            const CounterMode mode(count);                                                       \
+            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,                \
+                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                             \
+        } else {                                                                                 \
+            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,                \
+                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                             \
+        }                                                                                        \
     }
 ASC_SCALAR(Adds, vadds, T)
 ASC_SCALAR(Muls, vmuls, T)
@@ -85,8 +85,7 @@ ASC_SCALAR(ShiftLeft, vshl, uint32_t)
 
 // A shift of signed numbers is arithmetic, of unsigned ones logical.
 template <typename T>
-using ShiftDistance =
-    typename Conditional<std::is_signed<T>::value, int32_t, uint32_t>::type;
+using ShiftDistance = typename Conditional<std::is_signed<T>::value, int32_t, uint32_t>::type;
 template <typename T, bool isSetMask = true>
 __aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                   const T& scalarValue, uint64_t mask, const uint8_t repeatTime,

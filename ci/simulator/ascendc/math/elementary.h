@@ -8,12 +8,12 @@
 
 namespace AscendC {
 
-#define ASC_OPERATION(Name, buffers)                                                            \
-    struct Name {                                                                               \
-        static constexpr uint32_t SCRATCH = buffers;                                            \
-        __aicore__ static void run(const FloatSteps& s, float* dst, float* src, float* scratch, \
-                                   uint32_t pass);                                              \
-    };                                                                                          \
+#define ASC_OPERATION(Name, buffers)                                                              \
+    struct Name {                                                                                 \
+        static constexpr uint32_t SCRATCH = buffers;                                              \
+        __aicore__ static void run(const FloatSteps& s, float* dst, float* src, float* scratch,   \
+                                   uint32_t pass);                                                \
+    };                                                                                            \
     __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* src, float* scratch, \
                                      uint32_t pass)
 
@@ -95,8 +95,9 @@ __aicore__ inline void subtract_pi_multiples(const FloatSteps& s, float* r, floa
     s.axpy(r, k, -PI_PARTS[3]);
 }
 // sin(r)/r for |r| <= pi/2 in u = r^2.
-constexpr float SINE[5] = {9.9999999468598266e-01f, -1.6666656683976783e-01f, 8.3330251383874274e-03f,
-                           -1.9807418691183964e-04f, 2.6019029963075813e-06f};
+constexpr float SINE[5] = {9.9999999468598266e-01f, -1.6666656683976783e-01f,
+                           8.3330251383874274e-03f, -1.9807418691183964e-04f,
+                           2.6019029963075813e-06f};
 // dst = (-1)^k sin(r); u and p are scratch.
 __aicore__ inline void signed_sine(const FloatSteps& s, float* dst, float* r, float* k, float* u,
                                    float* p) {
@@ -209,8 +210,11 @@ ASC_OPERATION(ErfOperation, 4) {
     constexpr float ABOVE[6] = {1.1283791462274468e+00f, 1.9040184803404894e-01f,
                                 5.2747986527141522e-02f, 3.7653825075135354e-03f,
                                 2.8487123326109703e-04f, 2.0500417382934836e-06f};
-    constexpr float BELOW[6] = {1.0f, 5.0207198728479718e-01f, 1.1410708737387874e-01f,
-                                1.4968754889171605e-02f, 1.1624669216277537e-03f,
+    constexpr float BELOW[6] = {1.0f,
+                                5.0207198728479718e-01f,
+                                1.1410708737387874e-01f,
+                                1.4968754889171605e-02f,
+                                1.1624669216277537e-03f,
                                 3.8090642254855055e-05f};
     float* x = scratch;
     float* u = scratch + pass;
@@ -225,7 +229,7 @@ ASC_OPERATION(ErfOperation, 4) {
 }
 // A Chebyshev fit in t = 1 / (1 + |x|/2), relative error 1.2e-7 (Numerical Recipes, erfc).
 ASC_OPERATION(ErfcOperation, 5) {
-    constexpr float FIT[10] = {-1.26551223f, 1.00002368f,  0.37409196f, 0.09678418f, -0.18628806f,
+    constexpr float FIT[10] = {-1.26551223f, 1.00002368f,  0.37409196f, 0.09678418f,  -0.18628806f,
                                0.27886807f,  -1.13520398f, 1.48851587f, -0.82215223f, 0.17087277f};
     float* magnitude = scratch;
     float* t = scratch + pass;
@@ -286,33 +290,34 @@ __aicore__ inline void Exp(const LocalTensor<T>& dst, const LocalTensor<T>& src,
 
 // The natural logarithm is an instruction of its own for both types.
 template <typename T, bool isReuseSource = false>
-__aicore__ inline void Log(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint32_t calCount) {
+__aicore__ inline void Log(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                           uint32_t calCount) {
     Ln(dst, src, int32_t(calCount));
 }
 template <typename T, bool isReuseSource = false>
 __aicore__ inline void Log(const LocalTensor<T>& dst, const LocalTensor<T>& src) {
     Ln(dst, src, int32_t(src.GetSize()));
 }
-#define ASC_FUNCTION(Name, Operation)                                                            \
-    template <typename T, bool isReuseSource = false>                                            \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer,                     \
-                                const uint32_t calCount) {                                       \
-        run_elementwise<Operation>(dst, src, sharedTmpBuffer, calCount);                         \
-    }                                                                                            \
-    template <typename T, bool isReuseSource = false>                                            \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer) {                   \
-        run_elementwise<Operation>(dst, src, sharedTmpBuffer, src.GetSize());                    \
-    }                                                                                            \
-    template <typename T, bool isReuseSource = false>                                            \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
-                                const uint32_t calCount) {                                       \
-        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), calCount);             \
-    }                                                                                            \
-    template <typename T, bool isReuseSource = false>                                            \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src) {          \
-        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), src.GetSize());        \
+#define ASC_FUNCTION(Name, Operation)                                                     \
+    template <typename T, bool isReuseSource = false>                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
+                                const LocalTensor<uint8_t>& sharedTmpBuffer,              \
+                                const uint32_t calCount) {                                \
+        run_elementwise<Operation>(dst, src, sharedTmpBuffer, calCount);                  \
+    }                                                                                     \
+    template <typename T, bool isReuseSource = false>                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
+                                const LocalTensor<uint8_t>& sharedTmpBuffer) {            \
+        run_elementwise<Operation>(dst, src, sharedTmpBuffer, src.GetSize());             \
+    }                                                                                     \
+    template <typename T, bool isReuseSource = false>                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
+                                const uint32_t calCount) {                                \
+        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), calCount);      \
+    }                                                                                     \
+    template <typename T, bool isReuseSource = false>                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src) {   \
+        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), src.GetSize()); \
     }
 ASC_FUNCTION(Log2, Log2Operation)
 ASC_FUNCTION(Log10, Log10Operation)

@@ -69,7 +69,8 @@ __aicore__ inline void repeat_column(T* dst, T* src, uint32_t rows, uint32_t col
     for (uint32_t done = 0; done < rows; done += most) {
         const uint32_t part = rows - done < most ? rows - done : most;
         ResetMask();
-        vbrcb(blocks, (Word*)src + done, 1, DEFAULT_REPEAT_STRIDE, uint8_t((part + group - 1) / group));
+        vbrcb(blocks, (Word*)src + done, 1, DEFAULT_REPEAT_STRIDE,
+              uint8_t((part + group - 1) / group));
         pipe_barrier(PIPE_V);
         for (uint32_t at = 0; at < columns; at += whole) {
             AscendCUtils::SetMask<T>(int32_t(columns - at < whole ? columns - at : whole));
@@ -92,8 +93,9 @@ __aicore__ inline void BroadCast(const LocalTensor<T>& dst, const LocalTensor<T>
         same = same && dstShape[d] == srcShape[d];
     }
     if (same) {
-        DataCopy(dst, src, (elements * uint32_t(sizeof(T)) + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE *
-                               ONE_BLK_SIZE / uint32_t(sizeof(T)));
+        DataCopy(dst, src,
+                 (elements * uint32_t(sizeof(T)) + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE /
+                     uint32_t(sizeof(T)));
         pipe_barrier(PIPE_V);
         return;
     }
@@ -132,7 +134,7 @@ __aicore__ inline void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>
     BroadCast<T, dim, axis, isReuseSource>(dst, src, dstShape, srcShape, rest...);
 }
 
-// ---- selection by a byte an element: 0 takes the tensor, anything else the scalar -----------------------
+// ---- selection by a byte an element: 0 takes the tensor, anything else the scalar
 struct SelectWithBytesMaskShapeInfo {
     __aicore__ SelectWithBytesMaskShapeInfo() {}
     __aicore__ SelectWithBytesMaskShapeInfo(const uint32_t first, const uint32_t src_last,
@@ -172,13 +174,15 @@ __aicore__ inline void select_by_bytes(const LocalTensor<T>& dst, const LocalTen
 }
 template <typename T, typename U, bool isReuseMask = true>
 __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, T src1,
-                              const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                              const LocalTensor<U>& mask,
+                              const LocalTensor<uint8_t>& sharedTmpBuffer,
                               const SelectWithBytesMaskShapeInfo& info) {
     select_by_bytes<true>(dst, src0, src1, mask, sharedTmpBuffer, info);
 }
 template <typename T, typename U, bool isReuseMask = true>
 __aicore__ inline void Select(const LocalTensor<T>& dst, T src0, const LocalTensor<T>& src1,
-                              const LocalTensor<U>& mask, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                              const LocalTensor<U>& mask,
+                              const LocalTensor<uint8_t>& sharedTmpBuffer,
                               const SelectWithBytesMaskShapeInfo& info) {
     select_by_bytes<false>(dst, src1, src0, mask, sharedTmpBuffer, info);
 }

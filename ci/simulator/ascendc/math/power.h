@@ -41,7 +41,8 @@ __aicore__ inline void power_steps(const FloatSteps& s, float* dst, float* base,
     s.mul(dst, base, c);
 }
 
-template <typename T> __aicore__ inline void load_as_float(const FloatSteps& s, float* dst, T* src) {
+template <typename T>
+__aicore__ inline void load_as_float(const FloatSteps& s, float* dst, T* src) {
     if constexpr (IsSameType<T, float>::value) {
         s.muls(dst, src, 1.0f);
     } else {
@@ -84,33 +85,33 @@ __aicore__ inline LocalTensor<uint8_t> power_scratch() {
 }
 
 // (base, exponent as parameters, which size counts, scalar flags, then pointer and value of each)
-#define ASC_POWER(Base, Exponent, size, base_is_scalar, exponent_is_scalar, x, x0, y, y0)        \
-    template <typename T, bool isReuseSource = false>                                            \
-    __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent,                      \
+#define ASC_POWER(Base, Exponent, size, base_is_scalar, exponent_is_scalar, x, x0, y, y0)          \
+    template <typename T, bool isReuseSource = false>                                              \
+    __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent,                        \
                                  const LocalTensor<uint8_t>& sharedTmpBuffer, uint32_t calCount) { \
-        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, sharedTmpBuffer,     \
-                                                         calCount);                              \
-    }                                                                                            \
-    template <typename T, bool isReuseSource = false>                                            \
-    __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent,                      \
-                                 const LocalTensor<uint8_t>& sharedTmpBuffer) {                  \
-        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, sharedTmpBuffer,     \
-                                                         size);                                  \
-    }                                                                                            \
-    template <typename T, bool isReuseSource = false>                                            \
-    __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent, uint32_t calCount) { \
-        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, power_scratch(),     \
-                                                         calCount);                              \
-    }                                                                                            \
-    template <typename T, bool isReuseSource = false>                                            \
-    __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent) {                    \
-        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, power_scratch(),     \
-                                                         size);                                  \
+        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, sharedTmpBuffer,       \
+                                                         calCount);                                \
+    }                                                                                              \
+    template <typename T, bool isReuseSource = false>                                              \
+    __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent,                        \
+                                 const LocalTensor<uint8_t>& sharedTmpBuffer) {                    \
+        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, sharedTmpBuffer,       \
+                                                         size);                                    \
+    }                                                                                              \
+    template <typename T, bool isReuseSource = false>                                              \
+    __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent, uint32_t calCount) {   \
+        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, power_scratch(),       \
+                                                         calCount);                                \
+    }                                                                                              \
+    template <typename T, bool isReuseSource = false>                                              \
+    __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent) {                      \
+        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, power_scratch(),       \
+                                                         size);                                    \
     }
 ASC_POWER(const LocalTensor<T>& base, const LocalTensor<T>& exponent, base.GetSize(), false, false,
           base.pointer(), T(0), exponent.pointer(), T(0))
-ASC_POWER(const LocalTensor<T>& base, const T& exponent, base.GetSize(), false, true, base.pointer(),
-          T(0), nullptr, exponent)
+ASC_POWER(const LocalTensor<T>& base, const T& exponent, base.GetSize(), false, true,
+          base.pointer(), T(0), nullptr, exponent)
 ASC_POWER(const T& base, const LocalTensor<T>& exponent, exponent.GetSize(), true, false, nullptr,
           base, exponent.pointer(), T(0))
 #undef ASC_POWER

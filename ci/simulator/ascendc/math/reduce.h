@@ -38,7 +38,8 @@ __aicore__ inline void sum_rows(T* dst, T* src, T* scratch, uint32_t rows, uint3
             while (left > 1) {
                 const uint32_t results = (left + whole - 1) / whole;
                 set_vector_mask(0, left);
-                vcadd(results == 1 ? dst + row : scratch, from, 1, 1, 1, DEFAULT_REPEAT_STRIDE, false);
+                vcadd(results == 1 ? dst + row : scratch, from, 1, 1, 1, DEFAULT_REPEAT_STRIDE,
+                      false);
                 pipe_barrier(PIPE_V);
                 from = scratch;
                 left = results;

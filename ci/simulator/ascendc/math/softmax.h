@@ -91,7 +91,8 @@ __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& 
                                const LocalTensor<uint8_t>& sharedTmpBuffer,
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
     const SoftMaxShapeInfo shape = softmax_shape(info, tiling);
-    run_softmax(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK, nullptr, nullptr, 0);
+    run_softmax(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK, nullptr, nullptr,
+                0);
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false>
 __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
@@ -121,7 +122,8 @@ __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<floa
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
     LocalTensor<uint8_t> scratch;
     PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ>(dst, sum, max, src, scratch, tiling, info);
+    SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ>(dst, sum, max, src, scratch, tiling,
+                                                            info);
 }
 
 }  // namespace AscendC

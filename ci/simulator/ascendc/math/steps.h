@@ -13,10 +13,10 @@ class FloatSteps {
 public:
     __aicore__ explicit FloatSteps(uint32_t elements) : mode_(elements) {}
 
-#define ASC_STEP_BINARY(name, intrinsic)                                  \
-    __aicore__ void name(float* dst, float* a, float* b) const {          \
-        intrinsic(dst, a, b, 1, 1, 1, 1, 8, 8, 8);                        \
-        pipe_barrier(PIPE_V);                                             \
+#define ASC_STEP_BINARY(name, intrinsic)                         \
+    __aicore__ void name(float* dst, float* a, float* b) const { \
+        intrinsic(dst, a, b, 1, 1, 1, 1, 8, 8, 8);               \
+        pipe_barrier(PIPE_V);                                    \
     }
     ASC_STEP_BINARY(add, vadd)
     ASC_STEP_BINARY(sub, vsub)
@@ -24,10 +24,10 @@ public:
     ASC_STEP_BINARY(div, vdiv)
     ASC_STEP_BINARY(multiply_accumulate, vmla)  // dst += a * b
 #undef ASC_STEP_BINARY
-#define ASC_STEP_SCALAR(name, intrinsic)                                  \
-    __aicore__ void name(float* dst, float* a, float value) const {       \
-        intrinsic(dst, a, value, 1, 1, 1, 8, 8);                          \
-        pipe_barrier(PIPE_V);                                             \
+#define ASC_STEP_SCALAR(name, intrinsic)                            \
+    __aicore__ void name(float* dst, float* a, float value) const { \
+        intrinsic(dst, a, value, 1, 1, 1, 8, 8);                    \
+        pipe_barrier(PIPE_V);                                       \
     }
     ASC_STEP_SCALAR(adds, vadds)
     ASC_STEP_SCALAR(muls, vmuls)
@@ -35,10 +35,10 @@ public:
     ASC_STEP_SCALAR(mins, vmins)
     ASC_STEP_SCALAR(axpy, vaxpy)  // dst += a * value
 #undef ASC_STEP_SCALAR
-#define ASC_STEP_UNARY(name, intrinsic)                                   \
-    __aicore__ void name(float* dst, float* a) const {                    \
-        intrinsic(dst, a, 1, 1, 1, 8, 8);                                 \
-        pipe_barrier(PIPE_V);                                             \
+#define ASC_STEP_UNARY(name, intrinsic)                \
+    __aicore__ void name(float* dst, float* a) const { \
+        intrinsic(dst, a, 1, 1, 1, 8, 8);              \
+        pipe_barrier(PIPE_V);                          \
     }
     ASC_STEP_UNARY(abs, vabs)
     ASC_STEP_UNARY(exp, vexp)
@@ -99,8 +99,9 @@ __aicore__ inline uint32_t elements_per_pass(uint32_t scratch_bytes, uint32_t bu
     const uint32_t elements = scratch_bytes / (buffers * uint32_t(sizeof(float)));
     if (elements >= 64) return elements / 64 * 64;
     if (elements < 16) {
-        dav_fail("A mathematical function was given too little temporary space: pass a larger "
-                 "sharedTmpBuffer, or let InitBuffer leave more of the unified buffer free.");
+        dav_fail(
+            "A mathematical function was given too little temporary space: pass a larger "
+            "sharedTmpBuffer, or let InitBuffer leave more of the unified buffer free.");
     }
     return elements / 16 * 16;  // halves take 32-byte blocks of 16
 }
@@ -130,8 +131,7 @@ __aicore__ inline void run_elementwise(const LocalTensor<T>& dst, const LocalTen
     }
 }
 // Scratch space for the forms without a buffer; none is taken when the operation needs none.
-template <class Operation, typename T>
-__aicore__ inline LocalTensor<uint8_t> scratch_for() {
+template <class Operation, typename T> __aicore__ inline LocalTensor<uint8_t> scratch_for() {
     LocalTensor<uint8_t> scratch;
     if constexpr (Operation::SCRATCH > 0 || !IsSameType<T, float>::value) {
         PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
