@@ -1,10 +1,9 @@
 """What the vector unit's element-by-element instructions compute, as one table.
 
 Each row names an instruction with its element types and gives its meaning in numpy. Tests draw
-random operands for every row and compare the machine (`machine/vector_*.cpp`) with it; the
-documentation page `docs/vector-instructions.md` is generated from it
-(`python -m ci.simulator.vector_table`). How an instruction walks over its operands (masks, repeats,
-strides) is common to all of them and is told on that page once.
+random operands for every row and compare the machine (`machine/vector_*.cpp`) with it; the page
+`docs/vector-instructions.md` is generated from it (`vector_page.py`). How an instruction walks over
+its operands (masks, repeats, strides) is common to all of them and is told on that page once.
 """
 
 from __future__ import annotations
