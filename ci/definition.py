@@ -89,7 +89,7 @@ def find_definition(text: str, shared: str = "") -> Definition | None:
     start = expanded.find("{", declared.end())
     end = closing(expanded, start) if start >= 0 else -1
     body = expanded[start : end if end > 0 else len(expanded)]
-    names = _named_lists(other + "\n" + expanded)
+    names = _named_lists(other + "\n" + expanded, expanded)
     config = _chip_config(body)
     added = re.search(r"\bOP_ADD\(\s*(\w+)", expanded)
     return Definition(
@@ -114,7 +114,8 @@ def tiling_functions(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n.split("::")[-1] for n in names))
 
 
-def _named_lists(text: str) -> _Names:
+def _named_lists(text: str, own: str) -> _Names:
+    """Lists that `text` names; what `own` text writes out goes before what code would fill."""
     names = _Names(objects=object_macros(text))
     pattern = (
         r"\b(?:vector<\s*(?:ge::)?(?:DataType|Format)\s*>|(?:ge::)?(?:DataType|Format))\s+(\w+)"
@@ -132,14 +133,16 @@ def _named_lists(text: str) -> _Names:
                 names.lists[match.group(1)] = [sized.group(2)] * count
         else:
             names.lists[match.group(1)] = names.words("{" + inner + "}")
-    _mapped_lists(text, names)
+    _mapped_lists(own, text, names)
     return names
 
 
-def _mapped_lists(text: str, names: _Names) -> None:
+def _mapped_lists(own: str, text: str, names: _Names) -> None:
     """Lists filled by for_each over another list through a `switch` function of dtypes."""
     pattern = r"for_each\(\s*(\w+)\.c?begin\(\).*?(\w+)\.push_back\(\s*(\w+)\("
     for source, target, function in re.findall(pattern, text, re.DOTALL):
+        if re.search(rf"\b{target}\s*(?:=\s*)?\{{", own):
+            continue  # written out
         start = re.search(rf"\bDataType\s+{function}\s*\([^)]*\)\s*\{{", text)
         if start is None or source not in names.lists:
             continue

@@ -168,9 +168,7 @@ def _read_operator(root: Path) -> Operator:
             " OpDef with OP_ADD."
         )
     definition_source, definition = next(iter(declared.items()))
-    if root / definition_source in build.own_sources:
-        # The build names its host sources: one that it leaves out belongs to something else.
-        work = {p: t for p, t in work.items() if not _is_unit(p) or root / p in build.own_sources}
+    work = _named_by_build(root, work, build.own_sources, definition_source)
     entry, kernel_functions, parameters = _kernel(root, kernel)
     functions = {p: tiling_functions(t) for p, t in work.items() if _is_unit(p)}
     tiling_sources = tuple(p for p, names in functions.items() if names)
@@ -205,6 +203,16 @@ def _read_operator(root: Path) -> Operator:
             dict.fromkeys((*build.shared_sources, *_neighbour_sources(root, work)))
         ),
     )
+
+
+def _named_by_build(
+    root: Path, work: dict[str, str], named: frozenset[Path], definition_source: str
+) -> dict[str, str]:
+    """Without the sources that the build leaves out, where it names definition and tiling."""
+    kept = {p: t for p, t in work.items() if not _is_unit(p) or root / p in named}
+    tiles = any(_is_unit(p) and tiling_functions(t) for p, t in kept.items())
+    tiled = any(_is_unit(p) and tiling_functions(t) for p, t in work.items())
+    return kept if definition_source in kept and tiles == tiled else work
 
 
 def _is_unit(path: str) -> bool:

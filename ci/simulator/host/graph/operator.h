@@ -21,6 +21,13 @@ class TensorDesc {
   DataType data_type_ = DT_FLOAT;
 };
 
+class Tensor {
+ public:
+  const uint8_t* GetData() const { return nullptr; }
+  size_t GetSize() const { return 0; }
+  TensorDesc GetTensorDesc() const { return {}; }
+};
+
 // Functions that check support are compiled and never called: the simulator runs what it is given.
 class Operator {
  public:
