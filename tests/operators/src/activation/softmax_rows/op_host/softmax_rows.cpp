@@ -5,7 +5,7 @@
 namespace optiling {
 constexpr uint64_t KEY_SHORT_ROW = 1;   // a row stays in the UB
 constexpr uint64_t KEY_LONG_ROW = 2;    // rows come twice, in chunks
-constexpr uint32_t CHUNK_MAX = 8192;
+constexpr uint32_t CHUNK_MAX = 6144;
 constexpr uint32_t VECTOR_BYTES = 256;
 
 static ge::graphStatus SoftmaxRowsTilingFunc(gert::TilingContext* context)

@@ -1,0 +1,76 @@
+"""Every operator of our own is read as written and evaluates ok on the simulator."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ci.backend import make_backend
+from ci.discovery import find_operators, load_operator
+from ci.evaluate import Evaluator
+from ci.operator import Operator
+from ci.trial import Candidate, Trial
+from ci.workload_file import load_workload
+
+OWN = Path(__file__).parent
+SAMPLE = OWN.parents[1] / "examples" / "sample_repository"
+FOLDERS = sorted(
+    p.parent for top in (OWN, SAMPLE) for p in (top / "src").glob("*/*/op_host") if p.is_dir()
+)
+
+
+def name_of(folder: Path) -> str:
+    return f"{folder.parent.name}/{folder.name}"
+
+
+def operator(name: str) -> Operator:
+    return load_operator(next(f for f in FOLDERS if f.name == name))
+
+
+@cache
+def trial_of(folder: Path) -> Trial:
+    """The operator as it stands, on the first seed; evaluated once for all tests here."""
+    read = load_operator(folder)
+    workload = load_workload(read).model_copy(update={"seeds": (1,)})
+    assert workload.golden
+    return Evaluator(read, workload, make_backend("sim")).evaluate(Candidate(), 0)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_operator_evaluates_ok_against_its_golden(folder: Path) -> None:
+    trial = trial_of(folder)
+    assert trial.outcome == "ok", trial.evidence
+    assert trial.measurement is not None
+    named = [c.name for c in load_workload(load_operator(folder)).cases]
+    assert [c.case for c in trial.measurement.cases] == named
+    assert all(c.pipes.total_cycles > 0 for c in trial.measurement.cases)
+
+
+@pytest.mark.parametrize("top", [OWN, SAMPLE], ids=["tests", "sample"])
+def test_repository_lists_each_of_its_operators(top: Path) -> None:
+    found = {name_of(o.root) for o in find_operators(top)}
+    assert found == {name_of(f) for f in FOLDERS if f.is_relative_to(top)}
+
+
+def test_operators_spread_over_the_kinds_that_real_repositories_hold() -> None:
+    categories = {f.parent.name for f in FOLDERS}
+    assert len(FOLDERS) >= 12
+    assert categories >= {
+        *("activation", "conversion", "foreach", "index", "math", "norm", "quant"),
+    }
+
+
+def test_automatic_sync_is_read_from_the_build_options() -> None:
+    assert not operator("bias_add").auto_sync
+    assert operator("row_sum").auto_sync
+
+
+def test_both_ways_of_registering_a_tiling_function_are_found() -> None:
+    assert "TilingFunc" in operator("row_sum").tiling_functions  # OpDef.SetTiling
+    assert "Tiling4RowMaxAbs" in operator("row_max_abs").tiling_functions  # IMPL_OP_OPTILING
+
+
+def test_cases_reach_more_than_one_tiling_key() -> None:
+    trial = trial_of(operator("softmax_rows").root)
+    assert trial.measurement is not None
+    assert {c.tiling_key for c in trial.measurement.cases} == {1, 2}
