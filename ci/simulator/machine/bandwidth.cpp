@@ -54,6 +54,15 @@ SharedMemory::SharedMemory() {
     l2_rate_ = constants().get("l2.bytes_per_second") / cycles_per_second;
 }
 
+void SharedMemory::warm_up() {
+    size_t most = 0;
+    for (const Core* core : launch().cores) most = std::max(most, core->transfers.size());
+    for (size_t turn = 0; turn < most; ++turn)
+        for (const Core* core : launch().cores)
+            if (turn < core->transfers.size() && !core->transfers[turn].bypass)
+                cache_.access(core->transfers[turn]);
+}
+
 void SharedMemory::start(int core, int pipe, const Transfer& transfer) {
     static const double misaligned = constants().get("gm.misaligned_factor");
     static const double burst_cycles = constants().get("gm.burst_cycles");
@@ -85,9 +94,21 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer) {
         flow.cap /= 1 + same_address * others;
     }
     static const double bypass = constants().get("l2.bypass_memory_factor");
-    const uint64_t behind =
-        transfer.bypass ? static_cast<uint64_t>(flow.remaining * bypass) : cache_.access(transfer);
-    memory_bytes_ += behind;
+    static const double most_backlog = constants().get("l2.write_back_bytes");
+    uint64_t behind = 0;
+    if (transfer.bypass) {
+        behind = static_cast<uint64_t>(flow.remaining * bypass);
+        memory_bytes_ += behind;
+    } else {
+        // Write-backs use what the copies leave of the memory's time, until too many wait.
+        const MemoryCost cost = cache_.access(transfer);
+        memory_bytes_ += cost.fetched + cost.evicted;
+        behind = cost.fetched;
+        if (backlog_ < most_backlog)
+            backlog_ += double(cost.evicted);
+        else
+            behind += cost.evicted;
+    }
     flow.behind = double(behind) / flow.remaining;
     flow.latency = latency[side] + (behind > 0 && !transfer.write ? memory_latency : 0);
     flows_.push_back(flow);
@@ -108,7 +129,12 @@ double SharedMemory::next_end() const {
 
 void SharedMemory::run_until(double time) {
     const double passed = time - now_;
-    for (Flow& flow : flows_) flow.remaining -= flow.rate * passed;
+    double used = 0;
+    for (Flow& flow : flows_) {
+        flow.remaining -= flow.rate * passed;
+        used += flow.rate * flow.behind;
+    }
+    backlog_ = std::max(0.0, backlog_ - std::max(0.0, memory_rate_ - used) * passed);
     now_ = time;
 }
 

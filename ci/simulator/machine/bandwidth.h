@@ -25,6 +25,9 @@ struct Flow {
 class SharedMemory {
    public:
     SharedMemory();
+    // Touches what the launch touches, all cores taking turns: leaves the cache as an equal launch
+    // before this one does.
+    void warm_up();
     // Starts a copy at the present time.
     void start(int core, int pipe, const Transfer& transfer);
     bool idle() const { return flows_.empty(); }
@@ -44,6 +47,7 @@ class SharedMemory {
     std::vector<Flow> flows_;
     double now_ = 0;
     uint64_t memory_bytes_ = 0;
+    double backlog_ = 0;   // evicted bytes that wait for the memory to have time
     double memory_rate_;  // bytes a cycle, all cores together
     double l2_rate_;
 };

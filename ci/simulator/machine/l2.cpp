@@ -13,30 +13,30 @@ L2Cache::L2Cache()
       capacity_(static_cast<uint64_t>(constants().get("l2.bytes")) / LINE),
       stamps_(gm_extent() / LINE + 1, 0) {}
 
-uint64_t L2Cache::touch(uint64_t line, bool write) {
+void L2Cache::touch(uint64_t line, bool write, MemoryCost& cost) {
     uint32_t& stamp = stamps_[line];
     const bool held = stamp != 0 && fills_ - stamp < capacity_;
     if (held) {
         stamp = static_cast<uint32_t>(fills_);
-        return 0;
+        return;
     }
     ++fills_;
     dirty_fills_ += write;
     stamp = static_cast<uint32_t>(fills_);
+    if (!write) cost.fetched += LINE;
     // Once the cache is full a fill puts another line out, and a written one goes to memory.
-    const uint64_t evicted = fills_ > capacity_ ? LINE * dirty_fills_ / fills_ : 0;
-    return (write ? 0 : LINE) + evicted;
+    if (fills_ > capacity_) cost.evicted += LINE * dirty_fills_ / fills_;
 }
 
-uint64_t L2Cache::access(const Transfer& transfer) {
-    uint64_t bytes = 0;
+MemoryCost L2Cache::access(const Transfer& transfer) {
+    MemoryCost cost;
     for (uint32_t burst = 0; burst < transfer.count; ++burst) {
         const uint64_t start = transfer.start - first_address_ + burst * transfer.stride;
         const uint64_t last = (start + transfer.length - 1) / LINE;
         for (uint64_t line = start / LINE; line <= last; ++line)
-            bytes += touch(line, transfer.write);
+            touch(line, transfer.write, cost);
     }
-    return bytes;
+    return cost;
 }
 
 }  // namespace dav

@@ -8,16 +8,22 @@
 
 namespace dav {
 
+// What a copy costs the memory behind the cache, in bytes.
+struct MemoryCost {
+    uint64_t fetched = 0;  // read now
+    uint64_t evicted = 0;  // written lines that it pushes out, to be written back some time
+};
+
 // Lines are stamped with the number of fills at their last use; a line is held as long as fewer
 // fills than the capacity came after. That is least-recently-used up to the order within a copy.
 class L2Cache {
    public:
     L2Cache();
-    // What a copy costs the memory behind the cache, in bytes; notes that the lines are held now.
-    uint64_t access(const Transfer& transfer);
+    // What a copy costs; notes that its lines are held now.
+    MemoryCost access(const Transfer& transfer);
 
    private:
-    uint64_t touch(uint64_t line, bool write);
+    void touch(uint64_t line, bool write, MemoryCost& cost);
 
     uint64_t first_address_;
     uint64_t capacity_;  // in lines

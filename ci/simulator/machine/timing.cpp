@@ -35,6 +35,7 @@ class Replay : public TimerWorld {
                 std::make_unique<CoreTimer>(*core, *this, keep_spans && core->index == 0));
         sync_base_ = constants().get("sync.all_cycles");
         sync_core_ = constants().get("sync.all_cycles_per_core");
+        if (constants().get("l2.warm") != 0) memory_.warm_up();
         signal_ = constants().get("sync.core_flag_cycles");
     }
 
