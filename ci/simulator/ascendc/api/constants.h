@@ -41,7 +41,6 @@ constexpr uint32_t B32_BYTE_SIZE = 4;
 constexpr uint32_t B64_BYTE_SIZE = 8;
 constexpr uint32_t ONE_BYTE_BIT_SIZE = 8;
 constexpr uint32_t ONE_BLK_FLOAT_NUM = 8;
-constexpr uint32_t BRCB_BROADCAST_NUMBER = 8;
 constexpr uint32_t ONE_BLK_HALF_NUM = 16;
 constexpr uint32_t ONE_REPEAT_FLOAT_SIZE = 64;
 constexpr uint32_t ONE_REPEAT_HALF_SIZE = 128;
