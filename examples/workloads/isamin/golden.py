@@ -2,4 +2,4 @@ import numpy as np
 
 
 def isamin(x, n=0, incx=1):
-    return np.array([np.argmin(np.abs(x[: n * incx : incx]))])
+    return np.array([np.argmin(np.abs(x[: n * incx : incx])) + 1])
