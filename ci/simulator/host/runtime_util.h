@@ -1,4 +1,4 @@
-// The base library of host sources, by the name it had before.
+// Helpers of tiling functions, by their other name.
 #pragma once
 
-#include "detail/ops_base.h"
+#include "runtime2_util.h"
