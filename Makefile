@@ -37,11 +37,14 @@ docs: $(VENV)/.installed
 	@$(PY) -m bot.reference docs
 
 # The README's picture: a screenshot of the demo's report (needs chromium).
-picture: demo
-	@chromium --headless --no-sandbox --hide-scrollbars --force-device-scale-factor=1 \
-	  --window-size=1120,1500 --screenshot=docs/images/report.png \
-	  "file://$(CURDIR)/$(DEMO)/run/report.html" 2>/dev/null
+picture: $(DEMO)/run/report.html
+	@mkdir -p docs/images
+	@chromium --headless --no-sandbox --hide-scrollbars --window-size=1120,1290 \
+	  --screenshot=docs/images/report.png "file://$(CURDIR)/$<" 2>/dev/null
 	@echo "wrote docs/images/report.png"
+
+$(DEMO)/run/report.html:
+	@$(MAKE) demo
 
 clean:
 	rm -rf $(VENV) $(DEMO)
