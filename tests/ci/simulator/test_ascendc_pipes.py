@@ -239,3 +239,31 @@ __aicore__ inline void kernel(GM_ADDR* a) {
     ran = kernels.run(body, [], [np.zeros(16, np.float32)], auto_sync=True)
     assert ran.outcome == "ok", ran.report
     assert ran.outputs[0][0] == ran.outputs[0][8] == 256
+
+
+def test_the_cache_hint_sends_copies_past_l2_which_is_slower_for_what_it_holds(
+    kernels: AscendCBench,
+) -> None:
+    body = """
+__aicore__ inline void kernel(GM_ADDR* a) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer;
+    pipe.InitBuffer(buffer, 131072);
+    auto local = buffer.Get<float>();
+    GlobalTensor<float> x, y;
+    x.SetGlobalBuffer((__gm__ float*)a[0] + 32768 * GetBlockIdx());
+    y.SetGlobalBuffer((__gm__ float*)a[1] + 32768 * GetBlockIdx());
+    HINT
+    DataCopy(local, x, 32768);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(y, local, 32768);
+}"""
+    x = np.arange(32768 * 40, dtype=np.float32)
+    hint = (
+        "y.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);"
+        "x.SetL2CacheHint<CacheRwMode::READ>(CacheMode::CACHE_MODE_DISABLE);"
+    )
+    cached = kernels.run(body.replace("HINT", ""), [x], [x], block_dim=40)
+    streamed = kernels.run(body.replace("HINT", hint), [x], [x], block_dim=40)
+    np.testing.assert_array_equal(streamed.outputs[0], x)
+    assert streamed.cycles > 1.5 * cached.cycles

@@ -29,11 +29,13 @@ __aicore__ inline void DataCopyUB2UBImpl(__ubuf__ T* dst, __ubuf__ T* src,
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                 const DataCopyParams& params) {
+    src.announce_read();
     DataCopyGM2UBImpl(dst.pointer(), src.address_, params);
 }
 template <typename T>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                                 const DataCopyParams& params) {
+    dst.announce_write();
     DataCopyUB2GMImpl(dst.address_, src.pointer(), params);
 }
 template <typename T>
@@ -132,23 +134,27 @@ __aicore__ inline void DataCopyPadGm2UBImpl(__ubuf__ T* dst, __gm__ T* src,
 template <typename T>
 __aicore__ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                    const DataCopyParams& params, const DataCopyPadParams& pad) {
+    src.announce_read();
     DataCopyPadGm2UBImpl(dst.pointer(), src.address_, params, pad);
 }
 template <typename T>
 __aicore__ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                    const DataCopyExtParams& params,
                                    const DataCopyPadExtParams<T>& pad) {
+    src.announce_read();
     DataCopyPadGm2UBImpl(dst.pointer(), src.address_, params, pad);
 }
 template <typename T>
 __aicore__ inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                                    const DataCopyParams& params) {
+    dst.announce_write();
     copy_out_aligned(dst.address_, src.pointer(), params.blockCount, params.blockLen,
                      params.srcStride, params.dstStride);
 }
 template <typename T>
 __aicore__ inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                                    const DataCopyExtParams& params) {
+    dst.announce_write();
     copy_out_aligned(dst.address_, src.pointer(), params.blockCount, params.blockLen,
                      params.srcStride, params.dstStride);
 }

@@ -1,6 +1,6 @@
 // Tensor lists (dynamic inputs and outputs): ListTensorDesc reads the descriptor in GM that stands
-// for a list. 64-bit words: the byte offset of the pointers, then for each tensor index << 32 | rank
-// and its extents, then the pointers.
+// for a list. 64-bit words: the byte offset of the pointers, then for each tensor
+// index << 32 | rank and its extents, then the pointers.
 #pragma once
 
 #include "tensor.h"

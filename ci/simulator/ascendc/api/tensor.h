@@ -225,14 +225,29 @@ public:
     __aicore__ uint64_t GetSize() const { return bufferSize_; }
     __aicore__ void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
     __aicore__ ShapeInfo GetShapeInfo() const { return shapeInfo_; }
-    // Advice to the L2 cache, which this machine does not model by tensor.
-    template <CacheRwMode mode = CacheRwMode::RW> __aicore__ void SetL2CacheHint(CacheMode) {}
+    // A tensor without caching goes past L2: right for data that is touched once.
+    template <CacheRwMode mode = CacheRwMode::RW>
+    __aicore__ void SetL2CacheHint(CacheMode cache) {
+        const bool past = cache == CacheMode::CACHE_MODE_DISABLE;
+        if constexpr (mode != CacheRwMode::WRITE) reads_past_l2_ = past;
+        if constexpr (mode != CacheRwMode::READ) writes_past_l2_ = past;
+    }
+    // For the implementation of this API, right before a copy.
+    __aicore__ void announce_read() const {
+        if (reads_past_l2_) dav_bypass_l2();
+    }
+    __aicore__ void announce_write() const {
+        if (writes_past_l2_) dav_bypass_l2();
+    }
 
     __gm__ T* address_ = nullptr;
     uint64_t bufferSize_ = 0;
     ShapeInfo shapeInfo_;
 
 private:
+    bool reads_past_l2_ = false;
+    bool writes_past_l2_ = false;
+
     static __aicore__ uint64_t at(uint64_t elements) {
         if constexpr (IsSameType<T, int4b_t>::value) return elements / 2;
         return elements;
