@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@ namespace dav {
 
 constexpr uint32_t UB_BLOCKS = UB_BYTES / BLOCK_BYTES;
 constexpr int EVENTS = 8;       // event numbers of a pair of pipes
+constexpr size_t FLAG_MOST = 15;  // sets that a flag counts
 constexpr int UB_READERS = 3;   // pipes that read UB: S, V, MTE3
 constexpr int RECENT = 32;      // GM accesses a pipe remembers for hazards within the core
 
@@ -20,12 +23,14 @@ struct Clock {
     uint32_t seen[PIPES] = {};
 };
 
-// A flag of a pair of pipes, with what its setter had completed.
-struct Flag {
-    bool set = false;
+// One setting of a flag: what its setter had completed.
+struct FlagSet {
     Clock clock;
-    uint32_t record = 0;
+    uint32_t record;
 };
+
+// A flag of a pair of pipes: it counts, each wait takes the earliest set.
+using Flag = std::deque<FlagSet>;
 
 // A named part of UB, for messages.
 struct BufferNote {
@@ -65,7 +70,7 @@ struct Core {
 
     Clock clocks[PIPES];                    // what each pipe knows to be complete
     uint32_t last[PIPES] = {};              // each pipe's latest record
-    Flag flags[PIPES][PIPES][EVENTS];
+    std::map<int, Flag> flags;              // by (from, to, event), see flag_of
     uint32_t writer[UB_BLOCKS] = {};        // record that last wrote each block
     uint32_t reader[UB_READERS][UB_BLOCKS] = {};
     uint8_t initialised[UB_BLOCKS] = {};

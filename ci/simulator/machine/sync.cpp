@@ -27,7 +27,7 @@ Flag& flag_of(int from, int to, int event, const char* mnemonic, const void* sit
     if (event < 0 || event >= EVENTS)
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "%s uses event %d; a pair of pipes has events 0 to %d.", mnemonic, event, EVENTS - 1);
-    return current->flags[from][to][event];
+    return current->flags[(from * PIPES + to) * EVENTS + event];
 }
 
 // What pipe `pipe` has completed when it reaches this point, its own instructions included.
@@ -46,25 +46,25 @@ void join(Clock& into, const Clock& other) {
 
 void set_event(int from, int to, int event, const void* site) {
     Flag& flag = flag_of(from, to, event, "set_flag", site);
-    if (flag.set)
-        fail(Outcome::LAUNCH_ERROR, site, launch().image + current->records[flag.record].site,
-             "unbalanced flags: set_flag(%s, %s, %d) on core %d while the flag is still set; its "
-             "last set has no wait_flag.",
-             pipe_name(from), pipe_name(to), event, current->index);
+    if (flag.size() == FLAG_MOST)
+        fail(Outcome::LAUNCH_ERROR, site,
+             launch().image + current->records[flag.back().record].site,
+             "unbalanced flags: set_flag(%s, %s, %d) on core %d for the %zuth time without a "
+             "wait_flag.",
+             pipe_name(from), pipe_name(to), event, current->index, FLAG_MOST + 1);
     Record record;
     record.kind = Kind::SET_FLAG;
     record.pipe = static_cast<uint8_t>(from);
     record.peer = static_cast<uint8_t>(to);
     record.event = static_cast<uint8_t>(event);
     record.name = mnemonic_number("set_flag");
-    flag.clock = reached(from);
-    flag.record = append(record, site);
-    flag.set = true;
+    const Clock clock = reached(from);
+    flag.push_back({clock, append(record, site)});
 }
 
 void wait_event(int from, int to, int event, const void* site) {
     Flag& flag = flag_of(from, to, event, "wait_flag", site);
-    if (!flag.set)
+    if (flag.empty())
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "deadlock: wait_flag(%s, %s, %d) on core %d can never be satisfied, because nothing "
              "before it set the flag.",
@@ -76,8 +76,8 @@ void wait_event(int from, int to, int event, const void* site) {
     record.event = static_cast<uint8_t>(event);
     record.name = mnemonic_number("wait_flag");
     append(record, site);
-    join(current->clocks[to], flag.clock);
-    flag.set = false;
+    join(current->clocks[to], flag.front().clock);
+    flag.pop_front();
 }
 
 void barrier_all(const void* site, const char* mnemonic) {
@@ -163,16 +163,14 @@ bool signal_sent(void* raw) { return static_cast<Signal*>(raw)->sent; }
 }  // namespace
 
 void check_flags_at_end() {
-    for (int from = 0; from < PIPES; ++from)
-        for (int to = 0; to < PIPES; ++to)
-            for (int event = 0; event < EVENTS; ++event) {
-                const Flag& flag = current->flags[from][to][event];
-                if (!flag.set) continue;
-                const void* site = launch().image + current->records[flag.record].site;
-                fail(Outcome::LAUNCH_ERROR, site, nullptr,
-                     "unbalanced flags: set_flag(%s, %s, %d) on core %d has no wait_flag.",
-                     pipe_name(from), pipe_name(to), event, current->index);
-            }
+    for (const auto& [key, flag] : current->flags) {
+        if (flag.empty()) continue;
+        const int from = key / EVENTS / PIPES;
+        const int to = key / EVENTS % PIPES;
+        fail(Outcome::LAUNCH_ERROR, launch().image + current->records[flag.front().record].site,
+             nullptr, "unbalanced flags: set_flag(%s, %s, %d) on core %d has no wait_flag.",
+             pipe_name(from), pipe_name(to), key % EVENTS, current->index);
+    }
 }
 
 }  // namespace dav

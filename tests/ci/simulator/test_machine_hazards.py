@@ -67,11 +67,14 @@ def test_dropped_wait_alone_leaves_an_unbalanced_flag(bench: MachineBench) -> No
     assert "unbalanced flags: set_flag(MTE2, VECTOR, 0)" in done.report["message"]
 
 
-def test_flag_set_twice_is_unbalanced(bench: MachineBench) -> None:
-    twice = FLAGS["FIRST"].split(";")[0] + ";" + FLAGS["FIRST"]
-    done = copy_add(bench, auto_sync=True, FIRST=twice)
-    assert done.outcome == "launch_error"
-    assert "unbalanced" in done.report["message"]
+def test_flag_counts_its_sets(bench: MachineBench) -> None:
+    set_flag, wait_flag, _ = (part + ";" for part in FLAGS["FIRST"].split(";"))
+    twice = copy_add(bench, auto_sync=False, FIRST=set_flag * 2 + wait_flag * 2)
+    assert twice.outcome == "ok", twice.report
+    for sets in (2, 16):
+        left = copy_add(bench, auto_sync=True, FIRST=set_flag * sets + wait_flag)
+        assert left.outcome == "launch_error"
+        assert "unbalanced flags" in left.report["message"]
 
 
 def test_wait_that_nothing_sets_is_a_deadlock_naming_pipes_and_event(bench: MachineBench) -> None:
