@@ -31,6 +31,15 @@ def candidate_of(operator: Operator, patch: Path | None) -> Candidate:
     return Candidate(files=files, stage="kernel", proposer="patch", rationale=f"patch {patch.name}")
 
 
+def announce(operator: Operator, cases: int) -> None:
+    """Say on stderr what is going on: the first run on a machine takes minutes."""
+    click.echo(
+        f"Building, running and verifying {operator.name}, {cases} case{'s' * (cases != 1)}"
+        " (the first run on a machine builds the simulator too).",
+        err=True,
+    )
+
+
 def echo_trial(trial: Trial) -> None:
     """Outcome, evidence and times for a person."""
     from bot.report.facts import microseconds
@@ -75,7 +84,9 @@ def evaluate(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     """
     own = build(EvaluateOptions, given)
     session = open_session(operator, build(Target, given))
-    trial = session.evaluator.evaluate(candidate_of(session.operator, own.patch), 0)
+    candidate = candidate_of(session.operator, own.patch)
+    announce(session.operator, len(session.workload.cases))
+    trial = session.evaluator.evaluate(candidate, 0)
     if as_json:
         click.echo(trial.model_dump_json(indent=2))
     else:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.commands.evaluate import EvaluateOptions, candidate_of, echo_trial
+from bot.commands.evaluate import EvaluateOptions, announce, candidate_of, echo_trial
 from bot.commands.options import Target, build, json_option, options
 from bot.commands.session import find_proposer, open_session
 from bot.report.text import visible
@@ -97,6 +97,7 @@ def profile(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) 
         timelines = Path(folder)
         session = open_session(operator, build(Target, given), timelines=timelines)
         candidate = candidate_of(session.operator, build(EvaluateOptions, given).patch)
+        announce(session.operator, len(session.workload.cases))
         trial = session.evaluator.evaluate(candidate, 0, profile=True)
         found = Profile(trial=trial)
         if trial.measurement is not None:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ci.measure import Comparison, compare
 from ci.optimizer.search import STEP_EFFECT
-from ci.result import Result
+from ci.result import Result, UsedTuple
 from ci.trial import Frozen, Measurement, Outcome, Trial
 
 PIPES: Final = ("SCALAR", "MTE2", "VECTOR", "CUBE", "MTE1", "MTE3", "FIX")
@@ -63,6 +63,18 @@ class Step(Frozen):
     proposer: str
     before_us: float
     after_us: float
+
+
+class TupleRow(Frozen):
+    """An experience tuple with every trial that it was retrieved for."""
+
+    id: str
+    title: str
+    bottleneck: str
+    why: str = Field(description="Of the retrieval with the highest similarity.")
+    similarity: float
+    trials: tuple[int, ...]
+    won: tuple[int, ...] = Field(description="Those of the trials that became the best.")
 
 
 class Point(Frozen):
@@ -175,6 +187,28 @@ def steps(result: Result) -> list[Step]:
         )
         previous = now
     return found
+
+
+def tuple_rows(result: Result) -> list[TupleRow]:
+    """Retrieved tuples, each once: those that won first, then by similarity."""
+    grouped: dict[str, list[UsedTuple]] = {}
+    for used in result.retrieved:
+        grouped.setdefault(used.id, []).append(used)
+    rows = []
+    for group in grouped.values():
+        nearest = max(group, key=lambda used: used.similarity)
+        rows.append(
+            TupleRow(
+                id=nearest.id,
+                title=nearest.title,
+                bottleneck=nearest.bottleneck,
+                why=nearest.why,
+                similarity=nearest.similarity,
+                trials=tuple(sorted({used.trial for used in group})),
+                won=tuple(sorted({used.trial for used in group if used.won})),
+            )
+        )
+    return sorted(rows, key=lambda row: (not row.won, -row.similarity, row.id))
 
 
 def judgement(result: Result, trial: Trial) -> Comparison | None:

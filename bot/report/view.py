@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from bot.report.facts import (
     steps,
     time_word,
     trajectory,
+    tuple_rows,
 )
 from bot.report.text import block, code, plain, visible
 from ci.result import Result
@@ -55,6 +57,16 @@ def _place(evidence: Evidence) -> str:
     return f"{evidence.file}:{evidence.line}" if evidence.line else evidence.file
 
 
+def _numbers(numbers: Sequence[int]) -> str:
+    """'5', '3 to 9' for neighbours, or '3, 7, 12'; long lists end with an ellipsis."""
+    if not numbers:
+        return "none"
+    first, last = numbers[0], numbers[-1]
+    if len(numbers) > 2 and last - first == len(numbers) - 1:
+        return f"{first} to {last}"
+    return ", ".join(str(n) for n in numbers[:6]) + (", …" if len(numbers) > 6 else "")
+
+
 def environment(*, html: bool) -> Environment:
     """Jinja2 with our filters; HTML is escaped always, Markdown through `plain` and `code`."""
     jinja = Environment(
@@ -70,6 +82,7 @@ def environment(*, html: bool) -> Environment:
         "sentence": _sentence,
         "thousands": lambda value: f"{value:,}",
         "visible": visible,
+        "numbers": _numbers,
     }
     if not html:
         jinja.filters |= {"plain": plain, "code": code, "block": block}
@@ -90,6 +103,7 @@ def values(result: Result) -> dict[str, Any]:
         "steps": steps(result),
         "pipes": pipe_rows(result),
         "points": trajectory(result),
+        "tuples": tuple_rows(result),
         "remarks": remarks(result),
         "counts": outcome_counts(result),
         "evaluation": evaluation_command(result),

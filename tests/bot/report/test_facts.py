@@ -9,6 +9,7 @@ from bot.report.facts import (
     reproduction,
     steps,
     trajectory,
+    tuple_rows,
 )
 from tests.bot.make import result, trial
 
@@ -55,6 +56,15 @@ def test_a_faster_mean_with_a_slower_case_is_no_improvement() -> None:
     assert not last.acceptable
     assert last.best_us == trajectory(made)[-2].best_us
     assert remarks(made) == {6: "case fp16_4096 became 8.3% slower"}
+
+
+def test_a_tuple_is_shown_once_with_all_its_trials() -> None:
+    (used,) = result().retrieved
+    other = used.model_copy(update={"id": "0" * 12, "similarity": 0.99, "won": False})
+    again = used.model_copy(update={"trial": 4, "similarity": 0.5, "why": "less", "won": False})
+    rows = tuple_rows(result(retrieved=(other, used, again)))
+    assert [row.id for row in rows] == [used.id, other.id]
+    assert (rows[0].trials, rows[0].won, rows[0].why) == ((4, 5), (5,), used.why)
 
 
 def test_outcomes_are_counted() -> None:
