@@ -27,7 +27,7 @@ UB_SHARES = 16
 UB_SHARE_VALUES = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)
 
 _CORE_CALL = re.compile(r"GetCoreNum(?:Aiv|Vector)?\(\)$")
-_LIMITED = re.compile(r"^([\w.\->]+GetCoreNum(?:Aiv|Vector)?\(\))<(.+)\?\1:\2$")
+_LIMITED = re.compile(r"^\(?([\w.\->]+GetCoreNum(?:Aiv|Vector)?\(\))<(.+)\?\1:\2\)?$")
 _ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
 WHY_WORK = "Starting a core costs time, so each should have enough to do."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
@@ -43,7 +43,7 @@ _WANTED = re.compile(
 _UNWANTED = re.compile(
     r"index|idx|dims?_|_dims?$|dim_?num|key|attr|d_?type|type_?size|bytes?_?len|sizeof|work_?space|align"
     r"|version|shape|input|output|fp16|fp32|bf16|float|half|block_?size|block_?bytes?|_per_block|mode"
-    r"|offset|limit|error|invalid|param",
+    r"|offset|limit|error|invalid|param|^block_|int8|_ms$|version",
     re.I,
 )
 _BUFFER = re.compile(r"buf(?:fer)?_?num|double_?buf|queue_?depth", re.I)
@@ -55,7 +55,7 @@ def find_knobs(source: Source, path: str, lines: Sequence[tuple[int, int]]) -> l
     """The knobs of one host source whose places lie within the given line runs."""
     found = [
         *_core_knobs(source, path),
-        *_constant_core_knobs(source, path),
+        *_expression_core_knobs(source, path),
         *_ub_share_knobs(source, path),
         *_constant_knobs(source, path),
         *_divisor_knobs(source, path),
@@ -126,28 +126,28 @@ def _core_knobs(source: Source, path: str) -> list[Knob]:
     return knobs
 
 
-def _constant_core_knobs(source: Source, path: str) -> list[Knob]:
-    """The same where the core count is stored in a const: one limit, within the expression."""
+def _expression_core_knobs(source: Source, path: str) -> list[Knob]:
+    """The same where the count goes into a const or into a call: one limit, in the expression."""
     knobs = []
     for node in walk(source.root):
-        if node.type != "init_declarator" or node.parent is None:
+        named = _core_expression(source, node)
+        if named is None:
             continue
-        left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
-        if left is None or right is None or not re.search(r"\bconst\b", source.code(node.parent)):
+        name, value = named
+        limited = _LIMITED.match(source.code(value))
+        if not limited and not _CORE_CALL.search(source.code(value)):
             continue
-        limited = _LIMITED.match(source.code(right))
-        if not limited and not _CORE_CALL.search(source.code(right)):
-            continue
-        call = source.of(right).split("<")[0].strip() if limited else source.of(right)
+        call = source.of(value).split("<")[0].strip(" (") if limited else source.of(value)
         context = _context_name(source, node)
         total = f"{context}->{_ELEMENTS}"
         limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if context else "{value}"
+        form = f"{call} < {limit} ? {call} : {limit}"
         knob = _knob(
-            f"{source.code(left)}.{'work' if context else 'cap'}",
+            f"{name}.{'work' if context else 'cap'}",
             "core_work" if context else "core_cap",
             path,
-            (right.start_byte, right.end_byte),
-            f"{call} < {limit} ? {call} : {limit}",
+            (value.start_byte, value.end_byte),
+            form if value.parent is not None and value.parent == node else f"({form})",
             CORE_WORK if context else (NO_CAP, *CORE_CAPS),
             int(re.findall(r"\d+", limited.group(2))[-2 if context else -1]) if limited else NO_CAP,
             "block_dim",
@@ -155,6 +155,19 @@ def _constant_core_knobs(source: Source, path: str) -> list[Knob]:
         )
         knobs.append(knob.model_copy(update={"neutral_text": call}))
     return knobs
+
+
+def _core_expression(source: Source, node: Node) -> tuple[str, Node] | None:
+    """(name, expression) of a core count in the initialiser of a const or in an argument."""
+    if node.type == "init_declarator" and node.parent is not None:
+        left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        if left is None or right is None or not re.search(r"\bconst\b", source.code(node.parent)):
+            return None
+        return source.code(left), right
+    up = node.parent
+    if up is None or up.type != "argument_list":
+        return None
+    return ("cores", node) if node.type in ("call_expression", "parenthesized_expression") else None
 
 
 def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
@@ -378,7 +391,7 @@ def _assigned_name(source: Source, node: Node) -> str:
 
 
 def _unwanted_divisor(name: str) -> bool:
-    return bool(re.search(r"type|byte|block_?size|align|sizeof", name, re.I))
+    return bool(re.search(r"type|byte|block|align|sizeof|int8|half|float", name, re.I))
 
 
 def _in_condition(node: Node) -> bool:

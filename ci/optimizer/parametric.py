@@ -24,7 +24,7 @@ FAILED_FACTOR = 4.0
 STARTUP_TRIALS = 4
 """Random asks before TPE models: the single moves have told it something already."""
 
-ASKS = 24
+ASKS = 48
 """Asks in a row that may repeat known candidates before the space counts as exhausted."""
 
 MOST_MOVES = 5
@@ -57,13 +57,17 @@ def knob_moves(
 
     Moves that an earlier one proves idle are left out: it changed no figure, and went further.
     """
-    still = _still(template, best, history)
+    hopeless = _hopeless(template, best, history)
     kinds = list(dict.fromkeys([*(k for c in classes for k in _BY_CLASS.get(c, ())), *_ALL_KINDS]))
     knobs = sorted(
         enumerate(template.knobs), key=lambda pair: (kinds.index(_kind(pair[1])), pair[0])
     )
     rows = [
-        [(k, v) for v in _preferred(k)[:MOST_MOVES] if not _idle(k, v, still.get(k.name, ()))]
+        [
+            (k, v)
+            for v in _preferred(k)[:MOST_MOVES]
+            if not _ruled_out(k, v, *hopeless.get(k.name, ([], [])))
+        ]
         for _, k in knobs
     ]
     for column in zip_longest(*rows):
@@ -74,33 +78,45 @@ def knob_moves(
                 yield template.values() | {knob.name: value}, why + knob.why
 
 
-def _still(
+def _hopeless(
     template: TilingTemplate, best: Trial, history: Sequence[Trial]
-) -> dict[str, list[KnobValue]]:
-    """By knob, the values to which a single move from the present one changed no figure."""
+) -> dict[str, tuple[list[KnobValue], list[KnobValue]]]:
+    """By knob, the values to which a single move changed no figure, and those where it failed.
+
+    A failure counts from whatever parent it was tried; an idle move only from the present value.
+    """
     now = template.values()
     by_hash = {t.candidate.hash: t for t in history if not t.cached}
-    still: dict[str, list[KnobValue]] = {}
+    found: dict[str, tuple[list[KnobValue], list[KnobValue]]] = {}
     for trial in history:
         parent = by_hash.get(trial.candidate.parent)
         knobs = trial.candidate.knobs
-        if parent is None or not knobs or not same_figures(trial, parent):
+        if parent is None or not knobs:
             continue
         before = parent.candidate.knobs or (now if parent is best else {})
         moved = [k for k, v in knobs.items() if k in now and v != before.get(k, now[k])]
-        if len(moved) == 1 and before.get(moved[0], now[moved[0]]) == now[moved[0]]:
-            value = knobs[moved[0]]
-            if not isinstance(value, str):
-                still.setdefault(moved[0], []).append(value)
-    return still
+        if len(moved) != 1 or isinstance(value := knobs[moved[0]], str):
+            continue
+        idle, failed = found.setdefault(moved[0], ([], []))
+        if trial.measurement is None:
+            failed.append(value)
+        elif same_figures(trial, parent) and before.get(moved[0], now[moved[0]]) == now[moved[0]]:
+            idle.append(value)
+    return found
 
 
-def _idle(knob: Knob, value: KnobValue, still: Sequence[KnobValue]) -> bool:
-    """Whether a value cannot matter because another one did not.
+def _ruled_out(
+    knob: Knob, value: KnobValue, idle: Sequence[KnobValue], failed: Sequence[KnobValue]
+) -> bool:
+    """Whether a value is hopeless because another one was.
 
     A limit that did not bite leaves looser limits idle too; any other knob that was moved without
-    effect is taken to have none further on in the same direction.
+    effect is taken to have none further on in the same direction, and to fail beyond a failure.
     """
+    now = float(knob.current)
+    if any((value >= f > now) or (value <= f < now) for f in failed):
+        return True
+    still = idle
     if knob.kind == "core_work" and knob.current == knob.neutral:
         return any(0 < value <= s for s in still)
     if knob.kind == "core_cap" and knob.current == knob.neutral:
@@ -129,6 +145,7 @@ def sample(
         return
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     told = _told(template, best, history, operator)
+    hopeless = _hopeless(template, best, history)
     space: dict[str, BaseDistribution] = {
         k.name: IntDistribution(0, len(k.values) - 1) for k in template.knobs
     }
@@ -145,7 +162,12 @@ def sample(
     for _ in range(ASKS):
         asked = study.ask(space)
         study.tell(asked, state=optuna.trial.TrialState.FAIL)
-        yield {k.name: k.values[asked.params[k.name]] for k in template.knobs}
+        values = {k.name: k.values[asked.params[k.name]] for k in template.knobs}
+        if not any(
+            _ruled_out(k, values[k.name], [], hopeless.get(k.name, ([], []))[1])
+            for k in template.knobs
+        ):
+            yield values
 
 
 def skeleton(template: TilingTemplate) -> str:

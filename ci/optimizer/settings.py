@@ -22,7 +22,7 @@ class OptimizeSettings(Frozen):
     strategy: Literal["ascendoptimizer"] = Field(
         default="ascendoptimizer", description="The search: Algorithm 1 of AscendOptimizer."
     )
-    rounds: int = Field(default=6, ge=1, description="Rounds R of tiling and kernel steps.")
+    rounds: int = Field(default=10, ge=1, description="Rounds R of tiling and kernel steps.")
     tiling_steps: int = Field(default=4, ge=1, description="Tiling steps U in a round.")
     kernel_steps: int = Field(default=6, ge=1, description="Kernel steps S in a round.")
     top_k: int = Field(default=5, ge=0, description="Experience tuples retrieved for a step.")

@@ -22,7 +22,7 @@ _FIELD = re.compile(
 _BUFFER = re.compile(r"buf(?:fer)?_?num|double_?buf|db_?num|queue_?depth|stages?\b", re.I)
 _ALIGNMENT = re.compile(r"align|block_?(?:size|bytes?)|byte_?block", re.I)
 _CORES = re.compile(r"GetCoreNum|core_?num|block_?(?:dim|num)|used?_?cores?|need_?core", re.I)
-_ASSIGNED = re.compile(r"(?:^|[^=!<>+\-*/%&|^])=(?!=)")
+_OTHER_TASK = re.compile(r"Infer(?:Shape|DataType)|OpDef|TilingParse|\boperator\b")
 
 MAX_PASSES = 8  # the slice of the longest tiling function seen settles in four
 
@@ -43,23 +43,58 @@ def deciding(source: Source, functions: frozenset[str]) -> tuple[Deciding, ...]:
     set a tiling value themselves.
     """
     names: set[str] = set()
-    found: list[Deciding] = []
+    setting, others = [], []
     for function in source.functions:
         body = source.code(function.body)
         sets = _BLOCK_DIM.search(body) or _TILING_KEY.search(body) or _FIELD.search(body)
-        if not sets and function.name.split("::")[-1] not in functions:
-            continue
-        mine, used = _of_function(source, function)
+        if sets or function.name.split("::")[-1] in functions:
+            setting.append(function)
+        elif not _OTHER_TASK.search(
+            source.shadow[function.node.start_byte : function.body.start_byte]
+        ):
+            others.append(function)
+    found: list[Deciding] = []
+    for function in setting:
+        mine, used = _of_function(source, function, {})
         found += mine
         names |= used
+    if not setting:
+        return ()
+    for _ in range(MAX_PASSES):  # members that one method of a tiling class sets and another uses
+        before = len(names)
+        members = {n for n in names if n.endswith("_") or n in _members(source)}
+        seeds: dict[str, set[Decides]] = {n: {"partition"} for n in members}
+        more: list[Deciding] = []
+        for function in others:
+            mine, used = _of_function(source, function, seeds)
+            more += mine
+            names |= used if mine else set()
+        if len(names) == before:
+            break
+    if others:
+        found += more
     found += _constants(source, names)
     return _outermost(found)
 
 
-def _of_function(source: Source, function: Function) -> tuple[list[Deciding], set[str]]:
+def _members(source: Source) -> frozenset[str]:
+    """Names of data members of the classes in the file."""
+    return frozenset(
+        source.code(name)
+        for node in walk(source.root)
+        if node.type == "field_declaration"
+        and (name := node.child_by_field_name("declarator")) is not None
+        and name.type == "field_identifier"
+    )
+
+
+def _of_function(
+    source: Source, function: Function, seeds: dict[str, set[Decides]]
+) -> tuple[list[Deciding], set[str]]:
+    """The deciding statements of one function, and the names that they use."""
     statements = [n for n in function.body.named_children if n.type != "comment"]
     codes = [source.code(n) for n in statements]
-    wanted: dict[str, set[Decides]] = {}
+    wanted = {n: set(what) for n, what in seeds.items()}
     marked: dict[int, set[Decides]] = {}
     for index, code in enumerate(codes):
         for pattern, what in ((_BLOCK_DIM, "block_dim"), (_TILING_KEY, "tiling_key")):

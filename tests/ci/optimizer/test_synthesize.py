@@ -84,3 +84,57 @@ def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
     path = operator.root / HOST_FILE
     path.write_bytes(path.read_bytes().replace(b"how many", b"\xb6\xe0 many"))
     assert synthesize(operator).sources == {}
+
+
+CLASS_TILING = """#include "register/op_def_registry.h"
+namespace optiling {
+constexpr uint32_t MAX_TILE_ROWS = 16;
+class Tiling {
+public:
+    explicit Tiling(gert::TilingContext* context) : context_(context) {}
+    void Run() { Split(); Save(); }
+private:
+    void Split()
+    {
+        tileRows_ = fit_ < MAX_TILE_ROWS ? fit_ : MAX_TILE_ROWS;
+        Log(message_);
+    }
+    void Save()
+    {
+        ScaleRowsTilingData tiling;
+        tiling.set_tileRows(tileRows_);
+        context_->SetBlockDim(cores_);
+    }
+    gert::TilingContext* context_;
+    uint32_t tileRows_;
+};
+static ge::graphStatus TilingFunc(gert::TilingContext* context)
+{
+    Tiling(context).Run();
+    return ge::GRAPH_SUCCESS;
+}
+}  // namespace optiling
+"""
+
+
+def test_members_that_one_method_sets_and_another_stores_are_inside_the_markers(
+    tmp_path: Path,
+) -> None:
+    definition = HOST[HOST.index("namespace ops") :]
+    template = synthesize(write(tmp_path, host=CLASS_TILING + definition))
+    assert "MAX_TILE_ROWS" in template.values()
+    changed = template.plain()[HOST_FILE].replace("fit_ < MAX_TILE_ROWS", "fit_ > MAX_TILE_ROWS")
+    assert template.admits({HOST_FILE: changed})
+
+
+def test_a_core_count_inside_a_call_is_limited_in_place(tmp_path: Path) -> None:
+    host = HOST.replace(
+        "context->SetBlockDim(coreNum)",
+        "context->SetBlockDim(std::min<uint64_t>(total, platform.GetCoreNumAiv()))",
+    )
+    operator = write(tmp_path, host=host)
+    text = synthesize(operator).fill({"cores.work": 512})[HOST_FILE]
+    assert "(total, (platform.GetCoreNumAiv() < static_cast<uint32_t>(" in text
+    again = synthesize(operator, {HOST_FILE: text})
+    assert again.values()["cores.work"] == 512
+    assert again.fill({"cores.work": 0}) == {HOST_FILE: host}

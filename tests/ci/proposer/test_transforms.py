@@ -242,3 +242,15 @@ def test_scratch_buffers_of_one_size_in_different_functions_are_shared() -> None
     new = changed("share_buffer", text)
     assert "InitBuffer(b" not in new
     assert new.count("a.Get<float>()") == 2
+
+
+def test_a_reduction_goes_straight_into_the_element_it_is_copied_to() -> None:
+    text = in_function(
+        "    LocalTensor<float> m = buf.Get<float>();\n"
+        "    for (uint32_t i = 0; i < n; i++) {\n        ReduceMax(m, x[i * w], work, w);\n"
+        "        y.SetValue(i, m.GetValue(0));\n    }\n"
+    )
+    new = changed("reduce_to_element", text)
+    assert "        ReduceMax(y[i], x[i * w], work, w);\n    }" in new
+    used = text.replace("GetValue(0));\n", "GetValue(0));\n        Use(m);\n")
+    assert changed("reduce_to_element", used) == used
