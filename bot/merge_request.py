@@ -233,6 +233,16 @@ def _refuse_foreign(git: Git, url: str, branch: str, head: str) -> None:
         )
 
 
+def _refuse_other_changes(git: Git, result: Result, parent: str, tree: str) -> None:
+    """What git made of the patch must be changed lines of own sources, whatever the check read."""
+    allowed = own_paths(result.operator_path or ".", result.base_hashes)
+    listed = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", parent, tree).split("\0")
+    for entry, path in zip(listed[::2], listed[1::2], strict=False):
+        old_mode, new_mode, _, _, kind = entry.lstrip(":").split(" ")
+        if kind != "M" or old_mode != new_mode or path not in allowed:
+            raise InputError(f"The result's patch would change {visible(path)}, which it may not.")
+
+
 def _commit(git: Git, result: Result, parent: str) -> str:
     """Commit the patch on top of `parent` in an index of its own; returns the commit."""
     name, address = IDENTITY
@@ -247,6 +257,7 @@ def _commit(git: Git, result: Result, parent: str) -> str:
         git.run("read-tree", parent, env=env)
         apply(git, result.diff, "the result's patch", index=index)
         tree = git.run("write-tree", env=env).strip()
+    _refuse_other_changes(git, result, parent, tree)
     return git.run(
         "commit-tree", tree, "-p", parent, "-F", "-", stdin=commit_message(result), env=identity
     ).strip()

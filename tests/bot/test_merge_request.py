@@ -167,6 +167,22 @@ def test_a_result_that_does_not_fit_is_refused(
     assert list(LocalForge.of_remote(checkout, "origin").branches()) == ["main"]
 
 
+def test_a_patch_that_the_check_misread_is_still_refused(
+    made: Result, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check before git is blinded here; what git made of the patch is looked at again."""
+    monkeypatch.setattr("bot.merge_request.check_patch", lambda *_: ())
+    other = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-operators\n+mine\n"
+    mode = (
+        f"diff --git a/{OPERATOR_PATH}/{KERNEL} b/{OPERATOR_PATH}/{KERNEL}\n"
+        "old mode 100644\nnew mode 100755\n"
+    )
+    for diff in (DIFF + other, mode):
+        with pytest.raises(InputError, match="which it may not"):
+            hand_in(made.model_copy(update={"diff": diff}), checkout)
+    assert list(LocalForge.of_remote(checkout, "origin").branches()) == ["main"]
+
+
 def test_an_unknown_target_branch_is_refused(made: Result, checkout: Path) -> None:
     forge = LocalForge.of_remote(checkout, "origin")
     with pytest.raises(InputError, match="no branch 'release'"):
