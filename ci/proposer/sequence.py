@@ -38,6 +38,13 @@ _ELEMENTWISE = (
 VECTOR_CALLS = frozenset(_ELEMENTWISE.split("|"))
 """Element-wise calls whose first argument is the destination and is not read."""
 
+_OVERWRITING = VECTOR_CALLS | frozenset(
+    "Cast|Duplicate|DataCopy|DataCopyPad|Select|Compare|Gather|Brcb|Copy|ReduceSum|ReduceMax"
+    "|ReduceMin|WholeReduceSum|WholeReduceMax|WholeReduceMin|BlockReduceSum|CreateVecIndex"
+    "|BroadCast|Broadcast|CompareScalar|Transpose".split("|")
+)
+"""Calls that give their first argument a new value without reading it."""
+
 _HARMLESS = ("PipeBarrier", "pipe_barrier")
 _SCRATCH = re.compile(r"tmp|temp|work|buf|calc|cast", re.IGNORECASE)
 
@@ -232,7 +239,7 @@ def _first_use_overwrites(source: Source, name: str, start: int, end: int) -> bo
         if call.start <= place < call.end and call.statement is not None and call.arguments:
             first = root_name(call.arguments[0])
             rest = {i for a in call.arguments[1:] for i in identifiers(a)}
-            return first == name and name not in rest
+            return first == name and name not in rest and call.name in _OVERWRITING
     return False
 
 
