@@ -27,6 +27,9 @@ STARTUP_TRIALS = 4
 ASKS = 48
 """Asks in a row that may repeat known candidates before the space counts as exhausted."""
 
+HARM = 1.03
+"""A move that costs 3 % is not tried again, nor one further on, when other things changed."""
+
 MOST_MOVES = 5
 """Values of one knob that are tried one by one; TPE reaches the others."""
 
@@ -83,7 +86,8 @@ def _hopeless(
 ) -> dict[str, tuple[list[KnobValue], list[KnobValue]]]:
     """By knob, the values to which a single move changed no figure, and those where it failed.
 
-    A failure counts from whatever parent it was tried; an idle move only from the present value.
+    A failure counts from whatever parent it was tried; an idle or clearly harmful move only from
+    the present value.
     """
     now = template.values()
     by_hash = {t.candidate.hash: t for t in history if not t.cached}
@@ -98,11 +102,19 @@ def _hopeless(
         if len(moved) != 1 or isinstance(value := knobs[moved[0]], str):
             continue
         idle, failed = found.setdefault(moved[0], ([], []))
-        if trial.measurement is None:
+        same_start = before.get(moved[0], now[moved[0]]) == now[moved[0]]
+        if trial.measurement is None or (same_start and _ratio(trial, parent) > HARM):
             failed.append(value)
-        elif same_figures(trial, parent) and before.get(moved[0], now[moved[0]]) == now[moved[0]]:
+        elif same_start and same_figures(trial, parent):
             idle.append(value)
     return found
+
+
+def _ratio(trial: Trial, parent: Trial) -> float:
+    """The trial's time over its parent's."""
+    if trial.measurement is None or parent.measurement is None:
+        return 1.0
+    return trial.measurement.score_us / parent.measurement.score_us
 
 
 def _ruled_out(

@@ -38,11 +38,12 @@ _ELEMENTWISE = (
 VECTOR_CALLS = frozenset(_ELEMENTWISE.split("|"))
 """Element-wise calls whose first argument is the destination and is not read."""
 
-_OVERWRITING = VECTOR_CALLS | frozenset(
+_DESTINATION_FIRST = (
     "Cast|Duplicate|DataCopy|DataCopyPad|Select|Compare|Gather|Brcb|Copy|ReduceSum|ReduceMax"
     "|ReduceMin|WholeReduceSum|WholeReduceMax|WholeReduceMin|BlockReduceSum|CreateVecIndex"
-    "|BroadCast|Broadcast|CompareScalar|Transpose".split("|")
+    "|BroadCast|Broadcast|CompareScalar|Transpose"
 )
+_OVERWRITING = VECTOR_CALLS | frozenset(_DESTINATION_FIRST.split("|"))
 """Calls that give their first argument a new value without reading it."""
 
 _HARMLESS = ("PipeBarrier", "pipe_barrier")
