@@ -58,7 +58,7 @@ def shadow(text: str) -> str:
     )
     for words in (_ATTRIBUTE_WORDS, _LAUNCH, _NAMESPACE, _DEPENDENT):
         text = words.sub(_blanks, text)
-    text = _CORE_TEST.sub(r"(ASCEND_AI\1__)", text)
+    text = _CORE_TEST.sub(r"(ASCEND_AI\1_)", text)
     return "".join(c if c < "\x80" else "_" for c in text)
 
 
