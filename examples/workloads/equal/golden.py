@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def equal(x1, x2):

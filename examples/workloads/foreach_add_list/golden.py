@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def foreach_add_list(x1, x2, alpha):

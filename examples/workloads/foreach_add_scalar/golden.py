@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def foreach_add_scalar(x, scalar):

@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def foreach_addcmul_scalar(x1, x2, x3, scalar):

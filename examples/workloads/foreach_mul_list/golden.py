@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def foreach_mul_list(x1, x2):

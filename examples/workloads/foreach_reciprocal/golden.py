@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def foreach_reciprocal(x):

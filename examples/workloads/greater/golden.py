@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def greater(x1, x2):

@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def less(x1, x2):

@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def scopy(x, n=0, incx=1, incy=1):

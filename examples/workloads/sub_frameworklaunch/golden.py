@@ -1,4 +1,3 @@
-import numpy as np
 
 
 def sub_frameworklaunch(x, y):

@@ -1,0 +1,5 @@
+from scipy import special
+
+
+def dawsn(x):
+    return special.dawsn(x.astype("float64"))

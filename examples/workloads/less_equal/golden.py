@@ -1,0 +1,2 @@
+def less_equal(x1, x2):
+    return x1 <= x2
