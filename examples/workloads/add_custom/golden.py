@@ -1,4 +1,2 @@
-
-
 def add_custom(x, y):
     return x + y

@@ -1,4 +1,2 @@
-
-
 def foreach_copy(x):
     return list(x)

@@ -1,4 +1,2 @@
-
-
 def foreach_mul_scalar(x, scalar):
     return [t * scalar.flat[0] for t in x]

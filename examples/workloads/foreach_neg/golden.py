@@ -1,4 +1,2 @@
-
-
 def foreach_neg(x):
     return [-t for t in x]

@@ -1,4 +1,2 @@
-
-
 def greater(x1, x2):
     return x1 > x2

@@ -1,4 +1,2 @@
-
-
 def neg(x):
     return -x

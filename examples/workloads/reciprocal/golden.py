@@ -1,4 +1,2 @@
-
-
 def reciprocal(x):
     return 1.0 / x

@@ -1,4 +1,2 @@
-
-
 def scopy(x, n=0, incx=1, incy=1):
     return x

@@ -1,4 +1,2 @@
-
-
 def sub_frameworklaunch(x, y):
     return x - y

@@ -1,4 +1,2 @@
-
-
 def unalign_add(x, y):
     return x + y
