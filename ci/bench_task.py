@@ -53,7 +53,7 @@ def load_bench_task(operator: Operator, folder: Path) -> Workload:
 
 def _golden_function(file: Path, proto: Fields) -> str:
     text = file.read_text(encoding="utf-8", errors="replace")
-    defined = re.findall(r"^def\s+([A-Za-z]\w*)\s*\(", text, re.MULTILINE)
+    defined: list[str] = re.findall(r"^def\s+([A-Za-z]\w*)\s*\(", text, re.MULTILINE)
     wanted = re.match(r"\s*(\w+)\s*\(", proto.text("schema", ""))
     name = wanted.group(1) if wanted else ""
     if name in defined:
