@@ -15,7 +15,7 @@ from ci.trial import Trial
 from tests.bot.make import git
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-OPERATOR = "src/activation/silu_gate"
+OPERATOR = "src/math/affine_clamp"
 
 
 @pytest.fixture(scope="module")
