@@ -53,28 +53,39 @@ def deciding(source: Source, functions: frozenset[str]) -> tuple[Deciding, ...]:
             source.shadow[function.node.start_byte : function.body.start_byte]
         ):
             others.append(function)
-    found: list[Deciding] = []
-    for function in setting:
-        mine, used = _of_function(source, function, {})
-        found += mine
-        names |= used
     if not setting:
         return ()
-    for _ in range(MAX_PASSES):  # members that one method of a tiling class sets and another uses
-        before = len(names)
-        members = {n for n in names if n.endswith("_") or n in _members(source)}
-        seeds: dict[str, set[Decides]] = {n: {"partition"} for n in members}
-        more: list[Deciding] = []
-        for function in others:
-            mine, used = _of_function(source, function, seeds)
-            more += mine
-            names |= used if mine else set()
-        if len(names) == before:
-            break
-    if others:
-        found += more
+    found: list[Deciding] = []
+    for function in setting:
+        mine, used = _slice(_body(source, function), {})
+        found += mine
+        names |= used
+    found += _of_other_methods(source, others, names)
     found += _constants(source, names)
     return _outermost(found)
+
+
+def _of_other_methods(source: Source, others: list[Function], names: set[str]) -> list[Deciding]:
+    """What gives a value to the members that `names` holds; adds the names that this uses.
+
+    A tiling class computes its members in one method and stores them in another.
+    """
+    own = _members(source)
+    bodies = [_body(source, function) for function in others]
+    found: list[Deciding] = []
+    for _ in range(MAX_PASSES):
+        before = len(names)
+        members: dict[str, set[Decides]] = {n: {"partition"} for n in names if n in own}
+        if not members:
+            break
+        found = []
+        for body in bodies:
+            mine, used = _slice(body, members)
+            found += mine
+            names |= used
+        if len(names) == before:
+            break
+    return found
 
 
 def _members(source: Source) -> frozenset[str]:
@@ -88,38 +99,54 @@ def _members(source: Source) -> frozenset[str]:
     )
 
 
-def _of_function(
-    source: Source, function: Function, seeds: dict[str, set[Decides]]
-) -> tuple[list[Deciding], set[str]]:
+@dataclass(frozen=True)
+class _Body:
+    """The top statements of a function: their code, and the names that each gives a value."""
+
+    statements: tuple[Node, ...]
+    codes: tuple[str, ...]
+    assigned: tuple[frozenset[str], ...]
+
+
+def _body(source: Source, function: Function) -> _Body:
+    statements = tuple(n for n in function.body.named_children if n.type != "comment")
+    return _Body(
+        statements,
+        tuple(source.code(n) for n in statements),
+        tuple(frozenset(_assigned(source, n)) for n in statements),
+    )
+
+
+def _slice(body: _Body, seeds: dict[str, set[Decides]]) -> tuple[list[Deciding], set[str]]:
     """The deciding statements of one function, and the names that they use."""
-    statements = [n for n in function.body.named_children if n.type != "comment"]
-    codes = [source.code(n) for n in statements]
     wanted = {n: set(what) for n, what in seeds.items()}
     marked: dict[int, set[Decides]] = {}
-    for index, code in enumerate(codes):
-        for pattern, what in ((_BLOCK_DIM, "block_dim"), (_TILING_KEY, "tiling_key")):
-            if pattern.search(code):
-                _mark(marked, wanted, index, code, what)  # type: ignore[arg-type]
+    for index, code in enumerate(body.codes):
+        if _BLOCK_DIM.search(code):
+            _mark(marked, wanted, index, code, "block_dim")
+        if _TILING_KEY.search(code):
+            _mark(marked, wanted, index, code, "tiling_key")
         if _FIELD.search(code):
             _mark(marked, wanted, index, code, "partition")
     for _ in range(MAX_PASSES):
         before = sum(len(v) for v in wanted.values()) + sum(len(v) for v in marked.values())
-        for index, node in enumerate(statements):
-            hit = _assigned(source, node) & wanted.keys()
-            for name in hit:
+        for index, assigned in enumerate(body.assigned):
+            for name in assigned & wanted.keys():
                 for what in tuple(wanted[name]):
-                    _mark(marked, wanted, index, codes[index], what)
+                    _mark(marked, wanted, index, body.codes[index], what)
         after = sum(len(v) for v in wanted.values()) + sum(len(v) for v in marked.values())
         if after == before:
             break
     found = [
         Deciding(
-            statements[i].start_byte, statements[i].end_byte, _labels(codes[i], frozenset(what))
+            body.statements[i].start_byte,
+            body.statements[i].end_byte,
+            _labels(body.codes[i], frozenset(what)),
         )
         for i, what in sorted(marked.items())
-        if statements[i].type != "return_statement"
+        if body.statements[i].type != "return_statement"
     ]
-    return found, set(wanted)
+    return found, set(wanted) if found else set()
 
 
 def _mark(
