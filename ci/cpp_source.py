@@ -151,6 +151,18 @@ class Source:
         return sum(1 for n in walk(self.root) if n.is_error or n.is_missing)
 
     @cached_property
+    def blocks(self) -> tuple[Node, ...]:
+        """All `{ … }` blocks and cases, outer before inner."""
+        return tuple(
+            n for n in walk(self.root) if n.type in ("compound_statement", "case_statement")
+        )
+
+    @cached_property
+    def statement_calls(self) -> dict[int, Call]:
+        """The calls that are statements of their own, by where the statement starts."""
+        return {c.statement.start_byte: c for c in self.calls if c.statement is not None}
+
+    @cached_property
     def functions(self) -> tuple[Function, ...]:
         """All function definitions, methods included, in source order."""
         found = []

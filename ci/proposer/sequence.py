@@ -20,7 +20,6 @@ from ci.cpp_source import (
     identifiers,
     root_name,
     squeeze,
-    walk,
 )
 from ci.proposer.site import Site
 from rules.load import Rewrite, Where
@@ -89,11 +88,11 @@ def split_arguments(text: str) -> list[str]:
 def find_sequences(source: Source, rewrite: Rewrite) -> list[Site]:
     """All places where the rewrite's sequence stands and its conditions hold."""
     patterns = [parse_pattern(p) for p in rewrite.sequence]
-    calls = {c.statement.start_byte: c for c in source.calls if c.statement is not None}
+    calls = source.statement_calls
+    if patterns[0].names and not any(c.name in patterns[0].names for c in calls.values()):
+        return []
     sites = []
-    for block in walk(source.root):
-        if block.type not in ("compound_statement", "case_statement"):
-            continue
+    for block in source.blocks:
         statements = block.named_children
         for first, statement in enumerate(statements):
             call = calls.get(statement.start_byte)

@@ -11,7 +11,7 @@ from ci.proposer.transforms.loops import CountingLoop, counting_loops, same, sli
 
 def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
     """Loops whose body is one DataCopy of a run as long as both strides."""
-    calls = {c.statement.start_byte: c for c in source.calls if c.statement is not None}
+    calls = source.statement_calls
     sites = []
     for loop in counting_loops(source):
         if len(loop.statements) != 1:

@@ -14,7 +14,7 @@ _REDUCE = ("ReduceSum", "ReduceMax", "ReduceMin")
 
 def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
     """`ReduceX(s, …); y.SetValue(i, s.GetValue(0));` in one block, where s serves nothing else."""
-    calls = {c.statement.start_byte: c for c in source.calls if c.statement is not None}
+    calls = source.statement_calls
     stores = {
         m.statement.start_byte: m
         for m in source.methods

@@ -26,7 +26,7 @@ TENSORS = {
 
 def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
     """Loops over rows whose calls all use row `i` of width equal to the count."""
-    calls = {c.statement.start_byte: c for c in source.calls if c.statement is not None}
+    calls = source.statement_calls
     sites = []
     for loop in counting_loops(source):
         merged = []

@@ -13,7 +13,7 @@ from ci.proposer.transforms.loops import written_names
 def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
     """Calls named in `calls` followed at once by a loop that does not write their result."""
     wanted = set(str(parameters["calls"]).split("|"))
-    calls = {c.statement.start_byte: c for c in source.calls if c.statement is not None}
+    calls = source.statement_calls
     sites = []
     for block in walk(source.root):
         if block.type != "compound_statement":
