@@ -1,0 +1,166 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ci.operator import Operator
+from ci.proposer.base import Diagnosis
+from ci.proposer.rules import RulesProposer, rank_motifs
+from ci.trial import Candidate, Fingerprint, Outcome, Trial
+from experience.retrieve import Retrieved
+from experience.tuple import EffectEvidence, ExperienceTuple
+from rules.load import load_motifs
+from tests.ci.optimizer.model_operator import (
+    HOST_FILE,
+    KERNEL_FILE,
+    WORKLOAD,
+    ModelEvaluator,
+    write,
+)
+
+PRINT = Fingerprint(backend="sim", device="910B4", version="1", simulated=True)
+NOTHING = Diagnosis(bottleneck="", classes=(), evidence=())
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> Operator:
+    return write(tmp_path)
+
+
+@pytest.fixture
+def baseline(operator: Operator) -> Trial:
+    return ModelEvaluator(operator).evaluate(Candidate(), 0)
+
+
+def retrieved(rule_id: str) -> Retrieved:
+    earned = ExperienceTuple(
+        id=f"id-{rule_id}",
+        title=rule_id,
+        description="",
+        bottleneck="",
+        diff="",
+        diff_hash=rule_id,
+        rule_id=rule_id,
+        op_family="math",
+        soc="910B4",
+        direction="rewind",
+        evidence=EffectEvidence(slow_us=2, fast_us=1, samples=1, noise_floor=0, test="exact"),
+        operator="other",
+        fingerprint=PRINT,
+        created=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    return Retrieved(tuple=earned, similarity=0.9, score=0.9, why="")
+
+
+def test_the_motif_that_experience_names_is_tried_first(
+    operator: Operator, baseline: Trial
+) -> None:
+    for rule in ("remove-vector-barrier", "fuse-axpy"):
+        candidate = RulesProposer().rewrite(
+            operator, baseline, NOTHING, [retrieved(rule)], [baseline], 0
+        )
+        assert candidate is not None
+        assert candidate.rule_ids == (rule,)
+        assert candidate.tuple_ids == (f"id-{rule}",)
+
+
+def test_without_experience_the_diagnosed_class_decides() -> None:
+    stall = Diagnosis(bottleneck="", classes=("sync_stall",), evidence=())
+    first = rank_motifs(load_motifs(), stall, (), ())[0]
+    assert first.classes[0] == "sync_stall"
+    conflict = Diagnosis(bottleneck="", classes=("bank_conflict",), evidence=())
+    assert "bank_conflict" in rank_motifs(load_motifs(), conflict, (), ())[0].classes
+
+
+def test_proposals_are_a_pure_function_of_their_arguments(
+    operator: Operator, baseline: Trial
+) -> None:
+    one, two = RulesProposer(), RulesProposer()
+    template = one.synthesize(operator, WORKLOAD)
+    assert two.synthesize(operator, WORKLOAD) == template
+    history = [baseline]
+    for step in range(12):
+        a = one.mutate(template, baseline, history, 7)
+        assert a == two.mutate(template, baseline, history, 7)
+        assert a is not None
+        history.append(ModelEvaluator(operator).evaluate(a, step + 1))
+
+
+def test_no_proposal_repeats_and_both_stages_come_to_an_end(
+    operator: Operator, baseline: Trial
+) -> None:
+    proposer = RulesProposer()
+    history = [baseline]
+    while candidate := proposer.rewrite(operator, baseline, NOTHING, (), history, 0):
+        assert candidate.hash not in {t.candidate.hash for t in history}
+        assert set(candidate.files) == {KERNEL_FILE}
+        history.append(
+            Trial(number=len(history), candidate=candidate, outcome=Outcome.COMPILE_ERROR)
+        )
+        assert len(history) < 100
+    assert len(history) > 5
+
+
+def test_places_that_made_no_difference_together_are_not_tried_alone(
+    operator: Operator, baseline: Trial
+) -> None:
+    proposer = RulesProposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
+    both = proposer.rewrite(operator, baseline, NOTHING, (), [baseline], 0)
+    assert both is not None
+    assert "2 places" in both.rationale
+    same = baseline.model_copy(update={"number": 1, "candidate": both})
+    assert proposer.rewrite(operator, baseline, NOTHING, (), [baseline, same], 0) is None
+    failed = Trial(number=1, candidate=both, outcome=Outcome.RACE)
+    alone = proposer.rewrite(operator, baseline, NOTHING, (), [baseline, failed], 0)
+    assert alone is not None
+    assert "at line" in alone.rationale
+
+
+def test_code_that_the_workload_never_runs_is_left_alone(
+    operator: Operator, baseline: Trial
+) -> None:
+    assert baseline.measurement is not None
+    (case,) = baseline.measurement.cases
+    elsewhere = case.pipes.model_copy(update={"hot_lines": ((KERNEL_FILE, 38, 100.0),)})
+    cold = baseline.model_copy(
+        update={
+            "measurement": baseline.measurement.model_copy(
+                update={"cases": (case.model_copy(update={"pipes": elsewhere}),)}
+            )
+        }
+    )
+    proposer = RulesProposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
+    assert proposer.rewrite(operator, baseline, NOTHING, (), [baseline], 0) is not None
+    assert proposer.rewrite(operator, cold, NOTHING, (), [cold], 0) is None
+
+
+def test_rewind_removes_one_optimization_at_a_time_with_its_lesson(operator: Operator) -> None:
+    kernel = operator.read(KERNEL_FILE).replace("BUFFER_NUM = 1", "BUFFER_NUM = 2")
+    ways = RulesProposer().rewind(operator, {KERNEL_FILE: kernel}, ())
+    by_rule = {w.rule_id: w for w in ways}
+    undone = by_rule["double-buffering"]
+    assert undone.candidate.files == {}  # back to what is in the repository
+    assert undone.candidate.parent == Candidate(files={KERNEL_FILE: kernel}).hash
+    assert "no_overlap" in undone.classes
+    assert undone.description
+    assert all(HOST_FILE not in w.candidate.files for w in ways)
+
+
+def test_what_was_removed_before_comes_last(operator: Operator) -> None:
+    first = RulesProposer().rewind(operator, {}, ())[0].rule_id
+    assert RulesProposer().rewind(operator, {}, (first,))[0].rule_id != first
+
+
+def test_a_tiling_candidate_says_which_knobs_it_set(operator: Operator, baseline: Trial) -> None:
+    proposer = RulesProposer()
+    template = proposer.synthesize(operator, WORKLOAD)
+    history = [baseline]
+    stages = set()
+    for step in range(10):
+        candidate = proposer.mutate(template, baseline, history, 0)
+        assert candidate is not None
+        stages.add(candidate.rule_ids[0])
+        if candidate.rule_ids[0] == "knob":
+            assert candidate.knobs.keys() == template.values().keys()
+        history.append(ModelEvaluator(operator).evaluate(candidate, step + 1))
+    assert {"knob", "spread-small-inputs"} <= stages
