@@ -184,9 +184,9 @@ def _promising(
 ) -> Iterator[tuple[Application, Candidate]]:
     """Applications not tried yet, motif by motif, with their candidates.
 
-    Left out: functions that the workload never runs, single places of a rewrite that made no
-    difference at all places at once, and what made none from an earlier best. What failed or
-    harmed from an earlier best comes last.
+    Left out: functions that the workload never runs, single places of a rewrite that ran and did
+    not help at all places at once, and what made no difference from an earlier best. What failed
+    or harmed from an earlier best comes last.
     """
     tried = [t for t in history if t.candidate.stage == "kernel"]
     vain = {_signature(t.candidate.rationale) for t in tried if _effect(t, history) < 1}
@@ -214,7 +214,7 @@ def _promising(
                 late.append((one, candidate))
             elif earlier is None:
                 yield one, candidate
-            elif len(one.lines) > 1 and abs(_effect(earlier, history) - 1) < NO_DIFFERENCE:
+            elif len(one.lines) > 1 and 0 < _effect(earlier, history) < 1 + NO_DIFFERENCE:
                 idle.add((one.path, one.variant))
     yield from late
 

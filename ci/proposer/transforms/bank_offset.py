@@ -31,7 +31,8 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         name = f"bankShift{number}"
         start = method.statement.start_byte
         member = f"AscendC::TBuf<AscendC::TPosition::VECCALC> {name};\n{source.indent(place)}"
-        init = f"{method.object}.InitBuffer({name}, {SHIFT_BYTES});\n{source.indent(start)}"
+        pipe = source.of(method.node).partition("InitBuffer")[0]  # `pipe.` or `pipe->`
+        init = f"{pipe}InitBuffer({name}, {SHIFT_BYTES});\n{source.indent(start)}"
         sites.append(
             Site(
                 start,

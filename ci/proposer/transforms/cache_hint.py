@@ -18,7 +18,8 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         statement = method.statement
         if method.name != "SetGlobalBuffer" or statement is None or method.object in hinted:
             continue
-        text = f"\n{source.indent(statement.start_byte)}{method.object}.{HINT}"
+        tensor = source.of(method.node).partition("SetGlobalBuffer")[0]  # `xGm.` or `xGm->`
+        text = f"\n{source.indent(statement.start_byte)}{tensor}{HINT}"
         place = statement.end_byte
         sites.append(Site(place, (Edit(place, place, text),), note=method.object))
     return sites

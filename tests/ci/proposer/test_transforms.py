@@ -101,6 +101,14 @@ def test_bank_offset_declares_and_initialises_a_shift() -> None:
     assert "    AscendC::TBuf<AscendC::TPosition::VECCALC> bankShift0;\n    TBuf" in new
 
 
+def test_bank_offset_goes_through_a_pipe_pointer_too() -> None:
+    text = (
+        "class K {\n    void Init() {\n        pipe->InitBuffer(a, n);\n"
+        "        pipe->InitBuffer(b, n);\n    }\n    TBuf<> a;\n    TBuf<> b;\n};\n"
+    )
+    assert "pipe->InitBuffer(bankShift0, 256);" in changed("bank_offset", text)
+
+
 def test_an_invariant_call_moves_in_front_of_its_loop() -> None:
     text = in_function(
         "    for (int32_t i = 0; i < n; i++) {\n        Duplicate(ones, 1.0f, w);\n"
