@@ -2,5 +2,5 @@ import numpy as np
 
 
 def circular_pad(x, paddings):
-    left, right, top, bottom = (int(p) for p in paddings)
+    top, bottom, left, right = (int(p) for p in paddings)
     return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), mode="wrap")

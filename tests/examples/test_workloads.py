@@ -1,0 +1,97 @@
+"""The workloads for cann-ops: well formed, and their golden functions give what they promise.
+
+cann-ops itself is no part of this project, so its operators do not run here.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ci.backend.base import Array
+from ci.golden import Golden
+from ci.inputs import draw_inputs
+from ci.workload import TensorCase, Workload, WorkloadCase
+from ci.yaml_fields import read_yaml
+
+FOLDER = Path(__file__).parents[2] / "examples" / "workloads"
+RUN_ALL = FOLDER / "run_all.py"
+FILES = sorted(FOLDER.glob("*/workload.yaml"))
+
+
+def tensor(entry: Any) -> TensorCase | tuple[TensorCase, ...]:
+    if isinstance(entry, list):
+        return tuple(TensorCase(**one) for one in entry)
+    return TensorCase(**entry)
+
+
+def read(file: Path) -> Workload:
+    """The workload as written, without the operator's definition that names and orders inputs."""
+    top = read_yaml(file)
+    cases = []
+    for case in top["cases"]:
+        given = case["inputs"].values() if isinstance(case["inputs"], dict) else case["inputs"]
+        attrs = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in case.get("attrs", {}).items()
+        }
+        cases.append(
+            WorkloadCase(
+                name=case["name"],
+                inputs=tuple(tensor(entry) for entry in given),
+                outputs=tuple(tensor(entry) for entry in case.get("outputs", ())),
+                attrs=attrs,
+            )
+        )
+    return Workload(
+        operator=top["operator"], golden=top["golden"], cases=tuple(cases), folder=file.parent
+    )
+
+
+def shapes(outputs: list[Any]) -> list[Any]:
+    return [
+        [a.shape for a in one] if isinstance(one, list) else None if one is None else one.shape
+        for one in outputs
+    ]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.parent.name)
+def test_golden_gives_finite_outputs_of_the_declared_shapes(file: Path) -> None:
+    workload = read(file)
+    golden = Golden(workload)
+    for case in workload.cases:
+        outputs = golden.outputs(case, draw_inputs(case, seed=1))
+        assert outputs, case.name
+        for declared, got in zip(case.outputs, shapes(outputs), strict=bool(case.outputs)):
+            if isinstance(declared, tuple):
+                assert [one.shape for one in declared] == got, case.name
+            else:
+                assert int(np.prod(declared.shape)) == int(np.prod(got)), case.name
+        flat: list[Array] = []
+        for one in outputs:
+            flat += one if isinstance(one, list) else [] if one is None else [one]
+        assert all(np.isfinite(a.astype(np.float64)).all() for a in flat), case.name
+
+
+def test_at_least_thirty_operators_have_a_workload() -> None:
+    assert len(FILES) >= 30
+
+
+def test_every_workload_is_named_after_its_folder() -> None:
+    for file in FILES:
+        named = read_yaml(file)["operator"]
+        assert named.replace("_", "").lower() == file.parent.name.replace("_", "").lower()
+
+
+def test_run_all_names_the_operators_that_a_checkout_lacks(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(RUN_ALL), str(tmp_path), "add_custom"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "add_custom" in done.stderr
+    assert "Traceback" not in done.stderr
