@@ -1,4 +1,6 @@
+import signal
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -294,3 +296,38 @@ def test_what_fails_on_other_shapes_is_not_inherited_and_a_resumed_run_knows(
     again = once(tmp_path / "out", resume=True)
     assert key(again.trials) == key(result.trials)
     assert asked == []
+
+
+_KILLED_RUN = """
+import os, signal, sys
+from pathlib import Path
+from ci.discovery import load_operator
+from ci.optimizer.run import optimize
+from ci.optimizer.settings import OptimizeSettings
+from ci.proposer.rules import RulesProposer
+from tests.ci.optimizer.model_operator import WORKLOAD, ModelEvaluator
+
+class Killing(ModelEvaluator):
+    def evaluate(self, candidate, number, *, profile=False):
+        if number == 7:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().evaluate(candidate, number)
+
+operator = load_operator(Path(sys.argv[1]))
+settings = OptimizeSettings(budget=24)
+optimize(operator, WORKLOAD, Killing(operator), RulesProposer(), None, settings, Path(sys.argv[2]))
+"""
+
+
+def test_a_run_killed_by_the_system_resumes_to_the_same_trials(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    out = tmp_path / "out"
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED_RUN, str(operator.root), str(out)],
+        cwd=Path(__file__).parents[3],
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert len(TrialStore(out / TRIALS_FILE).trials()) == 7
+    resumed = run(operator, out, resume=True)
+    assert key(resumed.trials) == key(run(operator, tmp_path / "whole").trials)
