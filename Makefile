@@ -2,9 +2,10 @@
 VENV := .venv
 PY   := $(VENV)/bin/python
 DEMO := demo
+REWIND_BUDGET := 20
 SHELL := /bin/bash
 
-.PHONY: demo test lint docs picture clean
+.PHONY: demo test lint docs picture bank clean
 
 # Installs again only when the project's metadata changed; the install is editable.
 $(VENV)/.installed: pyproject.toml .ci/bootstrap
@@ -45,6 +46,16 @@ picture: $(DEMO)/run/report.html
 
 $(DEMO)/run/report.html:
 	@$(MAKE) demo
+
+# Earns the shipped experience anew: rewinds every operator of our own, about 15 minutes.
+bank: $(VENV)/.installed
+	@rm -rf build/bank && mkdir -p build/bank && rm -f experience/shipped_tuples.jsonl
+	@for operator in tests/operators/src/*/*/ examples/sample_repository/src/*/*/; do \
+	  echo "$$operator"; \
+	  $(VENV)/bin/ascendopt bank rewind "$$operator" --budget $(REWIND_BUDGET) \
+	    --bank build/bank/bank.duckdb || exit 1; \
+	done
+	@$(VENV)/bin/ascendopt bank export experience/shipped_tuples.jsonl --bank build/bank/bank.duckdb
 
 clean:
 	rm -rf $(VENV) $(DEMO)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -193,6 +194,33 @@ def stats(as_json: bool, **given: Any) -> None:
             click.echo(f"{label}: " + (", ".join(f"{k} {n}" for k, n in value.items()) or "none"))
         else:
             click.echo(f"{label}: {value}")
+
+
+@options(BankOptions)
+@bank.command("export")
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+def export_tuples(file: Path, as_json: bool, **given: Any) -> None:
+    """Write every tuple of the bank to FILE as JSON lines."""
+    from experience.exchange import export_lines
+
+    count = export_lines(_existing(build(BankOptions, given).bank).all(), file)
+    click.echo(json.dumps({"tuples": count}) if as_json else f"{count} tuples written to {file}.")
+
+
+@options(BankOptions)
+@bank.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+def import_tuples(file: Path, as_json: bool, **given: Any) -> None:
+    """Add the tuples of FILE (JSON lines) to the bank, all of them or none."""
+    from experience.exchange import import_lines
+
+    new, known = import_lines(open_bank(build(BankOptions, given).bank), file)
+    if as_json:
+        click.echo(json.dumps({"new": new, "known": known}))
+    else:
+        click.echo(f"{new} tuples added; {known} were known already.")
 
 
 def _json_list(found: list[Any]) -> str:

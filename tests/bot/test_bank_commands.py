@@ -66,3 +66,23 @@ def test_rewind_fills_a_bank_that_search_then_reads(
     assert made.steps
     assert "[step 0]" in said.err
     assert Bank(path).stats().tuples == len(made.tuples) > 0
+
+
+def test_an_exported_bank_can_be_imported_into_another(
+    bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines, other = tmp_path / "tuples.jsonl", tmp_path / "other.duckdb"
+    Bank(other).stats()  # an empty bank, without the shipped tuples
+    assert run(["bank", "export", str(lines), "--bank", str(bank)]) == 0
+    assert run(["bank", "import", str(lines), "--bank", str(other), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == {"new": 2, "known": 0}
+    assert {t.id for t in Bank(other).all()} == {t.id for t in Bank(bank).all()}
+
+
+def test_a_file_that_holds_no_tuples_is_refused_with_its_line(
+    bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = tmp_path / "tuples.jsonl"
+    lines.write_text("not json\n", encoding="utf-8")
+    assert run(["bank", "import", str(lines), "--bank", str(bank)]) == 2
+    assert "tuples.jsonl, line 1 is no experience tuple" in capsys.readouterr().err
