@@ -61,7 +61,7 @@ class TrialStore:
                 connection.executemany("INSERT INTO run VALUES (?, ?)", list(wanted.items()))
 
     def append(self, trial: Trial, round_number: int) -> None:
-        """Keep a trial for good."""
+        """Keep a trial for good; raises InputError when its number is taken."""
         candidate = trial.candidate
         row = [
             trial.number,
@@ -76,11 +76,16 @@ class TrialStore:
             trial.model_dump_json(),
         ]
         with self._open() as connection:
-            connection.execute(
-                "INSERT INTO trials (number, hash, parent, round, stage, rules, outcome, score_us,"
-                " seconds, trial) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
+            try:
+                connection.execute(
+                    "INSERT INTO trials (number, hash, parent, round, stage, rules, outcome,"
+                    " score_us, seconds, trial) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    row,
+                )
+            except duckdb.ConstraintException as error:
+                raise InputError(
+                    f"Another run writes its trials to {self.path}; give this one another --out."
+                ) from error
 
     def trials(self) -> tuple[Trial, ...]:
         """All trials by number."""

@@ -189,12 +189,9 @@ def _promising(
     or harmed from an earlier best comes last.
     """
     tried = [t for t in history if t.candidate.stage == "kernel"]
-    vain = {_signature(t.candidate.rationale) for t in tried if _effect(t, history) < 1}
-    idle_before = {
-        _signature(t.candidate.rationale)
-        for t in tried
-        if abs(_effect(t, history) - 1) < NO_DIFFERENCE
-    }
+    effects = {_signature(t.candidate.rationale): _effect(t, history) for t in tried}
+    vain = {signature for signature, effect in effects.items() if effect < 1}
+    useless = {s for s, effect in effects.items() if 0 < effect < 1 + NO_DIFFERENCE}
     late: list[tuple[Application, Candidate]] = []
     seen = {t.candidate.hash: t for t in history}
     hot = _hot_lines(best)
@@ -207,15 +204,15 @@ def _promising(
                 operator, best, {one.path: one.text}, "kernel", _rationale(one), (motif.id,)
             )
             earlier = seen.get(candidate.hash)
-            if earlier is None and _signature(candidate.rationale) in idle_before:
-                if len(one.lines) > 1:
-                    idle.add((one.path, one.variant))
-            elif earlier is None and _signature(candidate.rationale) in vain:
-                late.append((one, candidate))
-            elif earlier is None:
-                yield one, candidate
-            elif len(one.lines) > 1 and 0 < _effect(earlier, history) < 1 + NO_DIFFERENCE:
+            signature = _signature(candidate.rationale)
+            if len(one.lines) > 1 and signature in useless:
                 idle.add((one.path, one.variant))
+            if earlier is not None or abs(effects.get(signature, 0.0) - 1) < NO_DIFFERENCE:
+                continue
+            if signature in vain:
+                late.append((one, candidate))
+            else:
+                yield one, candidate
     yield from late
 
 

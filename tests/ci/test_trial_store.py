@@ -30,10 +30,10 @@ def test_trials_come_back_by_number_from_a_store_opened_anew(tmp_path: Path) -> 
     assert [t.number for t in TrialStore(tmp_path / "t.duckdb").trials()] == [0, 1, 2]
 
 
-def test_a_number_is_kept_once(tmp_path: Path) -> None:
+def test_two_runs_in_one_folder_are_told_so(tmp_path: Path) -> None:
     store = TrialStore(tmp_path / "t.duckdb")
     store.append(trial(1), 1)
-    with pytest.raises(duckdb.ConstraintException):
+    with pytest.raises(InputError, match="Another run writes"):
         store.append(trial(1), 1)
 
 
