@@ -95,3 +95,11 @@ def test_run_all_names_the_operators_that_a_checkout_lacks(tmp_path: Path) -> No
     assert done.returncode == 2
     assert "add_custom" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_table_of_the_readme_lists_exactly_the_workloads_here() -> None:
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    table = text.split("## What evaluates ok")[1].split("Among them")[0]
+    rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("| ")][1:]
+    listed = [name.strip() for row in rows for name in row.split(",")]
+    assert sorted(listed) == [file.parent.name for file in FILES]
