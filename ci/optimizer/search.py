@@ -154,8 +154,21 @@ class Search:
         """A trial that would be inherited, with a warning when it fails on other shapes."""
         if not trial.number or not self._better(trial):
             return trial
-        fault = self._elsewhere(trial.candidate)
+        fault = self._unordered(trial) or self._elsewhere(trial.candidate)
         return trial.model_copy(update={"warnings": (*trial.warnings, fault)}) if fault else trial
+
+    def _unordered(self, trial: Trial) -> str:
+        """What a kernel step leaves to automatic synchronisation that its parent orders itself.
+
+        A flag or barrier whose place the compiler fills again was needed: dropping it saves
+        nothing in truth, and breaks where the operator is built without that option.
+        """
+        if self.stage != "kernel":
+            return ""
+        more = _inserted(trial) - _inserted(self.best)
+        if more <= 0:
+            return ""
+        return f"it leaves {more} more waits to automatic synchronisation than its parent does"
 
     def _keep(self, trial: Trial) -> Trial:
         if trial.number not in self._recorded:
@@ -193,6 +206,11 @@ def _kind(warning: str) -> str:
     """A warning without its case, numbers and names: equal for warnings of one kind."""
     message = warning.partition(": ")[2] or warning
     return re.sub(r"0x[0-9a-f]+|\d+|\([^)]*\)|[\w./]+\.\w+", "#", message)
+
+
+def _inserted(trial: Trial) -> int:
+    """Waits that automatic synchronisation inserted, over all cases."""
+    return sum(c.pipes.inserted_waits for c in trial.measurement.cases) if trial.measurement else 0
 
 
 def _score(trial: Trial) -> float | None:
