@@ -298,6 +298,31 @@ def test_what_fails_on_other_shapes_is_not_inherited_and_a_resumed_run_knows(
     assert asked == []
 
 
+def test_a_barrier_that_automatic_synchronisation_must_replace_is_not_dropped(
+    tmp_path: Path,
+) -> None:
+    class AutoSync(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            trial = super().evaluate(candidate, number)
+            kernel = self.operator.texts(candidate.files)[KERNEL_FILE]
+            if trial.measurement is None:
+                return trial
+            (case,) = trial.measurement.cases
+            waits = 2 - kernel.count("PipeBarrier")
+            pipes = case.pipes.model_copy(update={"inserted_waits": waits})
+            cases = (case.model_copy(update={"pipes": pipes}),)
+            measurement = trial.measurement.model_copy(update={"cases": cases})
+            return trial.model_copy(update={"measurement": measurement})
+
+    operator = write(tmp_path)
+    result = run(operator, tmp_path / "out", evaluator=AutoSync(operator), budget=40)
+    dropped = [t for t in result.trials if "remove-vector-barrier" in t.candidate.rule_ids]
+    assert dropped
+    assert all("automatic synchronisation" in t.warnings[-1] for t in dropped if t.warnings)
+    assert any(t.warnings for t in dropped)
+    assert result.best.candidate.files[KERNEL_FILE].count("PipeBarrier") == 2
+
+
 _KILLED_RUN = """
 import os, signal, sys
 from pathlib import Path
