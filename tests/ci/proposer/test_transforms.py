@@ -262,3 +262,27 @@ def test_a_reduction_goes_straight_into_the_element_it_is_copied_to() -> None:
     assert "        ReduceMax(y[i], x[i * w], work, w);\n    }" in new
     used = text.replace("GetValue(0));\n", "GetValue(0));\n        Use(m);\n")
     assert changed("reduce_to_element", used) == used
+
+
+HALF = """constexpr int32_t BUFFER_NUM = 1;
+class K {
+    void Init(GM_ADDR x, uint32_t tileLength)
+    {
+        this->tile = tileLength;
+        pipe.InitBuffer(q, BUFFER_NUM, tileLength * sizeof(float));
+    }
+};
+"""
+
+
+def test_a_full_unified_buffer_is_shared_by_two_halves() -> None:
+    new = changed("halve_and_double", HALF)
+    assert "BUFFER_NUM = 2" in new
+    assert "        tileLength /= 2;\n        this->tile = tileLength;" in new
+
+
+def test_a_length_that_init_assigns_is_halved_there() -> None:
+    text = HALF.replace("uint32_t tileLength", "Tiling t").replace(
+        "this->tile = tileLength", "tileLength = t.length + 1"
+    )
+    assert "tileLength = (t.length + 1) / 2;" in changed("halve_and_double", text)
