@@ -27,6 +27,10 @@ A reviewer reads every edit of the patch: one that is worth less than this is no
 """
 
 
+INSERTED_SLACK = 0.1
+"""Inserted waits go with the number of tiles; their share moves by this much with the tails."""
+
+
 class Evaluates(Protocol):
     """The part of the evaluator that the search needs."""
 
@@ -165,10 +169,13 @@ class Search:
         """
         if self.stage != "kernel":
             return ""
-        more = _inserted(trial) - _inserted(self.best)
-        if more <= 0:
+        before, after = _inserted(self.best), _inserted(trial)
+        if after <= before * (1 + INSERTED_SLACK):
             return ""
-        return f"it leaves {more} more waits to automatic synchronisation than its parent does"
+        return (
+            f"it leaves {after:.2f} waits an instruction to automatic synchronisation, "
+            f"its parent {before:.2f}"
+        )
 
     def _keep(self, trial: Trial) -> Trial:
         if trial.number not in self._recorded:
@@ -208,9 +215,15 @@ def _kind(warning: str) -> str:
     return re.sub(r"0x[0-9a-f]+|\d+|\([^)]*\)|[\w./]+\.\w+", "#", message)
 
 
-def _inserted(trial: Trial) -> int:
-    """Waits that automatic synchronisation inserted, over all cases."""
-    return sum(c.pipes.inserted_waits for c in trial.measurement.cases) if trial.measurement else 0
+def _inserted(trial: Trial) -> float:
+    """Waits that automatic synchronisation inserted, for each copy and vector instruction."""
+    if trial.measurement is None:
+        return 0.0
+    pipes = [c.pipes for c in trial.measurement.cases]
+    work = sum(
+        n for p in pipes for name, n in p.instructions.items() if name.startswith(("v", "copy"))
+    )
+    return sum(p.inserted_waits for p in pipes) / max(1, work)
 
 
 def _score(trial: Trial) -> float | None:
