@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
-from ci.cpp_source import Edit, Source
+from ci.cpp_source import Edit, Source, identifiers
 from ci.proposer.sequence import clean
 from ci.proposer.site import Site
 
@@ -31,7 +31,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         a, b = one.arguments[0], two.arguments[0]
         if clean(one.arguments[1]) != clean(two.arguments[1]) or not homes[a] or not homes[b]:
             continue
-        if homes[a] & homes[b]:
+        if homes[a] & homes[b] or _call_each_other(source, homes[a] | homes[b]):
             continue
         assert two.statement is not None
         edits = [source.removal(two.statement.start_byte, two.statement.end_byte)]
@@ -41,3 +41,13 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
                 edits.append(Edit(place, place + len(clean(b)), clean(a)))
         sites.append(Site(two.start, tuple(edits), note=f"{a} and {b}"))
     return sites
+
+
+def _call_each_other(source: Source, starts: set[int]) -> bool:
+    """Whether one of the functions calls another: their buffers are then live together."""
+    some = [f for f in source.functions if f.node.start_byte in starts]
+    return any(
+        one is not two and two.name in identifiers(source.code(one.body))
+        for one in some
+        for two in some
+    )

@@ -247,6 +247,8 @@ def test_scratch_buffers_of_one_size_in_different_functions_are_shared() -> None
         "    void One() { auto t = a.Get<float>(); Use(t); }\n"
         "    void Two() { auto t = b.Get<float>(); Use(t); }\n};\n"
     )
+    nested = text.replace("Use(t); }\n    void Two", "Two(); Use(t); }\n    void Two")
+    assert changed("share_buffer", nested) == nested
     new = changed("share_buffer", text)
     assert "InitBuffer(b" not in new
     assert new.count("a.Get<float>()") == 2
