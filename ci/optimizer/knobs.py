@@ -70,7 +70,7 @@ def find_knobs(source: Source, path: str, lines: Sequence[tuple[int, int]]) -> l
 
 
 def _core_knobs(source: Source, path: str) -> list[Knob]:
-    """A cap on the core count, and a least amount of work a core, where it is asked for."""
+    """A least amount of work a core where the core count is asked for; else a cap on the count."""
     knobs = []
     for left, node in _values_from(source, _CORE_CALL):
         name = left.split(".")[-1].split("->")[-1]
@@ -109,6 +109,8 @@ def _core_knobs(source: Source, path: str) -> list[Knob]:
             )
             place = end
         cap = re.match(rf"\s*if \({escaped} > (\d+)\) \{{\s*{escaped} = \d+;\s*\}}", after)
+        if context and not cap:
+            continue  # the limit by work adapts to other shapes; a fixed one fits the workload's
         form = f"{indent}if ({left} > {{value}}) {{{indent}    {left} = {{value}};{indent}}}"
         knobs.append(
             _knob(

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from ci.operator import Operator
+from ci.optimizer.knobs import CORE_WORK
 from ci.optimizer.parametric import knob_moves, sample
 from ci.optimizer.synthesize import synthesize
 from ci.optimizer.template import KnobValue
@@ -92,5 +93,5 @@ def test_samples_are_the_same_for_the_same_seed_and_stay_near(
     one = list(sample(template, baseline, [baseline], 5, operator))
     assert one == list(sample(template, baseline, [baseline], 5, operator))
     assert one != list(sample(template, baseline, [baseline], 6, operator))
-    caps = {values["coreNum.cap"] for values in one}
-    assert caps <= {0, 48, 40, 32}  # three steps from no limit
+    works = {values["coreNum.work"] for values in one}
+    assert works <= {0, *CORE_WORK[1:4]}  # three steps from no limit

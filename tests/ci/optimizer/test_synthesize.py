@@ -37,28 +37,33 @@ def test_blocks_say_what_they_decide(template: TilingTemplate) -> None:
 
 def test_markers_are_no_part_of_what_a_candidate_holds(template: TilingTemplate) -> None:
     assert template.plain() == {HOST_FILE: HOST}
-    assert "EVOLVE" not in template.fill({"coreNum.cap": 8})[HOST_FILE]
+    assert "EVOLVE" not in template.fill({"coreNum.work": 8192})[HOST_FILE]
 
 
 def test_knobs_are_found_in_the_text(template: TilingTemplate) -> None:
     kinds = {k.name: k.kind for k in template.knobs}
-    assert kinds["coreNum.cap"] == "core_cap"
     assert kinds["coreNum.work"] == "core_work"
+    assert "coreNum.cap" not in kinds  # a fixed limit would fit the workload's shapes only
     assert kinds["ubSize.share"] == "ub_share"
     assert kinds["BUFFER_NUM"] == "constant"
     assert kinds["ubParts"] == "divisor"
     assert "BLOCK_SIZE" not in kinds  # 32 bytes are the hardware's, not a choice
 
 
+def test_a_limit_that_the_author_wrote_is_a_knob(tmp_path: Path) -> None:
+    asked = "auto coreNum = platform.GetCoreNumAiv();"
+    limited = asked + "\n    if (coreNum > 20) {\n        coreNum = 20;\n    }"
+    template = synthesize(write(tmp_path, host=HOST.replace(asked, limited)))
+    assert template.values()["coreNum.cap"] == 20
+
+
 def test_a_set_knob_is_found_again_with_its_value(tmp_path: Path) -> None:
     operator = write(tmp_path)
-    values = {"coreNum.cap": 20, "coreNum.work": 1024, "ubSize.share": 8, "ubParts": 3}
+    values = {"coreNum.work": 1024, "ubSize.share": 8, "ubParts": 3}
     changed = synthesize(operator).fill(values)
     again = synthesize(operator, changed)
     assert again.values() | values == again.values()
-    assert again.fill({"coreNum.cap": 0, "coreNum.work": 0, "ubSize.share": 16, "ubParts": 4}) == {
-        HOST_FILE: HOST
-    }
+    assert again.fill({"coreNum.work": 0, "ubSize.share": 16, "ubParts": 4}) == {HOST_FILE: HOST}
 
 
 def test_every_knob_setting_stays_inside_the_markers(template: TilingTemplate) -> None:
