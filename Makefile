@@ -47,7 +47,7 @@ picture: $(DEMO)/run/report.html
 $(DEMO)/run/report.html:
 	@$(MAKE) demo
 
-# Earns the shipped experience anew: rewinds every operator of our own, about 15 minutes.
+# Earns the shipped experience anew: rewinds every operator of our own, about 5 minutes on 2 idle cores.
 bank: $(VENV)/.installed
 	@rm -rf build/bank && mkdir -p build/bank && rm -f experience/shipped_tuples.jsonl
 	@for operator in tests/operators/src/*/*/ examples/sample_repository/src/*/*/; do \

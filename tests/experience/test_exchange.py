@@ -6,7 +6,7 @@ import pytest
 
 from ci.errors import InputError
 from experience.bank import Bank
-from experience.exchange import export_lines, import_lines
+from experience.exchange import SHIPPED, export_lines, import_lines, open_default_bank
 from tests.experience.make import make_tuple
 
 
@@ -28,3 +28,18 @@ def test_a_broken_line_is_named_and_nothing_is_stored(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"tuples.jsonl, line 2 is no experience tuple"):
         import_lines(bank, lines)
     assert not bank.path.exists()
+
+
+def test_the_shipped_tuples_are_verified_experience_of_several_motifs(tmp_path: Path) -> None:
+    bank = open_default_bank(tmp_path / "made" / "bank.duckdb")
+    shipped = bank.all()
+    assert len(shipped) == len(SHIPPED.read_text(encoding="utf-8").splitlines()) >= 40
+    assert len({t.rule_id for t in shipped}) >= 5
+    for t in shipped:
+        assert t.status == "verified" and t.fingerprint.simulated
+        assert t.evidence.speedup > 1 + t.evidence.noise_floor
+
+
+def test_a_bank_that_exists_is_left_as_it_is(tmp_path: Path) -> None:
+    Bank(tmp_path / "bank.duckdb").add(make_tuple(1))
+    assert len(open_default_bank(tmp_path / "bank.duckdb").all()) == 1
