@@ -278,11 +278,21 @@ def _directive_uses(rules: tuple[SourceRule, ...], file: str, token: Token) -> l
             if not spelled or ".." in PurePosixPath(name).parts or rule.refuses(name):
                 found.append(Use(rule, name, file, token.line))
         if rule.kind == "define" and token.text in ("define", "undef"):
-            name = re.split(r"[^\w$]", token.rest, maxsplit=1)[0]
-            if rule.refuses(name):
-                found.append(Use(rule, name, file, token.line))
+            found += [
+                Use(rule, name, file, token.line)
+                for name in _macro_names(token.rest)
+                if rule.refuses(name)
+            ]
     return found
 
+
+def _macro_names(rest: str) -> list[str]:
+    """A macro's name and its parameters, from what follows #define."""
+    name, parameters = _MACRO.match(rest).groups()  # type: ignore[union-attr]
+    return [name, *re.findall(r"[\w$]+", parameters or "")]
+
+
+_MACRO = re.compile(r"([\w$]*)(?:\(([^)]*))?")
 
 _INCLUDE = re.compile(r"""(?:<(?P<angled>[^>\n]+)>|"(?P<quoted>[^"\n]+)")\s*(?://.*|/\*.*)?$""")
 
@@ -298,6 +308,9 @@ def _attribute_uses(
     """Names inside the brackets that start at `at`, up to the one that closes them."""
     rule = next(r for r in rules if r.kind == "attribute")
     found, depth = [], 0
+    if [token.text for token in stream[at : at + 2]] != [opening, opening]:
+        # A macro would put the list where nobody looks at it.
+        found.append(Use(rule, "without a list in place", file, stream[at - 1].line))
     for token in stream[at:]:
         depth += (token.text == opening) - (token.text == closing)
         if token.kind == "name" and rule.refuses(token.text):
