@@ -7,9 +7,10 @@ outcome and its evidence. Only what is wrong with the machine or with the user's
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pydantic import Field
@@ -18,7 +19,7 @@ from ci.backend.base import Backend, Build, CaseRun
 from ci.columns import output_dtypes
 from ci.errors import TrialFailure
 from ci.guard import guard
-from ci.measure import interval, roofline_us
+from ci.measure import Interval, interval, roofline_us
 from ci.operator import Operator
 from ci.reference import References, arrays, empty_like
 from ci.result import Verification
@@ -33,6 +34,9 @@ from ci.trial import (
 )
 from ci.verify import Compared, compare_outputs
 from ci.workload import Workload, WorkloadCase
+
+VALUES_SLOWER = 0.10
+"""What a candidate may lose on other values than those it was measured on."""
 
 
 class EvaluationSettings(Frozen):
@@ -64,7 +68,7 @@ class Evaluator:
         self.settings = settings or EvaluationSettings()
         self.references = References(operator, workload, backend)
         self._known: dict[str, Trial] = {}
-        self._written: dict[str, int] = {}
+        self._moved: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
 
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
@@ -101,13 +105,21 @@ class Evaluator:
     def verify_thoroughly(self, candidate: Candidate) -> Verification:
         """Check every case on the workload's seeds and on further ones that no trial has seen.
 
-        Raises TrialFailure with the first case that fails.
+        The further seeds follow from the candidate's own text, so that no candidate can hold the
+        answers for them. Raises TrialFailure with the first case that fails, or that is slower on
+        them than on the seed it was measured on.
         """
         build = self._build(candidate.files)
-        last = max(self.workload.seeds)
-        fresh = range(last + 1, last + 1 + self.settings.thorough_seeds)
-        seeds = (*self.workload.seeds, *fresh)
-        found = list(self._verify_seeds(build, seeds))
+        seeds = (*self.workload.seeds, *self._fresh_seeds(candidate))
+        runs = {
+            (seed, case.name): self._run(build, case, seed, None)
+            for seed in seeds
+            for case in self.workload.cases
+        }
+        for case in self.workload.cases:
+            times = {seed: interval(runs[seed, case.name][0].samples_us) for seed in seeds}
+            self._check_steady(case, times)
+        found = [compared for _, compared in runs.values()]
         return Verification(
             seeds=seeds,
             cases=len(self.workload.cases),
@@ -115,6 +127,49 @@ class Evaluator:
             reference=self.references.kind,
             worst_error=max((f.worst_error for f in found), default=0.0),
         )
+
+    def _fresh_seeds(self, candidate: Candidate) -> list[int]:
+        """Seeds that differ from candidate to candidate; equal candidates get equal ones."""
+        text = Candidate(files=self._changed(candidate)).hash
+        seeds: list[int] = []
+        number = 0
+        while len(seeds) < self.settings.thorough_seeds:
+            drawn = hashlib.sha256(f"{text} {number}".encode()).digest()
+            seed = int.from_bytes(drawn[:4], "big")
+            number += 1
+            if seed not in (*self.workload.seeds, *seeds):
+                seeds.append(seed)
+        return seeds
+
+    def _check_steady(self, case: WorkloadCase, times: Mapping[int, Interval]) -> None:
+        """Refuse a candidate that is fast for the values it was measured on and slow for others.
+
+        An operator may need more time for some values than for others: then the candidate must
+        not lose more on them than the unmodified one.
+        """
+        measured = times[self.workload.seeds[0]]
+        for seed, time_of_seed in times.items():
+            if time_of_seed.low <= measured.high * (1 + VALUES_SLOWER):
+                continue
+            before = self._unmodified_us(case, self.workload.seeds[0])
+            now = self._unmodified_us(case, seed)
+            if time_of_seed.low <= measured.high * (1 + VALUES_SLOWER) * now.high / before.low:
+                continue
+            raise TrialFailure(
+                Outcome.REJECTED,
+                Evidence(
+                    message=f"case {case.name}: it takes {measured.median:.3f} µs with the values "
+                    f"it was measured on (seed {self.workload.seeds[0]}), but "
+                    f"{time_of_seed.median:.3f} µs with those of seed {seed}; the operator as it "
+                    f"stands takes {before.median:.3f} and {now.median:.3f} µs.",
+                    details="depends on values",
+                ),
+            )
+
+    def _unmodified_us(self, case: WorkloadCase, seed: int) -> Interval:
+        reference = self.references.of(case, seed)
+        run = self.references.unmodified.run(case, reference.inputs, empty_like(reference.outputs))
+        return interval(run.samples_us)
 
     def _changed(self, candidate: Candidate) -> dict[str, str]:
         """The candidate's files without those that equal the operator's own text."""
@@ -189,8 +244,9 @@ class Evaluator:
     def _check_plausible(self, case: WorkloadCase, run: CaseRun, files: dict[str, str]) -> None:
         """Refuse a candidate that claims what no kernel can do: it deceives the measurement."""
         if not files:
-            self._written[case.name] = run.pipes.gm_write_bytes
-        needed = min(self._output_bytes(case), self._baseline_written(case))
+            self._moved[case.name] = (run.pipes.gm_read_bytes, run.pipes.gm_write_bytes)
+        baseline_read, baseline_written = self._baseline_moved(case)
+        needed = min(self._output_bytes(case), baseline_written)
         if run.pipes.gm_write_bytes < needed:
             raise TrialFailure(
                 Outcome.REJECTED,
@@ -199,6 +255,17 @@ class Evaluator:
                     f"instructions wrote only {run.pipes.gm_write_bytes}; the rest came past the "
                     "machine.",
                     details="written bytes",
+                ),
+            )
+        inputs = self._input_bytes(case)
+        if baseline_read >= inputs > run.pipes.gm_read_bytes:
+            raise TrialFailure(
+                Outcome.REJECTED,
+                Evidence(
+                    message=f"case {case.name}: the inputs have {inputs} bytes, and the operator "
+                    "as it stands reads them all, but the candidate's instructions read only "
+                    f"{run.pipes.gm_read_bytes}; the rest came past the machine.",
+                    details="read bytes",
                 ),
             )
         bound = roofline_us(
@@ -216,6 +283,11 @@ class Evaluator:
                 ),
             )
 
+    def _input_bytes(self, case: WorkloadCase) -> int:
+        return sum(
+            a.nbytes for a in arrays(self.references.of(case, self.workload.seeds[0]).inputs)
+        )
+
     def _output_bytes(self, case: WorkloadCase) -> int:
         """Bytes of the outputs that are not also inputs (those may be left as they are)."""
         shared = {spec.name for spec in self.operator.inputs}
@@ -227,18 +299,19 @@ class Evaluator:
         ]
         return sum(a.nbytes for a in arrays(fresh))
 
-    def _baseline_written(self, case: WorkloadCase) -> int:
-        """Bytes that the unmodified operator writes to GM: some leave part of an output alone."""
-        if case.name not in self._written:
+    def _baseline_moved(self, case: WorkloadCase) -> tuple[int, int]:
+        """Bytes that the unmodified operator reads from GM and writes to it: some leave part of
+        an input or output alone."""
+        if case.name not in self._moved:
             reference = self.references.of(case, self.workload.seeds[0])
             try:
                 run = self.references.unmodified.run(
                     case, reference.inputs, empty_like(reference.outputs)
                 )
-                self._written[case.name] = run.pipes.gm_write_bytes
+                self._moved[case.name] = (run.pipes.gm_read_bytes, run.pipes.gm_write_bytes)
             except TrialFailure:
-                self._written[case.name] = 0
-        return self._written[case.name]
+                self._moved[case.name] = (0, 0)
+        return self._moved[case.name]
 
 
 def _in_case(failure: TrialFailure, case: WorkloadCase, seed: int) -> TrialFailure:

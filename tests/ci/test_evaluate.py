@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ci.backend.sim import SimulatorBackend
@@ -15,6 +16,7 @@ from ci.trial import Candidate, Outcome, Trial
 from tests.ci.scale_shift import (
     FOLDER,
     HOST,
+    IN_PROCESS,
     KERNEL,
     OPERATOR,
     WORKLOAD,
@@ -34,6 +36,30 @@ RAW_WORK = (
     "        for (uint32_t i = 0; i < coreLength_; i += 16) {\n"
     + "".join(f"            q[i + {n}] = p[i + {n}] * 2.0f + 1.0f;\n" for n in range(16))
     + "        }\n"
+)
+
+
+SLOW_DOWN = "for (int i = 0; i < 4000; i++) PipeBarrier<PIPE_ALL>();"
+
+# An input read as an argument by value: the compiler's hooks do not see it being copied.
+BY_VALUE_HEAD = (
+    "struct Part { float v[64]; };\n"
+    "__attribute__((noinline)) float Pick(Part part, int i) { return part.v[i]; }\n"
+)
+BY_VALUE = (
+    "PipeBarrier<PIPE_ALL>(); for (uint32_t i = 0; i < tileLength_; i++) in.SetValue(i, Pick("
+    "*(const Part *)((__gm__ float *)xGm_.GetPhyAddr() + offset + i / 64 * 64), i % 64)); "
+    "PipeBarrier<PIPE_ALL>();"
+)
+
+# Runs while the kernel is loaded, before the clock does.
+EARLY = (
+    "static volatile float early[4];\n"
+    "static int Early() {\n"
+    "    for (int i = 0; i < 4; i++) early[i] = ((const float *)0x100000000000ull)[i];\n"
+    "    return 1;\n"
+    "}\n"
+    "static int early_done = Early();\n"
 )
 
 
@@ -235,6 +261,42 @@ def test_work_done_past_the_machine_is_never_faster(evaluator: Evaluator, baseli
         assert trial.outcome is Outcome.REJECTED, trial.evidence
 
 
+def test_inputs_read_past_the_machine_are_missed(evaluator: Evaluator) -> None:
+    start = changed("class ScaleShift {", BY_VALUE_HEAD + "class ScaleShift {")
+    text = start.files[KERNEL].replace(LOAD, BY_VALUE)
+    trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
+    assert trial.outcome is Outcome.REJECTED, trial.evidence
+    assert trial.evidence and trial.evidence.details == "read bytes"
+
+
+def test_a_static_initialiser_finds_no_inputs(evaluator: Evaluator) -> None:
+    trial = evaluator.evaluate(changed("class ScaleShift {", EARLY + "class ScaleShift {"), 1)
+    assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
+    assert trial.evidence and "far from every tensor" in trial.evidence.message
+
+
+def test_a_library_function_that_the_scalar_unit_lacks_is_refused(evaluator: Evaluator) -> None:
+    sine = "yGm_.SetValue(0, std::sin(xGm_.GetValue(0)));"
+    head = changed('#include "kernel_operator.h"', '#include <cmath>\n#include "kernel_operator.h"')
+    text = head.files[KERNEL].replace(IN_PROCESS, f"{IN_PROCESS}        {sine}\n")
+    trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
+    assert trial.outcome is Outcome.REJECTED
+    assert trial.evidence and "sinf" in trial.evidence.message
+
+
+def test_a_block_copy_is_charged_after_a_dropped_access(evaluator: Evaluator) -> None:
+    dropped = "(void)xGm_.GetValue(0); memcpy(held, (void *)xGm_.GetPhyAddr(), sizeof(held));"
+    kept = "memcpy(held, (void *)xGm_.GetPhyAddr(), sizeof(held));"
+    use = "float held[1024]; {} if (held[5] > 1e30f) trap();"
+    times = []
+    for copy in (kept, dropped):
+        trial = evaluator.evaluate(with_statement(use.replace("{}", copy)), 1)
+        assert trial.outcome is Outcome.OK, trial.evidence
+        assert trial.measurement
+        times.append(trial.measurement.score_us)
+    assert times[1] > times[0] * 0.99
+
+
 def test_exhausting_memory_ends_the_run_not_the_machine(evaluator: Evaluator) -> None:
     candidate = changed("    TPipe pipe_;", "    TPipe pipe_;\n    float hoard_[1 << 30];")
     trial = evaluator.evaluate(candidate, 1)
@@ -265,10 +327,32 @@ def test_an_absurd_block_dim_is_a_launch_error(evaluator: Evaluator) -> None:
 
 def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluator) -> None:
     found = evaluator.verify_thoroughly(Candidate())
-    assert found.seeds == (1, 2, 3, 4, 5)
+    assert found.seeds[:2] == (1, 2)
+    assert len(set(found.seeds)) == 5
     assert found.elements == 5 * 4 * 4096
     assert found.reference == "golden"
     assert found.worst_error < 1
+
+
+def test_the_further_seeds_follow_from_the_candidate(evaluator: Evaluator) -> None:
+    # Seeds that are known beforehand are seeds whose answers a candidate can hold.
+    one, same, other = (
+        evaluator.verify_thoroughly(candidate).seeds
+        for candidate in (Candidate(), Candidate(), changed("2.0f", "2.00f"))
+    )
+    assert one == same
+    assert not set(one[2:]) & set(other[2:])
+
+
+def test_being_fast_only_for_the_measured_values_is_refused(evaluator: Evaluator) -> None:
+    values = evaluator.references.of(WORKLOAD.cases[0], 1).inputs[0]
+    assert isinstance(values, np.ndarray)
+    first = float(values.ravel()[0])
+    statement = f"if (GetBlockIdx() == 0 && xGm_.GetValue(0) != {first!r}f) {{ {SLOW_DOWN} }}"
+    candidate = with_statement(statement)
+    assert evaluator.evaluate(candidate, 1).outcome is Outcome.OK
+    with pytest.raises(TrialFailure, match="values it was measured on"):
+        evaluator.verify_thoroughly(candidate)
 
 
 def test_thorough_verification_raises_what_fails(evaluator: Evaluator) -> None:

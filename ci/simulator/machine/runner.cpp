@@ -171,10 +171,11 @@ int main(int count, char** words) {
     if (!problem.empty())
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "%s.", problem.c_str());
     make_cores(request);
-    place_arguments(request);
-    std::vector<unsigned char*> parameters = kernel_parameters(request);
+    // Loading runs the kernel's static initialisers: nothing to read or write is there yet.
     install_traps();
     const KernelEntry entry = load_image(words[2]);
+    place_arguments(request);
+    std::vector<unsigned char*> parameters = kernel_parameters(request);
     run_blocks(entry, parameters.data());
     check_conflicts();
     const Profile profile = time_launch(request.timeline);

@@ -72,8 +72,10 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
     held = line;
 }
 
-// What the last hook announced: the raw access behind it is not charged again.
+// What the last hook announced: the raw access behind it is not charged again. The compiler may
+// have dropped that one, so the size counts too: no block copy passes in its stead.
 const void* announced = nullptr;
+uint64_t announced_bytes = 0;
 
 // A raw access that the instrumentation saw: only UB and global memory are the machine's.
 void raw_access(const void* pointer, uint64_t bytes, bool write, const void* site) {
@@ -81,7 +83,7 @@ void raw_access(const void* pointer, uint64_t bytes, bool write, const void* sit
     const uint64_t in_ub = address - reinterpret_cast<uint64_t>(current ? current->ub : nullptr);
     if (current == nullptr || (in_ub >= UB_BYTES && address - gm_first_address() >= gm_extent()))
         return;
-    if (pointer == announced) {
+    if (pointer == announced && bytes <= announced_bytes) {
         announced = nullptr;
         return;
     }
@@ -98,11 +100,13 @@ void raw_access(const void* pointer, uint64_t bytes, bool write, const void* sit
 void dav_scalar_load(const void* address, uint32_t bytes) {
     dav::access(address, bytes, false, "GetValue", __builtin_return_address(0));
     dav::announced = address;
+    dav::announced_bytes = bytes;
 }
 
 void dav_scalar_store(void* address, uint32_t bytes) {
     dav::access(address, bytes, true, "SetValue", __builtin_return_address(0));
     dav::announced = address;
+    dav::announced_bytes = bytes;
 }
 
 #define DAV_SEEN(name, bytes, write)                                               \
