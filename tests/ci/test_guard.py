@@ -144,6 +144,12 @@ def test_methods_and_names_that_merely_sound_alike_pass() -> None:
     assert not refusal(with_line("struct Q; template <class T> void h(T& q) { q.open(); }"))
 
 
+@pytest.mark.parametrize("call", ["ValueDepend(OPTIONAL)", "InitValue(0)"])
+def test_a_definition_that_takes_work_off_the_device_is_refused(call: str) -> None:
+    text = OPERATOR.read(HOST).replace(".ParamType(REQUIRED)", f".ParamType(REQUIRED).{call}")
+    assert call.partition("(")[0] in refusal(Candidate(files={HOST: text}, stage="tiling"))
+
+
 def test_the_operators_own_oddities_are_allowed_but_not_multiplied(tmp_path: Path) -> None:
     head = '#include <fstream>\n#pragma GCC diagnostic push\nvoid Log() { abort(); getenv("A"); }\n'
     operator = odd_operator(tmp_path, head)
