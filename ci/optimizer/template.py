@@ -7,6 +7,7 @@ ever holds one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -155,3 +156,33 @@ def _frozen_parts_kept(marked: str, text: str) -> bool:
             return False
         place = found + len(part)
     return place <= limit
+
+
+def make_knob(
+    name: str,
+    kind: str,
+    path: str,
+    place: tuple[int, int],
+    form: str,
+    values: Sequence[KnobValue],
+    current: KnobValue,
+    decides: Decides,
+    why: str,
+    neutral: KnobValue | None = None,
+) -> Knob:
+    """A knob whose current value is one of its values; `place` is (first, end) in bytes."""
+    return Knob.model_validate(
+        {
+            "name": name,
+            "kind": kind,
+            "file": path,
+            "start": place[0],
+            "end": place[1],
+            "form": form,
+            "values": tuple(sorted({*values, current})),
+            "current": current,
+            "decides": decides,
+            "why": why,
+            "neutral": neutral,
+        }
+    )

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from ci.operator import Operator
-from ci.optimizer.knobs import CORE_WORK
+from ci.optimizer.core_knobs import CORE_WORK
 from ci.optimizer.parametric import knob_moves, sample
 from ci.optimizer.synthesize import synthesize
 from ci.optimizer.template import KnobValue

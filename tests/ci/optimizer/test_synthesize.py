@@ -57,6 +57,15 @@ def test_a_limit_that_the_author_wrote_is_a_knob(tmp_path: Path) -> None:
     assert template.values()["coreNum.cap"] == 20
 
 
+def test_a_constant_number_of_cores_is_tried_at_the_devices_counts(tmp_path: Path) -> None:
+    asked = "auto coreNum = platform.GetCoreNumAiv();"
+    named = "constexpr uint32_t CORE_NUM = 8;\n    auto coreNum = CORE_NUM;"
+    template = synthesize(write(tmp_path, host=HOST.replace(asked, named)))
+    knob = next(k for k in template.knobs if k.name == "CORE_NUM")
+    assert knob.decides == "block_dim"
+    assert {20, 40, 48} <= set(knob.values)
+
+
 def test_a_set_knob_is_found_again_with_its_value(tmp_path: Path) -> None:
     operator = write(tmp_path)
     values = {"coreNum.work": 1024, "ubSize.share": 8, "ubParts": 3}
