@@ -275,6 +275,13 @@ def test_a_static_initialiser_finds_no_inputs(evaluator: Evaluator) -> None:
     assert trial.evidence and "far from every tensor" in trial.evidence.message
 
 
+def test_reaching_into_another_cores_buffer_is_a_memory_error(evaluator: Evaluator) -> None:
+    reach = "*((volatile float *)in.GetPhyAddr() - 0x200000 / sizeof(float)) = 1.0f;"
+    trial = evaluator.evaluate(with_statement(f"if (GetBlockIdx() == 1) {{ {reach} }}"), 1)
+    assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
+    assert trial.evidence and "unified buffer of another core" in trial.evidence.message
+
+
 def test_a_library_function_that_the_scalar_unit_lacks_is_refused(evaluator: Evaluator) -> None:
     sine = "yGm_.SetValue(0, std::sin(xGm_.GetValue(0)));"
     head = changed('#include "kernel_operator.h"', '#include <cmath>\n#include "kernel_operator.h"')

@@ -81,8 +81,16 @@ uint64_t announced_bytes = 0;
 void raw_access(const void* pointer, uint64_t bytes, bool write, const void* site) {
     const uint64_t address = reinterpret_cast<uint64_t>(pointer);
     const uint64_t in_ub = address - reinterpret_cast<uint64_t>(current ? current->ub : nullptr);
-    if (current == nullptr || (in_ub >= UB_BYTES && address - gm_first_address() >= gm_extent()))
+    if (current == nullptr) return;
+    if (in_ub >= UB_BYTES && address - gm_first_address() >= gm_extent()) {
+        const uint64_t first = reinterpret_cast<uint64_t>(launch().cores.front()->ub);
+        const uint64_t last = reinterpret_cast<uint64_t>(launch().cores.back()->ub);
+        if (address - first < last + UB_BYTES - first)
+            fail(Outcome::MEMORY_ERROR, site, nullptr,
+                 "Core %d %s the unified buffer of another core.", current->index,
+                 write ? "writes" : "reads");
         return;
+    }
     if (pointer == announced && bytes <= announced_bytes) {
         announced = nullptr;
         return;
