@@ -71,8 +71,20 @@ class Edit:
     new: str
 
 
+class _Invocation:
+    """What calls of functions and of methods have in common."""
+
+    node: Node
+
+    @property
+    def statement(self) -> Node | None:
+        """The expression statement that is just this call; None inside a larger expression."""
+        parent = self.node.parent
+        return parent if parent is not None and parent.type == "expression_statement" else None
+
+
 @dataclass(frozen=True)
-class Call:
+class Call(_Invocation):
     """A call of a free function: AscendC API calls above all. Indices are into the source."""
 
     name: str
@@ -83,15 +95,9 @@ class Call:
     end: int
     node: Node
 
-    @property
-    def statement(self) -> Node | None:
-        """The expression statement that is just this call; None inside a larger expression."""
-        parent = self.node.parent
-        return parent if parent is not None and parent.type == "expression_statement" else None
-
 
 @dataclass(frozen=True)
-class Method:
+class Method(_Invocation):
     """A call of a method: `object.name<template>(arguments)`, indices into the source."""
 
     object: str
@@ -102,12 +108,6 @@ class Method:
     start: int
     end: int
     node: Node
-
-    @property
-    def statement(self) -> Node | None:
-        """The expression statement that is just this call; None inside a larger expression."""
-        parent = self.node.parent
-        return parent if parent is not None and parent.type == "expression_statement" else None
 
 
 @dataclass(frozen=True)
@@ -333,3 +333,19 @@ def _declared_name(declarator: Node | None) -> Node | None:
             (c for c in declarator.named_children if c.type.endswith("declarator")), None
         )
     return None
+
+
+def constants(source: Source) -> Iterator[tuple[Node, Node, Node]]:
+    """(definition, name, value) of each `#define` with a value and each initialised constant."""
+    for node in walk(source.root):
+        if node.type == "preproc_def":
+            name = node.child_by_field_name("name")
+        elif node.type == "init_declarator" and node.parent is not None:
+            if not re.search(r"\bconst(expr)?\b", source.code(node.parent)):
+                continue
+            name = node.child_by_field_name("declarator")
+        else:
+            continue
+        value = node.child_by_field_name("value")
+        if name is not None and value is not None:
+            yield node, name, value

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 
 from ci.operator import Operator
+from ci.source_diff import git_diff
 from ci.trial import Frozen, Trial
 from experience.tuple import EffectEvidence, ExperienceTuple
 
-CONTEXT_LINES = 3
 _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*[(<:])")
 # Words whose place matters to what a diff means; all other names are renamed.
 _KEPT = frozenset(
@@ -28,26 +27,6 @@ class Lesson(Frozen):
     bottleneck: str
     classes: tuple[str, ...] = ()
     rule_id: str = ""
-
-
-def unified_diff(slow: dict[str, str], fast: dict[str, str]) -> str:
-    """Unified diff from slow to fast over the files that differ, paths a/… and b/…."""
-    parts: list[str] = []
-    for path in sorted(slow.keys() | fast.keys()):
-        before, after = slow.get(path, ""), fast.get(path, "")
-        if before == after:
-            continue
-        for line in difflib.unified_diff(
-            before.splitlines(keepends=True),
-            after.splitlines(keepends=True),
-            f"a/{path}",
-            f"b/{path}",
-            n=CONTEXT_LINES,
-        ):
-            parts.append(line)
-            if not line.endswith("\n"):
-                parts.append("\n\\ No newline at end of file\n")
-    return "".join(parts)
 
 
 def normalised_hash(diff: str) -> str:
@@ -87,7 +66,7 @@ def distill(
     """
     if slow.measurement is None or fast.measurement is None:
         raise ValueError("Both neighbours of an experience tuple must have been measured.")
-    diff = unified_diff(operator.texts(slow.candidate.files), operator.texts(fast.candidate.files))
+    diff = git_diff(operator.texts(slow.candidate.files), operator.texts(fast.candidate.files))
     diff_hash = normalised_hash(diff)
     soc = fast.measurement.fingerprint.device
     family = operator.category or "other"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ from ci.optimizer.search import Search
 from ci.optimizer.settings import OptimizeSettings
 from ci.proposer.base import Proposer
 from ci.result import Result, UsedTuple, Verification
+from ci.source_diff import git_diff
 from ci.trial import Fingerprint, Outcome, Trial
 from ci.workload import Workload
 
@@ -114,27 +114,13 @@ def repository_diff(operator: Operator, files: dict[str, str]) -> str:
     """Unified diff that `git apply` takes at the repository's top; '' when nothing differs."""
     prefix = _operator_path(operator)
     prefix = "" if prefix == "." else prefix + "/"
-    parts: list[str] = []
-    for path in sorted(files):
+    before, after = {}, {}
+    for path, new in files.items():
         raw = (operator.root / path).read_bytes().decode("utf-8", errors="surrogateescape")
-        new = files[path]
         if "\r\n" in raw:  # sources are read with universal newlines
             new = new.replace("\r\n", "\n").replace("\n", "\r\n")
-        if raw == new:
-            continue
-        lines = difflib.unified_diff(
-            _lines(raw), _lines(new), f"a/{prefix}{path}", f"b/{prefix}{path}"
-        )
-        parts.append(f"diff --git a/{prefix}{path} b/{prefix}{path}\n")
-        for line in lines:
-            parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
-    return "".join(parts)
-
-
-def _lines(text: str) -> list[str]:
-    """Lines as git counts them: only a line feed ends one."""
-    lines = text.split("\n")
-    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+        before[prefix + path], after[prefix + path] = raw, new
+    return git_diff(before, after)
 
 
 def _operator_path(operator: Operator) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from ci.cpp_source import Source, identifiers, root_name, squeeze, walk
-from ci.proposer.sequence import clean, split_arguments
+from ci.proposer.sequence import clean
 
 _HEAD = re.compile(r"^(?:[\w:]+ )?(\w+)=(.+);\1<(.+);(?:\1\+\+|\+\+\1|\1\+=1)$")
 
@@ -130,8 +130,3 @@ def written_names(source: Source, node: Node) -> set[str]:
             if arguments is not None and arguments.named_children:
                 names.add(root_name(source.code(arguments.named_children[0])))
     return names
-
-
-def arguments_of(text: str) -> list[str]:
-    """The arguments of a call written as text."""
-    return split_arguments(text[text.index("(") + 1 : text.rindex(")")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ci.cpp_source import Edit, Source, walk
+from ci.cpp_source import Edit, Source, constants
 from ci.proposer.site import Site
 
 _BUFFER_COUNT = re.compile(r"buf(?:fer)?_?num|double_?buf|db_?num|queue_?depth|que_?depth", re.I)
@@ -15,16 +15,8 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
     """Constants that count buffers, and literal counts in `InitBuffer` of queues."""
     before, after = str(parameters["from"]), str(parameters["to"])
     sites = []
-    for node in walk(source.root):
-        if node.type == "preproc_def":
-            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        elif node.type == "init_declarator" and node.parent is not None:
-            if not re.search(r"\bconst(expr)?\b", source.code(node.parent)):
-                continue
-            name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
-        else:
-            continue
-        if name is None or value is None or not _BUFFER_COUNT.search(source.code(name)):
+    for node, name, value in constants(source):
+        if not _BUFFER_COUNT.search(source.code(name)):
             continue
         if source.code(value) == before:
             edit = Edit(value.start_byte, value.start_byte + len(before), after)

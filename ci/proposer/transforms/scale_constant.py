@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ci.cpp_source import Edit, Source, walk
+from ci.cpp_source import Edit, Source, constants
 from ci.proposer.site import Site
 
 _SIZES = re.compile(
@@ -26,17 +26,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
     """Integer constants with a sizing name; `numerator` / `denominator` give the factor."""
     numerator, denominator = int(str(parameters["numerator"])), int(str(parameters["denominator"]))
     sites = []
-    for node in walk(source.root):
-        if node.type == "preproc_def":
-            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        elif node.type == "init_declarator" and node.parent is not None:
-            if not re.search(r"\bconst(expr)?\b", source.code(node.parent)):
-                continue
-            name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
-        else:
-            continue
-        if name is None or value is None:
-            continue
+    for node, name, value in constants(source):
         word, found = source.code(name), _VALUE.match(source.code(value).strip())
         if not found or not _SIZES.search(word) or _NOT_SIZES.search(word):
             continue

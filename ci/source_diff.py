@@ -1,0 +1,28 @@
+"""Unified diffs of source texts, as git writes and applies them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+
+def git_diff(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Unified diff between two sets of texts by path; '' when nothing differs.
+
+    A path that one side lacks counts as empty there. `git apply` takes the result.
+    """
+    parts: list[str] = []
+    for path in sorted(before.keys() | after.keys()):
+        old, new = before.get(path, ""), after.get(path, "")
+        if old == new:
+            continue
+        parts.append(f"diff --git a/{path} b/{path}\n")
+        for line in difflib.unified_diff(_lines(old), _lines(new), f"a/{path}", f"b/{path}"):
+            parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    return "".join(parts)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as git counts them: only a line feed ends one."""
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
