@@ -28,6 +28,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Make an operator faster": ("evaluate", "profile", "optimize"),
     "Hand it in": ("submit",),
     "Experience": ("bank",),
+    "Measure": ("bench",),
     "This machine": ("doctor",),
 }
 

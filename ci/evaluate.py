@@ -19,6 +19,7 @@ from ci.backend.base import Backend, Build, CaseRun
 from ci.columns import output_dtypes
 from ci.errors import TrialFailure
 from ci.guard import guard
+from ci.ledger import booked
 from ci.measure import Interval, interval, roofline_us
 from ci.operator import Operator
 from ci.reference import References, arrays, empty_like
@@ -221,7 +222,8 @@ class Evaluator:
         self, build: Build, case: WorkloadCase, seed: int, timeline: Path | None
     ) -> tuple[CaseRun, Compared]:
         """Launch once and compare the outputs. Raises TrialFailure when they are wrong."""
-        reference = self.references.of(case, seed)
+        with booked("verify"):
+            reference = self.references.of(case, seed)
         try:
             run = build.run(
                 case, reference.inputs, empty_like(reference.outputs), timeline=timeline
@@ -229,13 +231,14 @@ class Evaluator:
         except TrialFailure as failure:
             raise _in_case(failure, case, seed) from failure
         names = [spec.name for spec in self.operator.outputs]
-        found = compare_outputs(
-            run.outputs,
-            reference.outputs,
-            names,
-            output_dtypes(self.operator, case),
-            self.workload.tolerances,
-        )
+        with booked("verify"):
+            found = compare_outputs(
+                run.outputs,
+                reference.outputs,
+                names,
+                output_dtypes(self.operator, case),
+                self.workload.tolerances,
+            )
         if not found.agrees:
             wrong = Evidence(message=found.message, details=found.details)
             raise _in_case(TrialFailure(Outcome.WRONG_RESULT, wrong), case, seed)

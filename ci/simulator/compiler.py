@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from ci.errors import EnvironmentProblem, TrialFailure
+from ci.ledger import booked
 from ci.sandbox import Completed, Limits, run
 from ci.trial import Evidence, Outcome
 
@@ -64,13 +65,14 @@ def compile_candidate(
     Raises TrialFailure(COMPILE_ERROR); `side` says in words what was compiled.
     """
     compiler_version()
-    done = run(
-        [COMPILER, "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", *arguments],
-        cwd=cwd,
-        readable=readable,
-        writable=[cwd],
-        limits=COMPILE_LIMITS,
-    )
+    with booked("compile"):
+        done = run(
+            [COMPILER, "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", *arguments],
+            cwd=cwd,
+            readable=readable,
+            writable=[cwd],
+            limits=COMPILE_LIMITS,
+        )
     if not done.ok:
         raise TrialFailure(Outcome.COMPILE_ERROR, compile_evidence(done, side))
 

@@ -20,6 +20,7 @@ from ci.backend.base import Array, Tensors
 from ci.columns import case_dtypes, find_column
 from ci.dtypes import BY_NAME, DType
 from ci.errors import TrialFailure
+from ci.ledger import booked
 from ci.operator import AttrSpec, Operator
 from ci.sandbox import Completed, Limits
 from ci.simulator.tiling_layout import TilingStruct
@@ -221,13 +222,14 @@ class HostProgram:
                 (folder / "request").write_text(request, encoding="utf-8")
                 arguments.append(str(folder / "request"))
             answer = folder / "answer"
-            done = run(
-                [*arguments, str(answer)],
-                cwd=folder,
-                readable=[self.path],
-                writable=[folder],
-                limits=LIMITS,
-            )
+            with booked("tiling"):
+                done = run(
+                    [*arguments, str(answer)],
+                    cwd=folder,
+                    readable=[self.path],
+                    writable=[folder],
+                    limits=LIMITS,
+                )
             if not done.ok:
                 words = (done.stderr + done.stdout).decode("utf-8", errors="replace")
                 raise _failure(f"The host tiling {done.ending()}.", words[-4000:])

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from ci.backend.base import Array, Tensors
 from ci.errors import TrialFailure
+from ci.ledger import book_machine, booked
 from ci.sandbox import Limits, run
 from ci.simulator.kernel_unit import SYSTEM_WORKSPACE
 from ci.simulator.toolchain import operator_lines
@@ -68,13 +69,14 @@ def launch(
     with tempfile.TemporaryDirectory(prefix="ascendopt-launch-") as name:
         folder = Path(name)
         request, files = _write_request(folder, device, spec, inputs, outputs, timeline)
-        done = run(
-            [str(runner), str(request), str(spec.kernel)],
-            cwd=folder,
-            readable=[runner.parent, spec.kernel.parent],
-            writable=[folder],
-            limits=limits,
-        )
+        with booked("run"):
+            done = run(
+                [str(runner), str(request), str(spec.kernel)],
+                cwd=folder,
+                readable=[runner.parent, spec.kernel.parent],
+                writable=[folder],
+                limits=limits,
+            )
         report = _read_report(folder / "report.json")
         if report is None or done.timed_out:
             outcome = Outcome.TIMEOUT if done.timed_out else Outcome.LAUNCH_ERROR
@@ -85,6 +87,7 @@ def launch(
             )
         if report.get("outcome") != "ok":
             raise _failure(report, spec.kernel)
+        book_machine(_host_seconds(report))
         if timeline:
             (folder / "timeline.jsonl").replace(timeline)
         return LaunchResult(
@@ -224,6 +227,14 @@ def _is_hex(text: str) -> bool:
         return int(text, 16) >= 0
     except ValueError:
         return False
+
+
+def _host_seconds(report: dict[str, Any]) -> dict[str, float]:
+    """CPU seconds of the machine's program by phase."""
+    given = report.get("host_seconds")
+    if not isinstance(given, dict):
+        return {}
+    return {str(k): float(v) for k, v in given.items() if isinstance(v, int | float)}
 
 
 def _pipe_time(report: dict[str, Any], kernel: Path) -> PipeTime:

@@ -30,6 +30,12 @@ std::string number(double value) {
     return text;
 }
 
+std::string seconds(double value) {
+    char text[40];
+    std::snprintf(text, sizeof(text), "%.6f", value);
+    return text;
+}
+
 template <typename Map>
 std::string json_map(const Map& map) {
     std::string text;
@@ -108,7 +114,7 @@ void warn(const void* site, const char* kind, const char* format, ...) {
                        ", \"message\": " + json_string(message) + "}");
 }
 
-void write_report(const Profile& profile) {
+void write_report(const Profile& profile, const HostSeconds& host) {
     std::string hot;
     for (const auto& [site, cycles] : profile.hot_lines)
         hot += (hot.empty() ? "[\"" : ", [\"") + hex(site) + "\", " + number(cycles) + "]";
@@ -126,7 +132,10 @@ void write_report(const Profile& profile) {
           ", \"bank_conflict_cycles\": " + number(profile.bank_conflict_cycles) +
           ", \"inserted_waits\": " + std::to_string(profile.inserted_waits) +
           ", \"ub_peak_bytes\": " + std::to_string(profile.ub_peak_bytes) +
-          ", \"imbalance\": " + number(profile.imbalance) + ", \"hot_lines\": [" + hot + "]");
+          ", \"imbalance\": " + number(profile.imbalance) + ", \"hot_lines\": [" + hot +
+          "], \"host_seconds\": {\"load\": " + seconds(host.load) +
+          ", \"execute\": " + seconds(host.execute) + ", \"timing\": " + seconds(host.timing) +
+          ", \"store\": " + seconds(host.store) + "}");
 }
 
 }  // namespace dav

@@ -9,8 +9,15 @@ namespace dav {
 
 // Where the report goes; set before anything can fail.
 void set_report_path(const std::string& path);
+// CPU seconds of this program by phase, for those who measure the machine itself.
+struct HostSeconds {
+    double load = 0;     // kernel, inputs
+    double execute = 0;  // the blocks, and the conflicts between them
+    double timing = 0;   // the timing pass
+    double store = 0;    // outputs
+};
 // Writes the report of a launch that ended well.
-void write_report(const Profile& profile);
+void write_report(const Profile& profile, const HostSeconds& host);
 std::string json_string(const std::string& text);
 
 }  // namespace dav

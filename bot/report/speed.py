@@ -1,0 +1,158 @@
+"""The result of `ascendopt bench machine` as Markdown tables, and against its targets."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from ci.bench.machine import MachineBench
+from ci.errors import InputError
+from ci.trial import Frozen
+
+BEGIN: Final = "<!-- measured: written by `ascendopt bench machine --markdown` -->"
+END: Final = "<!-- end of what is measured -->"
+
+MOST_OWN_SHARE: Final = 0.05
+"""Own overhead of a fresh candidate's evaluation: the compiler should be what one waits for."""
+
+LEAST_PER_HOUR: Final = 2000.0
+"""Fresh candidates an hour, one after the other: 40 of them in little more than a minute."""
+
+LEAST_SPEEDUP: Final = 1.8
+"""Two evaluations side by side on two processors against one after the other."""
+
+LEAST_GIGABYTES: Final = 1.0
+"""Bytes through a streaming kernel for each second of one host core, in GB."""
+
+MOST_HIT_SHARE: Final = 0.01
+"""Of a fresh evaluation: what asking the compile cache for what it has may cost."""
+
+_KINDS: Final = {
+    "kernel": "kernel changed",
+    "tiling": "tiling changed",
+    "built": "built before",
+}
+
+
+class Target(Frozen):
+    """What was aimed at, and what was measured."""
+
+    name: str
+    aim: str
+    measured: str
+    met: bool
+
+
+def targets(found: MachineBench) -> list[Target]:
+    """The targets of the suite against one run."""
+    fresh = [s for s in found.shares if s.kind != "built"]
+    seconds = sum(s.seconds for s in fresh)
+    each = seconds / sum(s.evaluations for s in fresh)
+    own = sum(s.own for s in fresh) / seconds
+    rate = 3600 / each
+    slowest = min(stream.gigabytes_per_second for stream in found.streams)
+    both = found.side_by_side
+    hit = found.cache_hit_seconds / each
+    return [
+        Target(
+            name="own overhead of a fresh candidate",
+            aim=f"under {MOST_OWN_SHARE:.0%}",
+            measured=f"{own:.1%}",
+            met=own < MOST_OWN_SHARE,
+        ),
+        Target(
+            name="fresh candidates an hour, one at a time",
+            aim=f"at least {LEAST_PER_HOUR:,.0f}",
+            measured=f"{rate:,.0f}",
+            met=rate >= LEAST_PER_HOUR,
+        ),
+        Target(
+            name=f"{both.jobs} side by side",
+            aim=f"{LEAST_SPEEDUP} times as fast",
+            measured=f"{both.speedup:.2f} times",
+            met=both.speedup >= LEAST_SPEEDUP,
+        ),
+        Target(
+            name="streaming kernel, a host core",
+            aim=f"above {LEAST_GIGABYTES:g} GB/s",
+            measured=f"{slowest:.2f} GB/s",
+            met=slowest > LEAST_GIGABYTES,
+        ),
+        Target(
+            name="finding a built program",
+            aim=f"under {MOST_HIT_SHARE:.0%} of an evaluation",
+            measured=f"{hit:.2%} ({1e3 * found.cache_hit_seconds:.2f} ms)",
+            met=hit < MOST_HIT_SHARE,
+        ),
+    ]
+
+
+def tables(found: MachineBench) -> str:
+    """All figures as Markdown."""
+    lines = [
+        f"{found.host}, {found.processors} processors, load {found.load:.1f} at the start; device "
+        f"model {found.fingerprint.device}, machine {found.fingerprint.version}.",
+        "",
+        "| target | aim | measured | |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {t.name} | {t.aim} | {t.measured} | {'met' if t.met else 'missed'} |"
+        for t in targets(found)
+    ]
+    lines += [
+        "",
+        "Where the wall time of an evaluation goes, over all operators:",
+        "",
+        "| candidate | an hour | ms each | compile | tiling | run | verify | own overhead |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for share in found.shares:
+        parts = (share.compile, share.tiling, share.run, share.verify, share.own)
+        cells = " | ".join(f"{part / share.seconds:.1%}" for part in parts)
+        each = 1e3 * share.seconds / share.evaluations
+        lines.append(f"| {_KINDS[share.kind]} | {share.per_hour:,.0f} | {each:.0f} | {cells} |")
+    lines += [
+        "",
+        f"An empty program in the sandbox takes {1e3 * found.sandbox_seconds:.1f} ms; these starts "
+        "are counted as own overhead.",
+        "",
+        "| operator | cases | kernel changed (ms) | tiling changed (ms) | built before (ms) |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {o.operator} | {o.cases} | {1e3 * o.kernel:.0f} | {1e3 * o.tiling:.0f} "
+        f"| {1e3 * o.built:.0f} |"
+        for o in found.operators
+    ]
+    lines += [
+        "",
+        "The machine's program on the streaming kernel (z = x + y), CPU time of one core:",
+        "",
+        "| case | MB moved | execute (ms) | timing pass (ms) | load, inputs, outputs (ms) | GB/s |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {s.case} | {s.bytes / 1e6:.0f} | {1e3 * s.execute_seconds:.0f} "
+        f"| {1e3 * s.timing_seconds:.0f} | {1e3 * s.other_seconds:.0f} "
+        f"| {s.gigabytes_per_second:.2f} |"
+        for s in found.streams
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def update_page(path: Path, found: MachineBench) -> None:
+    """Replace the measured part of the page at `path`.
+
+    Raises InputError when there is no such page, or none with the two marks.
+    """
+    try:
+        text = path.read_text()
+    except OSError as problem:
+        raise InputError(f"The page {path} cannot be read: {problem.strerror}.") from problem
+    parts = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    if not parts.search(text):
+        raise InputError(f"{path} has no measured part; it stands between '{BEGIN}' and '{END}'.")
+    measured = f"{BEGIN}\n\n{tables(found)}\n{END}"
+    path.write_text(parts.sub(lambda _: measured, text, count=1))

@@ -1,0 +1,1 @@
+"""What `ascendopt bench` measures, one module a suite."""
