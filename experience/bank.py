@@ -6,37 +6,24 @@ lives for one call only and a locked file is tried again with backoff.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
 import duckdb
-from tenacity import (
-    Retrying,
-    retry_if_exception,
-    stop_after_delay,
-    wait_random_exponential,
-)
+import numpy as np
 
 from ci.errors import InputError
 from ci.trial import Frozen
-from experience.embed import DIMENSIONS, MODEL, embed
-from experience.retrieve import Query, Retrieved, rank
+from experience import store
+from experience.embed import Embedder, Vector, make_embedder
+from experience.index import SIDECAR_ROWS, Index
+from experience.retrieve import Query, Retrieved, choose, order, record, told
 from experience.tuple import ExperienceTuple
 
-LOCK_PATIENCE_SECONDS = 60.0  # longer than any transaction of ours, shorter than a CI step
-POOL_PER_RESULT = 20  # rows fetched by similarity for each one wanted, before ranking
-_SCHEMA = Path(__file__).with_name("schema.sql")
-_COLUMNS = [f for f in ExperienceTuple.model_fields if f not in ("uses", "wins")]
-_INSERT = (
-    f"INSERT INTO tuples ({', '.join([*_COLUMNS, 'embedding', 'embedding_model'])}) "
-    f"VALUES ({', '.join('?' for _ in range(len(_COLUMNS) + 2))}) "
-    "ON CONFLICT DO NOTHING RETURNING id"
-)
-_T = TypeVar("_T")
+BATCH = 500
+"""Tuples embedded at once by `reembed`."""
 
 
 class BankStats(Frozen):
@@ -48,15 +35,25 @@ class BankStats(Frozen):
     by_rule: dict[str, int]
     by_class: dict[str, int]
     by_family: dict[str, int]
+    operators: int
+    trajectories: int
     uses: int
     wins: int
+    embedding_model: str
+    dimensions: int
 
 
 class Bank:
     """A file of experience tuples; safe to use from several processes at once."""
 
-    def __init__(self, path: Path, *, must_exist: bool = False) -> None:
-        """Nothing is opened yet; raises `InputError` when `path` cannot be a bank."""
+    def __init__(
+        self, path: Path, *, must_exist: bool = False, embedder: Embedder | None = None
+    ) -> None:
+        """Nothing is opened yet; raises `InputError` when `path` cannot be a bank.
+
+        `embedder` must be the one that the bank's vectors come from; by default the one that the
+        environment names (`ASCENDOPT_EMBEDDER`), else hashed n-grams.
+        """
         if must_exist and not path.exists():
             raise InputError(
                 f"There is no bank at {path}; fill one with 'ascendopt bank rewind OPERATOR'."
@@ -66,6 +63,16 @@ class Bank:
         if not path.parent.is_dir():
             raise InputError(f"The bank's folder {path.parent} does not exist; create it first.")
         self.path = path
+        self._file = store.File(path)
+        self._embedder = embedder
+        self._index: tuple[str, Index] | None = None
+
+    @property
+    def embedder(self) -> Embedder:
+        """What makes this bank's vectors."""
+        if self._embedder is None:
+            self._embedder = make_embedder()
+        return self._embedder
 
     def add(self, new: ExperienceTuple) -> bool:
         """Store a tuple; False when an equal one (diff, family, SoC) is there already."""
@@ -73,11 +80,23 @@ class Bank:
 
     def add_all(self, tuples: Sequence[ExperienceTuple]) -> int:
         """Store tuples in one transaction; how many of them were new."""
+        if not tuples:
+            return 0
+        vectors = self._embed(tuples)  # before the transaction: an endpoint may take its time
 
         def insert(db: duckdb.DuckDBPyConnection) -> int:
-            return sum(bool(db.execute(_INSERT, _row(t)).fetchall()) for t in tuples)
+            self._check_model(db, vectors.shape[1])
+            new = [
+                (t, vector)
+                for t, vector in zip(tuples, vectors, strict=True)
+                if store.insert(db, t)
+            ]
+            store.keep_vectors(db, self.embedder.model, [(t.id, v.tolist()) for t, v in new])
+            if new:
+                store.touch(db)
+            return len(new)
 
-        return self._with(insert)
+        return self._file.write(insert)
 
     def get(self, tuple_id: str) -> ExperienceTuple:
         """The tuple with this id (or the only one whose id starts so); raises `InputError`."""
@@ -93,37 +112,97 @@ class Bank:
         return self._read("ORDER BY t.created, t.id", [])
 
     def search(self, query: Query, k: int = 5) -> list[Retrieved]:
-        """The k tuples that best answer the query; retired and negative ones never."""
-        vector = embed(query.bottleneck, query.classes)
-        clause = (
-            f"WHERE t.status <> 'retired' AND t.direction <> 'negative' AND t.embedding_model = ? "
-            f"ORDER BY array_cosine_similarity(t.embedding, ?::FLOAT[{DIMENSIONS}]) DESC, t.id "
-            "LIMIT ?"
-        )
-        found = self._read(clause, [MODEL, vector.tolist(), k * POOL_PER_RESULT])
-        return rank(
-            query,
-            [(t, float(embed(t.bottleneck, t.classes) @ vector)) for t in found],
-            k,
-        )
+        """The k tuples that best answer the query, then up to k negatives on such bottlenecks.
+
+        A motif comes at most once in each part; retired tuples never.
+        """
+        vector = self.embedder.embed([(query.bottleneck, query.classes)])[0]
+
+        def find(db: duckdb.DuckDBPyConnection) -> list[Retrieved]:
+            index = self._up_to_date(db, len(vector))
+            if not len(index.ids):
+                return []
+            index.credited(store.credits(db))
+            similarity: Vector = index.vectors @ vector
+            found = record(index, similarity)
+            score = order(index, query, similarity, found)
+            rows = choose(index, score, ~index.negative, k)
+            rows += choose(index, score, index.negative, k)
+            ids = [str(index.ids[r]) for r in rows]
+            held = {t.id: t for t in store.select(db, "WHERE list_contains(?, t.id)", [ids])}
+            return [
+                told(query, held[i], float(similarity[r]), float(score[r]), found, index.motif[r])
+                for i, r in zip(ids, rows, strict=True)
+            ]
+
+        return self._file.read(find)
 
     def credit(self, ids: Iterable[str], *, won: bool) -> None:
         """Note that these tuples were offered to a candidate, and whether it became the best."""
-        rows = [(i, won, _naive(datetime.now(UTC))) for i in ids]
+        rows = [(i, won, store.naive(datetime.now(UTC))) for i in ids]
         if rows:
             statement = "INSERT INTO credits (tuple_id, won, credited) VALUES (?, ?, ?)"
-            self._with(lambda db: db.executemany(statement, rows))
+            self._file.write(lambda db: db.executemany(statement, rows))
 
-    def retire(self, tuple_id: str) -> None:
+    def retire(self, tuple_id: str, reason: str = "retired by hand") -> None:
         """Keep a tuple but never retrieve it again."""
-        full = self.get(tuple_id).id
-        self._with(
-            lambda db: db.execute("UPDATE tuples SET status = 'retired' WHERE id = ?", [full])
-        )
+        self.stand([(self.get(tuple_id).id, "retired", reason, None)])
+
+    def stand(self, news: Sequence[tuple[str, str, str, datetime | None]]) -> None:
+        """Append (id, status, reason, when re-verified) of several tuples; the last one counts."""
+
+        def note(db: duckdb.DuckDBPyConnection) -> None:
+            store.stand(db, news)
+
+        if news:
+            self._file.write(note)
+
+    def reembed(self, embedder: Embedder) -> int:
+        """Make every tuple's vector with another model, which is then in force; how many.
+
+        The vectors are made outside any transaction and stored in one, so that readers see the
+        old model's or the new one's and never a mixture. Tuples that others add meanwhile are
+        made up for in that transaction.
+        """
+        vectors: dict[str, list[float]] = {}
+        tuples = self.all()
+        for start in range(0, len(tuples), BATCH):
+            some = tuples[start : start + BATCH]
+            made = embedder.embed([(t.bottleneck, t.classes) for t in some])
+            vectors |= {t.id: v.tolist() for t, v in zip(some, made, strict=True)}
+
+        def change(db: duckdb.DuckDBPyConnection) -> int:
+            late = [t for t in store.select(db, "", []) if t.id not in vectors]
+            made = embedder.embed([(t.bottleneck, t.classes) for t in late])
+            rows = [
+                *vectors.items(),
+                *((t.id, v.tolist()) for t, v in zip(late, made, strict=True)),
+            ]
+            db.execute("DELETE FROM embeddings")
+            store.keep_vectors(db, embedder.model, rows)
+            store.note_model(db, embedder.model, len(rows[0][1]) if rows else 0)
+            store.touch(db)
+            return len(rows)
+
+        count = self._file.write(change)
+        self._embedder, self._index = embedder, None
+        return count
+
+    def vectors(self) -> tuple[list[ExperienceTuple], Vector]:
+        """Every tuple and its vector, in one order."""
+
+        def read(db: duckdb.DuckDBPyConnection) -> tuple[list[ExperienceTuple], Vector]:
+            held = store.vectors(db)
+            tuples = [t for t in store.select(db, "ORDER BY t.created, t.id", []) if t.id in held]
+            rows = np.array([held[t.id] for t in tuples], dtype=np.float32)
+            return tuples, rows.reshape(len(tuples), -1)
+
+        return self._file.read(read)
 
     def stats(self) -> BankStats:
         """How many tuples the bank holds, by what kind."""
         tuples = self.all()
+        model, dimensions = self._file.read(store.model)
         return BankStats(
             tuples=len(tuples),
             by_status=_counts(t.status for t in tuples),
@@ -131,83 +210,48 @@ class Bank:
             by_rule=_counts(t.rule_id or "no rule" for t in tuples),
             by_class=_counts(c for t in tuples for c in t.classes),
             by_family=_counts(t.op_family for t in tuples),
+            operators=len({t.operator for t in tuples}),
+            trajectories=len({t.trajectory for t in tuples if t.trajectory}),
             uses=sum(t.uses for t in tuples),
             wins=sum(t.wins for t in tuples),
+            embedding_model=model,
+            dimensions=dimensions,
         )
 
     def _read(self, clause: str, parameters: list[object]) -> list[ExperienceTuple]:
-        names = ", ".join(f"t.{c}" for c in _COLUMNS)
-        statement = (
-            f"SELECT {names}, coalesce(c.uses, 0), coalesce(c.wins, 0) FROM tuples t LEFT JOIN "
-            "(SELECT tuple_id, count(*) AS uses, count(*) FILTER (won) AS wins "
-            f"FROM credits GROUP BY tuple_id) c ON c.tuple_id = t.id {clause}"
-        )
-        rows = self._with(lambda db: db.execute(statement, parameters).fetchall())
-        return [_tuple(row) for row in rows]
+        return self._file.read(lambda db: store.select(db, clause, parameters))
 
-    def _with(self, work: Callable[[duckdb.DuckDBPyConnection], _T]) -> _T:
-        for attempt in Retrying(
-            retry=retry_if_exception(_is_locked),
-            stop=stop_after_delay(LOCK_PATIENCE_SECONDS),
-            wait=wait_random_exponential(multiplier=0.02, max=1.0),
-            reraise=True,
-        ):
-            with attempt:
-                return self._once(work)
-        raise AssertionError("unreachable: Retrying either returns or raises")
+    def _embed(self, tuples: Sequence[ExperienceTuple]) -> Vector:
+        return self.embedder.embed([(t.bottleneck, t.classes) for t in tuples])
 
-    def _once(self, work: Callable[[duckdb.DuckDBPyConnection], _T]) -> _T:
-        try:
-            connection = duckdb.connect(str(self.path))
-        except duckdb.IOException as problem:
-            if _is_locked(problem):
-                raise
+    def _check_model(self, db: duckdb.DuckDBPyConnection, dimensions: int) -> None:
+        model, held = store.model(db)
+        if not model:
+            store.note_model(db, self.embedder.model, dimensions)
+        elif model != self.embedder.model or held not in (0, dimensions):
             raise InputError(
-                f"{self.path} is not an experience bank that can be opened: {_first(problem)}"
-            ) from problem
-        with connection:
-            connection.execute(_SCHEMA.read_text(encoding="utf-8"))
-            connection.begin()
-            result = work(connection)
-            connection.commit()
-            return result
+                f"The vectors of the bank {self.path} come from {model} ({held} dimensions), not "
+                f"from {self.embedder.model} ({dimensions}): give that embedder, or run "
+                "'ascendopt bank reembed'."
+            )
+
+    def _up_to_date(self, db: duckdb.DuckDBPyConnection, dimensions: int) -> Index:
+        """The index of what the bank holds now: remembered, mapped from beside it, or built."""
+        model, held = store.model(db)
+        if model and (model != self.embedder.model or held != dimensions):
+            self._check_model(db, dimensions)
+        stamp = store.stamp(db)
+        if self._index is not None and self._index[0] == stamp:
+            return self._index[1]
+        beside = self.path.with_name(self.path.name + ".index")
+        index = Index.load(beside, stamp) if beside.is_dir() else None
+        if index is None:
+            index = Index.of(store.columns(db, dimensions))
+            if len(index.ids) >= SIDECAR_ROWS:
+                index.save(beside, stamp)
+        self._index = (stamp, index)
+        return index
 
 
 def _counts(values: Iterable[str]) -> dict[str, int]:
     return dict(Counter(values).most_common())
-
-
-def _is_locked(problem: BaseException) -> bool:
-    if isinstance(problem, duckdb.TransactionException):
-        return True
-    return isinstance(problem, duckdb.IOException) and "lock" in str(problem).lower()
-
-
-def _first(problem: BaseException) -> str:
-    return str(problem).splitlines()[0]
-
-
-def _naive(moment: datetime) -> datetime:
-    # DuckDB's zoned type needs one more library in Python; UTC without a zone says the same.
-    return moment.astimezone(UTC).replace(tzinfo=None)
-
-
-def _row(new: ExperienceTuple) -> list[object]:
-    row: list[object] = []
-    for name in _COLUMNS:
-        value = getattr(new, name)
-        if isinstance(value, Frozen):
-            value = value.model_dump_json()
-        elif isinstance(value, datetime):
-            value = _naive(value)
-        row.append(list(value) if isinstance(value, tuple) else value)
-    return [*row, embed(new.bottleneck, new.classes).tolist(), MODEL]
-
-
-def _tuple(row: tuple[Any, ...]) -> ExperienceTuple:
-    values = dict(zip(_COLUMNS, row, strict=False))
-    values["evidence"] = json.loads(values["evidence"])
-    values["fingerprint"] = json.loads(values["fingerprint"])
-    values["classes"] = tuple(values["classes"])
-    values["created"] = values["created"].replace(tzinfo=UTC)
-    return ExperienceTuple(**values, uses=row[-2], wins=row[-1])

@@ -1,27 +1,47 @@
 """Retrieval: which tuples answer a bottleneck, and why.
 
 The score mixes what speaks for a tuple: similarity of its bottleneck to the query, a shared
-bottleneck class, the same dtype, SoC and operator family, its win rate and its measured effect.
+bottleneck class, the same operator family, compatible dtype and SoC, how often its motif held on
+similar bottlenecks (lessons and wins against negatives and lost uses) and by how much. Pure
+functions of an index and a query; the bank reads and writes the files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log2
+from math import exp, log
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from ci.trial import Frozen
+from experience.embed import Vector
+from experience.index import Index
 from experience.tuple import ExperienceTuple
 
-# Weights of the score; they add to 1. Similarity leads, as in the paper, which retrieves by the
-# bottleneck alone; the rest breaks ties between tuples that describe the same bottleneck.
-SIMILARITY = 0.55
-SHARED_CLASS = 0.15
-SAME_FAMILY = 0.08
-SAME_DTYPE = 0.04
-SAME_SOC = 0.03
-WIN_RATE = 0.10
-EFFECT = 0.05
+# Weights of the score; they add to 1. Similarity and class say that the tuple answers this
+# bottleneck; the motif's record says whether answering it so is worth an evaluation.
+SIMILARITY = 0.30
+SHARED_CLASS = 0.10
+SAME_FAMILY = 0.05
+SAME_DTYPE = 0.03
+SAME_SOC = 0.02
+RELIABILITY = 0.25
+EFFECT = 0.25
 FULL_EFFECT = 2.0  # a measured speedup from which on the effect counts fully
+
+SHARPNESS = 4
+"""Evidence counts by similarity to this power: an unlike bottleneck (0.5) has a sixteenth."""
+
+PRIOR = 1.0
+"""Lessons for and against that every motif starts with: one of each (Laplace's rule)."""
+
+CONFIDENT = 0.6
+"""A motif that held more often than this on similar bottlenecks may be tried with others."""
+
+DOUBTFUL = 0.4
+"""A motif that held less often than this is tried after those of which nothing is known."""
 
 
 class Query(Frozen):
@@ -32,6 +52,8 @@ class Query(Frozen):
     op_family: str = ""
     dtype: str = ""
     soc: str = ""
+    applicable: tuple[str, ...] | None = None
+    """Motifs that have a place left in this kernel; None when that is not known."""
 
 
 class Retrieved(Frozen):
@@ -41,53 +63,105 @@ class Retrieved(Frozen):
     similarity: float
     score: float
     why: str
+    reliability: float = 0.5
+    """Share of the evidence on similar bottlenecks in which the tuple's motif helped."""
+    effect: float = 1.0
+    """Mean speedup where it helped, weighted by similarity."""
 
 
-def rank(query: Query, found: Sequence[tuple[ExperienceTuple, float]], k: int) -> list[Retrieved]:
-    """The k best of (tuple, similarity), each motif at most once, best first."""
-    scored = sorted(
-        (_score(query, t, similarity) for t, similarity in found),
-        key=lambda r: (-r.score, r.tuple.id),
+class Record(NamedTuple):
+    """What the bank says of each motif on bottlenecks like the query's; arrays by motif code."""
+
+    held: npt.NDArray[np.float64]
+    failed: npt.NDArray[np.float64]
+    gain: npt.NDArray[np.float64]
+
+    def reliability(self, motif: int) -> float:
+        """Between 0 and 1; a half where nothing is known."""
+        held, failed = float(self.held[motif]), float(self.failed[motif])
+        return (held + PRIOR) / (held + failed + 2 * PRIOR)
+
+
+def record(index: Index, similarity: Vector) -> Record:
+    """Weigh every lesson for and against each motif by its likeness to the query."""
+    weight = np.clip(similarity, 0.0, 1.0).astype(np.float64) ** SHARPNESS
+    weight[index.retired] = 0.0
+    motifs = len(index.motifs)
+    against = index.negative
+    held = np.bincount(index.motif, weight * (1.0 - against + index.wins), motifs)
+    failed = np.bincount(index.motif, weight * (1.0 * against + index.losses), motifs)
+    support = np.bincount(index.motif, weight * ~against, motifs)
+    gain = np.bincount(index.motif, weight * ~against * index.effect, motifs)
+    return Record(
+        held.astype(np.float64), failed.astype(np.float64), gain / np.maximum(support, 1e-9)
     )
-    chosen: list[Retrieved] = []
-    motifs: set[str] = set()
-    for entry in scored:
-        motif = entry.tuple.rule_id or entry.tuple.diff_hash
-        if motif in motifs:
-            continue
-        motifs.add(motif)
-        chosen.append(entry)
-        if len(chosen) == k:
-            break
-    return chosen
 
 
-def _score(query: Query, candidate: ExperienceTuple, similarity: float) -> Retrieved:
-    shared = [c for c in query.classes if c in candidate.classes]
-    # Laplace's rule: an unused tuple counts as one win in two uses.
-    win_rate = (candidate.wins + 1) / (candidate.uses + 2)
-    effect = log2(max(candidate.evidence.speedup, 1.0)) / log2(FULL_EFFECT)
-    terms: list[tuple[float, str]] = [
-        (SIMILARITY * max(similarity, 0.0), f"bottleneck similarity {similarity:.2f}")
-    ]
+def order(index: Index, query: Query, similarity: Vector, found: Record) -> npt.NDArray[np.float64]:
+    """The score of every tuple; 0 for those that are never offered."""
+    reliability = (found.held + PRIOR) / (found.held + found.failed + 2 * PRIOR)
+    effect = np.clip(found.gain / log(FULL_EFFECT), 0.0, 1.0)
+    score = SIMILARITY * np.clip(similarity, 0.0, 1.0).astype(np.float64)
+    score += SHARED_CLASS * ((index.classes & index.class_mask(query.classes)) != 0)
+    score += SAME_FAMILY * index.equals("op_family", query.op_family)
+    score += SAME_DTYPE * index.equals("dtype", query.dtype)
+    score += SAME_SOC * index.equals("soc", query.soc)
+    score += RELIABILITY * reliability[index.motif] + EFFECT * effect[index.motif]
+    if query.applicable is not None:
+        usable = np.array([m in query.applicable for m in index.motifs] or [False])
+        score *= usable[index.motif] | index.without_rule
+    score[index.retired] = 0.0
+    return score
+
+
+def choose(
+    index: Index, score: npt.NDArray[np.float64], wanted: npt.NDArray[np.bool_], k: int
+) -> list[int]:
+    """Rows of the k best among the wanted, each motif at most once, best first."""
+    rows = np.flatnonzero(wanted & (score > 0))
+    ranked = rows[np.lexsort((index.ids[rows], -score[rows]))]
+    _, first = np.unique(index.motif[ranked], return_index=True)
+    return [int(ranked[i]) for i in np.sort(first)[:k]]
+
+
+def told(
+    query: Query, found: ExperienceTuple, similarity: float, score: float, of: Record, motif: int
+) -> Retrieved:
+    """The retrieved tuple with every term of its score in words."""
+    shared = [c for c in query.classes if c in found.classes]
+    reliability = of.reliability(motif)
+    reasons = [f"bottleneck similarity {similarity:.2f}"]
     if shared:
-        terms.append((SHARED_CLASS, f"same bottleneck class ({', '.join(shared)})"))
-    if query.op_family and query.op_family == candidate.op_family:
-        terms.append((SAME_FAMILY, f"same operator family ({candidate.op_family})"))
-    if query.dtype and query.dtype == candidate.dtype:
-        terms.append((SAME_DTYPE, f"same dtype ({candidate.dtype})"))
-    if query.soc and query.soc == candidate.soc:
-        terms.append((SAME_SOC, f"same SoC ({candidate.soc})"))
-    terms.append((WIN_RATE * win_rate, f"won {candidate.wins} of {candidate.uses} uses"))
-    terms.append(
-        (
-            EFFECT * min(effect, 1.0),
-            f"measured {candidate.evidence.speedup:.2f}x on {candidate.operator}",
-        )
+        reasons.append(f"same bottleneck class ({', '.join(shared)})")
+    for name in ("op_family", "dtype", "soc"):
+        value = getattr(query, name)
+        if value and value == getattr(found, name):
+            reasons.append(f"same {_SAID[name]} ({value})")
+    reasons.append(
+        f"held in {reliability:.0%} of the evidence on such bottlenecks, by"
+        f" {exp(float(of.gain[motif])):.2f}x"
     )
+    reasons.append(f"won {found.wins} of {found.uses} uses")
+    if query.applicable is not None and found.rule_id:
+        reasons.append("its rewrite has a place in this kernel")
+    if found.evidence.failure:
+        reasons.append(f"ended in {found.evidence.failure} on {found.operator}")
+    else:
+        verb = "cost" if found.direction == "negative" else "measured"
+        reasons.append(f"{verb} {found.evidence.speedup:.2f}x on {found.operator}")
     return Retrieved(
-        tuple=candidate,
+        tuple=found,
         similarity=similarity,
-        score=sum(weight for weight, _ in terms),
-        why="; ".join(reason for _, reason in terms),
+        score=score,
+        why="; ".join(reasons),
+        reliability=reliability,
+        effect=exp(float(of.gain[motif])),
     )
+
+
+_SAID = {"op_family": "operator family", "dtype": "dtype", "soc": "SoC"}
+
+
+def helpful(found: Sequence[Retrieved]) -> list[Retrieved]:
+    """Those that say what to do; the others say what not to."""
+    return [r for r in found if r.tuple.direction != "negative"]

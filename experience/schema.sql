@@ -1,5 +1,5 @@
--- The experience bank. One row a tuple; the embedding is kept beside it with its model's id,
--- so that a bank can be searched by brute force (20,000 rows answer in about 20 ms).
+-- The experience bank. One row a tuple; its embeddings are rows of their own, by model, so that a
+-- bank can change its model (`bank reembed`) and never mixes vectors of two.
 CREATE TABLE IF NOT EXISTS tuples (
   id VARCHAR PRIMARY KEY,
   title VARCHAR NOT NULL,
@@ -9,24 +9,45 @@ CREATE TABLE IF NOT EXISTS tuples (
   diff VARCHAR NOT NULL,
   diff_hash VARCHAR NOT NULL,
   rule_id VARCHAR NOT NULL,
+  variant INTEGER NOT NULL,
   op_family VARCHAR NOT NULL,
   dtype VARCHAR NOT NULL,
   soc VARCHAR NOT NULL,
   direction VARCHAR NOT NULL,
   evidence JSON NOT NULL,
+  slow JSON,
+  fast JSON,
+  trajectory VARCHAR NOT NULL,
+  step INTEGER NOT NULL,
   operator VARCHAR NOT NULL,
   source_commit VARCHAR NOT NULL,
+  origin VARCHAR NOT NULL,
   fingerprint JSON NOT NULL,
-  status VARCHAR NOT NULL,
   created TIMESTAMP NOT NULL,  -- UTC
-  embedding FLOAT[320] NOT NULL,
-  embedding_model VARCHAR NOT NULL,
   UNIQUE (diff_hash, op_family, soc)
 );
 
--- Uses and wins are rows of their own, appended: an update would rewrite the indexed tuple.
+-- What changes about a tuple is appended, the latest row counts: an update would rewrite the
+-- indexed row, and the history says who was retired when and why.
+CREATE TABLE IF NOT EXISTS standings (
+  tuple_id VARCHAR NOT NULL,
+  status VARCHAR NOT NULL,
+  reason VARCHAR NOT NULL,
+  checked TIMESTAMP,  -- UTC; null when the change of status was no re-verification
+  noted BIGINT NOT NULL  -- `changes` of the bank when it was appended
+);
+
 CREATE TABLE IF NOT EXISTS credits (
   tuple_id VARCHAR NOT NULL,
   won BOOLEAN NOT NULL,
   credited TIMESTAMP NOT NULL  -- UTC
 );
+
+CREATE TABLE IF NOT EXISTS embeddings (
+  tuple_id VARCHAR NOT NULL,
+  model VARCHAR NOT NULL,
+  vector FLOAT[] NOT NULL
+);
+
+-- `model` and `dimensions` of the embedding in force; `changes` counts what makes an index stale.
+CREATE TABLE IF NOT EXISTS facts (key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);

@@ -55,12 +55,36 @@ def test_search_returns_each_motif_once(bank: Bank) -> None:
     assert len(bank.search(Query(bottleneck="waits for copies"), k=3)) == 1
 
 
-def test_retired_and_negative_tuples_are_kept_but_not_retrieved(bank: Bank) -> None:
+def test_retired_tuples_are_kept_with_the_reason_but_not_retrieved(bank: Bank) -> None:
     bank.add(make_tuple(1))
-    bank.add(make_tuple(2, direction="negative"))
-    bank.retire(make_tuple(1).id)
+    bank.retire(make_tuple(1).id, "helps nobody any more")
     assert bank.search(Query(bottleneck="waits for copies")) == []
-    assert len(bank.all()) == 2
+    kept = bank.get(make_tuple(1).id)
+    assert (kept.status, kept.retired_because) == ("retired", "helps nobody any more")
+
+
+def test_negatives_come_after_what_helps_and_speak_against_their_motif(bank: Bank) -> None:
+    bank.add(make_tuple(1, rule_id="cache_hint"))
+    bank.add(make_tuple(2, rule_id="double_buffering"))
+    query = Query(bottleneck="the vector pipe waits for copies")
+    before = {r.tuple.rule_id: r.reliability for r in bank.search(query)}
+    bank.add_all([make_tuple(n, rule_id="cache_hint", direction="negative") for n in range(10, 14)])
+    found = bank.search(query)
+    assert [(r.tuple.rule_id, r.tuple.direction) for r in found] == [
+        ("double_buffering", "rewind"),
+        ("cache_hint", "rewind"),
+        ("cache_hint", "negative"),
+    ]
+    assert found[1].reliability < 0.5 < before["cache_hint"]
+    assert found[0].reliability == pytest.approx(before["double_buffering"])
+
+
+def test_a_tuple_without_a_place_in_the_kernel_is_not_offered(bank: Bank) -> None:
+    bank.add(make_tuple(1, rule_id="cache_hint"))
+    bank.add(make_tuple(2, rule_id="double_buffering"))
+    found = bank.search(Query(bottleneck="waits", applicable=("double_buffering",)))
+    assert [r.tuple.rule_id for r in found] == ["double_buffering"]
+    assert "has a place in this kernel" in found[0].why
 
 
 def test_credit_counts_uses_and_wins_and_raises_the_score(bank: Bank) -> None:
