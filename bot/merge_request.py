@@ -185,7 +185,8 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     branches = forge.branches()
     if target not in branches:
         raise InputError(f"{home.name} has no branch '{target}' to merge into.")
-    git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, f"refs/heads/{target}")
+    login = forge.credentials()
+    git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, f"refs/heads/{target}", env=login)
     tip = branches[target]
     check(result, git, tip)
     planned = plan(result, list(forge.merge_requests()))
@@ -199,12 +200,12 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
         )
     old = branches.get(planned.branch, "")
     if old:
-        _refuse_foreign(git, home.push_url, planned.branch, old)
+        _refuse_foreign(git, home.push_url, planned.branch, old, login)
     commit = _commit(git, result, tip)
     # Fails when anybody pushed in between; "" means that the branch must not exist yet.
     lease = f"--force-with-lease=refs/heads/{planned.branch}:{old}"
     refspec = f"{commit}:refs/heads/{planned.branch}"
-    git.run("push", "--quiet", lease, "--", home.push_url, refspec)
+    git.run("push", "--quiet", lease, "--", home.push_url, refspec, env=login)
     if planned.existing is not None:
         filed = forge.update(planned.existing.number, title(result), body(result))
         action: Literal["opened", "updated"] = "updated"
@@ -223,9 +224,9 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     )
 
 
-def _refuse_foreign(git: Git, url: str, branch: str, head: str) -> None:
+def _refuse_foreign(git: Git, url: str, branch: str, head: str, login: dict[str, str]) -> None:
     """Never overwrite what a person pushed onto the bot's branch."""
-    git.run("fetch", "--quiet", "--no-tags", "--", url, f"refs/heads/{branch}")
+    git.run("fetch", "--quiet", "--no-tags", "--", url, f"refs/heads/{branch}", env=login)
     trailer = git.run("show", "-s", "--format=%(trailers:key=Ascendopt-Run,valueonly)", head)
     if not trailer.strip():
         raise InputError(

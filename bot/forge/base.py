@@ -4,48 +4,126 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
 
-from bot.forge.model import Comment, MergeRequest, Repository, Status
+from bot.forge.errors import ForgeError
+from bot.forge.model import (
+    Access,
+    Comment,
+    MergeRequest,
+    RateLimit,
+    Reaction,
+    RecentComments,
+    Repository,
+    Status,
+)
 
-
-class ForgeError(Exception):
-    """The forge refused or could not be reached; a sentence for the bot's operator."""
+__all__ = ["Forge", "ForgeError"]
 
 
 class Forge(ABC):
-    """One repository on one forge. Called by the bot only; never sees or runs candidate code."""
+    """One repository on one forge, as the account of one token sees it.
+
+    Called by the bot only; never sees or runs candidate code. Every method may raise `ForgeError`:
+    of kind `not_found` where what it names is not there, and of kind `rate_limited` or
+    `unavailable` when patience did not help.
+    """
 
     @abstractmethod
     def repository(self) -> Repository:
         """Name, default branch and where to push."""
 
     @abstractmethod
+    def viewer(self) -> str:
+        """Login of the account that the token belongs to: the bot's own name."""
+
+    @abstractmethod
+    def credentials(self) -> dict[str, str]:
+        """Environment with which `git` may fetch from and push to `push_url`; holds the token."""
+
+    @abstractmethod
+    def permission(self, user: str) -> Access:
+        """What `user` may do with the repository now; never from a cache."""
+
+    @abstractmethod
+    def rate_limit(self) -> RateLimit | None:
+        """What the forge last said of its limit; None where it has none or said nothing yet."""
+
+    @abstractmethod
     def branches(self) -> dict[str, str]:
         """Head commit by branch name."""
 
     @abstractmethod
-    def merge_requests(self) -> Sequence[MergeRequest]:
-        """All of them, in any state, by number; `state` and `head` are as of now."""
+    def branch_head(self, name: str) -> str | None:
+        """Head commit of one branch, or None when there is none of that name."""
+
+    @abstractmethod
+    def delete_branch(self, name: str) -> None:
+        """Delete a branch; one that is gone already changes nothing."""
+
+    @abstractmethod
+    def file(self, path: str, ref: str) -> bytes | None:
+        """Content of `path` at a branch or commit, byte for byte, or None when it is not there."""
+
+    @abstractmethod
+    def compare(self, base: str, head: str) -> str:
+        """Unified diff of what `head` (branch or commit) has since it left `base`."""
+
+    @abstractmethod
+    def merge_requests(
+        self, state: Literal["all", "open"] = "all", source_prefix: str = ""
+    ) -> Sequence[MergeRequest]:
+        """By number; only those whose source branch starts with `source_prefix`."""
+
+    @abstractmethod
+    def merge_request(self, number: int) -> MergeRequest:
+        """One of them as of now."""
+
+    @abstractmethod
+    def diff(self, number: int) -> str:
+        """Unified diff of a merge request against where its branch left the target branch."""
 
     @abstractmethod
     def open(self, title: str, body: str, source_branch: str, target_branch: str) -> MergeRequest:
-        """File a merge request; raises ForgeError when a branch is missing or one is open."""
+        """File a merge request; kind `conflict` when one of that source branch is open."""
 
     @abstractmethod
-    def update(self, number: int, title: str, body: str) -> MergeRequest:
-        """Replace title and body; raises ForgeError when there is no such merge request."""
+    def update(
+        self, number: int, title: str | None = None, body: str | None = None
+    ) -> MergeRequest:
+        """Replace title or body; None leaves it as it is."""
 
     @abstractmethod
     def close(self, number: int) -> MergeRequest:
-        """Close without merging; closing a closed one changes nothing."""
+        """Close without merging; closing a closed or merged one changes nothing."""
 
     @abstractmethod
-    def comments(self, number: int) -> Sequence[Comment]:
-        """Comments of a merge request, oldest first."""
+    def add_labels(self, number: int, labels: Sequence[str]) -> None:
+        """Add labels to those that the merge request has; makes labels that do not exist."""
+
+    @abstractmethod
+    def comments(self, number: int, since: datetime | None = None) -> Sequence[Comment]:
+        """Comments of a merge request, oldest first; only those edited at or after `since`."""
 
     @abstractmethod
     def comment(self, number: int, body: str) -> Comment:
         """Add a comment."""
+
+    @abstractmethod
+    def edit_comment(self, number: int, comment_id: int, body: str) -> Comment:
+        """Replace the text of a comment of this account."""
+
+    @abstractmethod
+    def react(self, number: int, comment_id: int, reaction: Reaction) -> None:
+        """Put a reaction under a comment; nothing happens where the forge has no such one."""
+
+    @abstractmethod
+    def recent_comments(self, since: datetime, etag: str = "") -> RecentComments:
+        """Comments of all merge requests edited at or after `since`, for polling.
+
+        With the `etag` of the last answer, an answer without news costs next to nothing.
+        """
 
     @abstractmethod
     def statuses(self, commit: str) -> Sequence[Status]:
@@ -53,4 +131,4 @@ class Forge(ABC):
 
     @abstractmethod
     def set_status(self, commit: str, status: Status) -> None:
-        """Set the status of one context, in place of its last; raises ForgeError without commit."""
+        """Set the status of one context, in place of its last."""

@@ -8,44 +8,48 @@ of its target branch is merged, one whose source branch was deleted is closed. S
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import getpass
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
-from pydantic import ValidationError
-
 from bot.forge.base import Forge, ForgeError
-from bot.forge.model import Comment, MergeRequest, Repository, Status
+from bot.forge.local_store import LocalStore, Record
+from bot.forge.model import (
+    Access,
+    Comment,
+    MergeRequest,
+    RateLimit,
+    Reaction,
+    RecentComments,
+    Repository,
+    Status,
+)
 from bot.git import Git, GitError
 from ci.errors import InputError
-from ci.trial import Frozen
 
 AUTHOR: Final = "ascendopt"
-
-
-class _Record(Frozen):
-    merge_request: MergeRequest
-    comments: tuple[Comment, ...] = ()
-
-
-class _Statuses(Frozen):
-    statuses: tuple[Status, ...] = ()
+# Whatever the user's configuration of git says, a diff is plain text with the usual prefixes.
+_DIFF: Final = (
+    *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames"),
+    *("--src-prefix=a/", "--dst-prefix=b/"),
+)
 
 
 class LocalForge(Forge):
-    """A bare repository in a folder of this machine."""
+    """A bare repository in a folder of this machine, as `user` sees it."""
 
-    def __init__(self, bare: Path) -> None:
+    def __init__(self, bare: Path, user: str = AUTHOR) -> None:
         self._git = Git(bare)
         self._bare = bare
+        self._user = user
         if not bare.is_dir() or not self._is_bare():
             raise InputError(
                 f"{bare} is no bare git repository; make one with: git init --bare {bare}"
             )
-        self._folder = bare / "merge-requests"
+        self._store = LocalStore(bare / "merge-requests")
 
     @classmethod
     def of_remote(cls, checkout: Path, remote: str) -> LocalForge:
@@ -75,8 +79,29 @@ class LocalForge(Forge):
             branch = self._git.run("symbolic-ref", "--short", "HEAD").strip()
         except GitError as problem:
             raise ForgeError(f"{self._bare} has no default branch: {problem}") from problem
-        name = self._bare.name.removesuffix(".git")
-        return Repository(name=name, default_branch=branch, push_url=str(self._bare))
+        return Repository(name=self._name, default_branch=branch, push_url=str(self._bare))
+
+    def viewer(self) -> str:
+        """The name that was given."""
+        return self._user
+
+    def credentials(self) -> dict[str, str]:
+        """Nothing: who may write the folder may push."""
+        return {}
+
+    def permission(self, user: str) -> Access:
+        """From `members.json`; whoever runs this owns the folder, anybody else is a stranger."""
+        owner = user in (getpass.getuser(), AUTHOR)
+        return self._store.members().get(user, "admin" if owner else "none")
+
+    def set_permission(self, user: str, access: Access) -> None:
+        """Write it to `members.json`."""
+        with self._store.locked():
+            self._store.write_members(self._store.members() | {user: access})
+
+    def rate_limit(self) -> RateLimit | None:
+        """None: a folder has no limit."""
+        return None
 
     def branches(self) -> dict[str, str]:
         """From refs/heads."""
@@ -86,92 +111,177 @@ class LocalForge(Forge):
         pairs = (line.split(" ", 1) for line in listed.splitlines())
         return {name: commit for commit, name in pairs}
 
-    def merge_requests(self) -> Sequence[MergeRequest]:
-        """By number, with the state that the branches give; a state once seen is kept."""
-        with self._locked():
-            return self._all()
+    def branch_head(self, name: str) -> str | None:
+        """From refs/heads."""
+        return self._git.commit(f"refs/heads/{name}")
 
-    def open(self, title: str, body: str, source_branch: str, target_branch: str) -> MergeRequest:
-        """File it under the next number."""
-        with self._locked():
-            branches = self.branches()
-            for branch in (source_branch, target_branch):
-                if branch not in branches:
-                    raise ForgeError(f"{self._bare} has no branch '{branch}'.")
-            existing = self._all()
-            for other in existing:
-                if other.state == "open" and other.source_branch == source_branch:
-                    raise ForgeError(f"Merge request {other.number} of {source_branch} is open.")
-            number = max((m.number for m in existing), default=0) + 1
+    def delete_branch(self, name: str) -> None:
+        """Delete the ref; an open merge request of it is closed thereby."""
+        if self.branch_head(name) is not None:
+            self._git.run("update-ref", "-d", f"refs/heads/{name}")
+
+    def file(self, path: str, ref: str) -> bytes | None:
+        """From git."""
+        return self._git.show(self._known(ref), path)
+
+    def compare(self, base: str, head: str) -> str:
+        """From git."""
+        return self._git.run(*_DIFF, f"{self._known(base)}...{self._known(head)}")
+
+    def merge_requests(
+        self, state: Literal["all", "open"] = "all", source_prefix: str = ""
+    ) -> Sequence[MergeRequest]:
+        """By number, with the state that the branches give; a state once seen is kept."""
+        with self._store.locked():
+            found = [self._refresh(number).merge_request for number in self._store.numbers()]
+        return [
+            m
+            for m in found
+            if m.source_branch.startswith(source_prefix) and state in ("all", m.state)
+        ]
+
+    def merge_request(self, number: int) -> MergeRequest:
+        """As of now."""
+        with self._store.locked():
+            return self._refresh(number).merge_request
+
+    def diff(self, number: int) -> str:
+        """From git; of a merged one, what was merged."""
+        with self._store.locked():
+            record = self._refresh(number)
+        return self._git.run(*_DIFF, record.base, record.merge_request.head)
+
+    def open(
+        self,
+        title: str,
+        body: str,
+        source_branch: str,
+        target_branch: str,
+        *,
+        draft: bool = False,
+        fork: Path | None = None,
+    ) -> MergeRequest:
+        """File it under the next number; `fork` is the bare repository of the source branch."""
+        with self._store.locked():
+            target = self.branch_head(target_branch)
+            head = (Git(fork) if fork else self._git).commit(f"refs/heads/{source_branch}")
+            for branch, commit in ((source_branch, head), (target_branch, target)):
+                if commit is None:
+                    raise ForgeError(f"{self._bare} has no branch '{branch}'.", kind="not_found")
+            numbers = self._store.numbers()
+            place = str(fork) if fork else ""
+            for other in map(self._refresh, numbers):
+                made = other.merge_request
+                if (made.state, made.source_branch, other.fork) == ("open", source_branch, place):
+                    raise ForgeError(
+                        f"Merge request {made.number} of {source_branch} is open.", kind="conflict"
+                    )
+            number = max(numbers, default=0) + 1
             made = MergeRequest(
                 number=number,
                 title=title,
                 body=body,
+                draft=draft,
+                author=self._user,
                 source_branch=source_branch,
                 target_branch=target_branch,
-                head=branches[source_branch],
-                place=str(self._folder / f"{number}.md"),
+                head=head or "",
+                head_ref=_head_ref(number),
+                source_repository=_name(fork) if fork else self._name,
+                from_fork=fork is not None,
+                place=str(self._store.page(number)),
+                updated_at=_now(),
             )
-            self._write(_Record(merge_request=made))
-            return made
+            self._store.write(Record(merge_request=made, fork=place))
+            return self._refresh(number).merge_request
 
-    def update(self, number: int, title: str, body: str) -> MergeRequest:
+    def update(
+        self, number: int, title: str | None = None, body: str | None = None
+    ) -> MergeRequest:
         """Rewrite the record and its page."""
-        with self._locked():
-            record = self._read(number)
-            now = self._as_of_now(record.merge_request, self.branches())
-            changed = now.model_copy(update={"title": title, "body": body})
-            self._write(record.model_copy(update={"merge_request": changed}))
-            return changed
+        given = {"title": title, "body": body}
+        return self._change(number, {k: v for k, v in given.items() if v is not None})
 
     def close(self, number: int) -> MergeRequest:
         """Mark it closed; the source branch stays."""
-        with self._locked():
-            record = self._read(number)
-            now = self._as_of_now(record.merge_request, self.branches())
-            if now.state == "open":
-                now = now.model_copy(update={"state": "closed"})
-            self._write(record.model_copy(update={"merge_request": now}))
-            return now
+        return self._change(number, {}, close=True)
 
-    def comments(self, number: int) -> Sequence[Comment]:
+    def add_labels(self, number: int, labels: Sequence[str]) -> None:
+        """Add to the record."""
+        old = self.merge_request(number).labels
+        self._change(number, {"labels": tuple(dict.fromkeys((*old, *labels)))})
+
+    def comments(self, number: int, since: datetime | None = None) -> Sequence[Comment]:
         """From the record."""
-        return self._read(number).comments
+        found = [self._seen(c) for c in self._store.read(number).comments]
+        return [c for c in found if since is None or c.updated_at >= since]
 
     def comment(self, number: int, body: str) -> Comment:
-        """Append to the record."""
-        with self._locked():
-            record = self._read(number)
-            made = Comment(id=len(record.comments) + 1, author=AUTHOR, body=body)
-            self._write(record.model_copy(update={"comments": (*record.comments, made)}))
-            return made
+        """Append to the record; ids count over the whole forge."""
+        with self._store.locked():
+            record = self._store.read(number)
+            counts = [len(self._store.read(n).comments) for n in self._store.numbers()]
+            now = _now()
+            made = Comment(
+                id=sum(counts) + 1,
+                merge_request=number,
+                author=self._user,
+                body=body,
+                created_at=now,
+                updated_at=now,
+                web_url=record.merge_request.place,
+            )
+            self._store.write(record.model_copy(update={"comments": (*record.comments, made)}))
+            return self._seen(made)
+
+    def edit_comment(self, number: int, comment_id: int, body: str) -> Comment:
+        """Rewrite it in the record."""
+        with self._store.locked():
+            record, old = self._comment(number, comment_id)
+            if old.author != self._user:
+                raise ForgeError(
+                    f"Comment {comment_id} is by {old.author}, not by {self._user}.",
+                    kind="forbidden",
+                )
+            made = old.model_copy(update={"body": body, "updated_at": _now()})
+            kept = tuple(made if c.id == comment_id else c for c in record.comments)
+            self._store.write(record.model_copy(update={"comments": kept}))
+            return self._seen(made)
+
+    def react(self, number: int, comment_id: int, reaction: Reaction) -> None:
+        """Add to the record, once."""
+        with self._store.locked():
+            record, _ = self._comment(number, comment_id)
+            kept = dict.fromkeys((*record.reactions, (comment_id, self._user, reaction)))
+            self._store.write(record.model_copy(update={"reactions": tuple(kept)}))
+
+    def reactions(self, number: int, comment_id: int) -> Sequence[tuple[str, Reaction]]:
+        """User and reaction of each one under a comment."""
+        found = self._store.read(number).reactions
+        return [(user, reaction) for key, user, reaction in found if key == comment_id]
+
+    def recent_comments(self, since: datetime, etag: str = "") -> RecentComments:
+        """The ETag stands for the files' times."""
+        stamp = self._store.stamp()
+        if etag == stamp:
+            return RecentComments(etag=stamp, modified=False)
+        found = [c for n in self._store.numbers() for c in self.comments(n, since)]
+        found.sort(key=lambda c: (c.updated_at, c.id))
+        return RecentComments(comments=tuple(found), etag=stamp)
 
     def statuses(self, commit: str) -> Sequence[Status]:
         """From `merge-requests/status/<commit>.json`."""
-        path = self._status_path(commit)
-        if not path.is_file():
-            return ()
-        return _Statuses.model_validate_json(path.read_text(encoding="utf-8")).statuses
+        return self._store.statuses(self._known(commit))
 
     def set_status(self, commit: str, status: Status) -> None:
         """Rewrite the commit's file."""
-        path = self._status_path(commit)
-        with self._locked():
-            others = [s for s in self.statuses(commit) if s.context != status.context]
-            _replace(path, _Statuses(statuses=(*others, status)).model_dump_json(indent=2))
+        full = self._known(commit)
+        with self._store.locked():
+            self._store.write_status(full, status)
 
-    def _all(self) -> list[MergeRequest]:
-        """Every record as of now. A branch may be deleted and pushed again: write the no down."""
-        numbers = sorted(int(p.stem) for p in self._folder.glob("*.json") if p.stem.isdigit())
-        branches = self.branches()
-        found = []
-        for number in numbers:
-            record = self._read(number)
-            now = self._as_of_now(record.merge_request, branches)
-            if now != record.merge_request:
-                self._write(record.model_copy(update={"merge_request": now}))
-            found.append(now)
-        return found
+    @property
+    def _name(self) -> str:
+        return _name(self._bare)
 
     def _is_bare(self) -> bool:
         try:
@@ -179,68 +289,88 @@ class LocalForge(Forge):
         except GitError:
             return False
 
-    def _as_of_now(self, made: MergeRequest, branches: dict[str, str]) -> MergeRequest:
-        """`made` with the head and state that git shows; merged and closed are for good."""
-        if made.state != "open":
-            return made
-        head = branches.get(made.source_branch, made.head)
-        target = branches.get(made.target_branch)
-        known = self._git.succeeds("cat-file", "-e", head)
-        if target and known and self._git.succeeds("merge-base", "--is-ancestor", head, target):
-            return made.model_copy(update={"state": "merged", "head": head})
-        if made.source_branch not in branches:
-            return made.model_copy(update={"state": "closed"})
-        return made.model_copy(update={"head": head})
-
-    def _read(self, number: int) -> _Record:
-        path = self._folder / f"{number}.json"
-        if not path.is_file():
-            raise ForgeError(f"{self._bare} has no merge request {number}.")
-        try:
-            return _Record.model_validate_json(path.read_text(encoding="utf-8"))
-        except ValidationError as problem:
-            raise ForgeError(f"{path} is damaged: {problem.errors()[0]['msg']}.") from problem
-
-    def _write(self, record: _Record) -> None:
-        made = record.merge_request
-        lines = [
-            f"# {made.title}",
-            "",
-            f"Merge request {made.number} ({made.state}): `{made.source_branch}` → "
-            f"`{made.target_branch}`, commit `{made.head}`.",
-            "",
-            made.body.rstrip(),
-        ]
-        for comment in record.comments:
-            lines += [
-                "",
-                "---",
-                "",
-                f"**{comment.author}**, comment {comment.id}:",
-                "",
-                comment.body.rstrip(),
-            ]
-        _replace(self._folder / f"{made.number}.json", record.model_dump_json(indent=2))
-        _replace(self._folder / f"{made.number}.md", "\n".join(lines) + "\n")
-
-    def _status_path(self, commit: str) -> Path:
-        full = self._git.commit(commit)
+    def _known(self, revision: str) -> str:
+        """Full hash of a branch or commit."""
+        full = self._git.commit(f"refs/heads/{revision}") or self._git.commit(revision)
         if full is None:
-            raise ForgeError(f"{self._bare} has no commit '{commit}'.")
-        return self._folder / "status" / f"{full}.json"
+            raise ForgeError(f"{self._bare} has no commit '{revision}'.", kind="not_found")
+        return full
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One writer at a time, across processes."""
-        self._folder.mkdir(exist_ok=True)
-        with (self._folder / ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+    def _seen(self, comment: Comment) -> Comment:
+        """`comment` as this account sees it."""
+        return comment.model_copy(update={"author_is_bot": comment.author in (AUTHOR, self._user)})
+
+    def _comment(self, number: int, comment_id: int) -> tuple[Record, Comment]:
+        record = self._store.read(number)
+        for comment in record.comments:
+            if comment.id == comment_id:
+                return record, comment
+        raise ForgeError(f"Merge request {number} has no comment {comment_id}.", kind="not_found")
+
+    def _change(
+        self, number: int, fields: dict[str, object], *, close: bool = False
+    ) -> MergeRequest:
+        """Write `fields` over the record as of now; an unchanged one is not written."""
+        with self._store.locked():
+            record = self._refresh(number)
+            old = record.merge_request
+            if close and old.state == "open":
+                fields = fields | {"state": "closed"}
+            if old.model_copy(update=fields) == old:
+                return old
+            new = old.model_copy(update=fields | {"updated_at": _now()})
+            self._store.write(record.model_copy(update={"merge_request": new}))
+            return new
+
+    def _refresh(self, number: int) -> Record:
+        """The record as of now, written down when git moved: a branch may come and go."""
+        old = self._store.read(number)
+        new = self._as_of_now(old)
+        if new != old:
+            made = new.merge_request.model_copy(update={"updated_at": _now()})
+            new = new.model_copy(update={"merge_request": made})
+            self._store.write(new)
+        return new
+
+    def _as_of_now(self, record: Record) -> Record:
+        """`record` with the head and state that git shows; merged and closed are for good."""
+        made = record.merge_request
+        if made.state != "open":
+            return record
+        source = Git(Path(record.fork)) if record.fork else self._git
+        head = source.commit(f"refs/heads/{made.source_branch}")
+        target = self.branch_head(made.target_branch)
+        seen = head or made.head
+        if self._git.commit(_head_ref(made.number)) != seen:
+            origin = record.fork or str(self._bare)
+            refspec = f"+refs/heads/{made.source_branch}:{_head_ref(made.number)}"
+            self._git.run("fetch", "--quiet", "--no-tags", "--", origin, refspec)
+        fields: dict[str, object] = {"head": seen}
+        base = record.base
+        if target and self._git.succeeds("merge-base", "--is-ancestor", seen, target):
+            fields |= {"state": "merged", "merged_commit": target}
+        elif head is None:
+            fields |= {"state": "closed"}
+        elif target:
+            base = self._merge_base(target, seen)
+        return record.model_copy(
+            update={"merge_request": made.model_copy(update=fields), "base": base or seen}
+        )
+
+    def _merge_base(self, target: str, head: str) -> str:
+        try:
+            return self._git.run("merge-base", target, head).strip()
+        except GitError as problem:
+            raise ForgeError(f"{head[:12]} has no history in common with its target.") from problem
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write so that a reader sees the old or the new file, never a half of one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
+def _head_ref(number: int) -> str:
+    return f"refs/merge-requests/{number}/head"
+
+
+def _name(bare: Path) -> str:
+    return bare.name.removesuffix(".git")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -8,6 +8,7 @@ import pytest
 from bot.forge import find_forge
 from bot.forge.base import Forge
 from bot.forge.local import LocalForge
+from bot.forge.model import Access
 from ci.errors import InputError
 from tests.bot.forge.contract import ForgeContract
 from tests.bot.make import git, repository
@@ -24,7 +25,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def forge(checkout: Path) -> Forge:
+def forge(checkout: Path) -> LocalForge:
     return LocalForge.of_remote(checkout, "origin")
 
 
@@ -41,6 +42,16 @@ def delete(checkout: Path) -> Callable[[str], object]:
 @pytest.fixture
 def restore(checkout: Path) -> Callable[[str], object]:
     return lambda branch: git(checkout, "push", "-q", "origin", branch)
+
+
+@pytest.fixture
+def person(checkout: Path, tmp_path: Path) -> Forge:
+    return LocalForge(tmp_path / "origin.git", "alice")
+
+
+@pytest.fixture
+def grant(forge: LocalForge) -> Callable[[str, Access], object]:
+    return forge.set_permission
 
 
 class TestLocalForge(ForgeContract):

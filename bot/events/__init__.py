@@ -1,0 +1,1 @@
+"""Webhooks and CI events: checked, then read into one `Event`."""

@@ -1,0 +1,26 @@
+"""What a forge can answer besides what was asked for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Kind = Literal[
+    "not_found",  # no such repository, merge request, branch, commit or comment
+    "forbidden",  # the token is missing, wrong, or lacks a right
+    "conflict",  # it exists already, or somebody else was faster
+    "rate_limited",  # ask again after `retry_after` seconds
+    "unavailable",  # the forge or the way to it is broken; ask again later
+    "refused",  # the forge understood and says no
+]
+
+
+class ForgeError(Exception):
+    """The forge refused or could not be reached; one sentence for the bot's operator, no token."""
+
+    def __init__(
+        self, message: str, kind: Kind = "refused", *, retry_after: float | None = None
+    ) -> None:
+        """`retry_after` in seconds, where the forge gave it."""
+        super().__init__(message)
+        self.kind = kind
+        self.retry_after = retry_after
