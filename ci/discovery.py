@@ -47,7 +47,7 @@ def find_operators(repository: Path) -> list[Operator]:
     if not repository.is_dir():
         raise InputError(f"{repository} is a file; give the folder of a repository.")
     found = []
-    for root in _operator_folders(repository):
+    for root in operator_folders(repository):
         try:
             found.append(_read_operator(root))
         except InputError:
@@ -86,7 +86,7 @@ def load_operator(path: Path) -> Operator:
         )
     if not any(path.iterdir()):
         raise InputError(f"The folder {path} is empty; an operator has op_host and op_kernel.")
-    roots = list(_operator_folders(path))
+    roots = list(operator_folders(path))
     if not roots:
         raise InputError(f"{path} has neither op_host nor op_kernel, and no folder in it has both.")
     if len(roots) > 1:
@@ -98,7 +98,8 @@ def load_operator(path: Path) -> Operator:
     return _read_operator(roots[0])
 
 
-def _operator_folders(top: Path) -> list[Path]:
+def operator_folders(top: Path) -> list[Path]:
+    """Folders below `top` that hold both op_host and op_kernel; links are not followed."""
     found: list[Path] = []
     waiting = [(top, 0)]
     while waiting:
