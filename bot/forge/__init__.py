@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from bot.forge.base import Forge
-from ci.errors import InputError
+from bot.forge.settings import FORGES, HOMES, ForgeSettings, settings_of, token_of
 
-FORGES: Final = ("local",)
+__all__ = ["FORGES", "ForgeSettings", "connect", "find_forge"]
 
 
-def find_forge(name: str, checkout: Path, remote: str) -> Forge:
-    """The forge `name` for the repository that `remote` of `checkout` names.
+def connect(settings: ForgeSettings, token: str = "") -> Forge:
+    """The forge of `settings`; `token` from the environment when not given.
 
-    Raises `InputError` when the name is unknown or the remote is none of that forge's.
+    Raises `InputError` when there is no token, or no such folder for the local forge.
     """
+    name = settings.forge
     if name == "local":
         from bot.forge.local import LocalForge
 
+        return LocalForge(Path(settings.repository))
+    token = token or token_of(name)
+    home = (settings.url or HOMES[name]).rstrip("/")
+    if name == "github":
+        from bot.forge.github import API, GitHubForge
+
+        implied = API if home == HOMES[name] else f"{home}/api/v3"
+        return GitHubForge(
+            settings.repository, token, api=settings.api or implied, account=settings.account
+        )
+    raise AssertionError(name)
+
+
+def find_forge(name: str, checkout: Path, remote: str) -> Forge:
+    """The forge `name` (or `auto`) for the repository that `remote` of `checkout` names.
+
+    Raises `InputError` when the name is unknown or the remote is none of that forge's.
+    """
+    settings = settings_of(name, checkout, remote)
+    if settings.forge == "local":
+        from bot.forge.local import LocalForge
+
         return LocalForge.of_remote(checkout, remote)
-    raise InputError(f"There is no forge '{name}'; known: {', '.join(FORGES)}.")
+    return connect(settings)

@@ -8,6 +8,7 @@ of its target branch is merged, one whose source branch was deleted is closed. S
 
 from __future__ import annotations
 
+import copy
 import getpass
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -50,6 +51,12 @@ class LocalForge(Forge):
                 f"{bare} is no bare git repository; make one with: git init --bare {bare}"
             )
         self._store = LocalStore(bare / "merge-requests")
+
+    def as_user(self, user: str) -> LocalForge:
+        """The same repository as another person sees it."""
+        other = copy.copy(self)
+        other._user = user
+        return other
 
     @classmethod
     def of_remote(cls, checkout: Path, remote: str) -> LocalForge:

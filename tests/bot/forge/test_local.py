@@ -11,37 +11,12 @@ from bot.forge.local import LocalForge
 from bot.forge.model import Access
 from ci.errors import InputError
 from tests.bot.forge.contract import ForgeContract
-from tests.bot.make import git, repository
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    made = repository(tmp_path)
-    git(made, "checkout", "-q", "-b", "work")
-    (made / "README.md").write_text("changed\n")
-    git(made, "commit", "-q", "-am", "Change")
-    git(made, "push", "-q", "origin", "work")
-    return made
+from tests.bot.make import git
 
 
 @pytest.fixture
 def forge(checkout: Path) -> LocalForge:
     return LocalForge.of_remote(checkout, "origin")
-
-
-@pytest.fixture
-def merge(checkout: Path) -> Callable[[str], object]:
-    return lambda branch: git(checkout, "push", "-q", "origin", f"{branch}:main")
-
-
-@pytest.fixture
-def delete(checkout: Path) -> Callable[[str], object]:
-    return lambda branch: git(checkout, "push", "-q", "origin", "--delete", branch)
-
-
-@pytest.fixture
-def restore(checkout: Path) -> Callable[[str], object]:
-    return lambda branch: git(checkout, "push", "-q", "origin", branch)
 
 
 @pytest.fixture
@@ -95,5 +70,5 @@ def test_a_checkout_is_no_forge(checkout: Path) -> None:
 
 
 def test_an_unknown_forge_is_named(checkout: Path) -> None:
-    with pytest.raises(InputError, match="no forge 'sourcehut'; known: local"):
+    with pytest.raises(InputError, match="no forge 'sourcehut'; known: auto, local"):
         find_forge("sourcehut", checkout, "origin")

@@ -1,0 +1,143 @@
+"""GitHub's JSON in our words, and our words in GitHub's. Pure functions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from bot.forge.model import LEVELS, Access, Comment, MergeRequest, Repository, Status
+
+# Longest description of a commit status that GitHub takes, in characters.
+DESCRIPTION: Final = 140
+State = Literal["pending", "success", "failure", "error", "neutral"]
+
+
+def access(permission: str) -> Access:
+    """GitHub's legacy permission field; maintain counts as write there, triage as read."""
+    return next((level for level in LEVELS if level == permission), "none")
+
+
+def when(text: str) -> datetime:
+    """An ISO 8601 time, in UTC."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
+
+
+def stamp(at: datetime) -> str:
+    """A time as queries want it."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def repository(found: dict[str, Any]) -> Repository:
+    """From a repository."""
+    return Repository(
+        name=found["full_name"],
+        default_branch=found["default_branch"],
+        push_url=found["clone_url"],
+        web_url=found["html_url"],
+    )
+
+
+def merge_request(found: dict[str, Any]) -> MergeRequest:
+    """From a pull request, listed or single. A fork that was deleted has no repository."""
+    head, base = found["head"], found["base"]
+    source = (head.get("repo") or {}).get("full_name", "")
+    merged = bool(found.get("merged_at"))
+    return MergeRequest(
+        number=found["number"],
+        title=found["title"],
+        body=found.get("body") or "",
+        state="merged" if merged else found["state"],
+        draft=bool(found.get("draft")),
+        author=(found.get("user") or {}).get("login", ""),
+        source_branch=head["ref"],
+        target_branch=base["ref"],
+        head=head["sha"],
+        head_ref=f"refs/pull/{found['number']}/head",
+        source_repository=source,
+        from_fork=source != base["repo"]["full_name"],
+        labels=tuple(label["name"] for label in found.get("labels", ())),
+        place=found["html_url"],
+        merged_commit=(found.get("merge_commit_sha") or "") if merged else "",
+        updated_at=when(found["updated_at"]),
+    )
+
+
+def comment(found: dict[str, Any], viewer: str) -> Comment:
+    """From an issue comment, as the account `viewer` sees it."""
+    user = found.get("user") or {}
+    return Comment(
+        id=found["id"],
+        merge_request=int(found["issue_url"].rsplit("/", 1)[1]),
+        author=user.get("login", ""),
+        author_is_bot=user.get("login") == viewer or user.get("type") == "Bot",
+        body=found.get("body") or "",
+        created_at=when(found["created_at"]),
+        updated_at=when(found["updated_at"]),
+        web_url=found.get("html_url", ""),
+    )
+
+
+def status(found: dict[str, Any]) -> Status:
+    """From a commit status."""
+    return Status(
+        context=found["context"],
+        state=found["state"],
+        description=found.get("description") or "",
+        target_url=found.get("target_url") or "",
+    )
+
+
+def status_fields(made: Status) -> dict[str, Any]:
+    """For a commit status, which knows no neutral: nothing is wrong, so success."""
+    fields = {
+        "state": "success" if made.state == "neutral" else made.state,
+        "context": made.context,
+        "description": made.description[:DESCRIPTION],
+    }
+    return fields | ({"target_url": made.target_url} if made.target_url else {})
+
+
+def check_run(found: dict[str, Any]) -> Status:
+    """From a check run; whatever conclusion is no success, neutral or skipped is a failure."""
+    states: dict[str, State] = {"success": "success", "neutral": "neutral", "skipped": "neutral"}
+    conclusion = found.get("conclusion") or "failure"
+    output = found.get("output") or {}
+    done = found["status"] == "completed"
+    return Status(
+        context=found["name"],
+        state=states.get(conclusion, "failure") if done else "pending",
+        description=output.get("title") or "",
+        target_url=found.get("details_url") or "",
+        summary=output.get("summary") or "",
+    )
+
+
+def check_run_fields(made: Status) -> dict[str, Any]:
+    """For a check run, which knows no error: a failure."""
+    fields: dict[str, Any] = {
+        "name": made.context,
+        "output": {
+            "title": made.description[:DESCRIPTION] or made.context,
+            "summary": made.summary or made.description,
+        },
+    }
+    if made.state == "pending":
+        fields["status"] = "in_progress"
+    else:
+        fields["status"] = "completed"
+        fields["conclusion"] = "failure" if made.state == "error" else made.state
+    return fields | ({"details_url": made.target_url} if made.target_url else {})
+
+
+def message(data: Any) -> str:
+    """The sentence of an error's JSON, with the sentences and fields of its parts."""
+    if not isinstance(data, dict):
+        return ""
+    parts = [str(data.get("message") or "")]
+    for part in data.get("errors") or ():
+        if isinstance(part, dict):
+            said = part.get("message") or f"{part.get('field', '')} {part.get('code', '')}"
+            parts.append(str(said).strip())
+        else:
+            parts.append(str(part))
+    return ": ".join(p for p in parts if p)

@@ -1,0 +1,177 @@
+"""What an HTTP answer of a forge means, the same for every forge that is asked over REST."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, Protocol
+
+import requests
+
+from bot.forge.errors import ForgeError, Kind
+from bot.forge.retry import patiently
+from bot.report.text import visible
+
+TIMEOUT_S: Final = 30
+
+_KINDS: Final[dict[int, Kind]] = {
+    401: "forbidden",
+    403: "forbidden",
+    404: "not_found",
+    409: "conflict",
+    410: "not_found",
+    429: "rate_limited",
+}
+# Words of a 403 that mean "too fast", not "not allowed" (GitHub's secondary limits).
+_TOO_FAST: Final = ("rate limit", "abuse", "too many requests")
+_EXISTS: Final = ("already exists", "already open")
+# Words of a validation that mean that a branch or commit is not there.
+_MISSING: Final = ("head invalid", "base invalid", "no commit found")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP answer; names of headers are in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        """The text as JSON; raises `ForgeError` when it is none."""
+        try:
+            return json.loads(self.text)
+        except ValueError:
+            raise ForgeError(
+                f"The forge answered with something that is no JSON: {visible(self.text, 80)}.",
+                kind="unavailable",
+            ) from None
+
+
+class Send(Protocol):
+    """Sends one request and returns whatever came back, also a refusal."""
+
+    def __call__(
+        self, verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Answer:
+        """`path` begins after the address of the API; `body` is sent as JSON."""
+
+
+class Rest:
+    """Requests to one forge: retried with patience, refusals as `ForgeError`."""
+
+    def __init__(self, forge: str, token: str, send: Send, message: Callable[[Any], str]) -> None:
+        """`message` reads the sentence of an error's JSON."""
+        self._forge = forge
+        self._token = token
+        self._send = send
+        self._message = message
+
+    def ask(
+        self,
+        doing: str,
+        verb: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        """The answer; `doing` completes "<forge> failed at …" in the sentence of an error."""
+
+        def once() -> Answer:
+            try:
+                answer = self._send(verb, path, body, headers)
+            except requests.RequestException as problem:
+                raise unreachable(self._forge, doing, problem) from None
+            if answer.status < 400:
+                return answer
+            raise refusal(
+                self._forge,
+                doing,
+                answer.status,
+                self._said(answer.text),
+                answer.headers,
+                self._token,
+            )
+
+        return patiently(once, write=verb != "GET")
+
+    def get(self, doing: str, path: str) -> Any:
+        """The JSON at `path`."""
+        return self.ask(doing, "GET", path).json
+
+    def find(self, doing: str, path: str) -> Any:
+        """The JSON at `path`, or None when it is not there."""
+        try:
+            return self.get(doing, path)
+        except ForgeError as problem:
+            if problem.kind == "not_found":
+                return None
+            raise
+
+    def pages(self, doing: str, path: str) -> Iterator[Any]:
+        """Every element of a list that comes in pages of 100."""
+        joint = "&" if "?" in path else "?"
+        number = 1
+        while True:
+            answer = self.ask(doing, "GET", f"{path}{joint}per_page=100&page={number}")
+            found = answer.json
+            yield from found
+            more = re.search(r'rel="?next', answer.headers.get("link", ""))
+            if not more and (len(found) < 100 or "link" in answer.headers):
+                return
+            number += 1
+
+    def _said(self, text: str) -> str:
+        try:
+            return self._message(json.loads(text))
+        except ValueError:
+            return text[:200]
+
+
+def refusal(
+    forge: str, doing: str, status: int, message: str, headers: Mapping[str, str], token: str
+) -> ForgeError:
+    """The error for an answer with `status`; `doing` completes "<forge> failed at …"."""
+    lower = message.lower()
+    known = {name.lower(): value for name, value in headers.items()}
+    kind = _KINDS.get(status, "unavailable" if status >= 500 else "refused")
+    spent = known.get("x-ratelimit-remaining") == "0" or any(w in lower for w in _TOO_FAST)
+    if status == 403 and spent:
+        kind = "rate_limited"
+    elif status in (400, 422) and any(w in lower for w in _EXISTS):
+        kind = "conflict"
+    elif status == 422 and any(w in lower for w in _MISSING):
+        kind = "not_found"
+    said = visible(message.replace(token, "***") if token else message, 200)
+    text = f"{forge} failed at {doing}: HTTP {status}{', ' + said if said else ''}."
+    if status == 401:
+        text += " Is the token still valid?"
+    after = _retry_after(known) if kind == "rate_limited" else None
+    return ForgeError(text, kind=kind, retry_after=after)
+
+
+def unreachable(forge: str, doing: str, problem: Exception) -> ForgeError:
+    """The error for no answer at all; an exception's text may hold an address: only its kind."""
+    return ForgeError(
+        f"{forge} could not be reached for {doing} ({type(problem).__name__}).", kind="unavailable"
+    )
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait: `Retry-After` in seconds or as a date, or until the window ends."""
+    given = headers.get("retry-after", "")
+    if given:
+        with suppress(ValueError):
+            return max(0.0, float(given))
+        with suppress(TypeError, ValueError):
+            return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
+    reset = headers.get("x-ratelimit-reset") or headers.get("ratelimit-reset", "")
+    if reset.isdigit() and headers.get("x-ratelimit-remaining", "0") == "0":
+        return max(1.0, int(reset) - time.time() + 1)
+    return None

@@ -1,0 +1,157 @@
+"""What every forge must do that is asked over HTTP. Needs the fixtures of `ForgeContract`, and
+`server` (a `ForgeServer` that holds the state), `token` (of the bot) and `git_checkout`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.forge.base import Forge, ForgeError
+from bot.git import Git, GitError
+from tests.bot.forge.contract import LONG_AGO, ForgeContract
+from tests.bot.forge.server.base import ForgeServer
+from tests.bot.make import git
+
+
+class HttpForgeContract(ForgeContract):
+    def test_it_waits_when_it_is_too_fast(self, forge: Forge, server: ForgeServer) -> None:
+        server.fail(429, {"Retry-After": "0"}, times=2)
+        assert "work" in forge.branches()
+        assert not server.failures
+
+    def test_a_limit_longer_than_its_patience_is_handed_on(
+        self, forge: Forge, server: ForgeServer
+    ) -> None:
+        server.fail(429, {"Retry-After": "4000"})
+        with pytest.raises(ForgeError) as refused:
+            forge.branches()
+        assert (refused.value.kind, refused.value.retry_after) == ("rate_limited", 4000)
+
+    def test_a_read_is_tried_again_when_the_forge_is_down_for_a_moment(
+        self, forge: Forge, server: ForgeServer
+    ) -> None:
+        server.fail(502)
+        assert "work" in forge.branches()
+
+    def test_a_write_whose_answer_is_lost_is_not_done_twice(
+        self, forge: Forge, server: ForgeServer
+    ) -> None:
+        number = forge.open("one", "", "work", "main").number
+        server.fail(502)
+        with pytest.raises(ForgeError) as refused:
+            forge.comment(number, "once")
+        assert refused.value.kind == "unavailable"
+        assert list(forge.comments(number)) == []
+
+    def test_a_write_that_was_too_fast_is_done_once(
+        self, forge: Forge, server: ForgeServer
+    ) -> None:
+        number = forge.open("one", "", "work", "main").number
+        server.fail(429, {"Retry-After": "0"})
+        forge.comment(number, "once")
+        assert [c.body for c in forge.comments(number)] == ["once"]
+
+    def test_a_wrong_token_is_one_sentence_without_the_token(
+        self, forge: Forge, server: ForgeServer, token: str
+    ) -> None:
+        server.tokens.clear()
+        with pytest.raises(ForgeError, match="HTTP 401.*token") as refused:
+            forge.branches()
+        assert refused.value.kind == "forbidden"
+        assert token not in str(refused.value)
+        assert "\n" not in str(refused.value)
+
+    def test_a_server_that_is_gone_is_unavailable(
+        self, forge: Forge, server: ForgeServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("bot.forge.retry.ATTEMPTS", 1)
+        server.stop()
+        with pytest.raises(ForgeError) as refused:
+            forge.branches()
+        assert refused.value.kind == "unavailable"
+
+    def test_an_answer_that_is_no_json_is_a_sentence(
+        self, forge: Forge, server: ForgeServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("bot.forge.retry.ATTEMPTS", 1)
+        server.fail(200)
+        monkeypatch.setattr(type(server), "error", lambda *_: "<html>maintenance</html>")
+        with pytest.raises(ForgeError):
+            forge.branches()
+
+    def test_git_pushes_with_the_credentials_and_not_without(
+        self, forge: Forge, server: ForgeServer, checkout: Path, token: str
+    ) -> None:
+        url = forge.repository().push_url
+        assert token not in url
+        with pytest.raises(GitError) as refused:
+            Git(checkout).run("push", "--quiet", url, "work:refs/heads/optimize/add/1")
+        assert token not in str(refused.value)
+        Git(checkout).run(
+            *("push", "--quiet", url, "work:refs/heads/optimize/add/1"), env=forge.credentials()
+        )
+        assert forge.branch_head("optimize/add/1") == forge.branch_head("work")
+
+    def test_a_reader_may_not_push(
+        self, forge: Forge, person: Forge, server: ForgeServer, checkout: Path
+    ) -> None:
+        server.forge().set_permission("alice", "read")
+        with pytest.raises(GitError):
+            Git(checkout).run(
+                *("push", "--quiet", person.repository().push_url, "work:refs/heads/mine"),
+                env=person.credentials(),
+            )
+        assert forge.branch_head("mine") is None
+
+    def test_a_push_loses_the_race_against_a_person(
+        self, forge: Forge, checkout: Path, server: ForgeServer
+    ) -> None:
+        url, old = forge.repository().push_url, forge.branch_head("work")
+        (checkout / "README.md").write_text("a person's change\n")
+        git(checkout, "commit", "-q", "-am", "By hand")
+        git(checkout, "push", "-q", "origin", "work")
+        with pytest.raises(GitError, match="push failed"):
+            Git(checkout).run(
+                *("push", "--quiet", f"--force-with-lease=refs/heads/work:{old}"),
+                *(url, f"{old}~1:refs/heads/work"),
+                env=forge.credentials(),
+            )
+
+    def test_a_fork_is_told_from_our_own(
+        self, forge: Forge, server: ForgeServer, checkout: Path, tmp_path: Path
+    ) -> None:
+        fork = tmp_path / "alices.git"
+        git(tmp_path, "clone", "-q", "--bare", str(server.bare), str(fork))
+        made = server.forge("alice").open("From outside", "", "work", "main", fork=fork)
+        found = forge.merge_request(made.number)
+        assert found.from_fork
+        assert found.source_repository != forge.repository().name
+        assert found.author == "alice"
+        env = forge.credentials()
+        Git(checkout).run("fetch", "--quiet", forge.repository().push_url, found.head_ref, env=env)
+        assert Git(checkout).commit("FETCH_HEAD") == found.head
+
+    def test_a_rebased_branch_has_a_new_head_and_diff(self, forge: Forge, checkout: Path) -> None:
+        number = forge.open("one", "", "work", "main").number
+        git(checkout, "checkout", "-q", "main")
+        (checkout / "other.txt").write_text("moved on\n")
+        git(checkout, "add", "other.txt")
+        git(checkout, "commit", "-q", "-m", "Base moved")
+        git(checkout, "push", "-q", "origin", "main")
+        git(checkout, "rebase", "-q", "main", "work")
+        git(checkout, "push", "-q", "--force", "origin", "work")
+        found = forge.merge_request(number)
+        assert found.head == forge.branch_head("work")
+        assert "other.txt" not in forge.diff(number)
+        assert "README.md" in forge.diff(number)
+
+    def test_polling_without_news_costs_one_request(
+        self, forge: Forge, server: ForgeServer, person: Forge
+    ) -> None:
+        number = forge.open("one", "", "work", "main").number
+        person.comment(number, "/optimize")
+        etag = forge.recent_comments(LONG_AGO).etag
+        server.log.clear()
+        assert not forge.recent_comments(LONG_AGO, etag).modified
+        assert len(server.log) == 1

@@ -1,0 +1,203 @@
+"""What the servers share: routes, tokens, ETags, planned failures, git over HTTP."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from bot.forge.errors import ForgeError
+from bot.forge.local import LocalForge
+
+STATUS = {
+    "not_found": 404,
+    "forbidden": 403,
+    "conflict": 409,
+    "rate_limited": 429,
+    "unavailable": 503,
+    "refused": 422,
+}
+
+
+@dataclass
+class Request:
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: Mapping[str, str]
+    body: Any
+    user: str
+
+
+@dataclass
+class Answer:
+    body: Any = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Route = Callable[..., Answer]
+
+
+class ForgeServer:
+    """Subclasses give `prefix` (of the API), `head_ref`, `routes` (method, pattern, our method)."""
+
+    prefix: ClassVar[str] = ""
+    head_ref: ClassVar[str] = ""
+    routes: ClassVar[list[tuple[str, str, str]]] = []
+
+    def __init__(self, bare: Path, tokens: dict[str, str], name: str = "team/ops") -> None:
+        self.bare, self.tokens, self.name = bare, dict(tokens), name
+        self._forge = LocalForge(bare)
+        self.log: list[str] = []
+        self.failures: deque[tuple[int, dict[str, str]]] = deque()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
+        Thread(target=self._http.serve_forever, daemon=True, args=(0.05,)).start()
+
+    def stop(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+    def forge(self, user: str = "ascendopt") -> LocalForge:
+        return self._forge.as_user(user)
+
+    def fail(self, status: int, headers: dict[str, str] | None = None, times: int = 1) -> None:
+        """Answer the next calls of the API with `status`."""
+        self.failures.extend([(status, headers or {})] * times)
+
+    def error(self, status: int, message: str) -> Any:
+        return {"message": message}
+
+    def user_of(self, headers: Mapping[str, str]) -> str | None:
+        given = headers.get("Authorization", "")
+        token = headers.get("PRIVATE-TOKEN", "")
+        if given.startswith("Basic "):
+            token = base64.b64decode(given[6:]).decode().partition(":")[2]
+        elif given:
+            token = given.partition(" ")[2]
+        return self.tokens.get(token)
+
+    def extra_headers(self) -> dict[str, str]:
+        return {}
+
+    def answer(self, method: str, target: str, headers: Mapping[str, str], raw: bytes) -> Answer:
+        parts = urlsplit(target)
+        query = {k: v[-1] for k, v in parse_qs(parts.query, keep_blank_values=True).items()}
+        self.log.append(f"{method} {target}")
+        if self.failures:
+            status, more = self.failures.popleft()
+            return Answer(self.error(status, "planned failure"), status, more)
+        user = self.user_of(headers)
+        if user is None:
+            return Answer(self.error(401, "Bad credentials"), 401)
+        for wanted, pattern, name in self.routes:
+            match = re.fullmatch(self.prefix + pattern, parts.path)
+            if match is None or wanted != method:
+                continue
+            body = json.loads(raw) if raw else {}
+            request = Request(method, parts.path, query, headers, body, user)
+            try:
+                return getattr(self, name)(request, *map(unquote, match.groups()))
+            except ForgeError as problem:
+                status = STATUS[problem.kind]
+                return Answer(self.error(status, str(problem)), status)
+        return Answer(self.error(404, f"No route for {method} {parts.path}"), 404)
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def _any(self) -> None:
+                raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                if ".git/" in self.path:
+                    self._git(raw)
+                    return
+                made = server.answer(self.command, self.path, self.headers, raw)
+                text = isinstance(made.body, str | bytes)
+                body = made.body if text else json.dumps(made.body)
+                body = body.encode() if isinstance(body, str) else body
+                etag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
+                status = made.status
+                if self.command == "GET" and self.headers.get("If-None-Match") == etag:
+                    status, body = 304, b""
+                if status == 204:
+                    body = b""
+                self.send_response(status)
+                kind = "text/plain" if text else "application/json; charset=utf-8"
+                more = {"Content-Type": kind, "ETag": etag, "Content-Length": str(len(body))}
+                for key, value in (more | server.extra_headers() | made.headers).items():
+                    self.send_header(key, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def _git(self, raw: bytes) -> None:
+                user = server.user_of(self.headers)
+                server.log.append(f"git {self.command} {self.path} as {user}")
+                if user is None:
+                    self.send_response(401)
+                    self.send_header("WWW-Authenticate", 'Basic realm="git"')
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
+                status, headers, body = server.git(self.command, self.path, self.headers, raw, user)
+                self.send_response(status)
+                for key, value in {**headers, "Content-Length": str(len(body))}.items():
+                    self.send_header(key, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _any  # noqa: N815
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
+
+    def write_head_refs(self) -> None:
+        """Where this forge shows the heads of merge requests."""
+        for made in self.forge().merge_requests():
+            ref = self.head_ref.format(made.number)
+            subprocess.run(["git", "update-ref", ref, made.head], cwd=self.bare, check=True)
+
+    def git(
+        self, method: str, target: str, headers: Mapping[str, str], raw: bytes, user: str
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Git's own CGI program; who may not write is not let push."""
+        parts = urlsplit(target)
+        rest = parts.path.split(".git/", 1)[1]
+        if rest == "info/refs":
+            self.write_head_refs()
+        writes = self.forge().permission(user) in ("write", "admin")
+        env = {
+            "PATH": os.environ["PATH"],
+            "GIT_PROJECT_ROOT": str(self.bare.parent),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": f"/{self.bare.name}/{rest}",
+            "QUERY_STRING": parts.query,
+            "REQUEST_METHOD": method,
+            "CONTENT_TYPE": headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(raw)),
+            "HTTP_CONTENT_ENCODING": headers.get("Content-Encoding", ""),
+            "GIT_PROTOCOL": headers.get("Git-Protocol", ""),
+        } | ({"REMOTE_USER": user} if writes else {})
+        done = subprocess.run(
+            ["git", "http-backend"], input=raw, env=env, capture_output=True, check=True
+        )
+        head, _, body = done.stdout.partition(b"\r\n\r\n")
+        found = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
+        return int(found.pop("Status", "200").split()[0]), found, body

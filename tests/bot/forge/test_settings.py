@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.forge import ForgeSettings, connect, find_forge
+from bot.forge.github import GitHubForge
+from bot.forge.settings import Remote, guess, parse_remote, settings_of, token_of
+from ci.errors import InputError
+from tests.bot.make import git
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://github.com/cann/ops.git", Remote("https://github.com", "cann/ops")),
+        ("https://user:pw@gitlab.com/a/b/c", Remote("https://gitlab.com", "a/b/c")),
+        ("http://127.0.0.1:8080/team/ops.git", Remote("http://127.0.0.1:8080", "team/ops")),
+        ("git@gitcode.com:cann/ops.git", Remote("https://gitcode.com", "cann/ops")),
+        ("ssh://git@github.com:22/cann/ops", Remote("https://github.com", "cann/ops")),
+        ("/srv/git/ops.git", None),
+        ("../origin.git", None),
+        ("file:///srv/git/ops.git", None),
+    ],
+)
+def test_an_address_tells_server_and_repository(url: str, expected: Remote | None) -> None:
+    assert parse_remote(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("server", "forge"),
+    [
+        ("https://github.com", "github"),
+        ("https://github.example.com", "github"),
+        ("https://gitlab.example.org", "gitlab"),
+        ("https://gitcode.com", "gitcode"),
+        ("https://notgithub.com", None),
+        ("https://example.org", None),
+    ],
+)
+def test_a_server_tells_its_forge_or_nothing(server: str, forge: str | None) -> None:
+    assert guess(server) == forge
+
+
+def test_a_checkout_tells_its_forge(checkout: Path) -> None:
+    git(checkout, "remote", "add", "hub", "git@github.com:cann/ops.git")
+    found = settings_of("auto", checkout, "hub")
+    assert (found.forge, found.repository, found.url) == (
+        "github",
+        "cann/ops",
+        "https://github.com",
+    )
+    assert settings_of("auto", checkout, "origin").forge == "local"
+
+
+def test_an_address_that_tells_nothing_must_be_said(checkout: Path) -> None:
+    git(checkout, "remote", "add", "own", "https://code.example.org/a/b.git")
+    with pytest.raises(InputError, match="does not tell which forge"):
+        settings_of("auto", checkout, "own")
+    assert settings_of("gitlab", checkout, "own").url == "https://code.example.org"
+
+
+def test_a_folder_is_no_repository_on_github(checkout: Path) -> None:
+    with pytest.raises(InputError, match="no repository on github"):
+        settings_of("github", checkout, "origin")
+
+
+def test_a_missing_token_names_where_it_is_looked_for() -> None:
+    with pytest.raises(InputError, match="ASCENDOPT_TOKEN, GITHUB_TOKEN"):
+        token_of("github", {})
+    assert token_of("github", {"GITHUB_TOKEN": "b", "ASCENDOPT_TOKEN": "a"}) == "a"
+
+
+def test_settings_alone_connect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASCENDOPT_TOKEN", "t")
+    assert isinstance(connect(ForgeSettings(forge="github", repository="a/b")), GitHubForge)
+
+
+def test_a_checkout_of_github_connects(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASCENDOPT_TOKEN", "t")
+    git(checkout, "remote", "add", "hub", "https://github.com/cann/ops.git")
+    assert isinstance(find_forge("auto", checkout, "hub"), GitHubForge)
