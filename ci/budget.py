@@ -7,7 +7,34 @@ import threading
 import time
 from collections.abc import Callable
 
+from pydantic import Field
+
 from ci.result import BudgetUse
+from ci.trial import Frozen
+
+
+class ModelLimits(Frozen):
+    """What language models may use, whoever asks them."""
+
+    max_tokens: int = Field(
+        default=2_000_000,
+        ge=0,
+        description="Tokens that models may use in all, reserved before each call; 0: no limit.",
+    )
+    max_cost: float = Field(
+        default=0.0,
+        ge=0.0,
+        description="Money that models may cost in all, in the prices' currency; 0: no limit.",
+    )
+
+    def grant(self, evaluations: int = 1, wall_seconds: float = math.inf) -> Budget:
+        """A budget with these limits."""
+        return Budget(
+            evaluations,
+            wall_seconds=wall_seconds,
+            tokens=self.max_tokens or None,
+            money=self.max_cost or None,
+        )
 
 
 class Budget:
@@ -75,6 +102,15 @@ class Budget:
         with self._lock:
             self._tokens += used[0] - reserved[0]
             self._money += used[1] - reserved[1]
+
+    def charge_model(self, tokens: int, money: float) -> None:
+        """Count what the interrupted part of a resumed run had used."""
+        self.settle_model((0, 0.0), (tokens, money))
+
+    @property
+    def limits_money(self) -> bool:
+        """Whether a limit was set in money."""
+        return self._money_granted is not None
 
     def use(self) -> BudgetUse:
         """What was spent of what was granted."""

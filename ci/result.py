@@ -41,6 +41,23 @@ class BudgetUse(Frozen):
     money: float = 0.0
 
 
+class RoleUse(Frozen):
+    """Who filled one role of a model, and what that took."""
+
+    role: str
+    by: str = Field(description="'rules', or the model's name.")
+    calls: int = Field(default=0, description="Requests sent, failed ones included.")
+    unusable: int = Field(default=0, description="Answers that broke a rule of their role.")
+    repairs: int = Field(default=0, description="Requests that showed the model such a mistake.")
+    failures: int = Field(default=0, description="Requests that the endpoint did not answer.")
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_unsaid: int = Field(
+        default=0, description="Estimate for answers whose usage the endpoint did not say."
+    )
+    cost: float | None = Field(default=0.0, description="None when the price is not known.")
+
+
 class Result(Frozen):
     """Baseline, best pair ⟨T†, K†⟩, every trial, and the verdict (design §3)."""
 
@@ -64,5 +81,8 @@ class Result(Frozen):
     retrieved: tuple[UsedTuple, ...] = ()
     verification: Verification | None = None
     budget: BudgetUse
+    models: tuple[RoleUse, ...] = Field(default=(), description="Empty when rules did everything.")
+    currency: str = Field(default="", description="Of the cost, such as USD; '' without models.")
+    stopped: str = Field(default="", description="Why the run ended early; '' when it did not.")
     bottleneck_before: str = ""
     bottleneck_after: str = ""

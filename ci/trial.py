@@ -48,6 +48,8 @@ class Candidate(Frozen):
     stage: Literal["baseline", "tiling", "kernel", "rewind"] = "baseline"
     parent: str = Field(default="", description="Hash of the candidate this one was made from.")
     proposer: str = Field(default="", description="Who proposed it: rules, llm, replay, a person.")
+    role: str = Field(default="", description="Role of the model that proposed it; '' for rules.")
+    model: str = Field(default="", description="Name of that model.")
     rationale: str = Field(default="", description="Why it should be faster, in one sentence.")
     rule_ids: tuple[str, ...] = ()
     tuple_ids: tuple[str, ...] = Field(default=(), description="Experience tuples it used.")

@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
-from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
+from ci.duckdb_file import open_file
 from ci.errors import InputError
 from ci.trial import Trial
 from experience.retrieve import Retrieved
 
 SCHEMA_VERSION = 1
-_LOCK_PATIENCE_S = 20.0
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
@@ -38,7 +38,7 @@ class TrialStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with self._open() as connection:
+        with open_file(self.path) as connection:
             connection.execute(_SCHEMA)
 
     def identify(self, identity: Mapping[str, object]) -> None:
@@ -47,7 +47,7 @@ class TrialStore:
         Raises InputError naming the first difference: trials of another operator, seed or
         setting must not be continued as if they were this run's.
         """
-        with self._open() as connection:
+        with open_file(self.path) as connection:
             held = dict(connection.execute("SELECT key, value FROM run").fetchall())
             wanted = {k: json.dumps(v, sort_keys=True) for k, v in identity.items()}
             for key, value in wanted.items():
@@ -59,6 +59,12 @@ class TrialStore:
                     )
             if not held:
                 connection.executemany("INSERT INTO run VALUES (?, ?)", list(wanted.items()))
+
+    def identity(self) -> dict[str, Any]:
+        """What the run is about, as `identify` noted it; empty before."""
+        with open_file(self.path) as connection:
+            held = connection.execute("SELECT key, value FROM run").fetchall()
+        return {key: json.loads(value) for key, value in held}
 
     def append(self, trial: Trial, round_number: int) -> None:
         """Keep a trial for good; raises InputError when its number is taken."""
@@ -75,7 +81,7 @@ class TrialStore:
             trial.seconds,
             trial.model_dump_json(),
         ]
-        with self._open() as connection:
+        with open_file(self.path) as connection:
             try:
                 connection.execute(
                     "INSERT INTO trials (number, hash, parent, round, stage, rules, outcome,"
@@ -89,13 +95,13 @@ class TrialStore:
 
     def trials(self) -> tuple[Trial, ...]:
         """All trials by number."""
-        with self._open() as connection:
+        with open_file(self.path) as connection:
             rows = connection.execute("SELECT trial FROM trials ORDER BY number").fetchall()
         return tuple(Trial.model_validate_json(row[0]) for row in rows)
 
     def retrieval(self, round_number: int, step: int) -> tuple[Retrieved, ...] | None:
         """What a kernel step was offered, None when it was not reached yet."""
-        with self._open() as connection:
+        with open_file(self.path) as connection:
             row = connection.execute(
                 "SELECT retrieved FROM retrievals WHERE round = ? AND step = ?",
                 [round_number, step],
@@ -107,16 +113,16 @@ class TrialStore:
     def keep_retrieval(self, round_number: int, step: int, found: Sequence[Retrieved]) -> None:
         """Keep what a kernel step was offered: a resumed run must not ask a changed bank."""
         text = json.dumps([r.model_dump(mode="json") for r in found])
-        with self._open() as connection:
+        with open_file(self.path) as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO retrievals VALUES (?, ?, ?)", [round_number, step, text]
             )
 
-    @retry(
-        retry=retry_if_exception_type(duckdb.IOException),
-        stop=stop_after_delay(_LOCK_PATIENCE_S),
-        wait=wait_random_exponential(multiplier=0.01, max=0.5),
-        reraise=True,
-    )
-    def _open(self) -> duckdb.DuckDBPyConnection:
-        return duckdb.connect(str(self.path))
+    def take_retrievals(self, rows: Sequence[tuple[int, int, str]]) -> None:
+        """Take over (round, step, retrieved) of another run, where nothing is kept yet."""
+        if not rows:
+            return
+        with open_file(self.path) as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO retrievals VALUES (?, ?, ?)", [list(r) for r in rows]
+            )

@@ -13,8 +13,9 @@ from typing import Protocol
 
 from pydantic import Field
 
+from ci.budget import ModelLimits
 from ci.operator import Operator
-from ci.proposer.base import Proposer, Rewound
+from ci.proposer.base import ModelUnavailable, Proposer, Rewound
 from ci.trial import Candidate, Frozen, Outcome, Trial
 from experience.bank import Bank
 from experience.distill import Lesson, distill
@@ -28,7 +29,7 @@ class EvaluatesCandidates(Protocol):
         """One trial of the candidate."""
 
 
-class RewindSettings(Frozen):
+class RewindSettings(ModelLimits):
     """How far to rewind, and what counts as hurting."""
 
     budget: int = Field(default=40, ge=2, description="Evaluations, the starting point included.")
@@ -57,6 +58,7 @@ class RewindResult(Frozen):
     start: Trial
     steps: tuple[RewindStep, ...]
     tuples: tuple[ExperienceTuple, ...] = Field(description="Kept, in the order they were earned.")
+    stopped: str = Field(default="", description="Why the walk ended early, '' when it did not.")
 
 
 def rewind(
@@ -74,10 +76,33 @@ def rewind(
 
     A tuple is stored as soon as it is earned, so a killed walk loses nothing it has measured.
     """
-    best = evaluator.evaluate(start or Candidate(), 0)
-    first, spent = best, 1
+    first = evaluator.evaluate(start or Candidate(), 0)
     tried: list[RewindStep] = []
     kept: list[ExperienceTuple] = []
+    stopped = ""
+    try:
+        _walk(operator, evaluator, proposer, bank, settings, commit, on_step, first, tried, kept)
+    except ModelUnavailable as problem:
+        stopped = str(problem)
+    return RewindResult(
+        operator=operator.name, start=first, steps=tuple(tried), tuples=tuple(kept), stopped=stopped
+    )
+
+
+def _walk(
+    operator: Operator,
+    evaluator: EvaluatesCandidates,
+    proposer: Proposer,
+    bank: Bank,
+    settings: RewindSettings,
+    commit: str,
+    on_step: Callable[[RewindStep], None],
+    best: Trial,
+    tried: list[RewindStep],
+    kept: list[ExperienceTuple],
+) -> None:
+    """Walk down from `best`, noting in `tried` and `kept` what came of each removal."""
+    spent = 1
     seen = {best.candidate.hash}
     removed: list[str] = []
     for step in range(settings.steps):
@@ -107,7 +132,6 @@ def rewind(
             break
         removed.append(worst[1].rule_id)
         best = worst[2]
-    return RewindResult(operator=operator.name, start=first, steps=tuple(tried), tuples=tuple(kept))
 
 
 def _slowdown(slow: Trial, fast: Trial) -> float | None:
@@ -133,6 +157,7 @@ def _tuple(
         classes=_union(way.classes, diagnosis.classes),
         rule_id=way.rule_id,
     )
+    lesson = proposer.distill(operator, slow, fast, lesson)
     simulated = slow.measurement is not None and slow.measurement.fingerprint.simulated
     return distill(
         operator,

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import BaseModel, Field
 
-from bot.commands.options import Target, build, json_option, options
-from bot.commands.session import default_bank, find_proposer, open_bank, open_session
+from bot.commands.options import ProposerOptions, Target, build, json_option, options
+from bot.commands.session import (
+    begin_beside,
+    default_bank,
+    find_proposer,
+    open_bank,
+    open_session,
+)
 from bot.report.text import printable, visible
 from ci.trial import Frozen
 from experience.rewind import RewindSettings
@@ -40,12 +46,6 @@ class SearchOptions(Frozen):
     count: int = Field(default=5, ge=1, description="Tuples to show.")
 
 
-class ProposerOptions(Frozen):
-    """Who removes the optimizations."""
-
-    proposer: str = Field(default="rules", description="Who proposes candidates: rules.")
-
-
 def _existing(path: Path | None) -> Bank:
     """A bank to read: one that was named must exist, the user's own is begun when missing."""
     if path is None:
@@ -73,12 +73,20 @@ def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
     settings = build(RewindSettings, given)
     chosen = build(BankOptions, given).bank
     session = open_session(operator, build(Target, given))
-    proposer = find_proposer(build(ProposerOptions, given).proposer)
+    who = build(ProposerOptions, given)
+    proposer = find_proposer(who.proposer, who.models)
     store = open_bank(chosen)
 
     from ci.optimizer.outcome import base_commit
     from ci.trial import Outcome
     from experience.rewind import rewind as walk
+
+    tried: list[RewindStep] = []
+    begin_beside(proposer, store, session, settings, upcoming=lambda: len(tried) + 1)
+
+    def on_step(step: RewindStep) -> None:
+        tried.append(step)
+        _echo_step(step)
 
     found = walk(
         session.operator,
@@ -87,7 +95,7 @@ def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
         store,
         settings,
         commit=base_commit(session.operator),
-        on_step=_echo_step,
+        on_step=on_step,
     )
     if as_json:
         click.echo(found.model_dump_json(indent=2))
@@ -100,6 +108,8 @@ def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
             f"{len(found.steps)} removals tried, {len(found.tuples)} lessons, {new} of them new,"
             f" in {chosen or default_bank()}"
         )
+        if found.stopped:
+            click.echo(f"It ended early: {visible(found.stopped)}")
     ctx.exit(0 if found.start.outcome is Outcome.OK else 1)
 
 

@@ -10,8 +10,8 @@ import click
 from pydantic import Field
 from rich.console import Console
 
-from bot.commands.options import Target, build, json_option, options
-from bot.commands.session import find_proposer, open_bank, open_session
+from bot.commands.options import ProposerOptions, Target, build, json_option, options
+from bot.commands.session import REPLAY, find_proposer, open_bank, open_session
 from ci.errors import InputError
 from ci.optimizer.settings import OptimizeSettings
 from ci.trial import Frozen
@@ -20,7 +20,6 @@ from ci.trial import Frozen
 class OptimizeOptions(Frozen):
     """What the search works with beside its own settings."""
 
-    proposer: str = Field(default="rules", description="Who proposes candidates: rules.")
     bank: Path | None = Field(
         default=None,
         description="Experience bank; $XDG_DATA_HOME/ascendopt/bank.duckdb when not given.",
@@ -30,7 +29,7 @@ class OptimizeOptions(Frozen):
     )
 
 
-@options(Target, OptimizeSettings, OptimizeOptions)
+@options(Target, OptimizeSettings, ProposerOptions, OptimizeOptions)
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -40,21 +39,24 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
 
     OPERATOR is the folder that holds op_host and op_kernel. The run leaves best.patch, report.md,
     report.html, result.json and trials.duckdb. Ends with 1 when the operator itself does not pass
-    its workload.
+    its workload, or when a model became unavailable before anything better was found.
     """
     target = build(Target, given)
     settings = build(OptimizeSettings, given)
     own = build(OptimizeOptions, given)
     if own.out is not None and own.out.exists() and not own.out.is_dir():
         raise InputError(f"--out {own.out} is a file; give a folder.")
-    proposer = find_proposer(own.proposer)
+    chosen = build(ProposerOptions, given)
+    proposer = find_proposer(chosen.proposer, chosen.models)
     session = open_session(operator, target)
-    bank = open_bank(own.bank)
+    # A replay is offered what the recorded run was, and earns nobody credit a second time.
+    bank = None if chosen.proposer.startswith(REPLAY) else open_bank(own.bank)
     out = own.out or Path("ascendopt-out") / session.operator.name
 
     from bot.finish import finish
     from bot.progress import progress_for
     from bot.report.facts import headline
+    from bot.report.text import visible
     from ci.optimizer.run import optimize as search
 
     unit = "simulated time" if target.backend == "sim" else "time"
@@ -70,7 +72,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
             out,
             progress,
         )
-    added = {**session.settings, "proposer": own.proposer}
+    added = {**session.settings, "proposer": chosen.proposer}
     result = finish(
         found.model_copy(update={"settings": {**found.settings, **added}}), session.operator, out
     )
@@ -78,6 +80,8 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
         click.echo(result.model_dump_json(indent=2))
     else:
         click.echo(headline(result))
+        if result.stopped:
+            click.echo(f"It ended early: {visible(result.stopped)} Go on with --resume.")
         for name in ("best.patch", "report.html", "report.md", "result.json"):
             if (out / name).exists():
                 click.echo(f"  {name:<12} {out / name}")
@@ -85,4 +89,5 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
             where = session.operator.repository
             place = f" --repository {shlex.quote(str(where))}" if where is not None else ""
             click.echo(f"Hand it in with: ascendopt submit {shlex.quote(str(out))}{place}")
-    ctx.exit(0 if result.verdict in ("improved", "not_improved") else 1)
+    done = result.verdict == "improved" or (result.verdict == "not_improved" and not result.stopped)
+    ctx.exit(0 if done else 1)

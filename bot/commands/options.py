@@ -37,6 +37,21 @@ class Target(Frozen):
     )
 
 
+class ProposerOptions(Frozen):
+    """Who proposes candidates."""
+
+    proposer: str = Field(
+        default="rules",
+        description="Who proposes: rules, llm (language models), or replay:RUN, which plays the"
+        " recorded answers of an earlier run again.",
+    )
+    models: Path | None = Field(
+        default=None,
+        description="YAML file that says which model fills which role of --proposer llm;"
+        " $ASCENDOPT_LLM_MODELS when not given.",
+    )
+
+
 def _plain(annotation: Any) -> Any:
     """`X` of an `X | None` annotation, anything else as it is."""
     if get_origin(annotation) in (Union, types.UnionType):

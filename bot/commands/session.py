@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,13 +12,15 @@ from bot.commands.options import Target
 from ci.errors import InputError
 
 if TYPE_CHECKING:
+    from ci.budget import ModelLimits
     from ci.evaluate import Evaluator
     from ci.operator import Operator
     from ci.proposer.base import Proposer
     from ci.workload import Workload
     from experience.bank import Bank
 
-PROPOSERS: Final = ("rules",)
+PROPOSERS: Final = ("rules", "llm", "replay:RUN")
+REPLAY: Final = "replay:"
 
 
 @dataclass(frozen=True)
@@ -69,13 +72,51 @@ def _from_top(path: Path, top: Path | None) -> str:
     return str(path)
 
 
-def find_proposer(name: str) -> Proposer:
-    """The proposer called `name`; raises `InputError` when there is none."""
+def find_proposer(name: str, models: Path | None = None) -> Proposer:
+    """The proposer called `name` (rules, llm or replay:RUN); raises `InputError`."""
+    if models is not None and name != "llm":
+        raise InputError("--models says which model fills which role of --proposer llm only.")
     if name == "rules":
         from ci.proposer.rules import RulesProposer
 
         return RulesProposer()
+    if name == "llm":
+        from ci.proposer.llm.proposer import LlmProposer
+        from ci.proposer.llm.settings import ROLES, load_models
+
+        chosen = load_models(models)
+        if not any(chosen.of(role) for role in ROLES):
+            raise InputError(
+                "--proposer llm needs a model: give --models FILE, or set ASCENDOPT_LLM_MODEL"
+                " and ASCENDOPT_LLM_ENDPOINT (docs/language-models.md)."
+            )
+        return LlmProposer(chosen)
+    if name.startswith(REPLAY):
+        from ci.proposer.replay import ReplayProposer
+
+        return ReplayProposer(Path(name.removeprefix(REPLAY)))
     raise InputError(f"There is no proposer '{name}'; known: {', '.join(PROPOSERS)}.")
+
+
+def begin_beside(
+    proposer: Proposer,
+    bank: Bank,
+    session: Session,
+    limits: ModelLimits,
+    upcoming: Callable[[], int],
+) -> None:
+    """Begin work that has no run of its own: model calls are kept in BANK.calls.duckdb."""
+    from ci.proposer.base import RunContext
+
+    proposer.begin(
+        RunContext(
+            calls=bank.path.with_suffix(".calls.duckdb"),
+            budget=limits.grant(),
+            upcoming=upcoming,
+            workload=session.workload,
+            device=session.evaluator.backend.fingerprint().device,
+        )
+    )
 
 
 def default_bank() -> Path:

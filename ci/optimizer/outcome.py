@@ -6,27 +6,21 @@ import hashlib
 import shutil
 import subprocess
 
+from ci.diagnose import diagnose
 from ci.errors import TrialFailure
 from ci.measure import compare
 from ci.operator import Operator
 from ci.optimizer.search import Search
 from ci.optimizer.settings import OptimizeSettings
-from ci.proposer.base import Proposer
 from ci.result import Result, UsedTuple, Verification
 from ci.source_diff import git_diff
 from ci.trial import Fingerprint, Outcome, Trial
-from ci.workload import Workload
 
 _GIT_SECONDS = 20.0
 
 
 def conclude(
-    search: Search,
-    operator: Operator,
-    workload: Workload,
-    proposer: Proposer,
-    settings: OptimizeSettings,
-    used: list[UsedTuple],
+    search: Search, operator: Operator, settings: OptimizeSettings, used: list[UsedTuple]
 ) -> Result:
     """The Result of a run whose search is over.
 
@@ -73,8 +67,8 @@ def conclude(
         retrieved=tuple(used),
         verification=verification,
         budget=search.budget.use(),
-        bottleneck_before=_bottleneck(proposer, operator, baseline),
-        bottleneck_after=_bottleneck(proposer, operator, best),
+        bottleneck_before=_bottleneck(baseline),
+        bottleneck_after=_bottleneck(best),
     )
 
 
@@ -144,8 +138,9 @@ def base_commit(operator: Operator) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def _bottleneck(proposer: Proposer, operator: Operator, trial: Trial) -> str:
-    return proposer.diagnose(operator, trial).bottleneck if trial.measurement else ""
+def _bottleneck(trial: Trial) -> str:
+    """Always by the figures: a report says what was measured, whoever proposed."""
+    return diagnose(trial.measurement).bottleneck if trial.measurement else ""
 
 
 def _run_id(search: Search, operator: Operator, settings: OptimizeSettings) -> str:

@@ -7,18 +7,19 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from ci.budget import Budget
 from ci.errors import InputError
 from ci.evaluate import Evaluator
 from ci.operator import Operator
 from ci.optimizer.event import Event
 from ci.optimizer.outcome import conclude
-from ci.optimizer.search import Evaluates, Search
+from ci.optimizer.search import STEP_EFFECT, Evaluates, Search
 from ci.optimizer.settings import OptimizeSettings
 from ci.optimizer.stage_kernel import rewrite_kernel
 from ci.optimizer.stage_tiling import evolve_tiling
+from ci.optimizer.synthesize import synthesize
+from ci.optimizer.template import TilingTemplate
 from ci.other_shapes import OtherShapes
-from ci.proposer.base import Proposer
+from ci.proposer.base import ModelUnavailable, Proposer, RunContext
 from ci.result import Result, UsedTuple
 from ci.trial import Candidate, Outcome
 from ci.trial_store import TrialStore
@@ -43,8 +44,8 @@ def optimize(
     """Search for a faster pair ⟨T, K⟩ and conclude with a verdict. Resumable from `out`.
 
     `elsewhere` says what a candidate does wrong outside the workload; by default `OtherShapes` on
-    the evaluator's own backend. Raises InputError when the budget is too small or `out` holds
-    trials of another run.
+    the evaluator's own backend. A run whose model becomes unavailable ends with what it found.
+    Raises InputError when the budget is too small or `out` holds trials of another run.
     """
     if settings.budget < 3:
         raise InputError(
@@ -58,18 +59,26 @@ def optimize(
     store = TrialStore(path)
     store.identify(_identity(operator, workload, proposer, settings))
     wall = settings.wall_minutes * 60 or math.inf
-    budget = Budget(settings.budget, wall_seconds=wall)
+    budget = settings.grant(settings.budget, wall)
     budget.reserve()  # for the final verification
     if elsewhere is None and settings.other_shapes and isinstance(evaluator, Evaluator):
         elsewhere = OtherShapes(operator, workload, evaluator.backend).fault
     search = Search(evaluator, budget, store, on_event, elsewhere or _nothing_wrong)
+    device = evaluator.backend.fingerprint().device if isinstance(evaluator, Evaluator) else ""
+    proposer.begin(RunContext(path, budget, lambda: len(search.history), workload, device))
     search.tell("started", text=f"Optimizing {operator.name}.")
     used: list[UsedTuple] = []
+    stopped = ""
     if search.measure_baseline().outcome is Outcome.OK:
-        used = _rounds(search, operator, workload, proposer, bank, settings)
-    result = conclude(search, operator, workload, proposer, settings, used)
+        try:
+            _rounds(search, operator, workload, proposer, bank, settings, used)
+        except ModelUnavailable as problem:
+            stopped = str(problem)
+            search.tell("note", text=f"{stopped} The run ends with what was found.")
+    result = conclude(search, operator, settings, used)
     search.tell("finished", text=result.verdict_reason)
-    return result
+    models, currency = proposer.model_use()
+    return result.model_copy(update={"stopped": stopped, "models": models, "currency": currency})
 
 
 def _rounds(
@@ -79,19 +88,21 @@ def _rounds(
     proposer: Proposer,
     bank: Bank | None,
     settings: OptimizeSettings,
-) -> list[UsedTuple]:
+    used: list[UsedTuple],
+) -> None:
     """Rounds r = 1 … R; each inherits the best pair of the one before."""
-    template = proposer.synthesize(operator, workload)
-    used: list[UsedTuple] = []
+    template = (
+        None if settings.stage == "kernel" else _template(search, operator, workload, proposer)
+    )
     for number in range(1, settings.rounds + 1):
         search.round = number
         before = search.best.number
-        tiling_left = settings.stage != "kernel" and evolve_tiling(
+        tiling_left = template is not None and evolve_tiling(
             search, operator, proposer, template, settings.tiling_steps, settings.seed
         )
         kernel_left = False
         if settings.stage != "tiling":
-            kernel_left, more = rewrite_kernel(
+            kernel_left = rewrite_kernel(
                 search,
                 operator,
                 proposer,
@@ -99,15 +110,29 @@ def _rounds(
                 settings.kernel_steps,
                 settings.top_k,
                 settings.seed,
+                used,
             )
-            used += more
         if search.budget.left == 0:
             search.tell("note", text="The budget is spent.")
             break
         if not tiling_left and not kernel_left and search.best.number == before:
             search.tell("note", text="Nothing is left to try in either stage.")
             break
-    return used
+
+
+def _template(
+    search: Search, operator: Operator, workload: Workload, proposer: Proposer
+) -> TilingTemplate:
+    """The proposer's template; the one that rules make when its base program does not hold up."""
+    template = proposer.synthesize(operator, workload)
+    if template.base is None:
+        return template
+    search.stage = "tiling"
+    trial = search.attempt(template.base, least=1 - STEP_EFFECT)
+    if trial is not None and search.won(trial):
+        return template
+    search.tell("note", text="The base tiling program does not hold up: rules make it.")
+    return synthesize(operator)
 
 
 def _nothing_wrong(candidate: Candidate) -> str:
@@ -128,5 +153,8 @@ def _identity(
             workload.model_dump_json(exclude={"folder"}).encode()
         ).hexdigest(),
         "proposer": proposer.name,
-        "settings": settings.model_dump(exclude={"resume", "wall_minutes"}),
+        **({"models": proposer.roles()} if proposer.roles() else {}),
+        "settings": settings.model_dump(
+            exclude={"resume", "wall_minutes", "max_tokens", "max_cost"}
+        ),
     }

@@ -86,11 +86,12 @@ class Search:
             raise InputError("The budget does not cover the evaluation of the baseline.")
         return trial
 
-    def attempt(self, candidate: Candidate) -> Trial | None:
+    def attempt(self, candidate: Candidate, *, least: float = 1 + STEP_EFFECT) -> Trial | None:
         """Evaluate, record and, when it is faster, inherit. None: the budget is spent.
 
-        A candidate equal to an earlier one is answered from that one and costs nothing. Every
-        failed candidate is recorded and is nobody's parent.
+        It is inherited when its parent's time over its own is above `least`. A candidate equal to
+        an earlier one is answered from that one and costs nothing. Every failed candidate is
+        recorded and is nobody's parent.
         """
         number = len(self.history)
         earlier = next((t for t in self.history if t.candidate.hash == candidate.hash), None)
@@ -111,13 +112,14 @@ class Search:
         recorded = self._recorded.get(number)
         if recorded is None:
             trial = self.evaluator.evaluate(candidate, number)
-            return self._keep(self._checked(trial.model_copy(update={"cached": False})))
+            trial = trial.model_copy(update={"cached": False})
+            return self._keep(self._checked(trial, least), least)
         if recorded.candidate != candidate:
             raise InputError(
                 f"Trial {number} in {self.store.path} is of another candidate than this run "
                 "proposes: the bank, the rules or the program changed since; use another --out."
             )
-        return self._keep(recorded)
+        return self._keep(recorded, least)
 
     def refuse(self, candidate: Candidate, message: str) -> Trial:
         """Record a candidate that broke the rules of its stage; it costs no evaluation."""
@@ -154,9 +156,9 @@ class Search:
         """Whether this trial is the best so far."""
         return self._best is not None and self._best.number == trial.number
 
-    def _checked(self, trial: Trial) -> Trial:
+    def _checked(self, trial: Trial, least: float) -> Trial:
         """A trial that would be inherited, with a warning when it fails on other shapes."""
-        if not trial.number or not self._better(trial):
+        if not trial.number or not self._better(trial, least):
             return trial
         fault = self._unordered(trial) or self._elsewhere(trial.candidate)
         return trial.model_copy(update={"warnings": (*trial.warnings, fault)}) if fault else trial
@@ -177,11 +179,11 @@ class Search:
             f"its parent {before:.2f}"
         )
 
-    def _keep(self, trial: Trial) -> Trial:
+    def _keep(self, trial: Trial, least: float = 1 + STEP_EFFECT) -> Trial:
         if trial.number not in self._recorded:
             self.store.append(trial, self.round)
         self.history.append(trial)
-        if trial.number and not trial.cached and self._better(trial):
+        if trial.number and not trial.cached and self._better(trial, least):
             self._best = trial
         warning = self.new_warning(trial)
         text = f"Not inherited: {warning}" if warning else _sentence(trial)
@@ -197,7 +199,7 @@ class Search:
         known = {_kind(w) for w in self.baseline.warnings}
         return next((w for w in trial.warnings if _kind(w) not in known), "")
 
-    def _better(self, trial: Trial) -> bool:
+    def _better(self, trial: Trial, least: float) -> bool:
         if self.new_warning(trial):
             return False
         if trial.measurement is None or self.best.measurement is None:
@@ -206,7 +208,7 @@ class Search:
             return False
         step = compare(self.best.measurement, trial.measurement, STEP_EFFECT)
         whole = compare(self.baseline.measurement, trial.measurement)
-        return step.low > 1 + STEP_EFFECT and whole.verdict != "worse"
+        return step.low > least and whole.verdict != "worse"
 
 
 def _kind(warning: str) -> str:

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from ci.trial import Frozen
+from ci.budget import ModelLimits
 
 
-class OptimizeSettings(Frozen):
+class OptimizeSettings(ModelLimits):
     """How to search. The defaults spend 40 evaluations as the paper's Algorithm 1 does."""
 
     budget: int = Field(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ci.operator import Operator
 from ci.optimizer.search import Search
-from ci.proposer.base import Diagnosis, Proposer
+from ci.proposer.base import Diagnosis, ProposalRejected, Proposer
 from ci.result import UsedTuple
 from ci.trial import Trial
 from experience.bank import Bank
@@ -19,23 +19,27 @@ def rewrite_kernel(
     steps: int,
     top_k: int,
     seed: int,
-) -> tuple[bool, list[UsedTuple]]:
-    """Up to `steps` kernel candidates; whether anything is left, and the tuples that were used.
+    used: list[UsedTuple],
+) -> bool:
+    """Up to `steps` kernel candidates; whether anything is left. Adds to the tuples that were used.
 
     What a step is offered is stored, so that a resumed run is not asked a bank that learnt since.
     """
     search.stage = "kernel"
-    used: list[UsedTuple] = []
     for step in range(steps):
         diagnosis = proposer.diagnose(operator, search.best)
         retrieved = _retrieve(search, operator, bank, diagnosis, step, top_k)
         replayed = search.replaying
-        candidate = proposer.rewrite(
-            operator, search.best, diagnosis, retrieved, search.history, seed
-        )
+        try:
+            candidate = proposer.rewrite(
+                operator, search.best, diagnosis, retrieved, search.history, seed
+            )
+        except ProposalRejected as problem:
+            search.refuse(problem.candidate, str(problem))
+            continue
         if candidate is None:
             search.tell("note", text="No kernel rewrite is left to try for this tiling.")
-            return False, used
+            return False
         host = set(operator.host_sources)
         if {p: t for p, t in candidate.files.items() if p in host} != {
             p: t for p, t in search.best.candidate.files.items() if p in host
@@ -44,13 +48,13 @@ def rewrite_kernel(
             continue
         trial = search.attempt(candidate)
         if trial is None:
-            return True, used
+            return True
         won = search.won(trial)
         offered = [r for r in retrieved if r.tuple.id in candidate.tuple_ids]
         used += [_use(r, trial, won) for r in offered]
         if bank is not None and offered and not replayed:
             bank.credit([r.tuple.id for r in offered], won=won)
-    return True, used
+    return True
 
 
 def _retrieve(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ci.operator import Operator
 from ci.optimizer.search import Search
 from ci.optimizer.template import TilingTemplate
-from ci.proposer.base import Proposer
+from ci.proposer.base import ProposalRejected, Proposer
 
 
 def evolve_tiling(
@@ -23,7 +23,11 @@ def evolve_tiling(
     """
     search.stage = "tiling"
     for _ in range(steps):
-        candidate = proposer.mutate(template, search.best, search.history, seed)
+        try:
+            candidate = proposer.mutate(template, search.best, search.history, seed)
+        except ProposalRejected as problem:
+            search.refuse(problem.candidate, str(problem))
+            continue
         if candidate is None:
             search.tell("note", text="No tiling change is left to try for this kernel.")
             return False

@@ -35,7 +35,7 @@ def synthesize(operator: Operator, files: dict[str, str] | None = None) -> Tilin
         operator=operator.name,
         sources=sources,
         blocks=tuple(blocks),
-        knobs=tuple(_unique(knobs)),
+        knobs=tuple(unique_knobs(knobs)),
     )
 
 
@@ -59,7 +59,7 @@ def _runs(source: Source, wanted: frozenset[str]) -> list[tuple[int, int, tuple[
     return runs
 
 
-def _unique(knobs: list[Knob]) -> list[Knob]:
+def unique_knobs(knobs: list[Knob]) -> list[Knob]:
     """One knob a place; those of one name (in several files or branches) get a number each."""
     seen: dict[str, int] = {}
     places: set[tuple[str, int, int]] = set()

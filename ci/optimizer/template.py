@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ci.trial import Frozen
+from ci.trial import Candidate, Frozen
 
 MARKER_START = "// EVOLVE-BLOCK-START"
 MARKER_END = "// EVOLVE-BLOCK-END"
@@ -62,6 +62,10 @@ class TilingTemplate(Frozen):
     sources: dict[str, str] = Field(description="Marked text by path relative to the operator.")
     blocks: tuple[EvolveBlock, ...] = ()
     knobs: tuple[Knob, ...] = ()
+    base: Candidate | None = Field(
+        default=None,
+        description="The program without markers when it is not the operator's as it stands.",
+    )
 
     def plain(self) -> dict[str, str]:
         """The sources without markers, as they stand in the repository."""
@@ -92,9 +96,27 @@ class TilingTemplate(Frozen):
     def admits(self, files: dict[str, str]) -> bool:
         """Whether `files` change nothing outside the marked blocks of this template."""
         return all(
-            path in self.sources and _frozen_parts_kept(self.sources[path], text)
+            path in self.sources and self.free_spans(path, text) is not None
             for path, text in files.items()
         )
+
+    def free_spans(self, path: str, text: str) -> tuple[tuple[int, int], ...] | None:
+        """(first index, end) of what `text` has in the place of each marked block, in order.
+
+        None when a stretch outside the markers was changed.
+        """
+        return _free_spans(_frozen_parts(self.sources[path]), text)
+
+    def marked(self, path: str, text: str) -> str:
+        """`text`, which the template admits, with the markers around what may be changed."""
+        spans = self.free_spans(path, text)
+        if spans is None:
+            raise ValueError(f"{path} was changed outside the evolution markers")
+        mine = [b for b in self.blocks if b.file == path]
+        for (start, end), block in reversed(list(zip(spans, mine, strict=True))):
+            head = f"{MARKER_START} {' '.join(block.decides)}\n"
+            text = f"{text[:start]}{head}{text[start:end]}{MARKER_END}\n{text[end:]}"
+        return text
 
 
 def strip_markers(text: str) -> str:
@@ -130,8 +152,8 @@ def insert_markers(
     return "".join(out), tuple(blocks)
 
 
-def _frozen_parts_kept(marked: str, text: str) -> bool:
-    """Whether every stretch outside the markers occurs in `text`, in order and at both ends."""
+def _frozen_parts(marked: str) -> list[str]:
+    """The stretches outside the markers, in order; one more than there are blocks."""
     parts = [""]
     inside = False
     for line in marked.splitlines(keepends=True):
@@ -143,19 +165,26 @@ def _frozen_parts_kept(marked: str, text: str) -> bool:
             parts.append("")
         elif not inside:
             parts[-1] += line
+    return parts
+
+
+def _free_spans(parts: list[str], text: str) -> tuple[tuple[int, int], ...] | None:
+    """What lies between the frozen parts of a text that has them all, in order, at both ends."""
     if len(parts) == 1:
-        return parts[0] == text
-    text = text if text.endswith("\n") else text + "\n"
+        return () if parts[0] == text else None
+    whole = text if text.endswith("\n") else text + "\n"
     first, *middle, last = parts
-    if not text.startswith(first) or not text.endswith(last):
-        return False
-    place, limit = len(first), len(text) - len(last)
+    if not whole.startswith(first) or not whole.endswith(last):
+        return None
+    place, limit = len(first), len(whole) - len(last)
+    spans = []
     for part in middle:
-        found = text.find(part, place, limit)
+        found = whole.find(part, place, limit)
         if found < 0:
-            return False
+            return None
+        spans.append((place, found))
         place = found + len(part)
-    return place <= limit
+    return (*spans, (place, limit)) if place <= limit else None
 
 
 def make_knob(

@@ -3,13 +3,52 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from ci.budget import Budget
 from ci.operator import Operator
 from ci.optimizer.template import TilingTemplate
+from ci.result import RoleUse
 from ci.trial import Candidate, Frozen, Trial
 from ci.workload import Workload
+from experience.distill import Lesson
 from experience.retrieve import Retrieved
+
+
+class ModelUnavailable(Exception):
+    """A model can answer no more: out of budget, or out of reach after all retries.
+
+    The message is one sentence. Who asked ends cleanly and keeps what was found until then.
+    """
+
+
+class ProposalRejected(Exception):
+    """A proposal that is wrong before it is built, such as an edit that matches nowhere.
+
+    `candidate` stands for it in the history; it is recorded and costs no evaluation.
+    """
+
+    def __init__(self, candidate: Candidate, message: str) -> None:
+        super().__init__(message)
+        self.candidate = candidate
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What a proposer that asks models may use of the run it works for."""
+
+    calls: Path
+    """DuckDB file that keeps every call."""
+    budget: Budget
+    """Where tokens and money are reserved before a call."""
+    upcoming: Callable[[], int]
+    """Number of the trial that the next proposal becomes."""
+    workload: Workload | None = None
+    """What the operator is optimized for, for the prompts."""
+    device: str = ""
+    """Device that candidates are measured on, '' when not known yet."""
 
 
 class Diagnosis(Frozen):
@@ -37,6 +76,17 @@ class Proposer(ABC):
     """Suggests candidates. Never builds or runs anything; None means: nothing left to suggest."""
 
     name: str
+
+    def begin(self, run: RunContext) -> None:  # noqa: B027  (most proposers need nothing)
+        """Told once before the first proposal of a run. May raise `InputError`."""
+
+    def roles(self) -> dict[str, str]:
+        """Who fills the roles of a model ('rules' or a model's name); empty when none can."""
+        return {}
+
+    def model_use(self) -> tuple[tuple[RoleUse, ...], str]:
+        """(one line a role, currency) of the run so far; empty when no model was asked."""
+        return (), ""
 
     @abstractmethod
     def synthesize(self, operator: Operator, workload: Workload) -> TilingTemplate:
@@ -69,3 +119,7 @@ class Proposer(ABC):
         self, operator: Operator, files: dict[str, str], removed: Sequence[str]
     ) -> list[Rewound]:
         """Every way to remove one optimization from the sources as overlaid by `files`."""
+
+    def distill(self, operator: Operator, slow: Trial, fast: Trial, draft: Lesson) -> Lesson:
+        """What a slow/fast pair teaches, general enough for other operators; by default `draft`."""
+        return draft

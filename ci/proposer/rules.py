@@ -13,11 +13,12 @@ from ci.cpp_source import parse
 from ci.diagnose import diagnose
 from ci.operator import Operator
 from ci.optimizer.parametric import knob_moves, sample
-from ci.optimizer.synthesize import REPLACEMENT, synthesize
+from ci.optimizer.synthesize import synthesize
 from ci.optimizer.template import TilingTemplate
 from ci.proposer.base import Diagnosis, Proposer, Rewound
 from ci.proposer.rewrite import Application, applications
 from ci.proposer.sequence import VECTOR_CALLS
+from ci.proposer.sources import changed_only, editable
 from ci.trial import Candidate, Trial
 from ci.workload import Workload
 from experience.retrieve import Retrieved
@@ -92,7 +93,7 @@ class RulesProposer(Proposer):
         seed: int,
     ) -> Candidate | None:
         """The first application not tried yet, of the motifs in the order of their promise."""
-        texts = _editable(operator, best, operator.kernel_sources)
+        texts = editable(operator, best.candidate.files, operator.kernel_sources)
         kernel = [m for m in self._motifs if m.stage == "kernel"]
         ordered = rank_motifs(kernel, diagnosis, retrieved, history)
         for one, candidate in _promising(ordered, texts, operator, best, history):
@@ -104,16 +105,12 @@ class RulesProposer(Proposer):
         self, operator: Operator, files: dict[str, str], removed: Sequence[str]
     ) -> list[Rewound]:
         """Every way to remove one optimization; motifs removed before come last."""
-        texts = {
-            p: t
-            for p, t in operator.texts(files).items()
-            if p in operator.kernel_sources and REPLACEMENT not in t
-        }
+        texts = editable(operator, files, operator.kernel_sources)
         found: list[Rewound] = []
         ordered = sorted(self._motifs, key=lambda m: (m.id in removed, m.order, m.id))
         for motif in ordered:
             for one in applications(motif, motif.rewind, texts):
-                changed = _changed(operator, files | {one.path: one.text})
+                changed = changed_only(operator, files | {one.path: one.text})
                 candidate = Candidate(
                     files=changed,
                     stage="rewind",
@@ -136,7 +133,7 @@ class RulesProposer(Proposer):
     def _structural(
         self, operator: Operator, template: TilingTemplate, best: Trial, diagnosis: Diagnosis
     ) -> Iterator[Candidate]:
-        texts = _editable(operator, best, tuple(template.sources))
+        texts = editable(operator, best.candidate.files, tuple(template.sources))
         tiling = [m for m in self._motifs if m.stage == "tiling"]
         for motif in rank_motifs(tiling, diagnosis, (), ()):
             if not set(motif.classes) & set(diagnosis.classes):
@@ -262,17 +259,6 @@ def _rationale(application: Application) -> str:
     return f"{application.motif.title} at {where}{notes}."
 
 
-def _editable(operator: Operator, best: Trial, paths: Sequence[str]) -> dict[str, str]:
-    """Texts of the sources that can be written back without loss."""
-    texts = operator.texts(best.candidate.files)
-    return {p: texts[p] for p in paths if REPLACEMENT not in texts[p]}
-
-
-def _changed(operator: Operator, files: dict[str, str]) -> dict[str, str]:
-    """Only the files that differ from the repository's: equal programs get equal hashes."""
-    return {p: t for p, t in files.items() if t != operator.read(p)}
-
-
 def _candidate(
     operator: Operator,
     best: Trial,
@@ -284,7 +270,7 @@ def _candidate(
 ) -> Candidate:
     return Candidate.model_validate(
         {
-            "files": _changed(operator, best.candidate.files | files),
+            "files": changed_only(operator, best.candidate.files | files),
             "stage": stage,
             "parent": best.candidate.hash,
             "proposer": RulesProposer.name,

@@ -1,0 +1,1 @@
+"""Language models as proposers: six roles over any OpenAI-compatible endpoint."""

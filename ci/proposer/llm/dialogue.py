@@ -1,0 +1,83 @@
+"""One question to a model: ask, check, show it its mistake once, ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+from ci.guard import guard
+from ci.operator import Operator
+from ci.proposer.llm.answer import Mistake, read_line
+from ci.proposer.llm.caller import Caller
+from ci.proposer.llm.chat import Message, Reply
+from ci.proposer.llm.prompts import repair, told
+from ci.proposer.llm.settings import Role
+from ci.trial import Candidate, Trial
+
+SHOWN_ANSWER: Final = 20_000
+"""Characters of a wrong answer that are sent back with its mistake."""
+
+NO_REASON: Final = "The model gave no reason"
+
+T = TypeVar("T")
+
+
+def converse(
+    caller: Caller,
+    role: Role,
+    start: tuple[Message, ...],
+    accept: Callable[[str], T],
+    schema: dict[str, Any] | None = None,
+) -> T:
+    """What `accept` makes of the answer, or of the second one after its mistake was shown.
+
+    `accept` raises Mistake for an answer that cannot be used. Raises Mistake when the second
+    cannot be used either, or when the model refuses, and ModelUnavailable when there is none.
+    """
+    number, reply = caller.ask(role, start, schema)
+    try:
+        return _judged(caller, number, reply, accept)
+    except Mistake as mistake:
+        if reply.finish == "refusal":
+            raise
+        more = repair(reply.text[:SHOWN_ANSWER], str(mistake))
+    number, reply = caller.ask(role, (*start, *more), schema, repair=True)
+    return _judged(caller, number, reply, accept)
+
+
+def _judged(caller: Caller, number: int, reply: Reply, accept: Callable[[str], T]) -> T:
+    try:
+        if reply.finish == "refusal":
+            raise Mistake("The model refused to answer.")
+        if reply.finish == "length":
+            raise Mistake(
+                "The answer was cut off at the longest that is allowed; give fewer and smaller "
+                "edits, and no long explanation."
+            )
+        found = accept(reply.text)
+    except Mistake as mistake:
+        caller.ledger.judge(number, str(mistake))
+        raise
+    caller.ledger.judge(number, "accepted")
+    return found
+
+
+def reason(text: str) -> str:
+    """Why the model proposes something, as one line; a stand-in when it does not say."""
+    return read_line(text, "RATIONALE", 400) or f"{NO_REASON}."
+
+
+def nothing_left(text: str) -> bool:
+    """Whether the model says that there is nothing promising left."""
+    return bool(read_line(text, "NOTHING"))
+
+
+def check_new(candidate: Candidate, operator: Operator, history: Sequence[Trial]) -> None:
+    """Raise Mistake for a program that was tried before, or that the guard would refuse."""
+    for trial in history:
+        if trial.candidate.hash == candidate.hash:
+            raise Mistake(f"This very program was tried already: {told(trial, history[0])}.")
+    refused = guard(operator, candidate.files)
+    if refused is not None:
+        where = f" ({refused.file}:{refused.line})" if refused.file else ""
+        raise Mistake(f"{refused.message}{where}")

@@ -1,0 +1,91 @@
+"""Role 4: from a slow/fast pair to what it teaches, in words that hold for other operators."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ci.cpp_source import identifiers, parse
+from ci.operator import Operator
+from ci.proposer.llm.answer import Mistake, read_object, text_of, words_of
+from ci.proposer.llm.caller import Caller
+from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
+from ci.proposer.llm.dialogue import converse
+from ci.proposer.llm.prompts import figures, machine, messages
+from ci.source_diff import git_diff
+from ci.trial import Trial
+from experience.distill import Lesson
+
+SHOWN_DIFF: Final = 20_000  # characters
+SCHEMA: Final[dict[str, Any]] = {
+    "title": "lesson",
+    "type": "object",
+    "properties": {
+        "title": {"type": "string"},
+        "description": {"type": "string"},
+        "bottleneck": {"type": "string"},
+        "classes": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["title", "description", "bottleneck", "classes"],
+    "additionalProperties": False,
+}
+# A name is the operator's own when it looks like one: camelCase, snake_case or a trailing _.
+_OWN_LOOK: Final = re.compile(r"[a-z0-9][A-Z]|_")
+
+
+def own_names(operator: Operator) -> frozenset[str]:
+    """Names that mean something in this operator only: its own, its functions', its variables'."""
+    names = {operator.name, operator.op_type}
+    for path, text in operator.texts().items():
+        if path not in operator.kernel_sources:
+            continue
+        source = parse(text)
+        called = {c.name for c in source.calls} | {m.name for m in source.methods}
+        defined = {f.name.split("::")[-1] for f in source.functions}
+        looks = {n for n in identifiers(source.shadow) if _OWN_LOOK.search(n) and n[0].islower()}
+        names |= (looks - called) | {n for n in defined if _OWN_LOOK.search(n)}
+    return frozenset(n for n in names if len(n) > 3)
+
+
+def read_lesson(text: str, operator: Operator, draft: Lesson) -> Lesson:
+    """The lesson in an answer; the motif's id stays. Raises Mistake when it is not general."""
+    found = read_object(text)
+    title = text_of(found, "title", 100)
+    description = text_of(found, "description", 800)
+    bottleneck = text_of(found, "bottleneck", 600)
+    said = identifiers(f"{title} {description} {bottleneck}")
+    particular = sorted(said & own_names(operator))
+    if particular:
+        raise Mistake(
+            f"The lesson names {', '.join(particular[:5])}, which only this operator has; say it "
+            "in words that fit other operators."
+        )
+    return Lesson(
+        title=title,
+        description=description,
+        bottleneck=bottleneck,
+        classes=known_classes(words_of(found, "classes")),
+        rule_id=draft.rule_id,
+    )
+
+
+def distill_with(
+    caller: Caller, operator: Operator, slow: Trial, fast: Trial, draft: Lesson
+) -> Lesson:
+    """What a model says the pair teaches. Raises Mistake and ModelUnavailable."""
+    assert slow.measurement is not None and fast.measurement is not None
+    before = operator.texts(slow.candidate.files)
+    after = operator.texts(fast.candidate.files)
+    prompt = messages(
+        "distillation",
+        machine=machine(fast.measurement.fingerprint.device),
+        effect=f"{slow.measurement.score_us / fast.measurement.score_us:.2f}x",
+        diff=git_diff(before, after)[:SHOWN_DIFF],
+        slow=figures(slow.measurement, before),
+        fast=figures(fast.measurement, after),
+        draft=draft,
+        taxonomy=taxonomy_lines(),
+    )
+    return converse(
+        caller, "distillation", prompt, lambda text: read_lesson(text, operator, draft), SCHEMA
+    )

@@ -1,0 +1,230 @@
+"""Edits in a model's answer: search/replace blocks and whole functions, applied to known texts.
+
+A block names a file, but never opens one: the name is looked up among the texts that the role may
+change. Every text that comes out is checked by the caller before anything is built.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from ci.cpp_source import Function, parse
+from ci.optimizer.template import strip_markers
+from ci.proposer.llm.answer import LONGEST, Mistake, read_object, spoken
+from ci.trial import Frozen
+
+MOST_EDITS: Final = 40
+"""Edits of one answer: one that needs more should give whole functions."""
+
+_OPEN: Final = re.compile(r"[ \t]*<{5,9}[ \t]*(SEARCH|FUNCTION)\b[ \t:]*(.*)")
+_MIDDLE: Final = re.compile(r"[ \t]*={5,9}[ \t]*$")
+_CLOSE: Final = re.compile(r"[ \t]*>{5,9}[ \t]*(?:REPLACE|END|FUNCTION)\b")
+
+
+class Edit(Frozen):
+    """One change: `search` by `replace`, or the function `name` by `replace`."""
+
+    file: str
+    replace: str
+    search: str = ""
+    name: str = ""
+
+
+def read_edits(text: str) -> tuple[Edit, ...]:
+    """The edits in an answer, as blocks or as a JSON object with a list `edits`.
+
+    Raises Mistake when there are none, or one is not closed.
+    """
+    said = spoken(text)[:LONGEST]
+    found = _blocks(said.splitlines()) or _from_json(said)
+    if not found:
+        raise Mistake("The answer holds no edit.")
+    if len(found) > MOST_EDITS:
+        raise Mistake(f"The answer holds {len(found)} edits; at most {MOST_EDITS} are taken.")
+    return tuple(found)
+
+
+def _blocks(lines: list[str]) -> list[Edit]:
+    found: list[Edit] = []
+    head: tuple[str, str] | None = None  # kind and the rest of the opening line
+    parts: list[list[str]] = []
+    for line in lines:
+        opened = _OPEN.match(line)
+        if opened is not None and head is None:
+            head, parts = (opened.group(1), opened.group(2).strip()), [[]]
+        elif head is None:
+            continue
+        elif opened is not None:
+            break
+        elif _MIDDLE.match(line) and head[0] == "SEARCH" and len(parts) == 1:
+            parts.append([])
+        elif _CLOSE.match(line) and len(parts) == (2 if head[0] == "SEARCH" else 1):
+            found.append(_edit(head, ["".join(f"{line}\n" for line in part) for part in parts]))
+            head = None
+        else:
+            parts[-1].append(line)
+    if head is not None:
+        raise Mistake(
+            f"Edit {len(found) + 1} is not complete: it needs its lines '<<<<<<< SEARCH file', "
+            "'=======' and '>>>>>>> REPLACE', or '<<<<<<< FUNCTION file name' and '>>>>>>> END'."
+        )
+    return found
+
+
+def _edit(head: tuple[str, str], parts: list[str]) -> Edit:
+    if head[0] == "SEARCH":
+        return Edit(file=_name(head[1]), search=parts[0], replace=parts[1])
+    file, _, name = head[1].rpartition(" ")
+    return Edit(file=_name(file), name=name.strip("`'\""), replace=parts[0])
+
+
+def _name(text: str) -> str:
+    return text.strip().strip("`'\"").removeprefix("./")
+
+
+def _from_json(said: str) -> list[Edit]:
+    try:
+        listed = read_object(said).get("edits", [])
+    except Mistake:
+        return []
+    found = []
+    for one in listed if isinstance(listed, list) else []:
+        if not isinstance(one, dict):
+            continue
+        given = {k: one.get(k, "") for k in ("file", "search", "replace", "name")}
+        if all(isinstance(v, str) for v in given.values()):
+            found.append(Edit(**given))
+    return found
+
+
+def apply_edits(
+    texts: Mapping[str, str], edits: tuple[Edit, ...], *, markers: bool = False
+) -> dict[str, str]:
+    """The texts that the edits change, one after the other.
+
+    Evolution markers in an edit are dropped unless `markers`. Raises Mistake naming the edit that
+    does not fit, when one changes nothing, or when the parser finds new faults in a text.
+    """
+    now = dict(texts)
+    for number, edit in enumerate(edits, start=1):
+        file = _file(edit.file, texts, number)
+        if not markers:
+            search, replace = strip_markers(edit.search), strip_markers(edit.replace)
+            edit = edit.model_copy(update={"search": search, "replace": replace})
+        if "\0" in edit.replace or "\ufffd" in edit.replace:
+            raise Mistake(f"Edit {number} holds characters that no source may have.")
+        change = _function if edit.name else _search
+        now[file] = change(now[file], file, edit, number)
+    changed = {f: t for f, t in now.items() if t != texts[f]}
+    if not changed:
+        raise Mistake("The edits change nothing: search and replacement are the same.")
+    for file, text in changed.items():
+        if parse(text).errors > parse(texts[file]).errors:
+            raise Mistake(f"After the edits {file} is no longer valid C++ (unbalanced braces?).")
+    return changed
+
+
+def _file(name: str, texts: Mapping[str, str], number: int) -> str:
+    """The text that a name means: by its path, by its last part, or the only one there is."""
+    if name in texts:
+        return name
+    alike = [f for f in texts if name and f.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]]
+    if len(alike) == 1:
+        return alike[0]
+    if not name and len(texts) == 1:
+        return next(iter(texts))
+    raise Mistake(
+        f"Edit {number} is for the file '{name[:120]}', which may not be changed; "
+        f"these may: {', '.join(texts)}."
+    )
+
+
+def _search(text: str, file: str, edit: Edit, number: int) -> str:
+    wanted = edit.search
+    if not wanted.strip():
+        raise Mistake(f"Edit {number} searches for nothing; give the lines that it replaces.")
+    if text.count(wanted) == 1:
+        return text.replace(wanted, edit.replace, 1)
+    lines = text.splitlines(keepends=True)
+    part = wanted.strip("\n").splitlines()
+    for same in (_same_but_ends, _same_but_spaces):
+        places = [
+            i
+            for i in range(len(lines) - len(part) + 1)
+            if all(same(a, b) for a, b in zip(lines[i : i + len(part)], part, strict=True))
+        ]
+        if len(places) == 1:
+            start, end = places[0], places[0] + len(part)
+            new = _indented(edit.replace.strip("\n"), part[0], lines[start])
+            return "".join([*lines[:start], new + "\n" if new.strip() else "", *lines[end:]])
+        if len(places) > 1:
+            where = ", ".join(str(i + 1) for i in places[:5])
+            raise Mistake(
+                f"The lines that edit {number} searches for stand in {file} {len(places)} times "
+                f"(lines {where}); give more lines around them, so that one place is meant."
+            )
+    if text.count(wanted) > 1:
+        raise Mistake(
+            f"What edit {number} searches for stands in {file} {text.count(wanted)} times; "
+            "give the whole lines around it, so that one place is meant."
+        )
+    raise Mistake(
+        f"The lines that edit {number} searches for are not in {file}. "
+        f"{_nearest(lines, part)}Copy them from the source exactly."
+    )
+
+
+def _same_but_ends(one: str, other: str) -> bool:
+    return one.rstrip() == other.rstrip()
+
+
+def _same_but_spaces(one: str, other: str) -> bool:
+    return one.split() == other.split()
+
+
+def _indented(replace: str, searched: str, found: str) -> str:
+    """The replacement moved by as much as the searched lines were off."""
+    off = len(found) - len(found.lstrip()) - (len(searched) - len(searched.lstrip()))
+    if off == 0:
+        return replace
+    moved = []
+    for line in replace.splitlines():
+        own = len(line) - len(line.lstrip())
+        moved.append(" " * max(0, own + off) + line.lstrip() if line.strip() else "")
+    return "\n".join(moved)
+
+
+def _nearest(lines: list[str], part: list[str]) -> str:
+    first = next((p for p in part if p.strip()), "")
+    close = difflib.get_close_matches(first.strip(), [line.strip() for line in lines], 1, 0.6)
+    return f"The nearest line there is `{close[0][:200]}`. " if close else ""
+
+
+def _function(text: str, file: str, edit: Edit, number: int) -> str:
+    source = parse(text)
+    wanted = edit.name.split("(")[0].strip()
+    found = [f for f in source.functions if f.name.split("::")[-1] == wanted.split("::")[-1]]
+    if len(found) != 1:
+        known = ", ".join(dict.fromkeys(f.name for f in source.functions))
+        raise Mistake(
+            f"Edit {number} replaces the function '{wanted[:80]}', which {file} defines "
+            f"{len(found)} times; its functions are: {known[:600]}."
+        )
+    made = parse(edit.replace)
+    if not any(f.name.split("::")[-1] == wanted.split("::")[-1] for f in made.functions):
+        raise Mistake(f"Edit {number} must give the whole definition of '{wanted[:80]}'.")
+    start, end = _extent(text, found[0])
+    return f"{text[:start]}{edit.replace.strip(chr(10))}\n{text[end:]}"
+
+
+def _extent(text: str, function: Function) -> tuple[int, int]:
+    """A definition with its whole lines, a template line above it included."""
+    node = function.node
+    if node.parent is not None and node.parent.type == "template_declaration":
+        node = node.parent
+    start = text.rfind("\n", 0, node.start_byte) + 1
+    end = text.find("\n", function.body.end_byte)
+    return start, len(text) if end < 0 else end + 1

@@ -1,0 +1,69 @@
+"""What a model costs: the price beside it in the models file, else the table rules/prices.yml."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from ci.proposer.llm.settings import ModelSettings, Price
+from ci.trial import Frozen
+from ci.yaml_fields import read_yaml
+from rules.load import RULES, RulesError
+
+TABLE = RULES / "prices.yml"
+_DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8})$")
+
+
+class PriceRow(Frozen):
+    """One line of the table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str
+    endpoint: str
+    input: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    output: float = Field(ge=0)
+    source: str = Field(min_length=1)
+    date: date
+
+
+class PriceTable(Frozen):
+    """Every known price, in one currency."""
+
+    currency: str
+    prices: tuple[PriceRow, ...]
+
+
+@lru_cache(maxsize=4)
+def load_prices(path: Path = TABLE) -> PriceTable:
+    """The table; raises RulesError with file and fault."""
+    try:
+        return PriceTable.model_validate(read_yaml(path))
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RulesError(f"{path.name}: {place}: {first['msg']}") from problem
+
+
+def price_of(model: ModelSettings) -> Price | None:
+    """The price of a model, None when nobody knows it."""
+    if model.price is not None:
+        return model.price
+    table = load_prices()
+    host = urlsplit(model.endpoint).hostname
+    name = _DATED.sub("", model.model)
+    for row in table.prices:
+        if row.model == name and row.endpoint == host:
+            return Price(
+                input=row.input,
+                cached_input=row.cached_input,
+                output=row.output,
+                currency=table.currency,
+            )
+    return None

@@ -1,0 +1,104 @@
+"""Role 3, the inverse agent: remove exactly one optimization from a strong kernel, and name it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ci.operator import Operator
+from ci.proposer.base import Rewound
+from ci.proposer.llm.answer import Mistake, read_line, read_words
+from ci.proposer.llm.caller import Caller
+from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
+from ci.proposer.llm.dialogue import check_new, converse, nothing_left
+from ci.proposer.llm.edits import apply_edits, read_edits
+from ci.proposer.llm.prompts import attributes, machine, messages
+from ci.proposer.sources import changed_only, editable
+from ci.source_diff import git_diff
+from ci.trial import Candidate
+from ci.workload import Workload
+
+MOST_LINES: Final = 60
+"""Changed lines of a removal: a larger change is never exactly one optimization."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """One question to the inverse agent: the kernel as it is now."""
+
+    operator: Operator
+    files: dict[str, str]
+    known: frozenset[str]
+    """Hashes of the removals that were proposed already."""
+
+    def texts(self) -> dict[str, str]:
+        """The kernel texts: all that an answer may change."""
+        return editable(self.operator, self.files, self.operator.kernel_sources)
+
+    def rewound(self, text: str, model: str) -> Rewound | None:
+        """The removal of an answer, None when it says that nothing is left. Raises Mistake."""
+        if "<<<<<" not in text and nothing_left(text):
+            return None
+        title = read_line(text, "TITLE", 120)
+        description = read_line(text, "DESCRIPTION", 800)
+        if not title or not description:
+            raise Mistake("The lines 'TITLE:' and 'DESCRIPTION:' are missing.")
+        classes = known_classes(read_words(text, "CLASSES"))
+        changed = apply_edits(self.texts(), read_edits(text))
+        lines = _changed_lines(self.texts(), changed)
+        if lines > MOST_LINES:
+            raise Mistake(
+                f"The edits change {lines} lines; exactly one optimization must be removed, in at "
+                f"most {MOST_LINES} changed lines."
+            )
+        rule = f"llm-{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')[:60]}"
+        candidate = Candidate(
+            files=changed_only(self.operator, self.files | changed),
+            stage="rewind",
+            parent=Candidate(files=self.files).hash,
+            proposer="llm",
+            role="rewind",
+            model=model,
+            rationale=f"Without: {title}",
+            rule_ids=(rule,),
+        )
+        if candidate.hash in self.known:
+            raise Mistake("This very removal was proposed already; choose another optimization.")
+        check_new(candidate, self.operator, ())
+        return Rewound(
+            candidate=candidate,
+            rule_id=rule,
+            title=title,
+            description=description,
+            classes=classes,
+        )
+
+
+def remove_with(
+    caller: Caller,
+    task: Removal,
+    removed: Sequence[str],
+    workload: Workload | None,
+    device: str,
+    model: str,
+) -> Rewound | None:
+    """The removal that a model proposes. Raises Mistake and ModelUnavailable."""
+    prompt = messages(
+        "rewind",
+        attributes=attributes(task.operator, workload),
+        machine=machine(device),
+        kernel=task.texts(),
+        removed=list(removed),
+        taxonomy=taxonomy_lines(),
+        most_lines=MOST_LINES,
+    )
+    return converse(caller, "rewind", prompt, lambda text: task.rewound(text, model))
+
+
+def _changed_lines(before: dict[str, str], changed: dict[str, str]) -> int:
+    diff = git_diff({p: before[p] for p in changed}, changed)
+    return sum(
+        line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff.splitlines() if line
+    )

@@ -1,0 +1,186 @@
+"""Which model fills which role, and how it is reached: from a YAML file and the environment.
+
+Keys are never settings: a model names the environment variable that holds its key.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from ci.errors import InputError
+from ci.trial import Frozen
+from ci.yaml_fields import read_yaml
+
+Role = Literal["synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting"]
+ROLES: Final[tuple[Role, ...]] = (
+    "synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting",
+)  # fmt: skip
+OFFLINE: Final[tuple[Role, ...]] = ("synthesis", "rewind", "distillation")
+"""Asked seldom, and worth a strong model: what they make is used again and again."""
+
+KEY_VARIABLE: Final = "ASCENDOPT_LLM_API_KEY"
+OFFLINE_KEY_VARIABLE: Final = "ASCENDOPT_LLM_OFFLINE_API_KEY"
+FILE_VARIABLE: Final = "ASCENDOPT_LLM_MODELS"
+OPENAI: Final = "https://api.openai.com/v1"
+
+
+class Price(Frozen):
+    """What a model costs, in money for each million tokens."""
+
+    input: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0, description="`input` when not given.")
+    output: float = Field(default=0.0, ge=0)
+    currency: str = "USD"
+
+    def of(self, fresh: int, cached: int, output: int) -> float:
+        """Money for so many tokens."""
+        rate = self.input if self.cached_input is None else self.cached_input
+        return (fresh * self.input + cached * rate + output * self.output) / 1e6
+
+
+class ModelSettings(Frozen):
+    """One model behind one endpoint."""
+
+    model: str = Field(min_length=1, description="Name that the endpoint knows the model by.")
+    endpoint: str = Field(default=OPENAI, description="Base URL of an OpenAI-compatible API.")
+    key: str = Field(
+        default=KEY_VARIABLE,
+        pattern=r"^[A-Za-z_]\w*$",
+        description="Environment variable that holds the key; an endpoint may need none.",
+    )
+    temperature: float | None = Field(
+        default=0.2, ge=0, le=2, description="null leaves it to the endpoint."
+    )
+    max_tokens: int = Field(default=8192, ge=16, description="Longest answer, in tokens.")
+    timeout: float = Field(default=300.0, gt=0, description="Longest answer, in s, stream and all.")
+    stream: bool = Field(default=True, description="Have answers sent as they are written.")
+    structured: Literal["auto", "json_schema", "json_object", "text"] = Field(
+        default="auto",
+        description="What the endpoint can be held to; auto tries in this order and remembers.",
+    )
+    attempts: int = Field(default=5, ge=1, description="Requests for one answer before giving up.")
+    backoff: float = Field(
+        default=1.0, ge=0, description="First wait between attempts, in s; doubles up to 60 s."
+    )
+    price: Price | None = Field(default=None, description="Overrides rules/prices.yml.")
+
+    @field_validator("endpoint")
+    @classmethod
+    def _url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be a URL such as https://api.deepseek.com/v1")
+        if parts.username or parts.password or parts.query:
+            raise ValueError("must hold no user, password or query: keys come from the environment")
+        return value.rstrip("/")
+
+    @property
+    def host(self) -> str:
+        """The endpoint's host and port, for people."""
+        return urlsplit(self.endpoint).netloc
+
+    def secret(self) -> SecretStr | None:
+        """The key out of the environment, None when the variable is not set."""
+        value = os.environ.get(self.key, "").strip()
+        return SecretStr(value) if value else None
+
+
+class Models(Frozen):
+    """Models by a name of one's own, and which of them fills which role."""
+
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
+    roles: dict[Role | Literal["embedding"], str] = Field(
+        default_factory=dict, description="Name of a model by role; rules fill the others."
+    )
+
+    @model_validator(mode="after")
+    def _known(self) -> Models:
+        for role, name in self.roles.items():
+            if name not in self.models:
+                raise ValueError(f"role {role} names the model '{name}', which is not defined")
+        return self
+
+    def of(self, role: Role | Literal["embedding"]) -> ModelSettings | None:
+        """The model that fills a role, None when rules do."""
+        name = self.roles.get(role)
+        return self.models[name] if name is not None else None
+
+    def in_use(self) -> list[ModelSettings]:
+        """The models that fill a role, each once."""
+        return list({name: self.models[name] for name in self.roles.values()}.values())
+
+
+class _Environment(BaseSettings):
+    """One model from ASCENDOPT_LLM_MODEL and its kin."""
+
+    model_config = SettingsConfigDict(env_prefix="ASCENDOPT_LLM_", extra="ignore")
+
+    model: str = ""
+    endpoint: str = OPENAI
+    temperature: float | None = 0.2
+    max_tokens: int = 8192
+    timeout: float = 300.0
+
+
+class _OfflineEnvironment(_Environment):
+    """A stronger one for the offline roles, from ASCENDOPT_LLM_OFFLINE_MODEL and its kin."""
+
+    model_config = SettingsConfigDict(env_prefix="ASCENDOPT_LLM_OFFLINE_", extra="ignore")
+
+
+def load_models(file: Path | None = None) -> Models:
+    """The models of `file` (or of $ASCENDOPT_LLM_MODELS), completed from the environment.
+
+    A role that the file leaves open is filled by $ASCENDOPT_LLM_OFFLINE_MODEL when it is an
+    offline one, else by $ASCENDOPT_LLM_MODEL, else by rules. Raises `InputError`.
+    """
+    named = os.environ.get(FILE_VARIABLE, "").strip()
+    path = file or (Path(named) if named else None)
+    found = _read(path) if path is not None else Models()
+    models, roles = dict(found.models), dict(found.roles)
+    for prefix, own, key, fills in (
+        ("ASCENDOPT_LLM_OFFLINE_", _OfflineEnvironment, OFFLINE_KEY_VARIABLE, OFFLINE),
+        ("ASCENDOPT_LLM_", _Environment, KEY_VARIABLE, ROLES),
+    ):
+        try:
+            given = own()
+            if not given.model:
+                continue
+            one = ModelSettings(
+                **given.model_dump(), key=key if os.environ.get(key) else KEY_VARIABLE
+            )
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            name = prefix + str(first["loc"][0]).upper().removeprefix(prefix)
+            raise InputError(f"${name} cannot be used: {first['msg'].lower()}.") from None
+        label = f"${prefix}MODEL"
+        models[label] = one
+        roles |= {role: label for role in fills if role not in roles}
+    return Models(models=models, roles=roles)
+
+
+def _read(path: Path) -> Models:
+    data = read_yaml(path)
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: needs the mappings 'models' and 'roles'.")
+    entries = data.get("models")
+    for name, entry in entries.items() if isinstance(entries, dict) else ():
+        if isinstance(entry, dict) and {"api_key", "apikey", "token", "secret"} & set(entry):
+            raise InputError(
+                f"{path}: models.{name} holds a key; keys come only from the environment: "
+                "write `key: NAME_OF_THE_VARIABLE`, and take the key back at your provider."
+            )
+    try:
+        return Models.model_validate(data)
+    except ValidationError as problem:
+        first = problem.errors(include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(
+            f"{path}: {place}: {first['msg'].removeprefix('Value error, ')}."
+        ) from None

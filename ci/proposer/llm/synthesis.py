@@ -1,0 +1,191 @@
+"""Role 1: from host tiling and attributes S to the base program with evolution markers.
+
+The model's program goes through the checks of the rules' own template: only the tiling functions
+and the lines before them may differ from the operator, every marker stands in what may differ,
+and a base that is not the operator as it stands must pass a trial before anything builds on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast, get_args
+
+from ci.cpp_source import constants, identifiers, parse
+from ci.operator import Operator
+from ci.optimizer.knobs import find_knobs
+from ci.optimizer.synthesize import REPLACEMENT, unique_knobs
+from ci.optimizer.template import (
+    MARKER_END,
+    MARKER_START,
+    Decides,
+    EvolveBlock,
+    Knob,
+    TilingTemplate,
+    insert_markers,
+    strip_markers,
+)
+from ci.optimizer.tiling_slice import deciding
+from ci.proposer.llm.answer import Mistake
+from ci.proposer.llm.caller import Caller
+from ci.proposer.llm.dialogue import check_new, converse, reason
+from ci.proposer.llm.edits import apply_edits, read_edits
+from ci.proposer.llm.prompts import attributes, machine, messages
+from ci.proposer.sources import changed_only, editable
+from ci.trial import Candidate
+from ci.workload import Workload
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """What the model is asked about: the sources, and the regions that it may work in."""
+
+    operator: Operator
+    regions: TilingTemplate
+    """Marks whole tiling functions and the constants they use; the rest must stay."""
+
+    def template(self, text: str, model: str) -> TilingTemplate:
+        """The template of an answer. Raises Mistake."""
+        plain = self.regions.plain()
+        marked = apply_edits(plain, read_edits(text), markers=True)
+        sources, blocks, knobs = {}, list[EvolveBlock](), list[Knob]()
+        for path, new in marked.items():
+            runs = _marked_runs(new, path)
+            if not runs:
+                raise Mistake(f"{path} holds no EVOLVE-BLOCK markers.")
+            bare = strip_markers(new)
+            spans = self.regions.free_spans(path, bare)
+            if spans is None:
+                raise Mistake(
+                    f"{path} was changed outside the tiling functions; includes, registration, "
+                    "definitions and other functions must stay as they are."
+                )
+            _check_inside(bare, path, runs, spans)
+            sources[path], mine = insert_markers(bare, runs, path)
+            blocks += mine
+            knobs += find_knobs(parse(bare), path, [(first, last) for first, last, _ in runs])
+        files = changed_only(self.operator, {p: strip_markers(t) for p, t in sources.items()})
+        base = None
+        if files:
+            base = Candidate(
+                files=files,
+                stage="tiling",
+                parent=Candidate().hash,
+                proposer="llm",
+                role="synthesis",
+                model=model,
+                rationale=f"Base program of the search: {reason(text)}",
+            )
+            check_new(base, self.operator, ())
+        return TilingTemplate(
+            operator=self.operator.name,
+            sources=sources,
+            blocks=tuple(blocks),
+            knobs=tuple(unique_knobs(knobs)),
+            base=base,
+        )
+
+
+def synthesize_with(
+    caller: Caller, operator: Operator, workload: Workload, device: str, model: str
+) -> TilingTemplate | None:
+    """The template as a model makes it; None when the operator has no tiling that could be one.
+
+    Raises Mistake when the answer cannot be used, ModelUnavailable when there is none.
+    """
+    regions, functions = tiling_regions(operator)
+    if not regions.sources:
+        return None
+    prompt = messages(
+        "synthesis",
+        attributes=attributes(operator, workload),
+        machine=machine(device),
+        sources=regions.plain(),
+        functions=functions,
+    )
+    task = Synthesis(operator, regions)
+    return converse(caller, "synthesis", prompt, lambda text: task.template(text, model))
+
+
+def tiling_regions(operator: Operator) -> tuple[TilingTemplate, list[str]]:
+    """A template that marks whole tiling functions and the constants they use; their names."""
+    sources, blocks, names = {}, list[EvolveBlock](), list[str]()
+    wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
+    everything = cast(tuple[Decides, ...], get_args(Decides))
+    for path, text in editable(operator, {}, operator.tiling_sources).items():
+        if MARKER_START in text or MARKER_END in text:
+            continue  # marks of somebody else's would move ours
+        source = parse(text)
+        places = {(d.start, max(d.start, d.end - 1)) for d in deciding(source, wanted)}
+        found = [f for f in source.functions if f.name.split("::")[-1] in wanted]
+        found += [f for start, _ in places if (f := source.function_at(start)) is not None]
+        used = {n for f in found for n in identifiers(source.code(f.body))}
+        places |= {
+            (node.start_byte, node.end_byte - 1)
+            for node, name, _ in constants(source)
+            if source.code(name) in used
+        }
+        places |= {(f.node.start_byte, f.body.end_byte - 1) for f in found}
+        runs = _merged([(source.line(a), source.line(b)) for a, b in places])
+        if not found:
+            continue
+        names += dict.fromkeys(f.name for f in found)
+        sources[path], mine = insert_markers(text, [(a, b, everything) for a, b in runs], path)
+        blocks += mine
+    return TilingTemplate(operator=operator.name, sources=sources, blocks=tuple(blocks)), names
+
+
+def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Line runs in order, those that touch as one."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(runs):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return merged
+
+
+def _marked_runs(marked: str, path: str) -> list[tuple[int, int, tuple[Decides, ...]]]:
+    """The marked line runs, counted in the text without markers. Raises Mistake."""
+    if REPLACEMENT in marked:
+        raise Mistake(f"{path} holds characters that cannot be written back.")
+    runs: list[tuple[int, int, tuple[Decides, ...]]] = []
+    start: tuple[int, tuple[Decides, ...]] | None = None
+    line = 0
+    for row in marked.splitlines():
+        bare = row.lstrip()
+        if bare.startswith(MARKER_START):
+            if start is not None:
+                raise Mistake(f"In {path} an EVOLVE-BLOCK begins inside another one.")
+            words = bare[len(MARKER_START) :].split()
+            decides = tuple(w for w in get_args(Decides) if w in words)
+            start = (line + 1, cast(tuple[Decides, ...], decides) or ("partition",))
+        elif bare.startswith(MARKER_END):
+            if start is None or line < start[0]:
+                raise Mistake(f"In {path} an EVOLVE-BLOCK ends that did not begin, or is empty.")
+            runs.append((start[0], line, start[1]))
+            start = None
+        else:
+            line += 1
+    if start is not None:
+        raise Mistake(f"In {path} an EVOLVE-BLOCK is not closed.")
+    return runs
+
+
+def _check_inside(
+    bare: str,
+    path: str,
+    runs: list[tuple[int, int, tuple[Decides, ...]]],
+    spans: tuple[tuple[int, int], ...],
+) -> None:
+    """Raise Mistake when a marked run reaches beyond the tiling functions."""
+    starts = [0]
+    for row in bare.splitlines(keepends=True):
+        starts.append(starts[-1] + len(row))
+    for first, last, _ in runs:
+        begin, end = starts[first - 1], starts[last]
+        if not any(a <= begin and end <= b for a, b in spans):
+            raise Mistake(
+                f"In {path} the block at line {first} reaches beyond the tiling functions; only "
+                "what lies in them, or directly before them, can be evolved."
+            )

@@ -1,0 +1,19 @@
+"""The texts that a proposer works on: what may be changed, and what differs in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ci.operator import Operator
+from ci.optimizer.synthesize import REPLACEMENT
+
+
+def editable(operator: Operator, files: dict[str, str], paths: Iterable[str]) -> dict[str, str]:
+    """Those of the sources, as overlaid by `files`, that can be written back without loss."""
+    texts = operator.texts(files)
+    return {p: texts[p] for p in paths if REPLACEMENT not in texts[p]}
+
+
+def changed_only(operator: Operator, files: dict[str, str]) -> dict[str, str]:
+    """Only the files that differ from the repository's: equal programs get equal hashes."""
+    return {p: t for p, t in files.items() if t != operator.read(p)}
