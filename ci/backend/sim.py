@@ -11,9 +11,10 @@ from ci.backend.tiled import TiledBuild
 from ci.errors import TrialFailure
 from ci.operator import Operator
 from ci.sandbox import Limits
+from ci.simulator.kernel_cores import Cores, cores_of
 from ci.simulator.kernel_unit import KernelVariant
 from ci.simulator.launch import LaunchSpec, launch
-from ci.simulator.symbols import check_symbols
+from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
 from ci.simulator.toolchain import Toolchain
 from ci.trial import Fingerprint, Outcome
 from ci.workload import Workload, WorkloadCase
@@ -75,8 +76,22 @@ class SimulatorBuild(TiledBuild):
         self._lock = threading.Lock()
 
     def kernel(self, variant: KernelVariant) -> Path:
-        """Compile a variant and pass it through the second guard, once."""
-        kernel = self.toolchain.compile_kernel(self.operator, self.texts, variant)
+        """The variant built for its vector cores, or for cube cores where it has no others."""
+        return self.kernels(variant)[1]
+
+    def kernels(self, variant: KernelVariant) -> tuple[Cores, Path, Path | None]:
+        """The variant built for the cores that it runs on: which, and one or two libraries."""
+        vector = self._kernel(variant, "vector")
+        sources = [t for f, t in self.texts.items() if f.startswith("op_kernel/")]
+        cores = cores_of(defined_symbols(vector), undefined_symbols(vector), sources)
+        if cores.cubes == 0:
+            return cores, vector, None
+        cube = self._kernel(variant, "cube")
+        return (cores, vector, cube) if cores.mixed else (cores, cube, None)
+
+    def _kernel(self, variant: KernelVariant, core: str) -> Path:
+        """Compile for a kind of core and pass the result through the second guard, once."""
+        kernel = self.toolchain.compile_kernel(self.operator, self.texts, variant, core)
         with self._lock:
             if kernel in self._checked:
                 return kernel
@@ -97,8 +112,11 @@ class SimulatorBuild(TiledBuild):
     ) -> CaseRun:
         """Tile, compile the kernel that the tiling selected unless it is there, launch."""
         answer = self.tile(case, inputs, outputs)
+        cores, kernel, cube_kernel = self.kernels(self.variant(case, answer))
         spec = LaunchSpec(
-            kernel=self.kernel(self.variant(case, answer)),
+            kernel=kernel,
+            cores=cores,
+            cube_kernel=cube_kernel,
             block_dim=answer.block_dim,
             tiling_key=answer.tiling_key,
             tiling=answer.data,

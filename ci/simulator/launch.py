@@ -16,10 +16,14 @@ from ci.backend.base import Array, Tensors
 from ci.errors import TrialFailure
 from ci.ledger import book_machine, booked
 from ci.sandbox import Limits, run
+from ci.simulator.kernel_cores import VECTOR, Cores
 from ci.simulator.kernel_unit import SYSTEM_WORKSPACE
 from ci.simulator.toolchain import operator_lines
 from ci.trial import Evidence, Outcome, PipeTime
 from rules.devices import Device
+
+CUBE_SITE = 0x80000000
+"""Bit of a code address in a report: it lies in the kernel of the cube cores."""
 
 HOT_LINES = 12
 """Source lines that a profile lists."""
@@ -33,6 +37,7 @@ class LaunchSpec:
     """What the host tiling decided, and the kernel built for it."""
 
     kernel: Path
+    """For vector cores; where there are none, for cube cores."""
     block_dim: int
     tiling_key: int
     tiling: bytes
@@ -42,6 +47,14 @@ class LaunchSpec:
     """Output index → index of the input whose memory it shares."""
     initial: dict[int, float]
     """Output index → value that fills it before the launch; others hold garbage."""
+    cores: Cores = VECTOR
+    cube_kernel: Path | None = None
+    """For the cube cores of a launch on both kinds."""
+
+    @property
+    def kernels(self) -> tuple[Path, ...]:
+        """What the machine loads."""
+        return (self.kernel, self.cube_kernel) if self.cube_kernel else (self.kernel,)
 
 
 @dataclass(frozen=True)
@@ -71,9 +84,9 @@ def launch(
         request, files = _write_request(folder, device, spec, inputs, outputs, timeline)
         with booked("run"):
             done = run(
-                [str(runner), str(request), str(spec.kernel)],
+                [str(runner), str(request), *map(str, spec.kernels)],
                 cwd=folder,
-                readable=[runner.parent, spec.kernel.parent],
+                readable=[runner.parent, *(kernel.parent for kernel in spec.kernels)],
                 writable=[folder],
                 limits=limits,
             )
@@ -86,14 +99,14 @@ def launch(
                 Evidence(message=f"The kernel's run {done.ending()}.", details=said[-2000:]),
             )
         if report.get("outcome") != "ok":
-            raise _failure(report, spec.kernel)
+            raise _failure(report, spec)
         book_machine(_host_seconds(report))
         if timeline:
             (folder / "timeline.jsonl").replace(timeline)
         return LaunchResult(
             outputs=_read_outputs(files, outputs),
-            pipes=_pipe_time(report, spec.kernel),
-            warnings=_warnings(report, spec.kernel),
+            pipes=_pipe_time(report, spec),
+            warnings=_warnings(report, spec),
         )
 
 
@@ -112,6 +125,7 @@ def _write_request(
     lines = [
         f"constants\t{folder / 'constants'}",
         f"block_dim\t{spec.block_dim}",
+        f"cores\t{spec.cores.cubes}\t{spec.cores.vectors}",
         f"tiling_key\t{spec.tiling_key}",
         f"auto_sync\t{int(spec.auto_sync)}",
         f"tiling\t{folder / 'tiling'}",
@@ -199,7 +213,7 @@ def _read_array(path: Path, like: Array) -> Array:
     return np.fromfile(path, dtype=like.dtype).reshape(like.shape)
 
 
-def _failure(report: dict[str, Any], kernel: Path) -> TrialFailure:
+def _failure(report: dict[str, Any], spec: LaunchSpec) -> TrialFailure:
     try:
         outcome = Outcome(str(report.get("outcome")))
     except ValueError:
@@ -207,7 +221,7 @@ def _failure(report: dict[str, Any], kernel: Path) -> TrialFailure:
     if outcome not in (Outcome.LAUNCH_ERROR, Outcome.RACE, Outcome.MEMORY_ERROR):
         outcome = Outcome.LAUNCH_ERROR
     sites = [str(report.get(name, "")) for name in ("site", "other_site")]
-    places = operator_lines(kernel, [s if _is_hex(s) else "0x0" for s in sites])
+    places = _places(spec, sites)
     details = str(report.get("details", ""))[:2000]
     if places[1][0]:
         details = f"{details}\nthe other access: {places[1][0]}:{places[1][1]}".strip()
@@ -222,11 +236,23 @@ def _failure(report: dict[str, Any], kernel: Path) -> TrialFailure:
     )
 
 
-def _is_hex(text: str) -> bool:
+def _places(spec: LaunchSpec, sites: Sequence[str]) -> list[tuple[str, int]]:
+    """Source places of the report's code addresses, in the kernel that each belongs to."""
+    offsets = [_offset(site) for site in sites]
+    on_cube = [bool(offset & CUBE_SITE) for offset in offsets]
+    words = [hex(offset & ~CUBE_SITE) for offset in offsets]
+    places = operator_lines(spec.kernel, words)
+    if any(on_cube) and spec.cube_kernel:
+        others = operator_lines(spec.cube_kernel, words)
+        places = [o if cube else p for p, o, cube in zip(places, others, on_cube, strict=True)]
+    return places
+
+
+def _offset(text: str) -> int:
     try:
-        return int(text, 16) >= 0
+        return max(0, int(text, 16))
     except ValueError:
-        return False
+        return 0
 
 
 def _host_seconds(report: dict[str, Any]) -> dict[str, float]:
@@ -237,11 +263,11 @@ def _host_seconds(report: dict[str, Any]) -> dict[str, float]:
     return {str(k): float(v) for k, v in given.items() if isinstance(v, int | float)}
 
 
-def _pipe_time(report: dict[str, Any], kernel: Path) -> PipeTime:
+def _pipe_time(report: dict[str, Any], spec: LaunchSpec) -> PipeTime:
     fields = {name: report[name] for name in PipeTime.model_fields if name in report}
     try:
         hot = [(str(s), float(c)) for s, c in fields.pop("hot_lines", [])]
-        places = operator_lines(kernel, [s if _is_hex(s) else "0x0" for s, _ in hot])
+        places = _places(spec, [s for s, _ in hot])
         by_line: dict[tuple[str, int], float] = {}
         for place, (_, cycles) in zip(places, hot, strict=True):
             if place[0]:
@@ -255,11 +281,11 @@ def _pipe_time(report: dict[str, Any], kernel: Path) -> PipeTime:
         ) from problem
 
 
-def _warnings(report: dict[str, Any], kernel: Path) -> tuple[str, ...]:
+def _warnings(report: dict[str, Any], spec: LaunchSpec) -> tuple[str, ...]:
     """The machine's warnings as lines with the operator's source place."""
     rows = [w for w in report.get("warnings", []) if isinstance(w, dict)]
     sites = [str(w.get("site", "")) for w in rows]
-    places = operator_lines(kernel, [s if _is_hex(s) else "0x0" for s in sites])
+    places = _places(spec, sites)
     return tuple(
         f"{file}:{line}: {w.get('message', '')}" if file else str(w.get("message", ""))
         for w, (file, line) in zip(rows, places, strict=True)

@@ -40,9 +40,16 @@ def instructions(machine_runner: Path) -> frozenset[str]:
     return frozenset(n for n in names if not _INTERNAL.match(n))
 
 
-def undefined_symbols(library: Path) -> list[str]:
+@lru_cache(maxsize=512)
+def undefined_symbols(library: Path) -> tuple[str, ...]:
     """What a shared library leaves to its loader, without version suffixes."""
-    return sorted(_nm(library, "--undefined-only"))
+    return tuple(sorted(_nm(library, "--undefined-only")))
+
+
+@lru_cache(maxsize=512)
+def defined_symbols(library: Path) -> tuple[str, ...]:
+    """What a shared library shows."""
+    return tuple(sorted(_nm(library, "--defined-only")))
 
 
 def _nm(file: Path, which: str) -> set[str]:

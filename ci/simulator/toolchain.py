@@ -49,9 +49,15 @@ KERNEL_FLAGS = (
     # kernel's own code is shown to the machine, which checks and charges those to GM and UB.
     "-fsanitize-coverage=trace-pc",
     "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0",
-    # The dav-c220 vector core, as the operator compiler names it.
-    "-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220", "-D__DAV_C220_VEC__", "-D__DAV_VEC__",
+    # The dav-c220 AI core, as the operator compiler names it.
+    "-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220",
 )  # fmt: skip
+
+CORE_FLAGS = {
+    "vector": ("-D__DAV_C220_VEC__", "-D__DAV_VEC__"),
+    "cube": ("-D__DAV_C220_CUBE__", "-D__DAV_CUBE__"),
+}
+"""By kind of core: a kernel for both is built twice."""
 
 KINDS = ("kernel", "host", "object", "machine", "kernel_prefix", "host_prelude")
 """Kinds of cache entries."""
@@ -138,33 +144,45 @@ class Toolchain:
     @cached_property
     def kernel_prefix(self) -> Path:
         """Folder of `prefix.h`, which includes the AscendC headers, and its compiled form."""
-        key = digest(
-            [compiler_version(), *KERNEL_FLAGS, self._device_headers, self._machine_headers]
-        )
-        return self.cache.get("kernel_prefix", key, self._build_kernel_prefix)
+        return self._kernel_prefix("vector")
 
-    def _build_kernel_prefix(self, folder: Path) -> None:
-        (folder / "prefix.h").write_text(f'#include "{DEVICE_HEADERS}/kernel_operator.h"\n')
-        compile_trusted(
-            [*KERNEL_FLAGS, *_device_includes(), "-x", "c++-header", "prefix.h"], folder
-        )
+    @cached_property
+    def cube_prefix(self) -> Path:
+        """The same for cube cores."""
+        return self._kernel_prefix("cube")
+
+    def _kernel_prefix(self, core: str) -> Path:
+        flags = [*KERNEL_FLAGS, *CORE_FLAGS[core]]
+        key = digest([compiler_version(), *flags, self._device_headers, self._machine_headers])
+
+        def make(folder: Path) -> None:
+            (folder / "prefix.h").write_text(f'#include "{DEVICE_HEADERS}/kernel_operator.h"\n')
+            compile_trusted([*flags, *_device_includes(), "-x", "c++-header", "prefix.h"], folder)
+
+        return self.cache.get("kernel_prefix", key, make)
 
     def compile_kernel(
-        self, operator: Operator, texts: Mapping[str, str], variant: KernelVariant
+        self,
+        operator: Operator,
+        texts: Mapping[str, str],
+        variant: KernelVariant,
+        core: str = "vector",
     ) -> Path:
-        """Compile one kernel variant; answers the path of `kernel.so`.
+        """Compile one kernel variant for a kind of core; answers the path of `kernel.so`.
 
         `texts` are all sources of the operator by relative path, a candidate's included.
         Raises TrialFailure(COMPILE_ERROR).
         """
+        prefix = self.kernel_prefix if core == "vector" else self.cube_prefix
         laid = kernel_texts(operator, texts)
         unit = translation_unit(operator, variant, texts[operator.kernel_entry])
         arguments = [
             *KERNEL_FLAGS,
+            *CORE_FLAGS[core],
             *_include_folders(operator),
             *_device_includes(),
             "-include",
-            str(self.kernel_prefix / "prefix.h"),
+            str(prefix / "prefix.h"),
             "-c",
             "kernel_unit.cpp",
             "-o",
@@ -185,7 +203,7 @@ class Toolchain:
             with tempfile.TemporaryDirectory(prefix="ascendopt-build-") as name:
                 place = lay_operator(Path(name).resolve(), operator, laid)
                 lay(place, {"kernel_unit.cpp": unit})
-                readable = [MACHINE, DEVICE_HEADERS, self.kernel_prefix, *operator.include_folders]
+                readable = [MACHINE, DEVICE_HEADERS, prefix, *operator.include_folders]
                 named = [f"-ffile-prefix-map={place}=.", *arguments]
                 compile_candidate(named, place, [Path(name).resolve(), *readable], "kernel")
                 compile_candidate(KERNEL_LINK, place, [], "kernel")

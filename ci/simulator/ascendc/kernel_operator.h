@@ -2,6 +2,7 @@
 // public API documentation; every call lowers to the instructions of machine/intrinsics.h.
 #pragma once
 
+#include "api/cube.h"
 #include "api/data_copy.h"
 #include "api/list_tensor.h"
 #include "api/vector_binary.h"

@@ -68,13 +68,20 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer) {
     static const double burst_cycles = constants().get("gm.burst_cycles");
     static const double memory_latency = constants().get("hbm.extra_latency");
     static const double same_address = constants().get("l2.same_address_penalty");
-    static const double issue[] = {constants().get("mte2.issue_cycles"),
-                                   constants().get("mte3.issue_cycles")};
-    static const double rate[] = {constants().get("mte2.bytes_per_cycle"),
-                                  constants().get("mte3.bytes_per_cycle")};
-    static const double latency[] = {constants().get("mte2.latency"),
-                                     constants().get("mte3.latency")};
-    const int side = transfer.write ? 1 : 0;
+    // By port: into UB, out of UB, into L1, out of L0C.
+    static const double issue[] = {
+        constants().get("mte2.issue_cycles"), constants().get("mte3.issue_cycles"),
+        constants().get("mte2.issue_cycles"), constants().get("fix.issue_cycles")};
+    static const double rate[] = {
+        constants().get("mte2.bytes_per_cycle"), constants().get("mte3.bytes_per_cycle"),
+        constants().get("mte2.l1_bytes_per_cycle"), constants().get("fix.bytes_per_cycle")};
+    static const double latency[] = {
+        constants().get("mte2.latency"), constants().get("mte3.latency"),
+        constants().get("mte2.latency"), constants().get("fix.latency")};
+    static const double burst[] = {burst_cycles, burst_cycles,
+                                   constants().get("mte2.l1_burst_cycles"),
+                                   constants().get("fix.burst_cycles")};
+    const int side = int(transfer.port);
     Flow flow{};
     flow.core = core;
     flow.pipe = pipe;
@@ -83,7 +90,8 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer) {
     const uint64_t place = transfer.start % WINDOW;
     const bool crosses = place != 0 && place + transfer.length > WINDOW;
     flow.remaining = double(transfer.bytes()) * (crosses ? misaligned : 1.0);
-    const double least = std::max(issue[side], burst_cycles * transfer.count);
+    const double least = std::max({issue[side], burst[side] * transfer.count,
+                                   double(transfer.least)});
     flow.cap = std::min(rate[side], flow.remaining / least);
     // Several cores that read one place at the same time hold each other up.
     if (!transfer.write) {

@@ -76,6 +76,7 @@ void pad(uint8_t* burst, uint32_t left, uint32_t length, uint32_t right, uint32_
 
 void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, uint32_t left,
              uint32_t right, uint32_t element, const void* site) {
+    if (current->cube) return;  // its compiler leaves copies to and from UB out
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE2, mnemonic, site);
     Hazards hazards(MTE2, mnemonic, site);
     const Transfer span{reinterpret_cast<uint64_t>(src), bursts.gm_stride, bursts.gm_length,
@@ -147,11 +148,12 @@ void store(const Transfer& span, uint8_t* to, const uint8_t* from, const void* s
 
 void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts,
               const void* site) {
+    if (current->cube) return;
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE3, mnemonic, site);
     Core& core = *current;
     Hazards hazards(MTE3, mnemonic, site);
     const Transfer span{reinterpret_cast<uint64_t>(dst), bursts.gm_stride, bursts.gm_length,
-                        bursts.count, true};
+                        bursts.count, true, false, Port::FROM_UB};
     const uint32_t offset =
         check_ub(src, ub_extent(bursts), BLOCK_BYTES, false, mnemonic, site);
     check_gm(span, mnemonic, site);
@@ -266,6 +268,7 @@ void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t
     const void* site = __builtin_return_address(0);
     static const float rate = static_cast<float>(constants().get("vector.copy_bytes_per_cycle"));
     static const float latency = static_cast<float>(constants().get("vector.copy_latency"));
+    if (current->cube) return;
     if (bursts == 0 || length == 0) return append_nothing(V, "copy_ubuf_to_ubuf", site);
     const Bursts from = block_bursts(bursts, length, 0, src_gap);
     const Bursts to = block_bursts(bursts, length, 0, dst_gap);

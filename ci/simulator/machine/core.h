@@ -16,6 +16,22 @@
 namespace dav {
 
 constexpr uint32_t UB_BYTES = 192 * 1024;
+
+// The memories of a core. A core's memories lie at fixed distances from its UB, with unmapped pages
+// between them; such a distance ("local offset") names a byte of any of them.
+enum class Memory : uint8_t { UB, L1, L0A, L0B, L0C, BIAS, FIXBUF };
+struct MemoryPlace {
+    const char* name;
+    uint32_t start;  // local offset
+    uint32_t bytes;
+};
+constexpr MemoryPlace MEMORIES[] = {
+    {"UB", 0, UB_BYTES},          {"L1", 0x100000, 512 * 1024},  {"L0A", 0x190000, 64 * 1024},
+    {"L0B", 0x1a8000, 64 * 1024}, {"L0C", 0x1c0000, 128 * 1024}, {"the bias table", 0x1e8000, 1024},
+    {"the fixpipe buffer", 0x1ec000, 7 * 1024},
+};
+constexpr uint32_t LOCAL_BYTES = 0x1f0000;  // local offsets of a cube core
+inline const MemoryPlace& place_of(Memory memory) { return MEMORIES[int(memory)]; }
 constexpr uint32_t BLOCK_BYTES = 32;    // unit of UB addressing, strides and hazard shadows
 constexpr uint32_t REPEAT_BYTES = 256;  // what the vector unit takes in a repeat
 
@@ -70,6 +86,9 @@ void issue_scalar(uint32_t cycles);
 // Where an UB pointer really lies on this host. Accepts real host addresses within this core's UB
 // and, for front door 2, true offsets below 256 KiB. Check with issue_* first.
 uint8_t* ub_address(const void* pointer);
+// The local offset of a pointer into one of the memories, or UINT32_MAX when it is none. Accepts
+// host addresses and true offsets within that memory.
+uint32_t local_offset(Memory memory, const void* pointer);
 // The true UB offset of a pointer, or a value >= UB_BYTES when it is not in UB.
 uint32_t ub_offset(const void* pointer);
 

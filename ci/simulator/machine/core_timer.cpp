@@ -73,6 +73,9 @@ bool CoreTimer::step_pipe(int pipe) {
             flags_[pipe][record.peer][record.event].push_back(
                 std::max(state.complete, head.issued) + flag_latency_);
             break;
+        case Kind::CORE_SET:
+            world_.core_set(record.argument, std::max(state.complete, head.issued));
+            break;
         case Kind::WAIT_FLAG: {
             std::deque<double>& flag = flags_[record.peer][pipe][record.event];
             if (flag.empty()) return false;
@@ -183,9 +186,14 @@ bool CoreTimer::step_scalar() {
             arrived_ = false;
             wait(S, SYNC, scalar_, until);
             break;
-        case Kind::CORE_SET: world_.core_set(record.argument, scalar_); break;
+        case Kind::CORE_SET:
+            if (record.pipe == S)
+                world_.core_set(record.argument, scalar_);
+            else if (!dispatch(next_))
+                return false;
+            break;
         case Kind::CORE_WAIT:
-            if (!world_.core_wait(record.argument, until)) return false;
+            if (!world_.core_wait(core_.index, record.argument, until)) return false;
             wait(S, SYNC, scalar_, until);
             break;
         case Kind::END:

@@ -24,7 +24,7 @@ class TimerWorld {
     // The core has come to rendezvous `number`; true with its end in `release` once all have.
     virtual bool sync_all(int core, uint32_t number, double time, double& release) = 0;
     virtual void core_set(uint32_t number, double time) = 0;
-    virtual bool core_wait(uint32_t number, double& time) = 0;
+    virtual bool core_wait(int core, uint32_t number, double& time) = 0;
     virtual void block_ended(int core, double time) = 0;
 };
 
@@ -44,6 +44,7 @@ class CoreTimer {
     void transfer_ended(int pipe, double occupied_until, double latency);
     bool ended() const { return ended_; }
     bool begun() const { return begun_; }
+    bool on_cube() const { return core_.cube; }
     double start_time() const { return start_; }
     double end_time() const { return end_; }
     double busy(int pipe) const { return pipes_[pipe].busy; }

@@ -9,6 +9,7 @@
 
 #include "image.h"
 #include "machine.h"
+#include "memory.h"
 #include "scalar.h"
 #include "sync.h"
 
@@ -31,12 +32,12 @@ struct Fiber {
 
 ucontext_t scheduler;
 std::vector<std::unique_ptr<Fiber>> fibers;
-void (*block_entry)(unsigned char**);
+KernelEntries block_entries;
 unsigned char** block_arguments;
 int ended = 0;
 
 void start_block() {
-    block_entry(block_arguments);
+    (current->cube ? block_entries.cube : block_entries.vector)(block_arguments);
     check_flags_at_end();
     fibers[current->index]->ended = true;
     ++ended;
@@ -64,12 +65,18 @@ void resume(int index) {
     Fiber& fiber = *fibers[index];
     current = launch().cores[index];
     enter_image(index);
-    if (!fiber.started) prepare(fiber);
+    if (!fiber.started) {
+        take_memory(*current);
+        prepare(fiber);
+    }
     fiber.ready = nullptr;
     swapcontext(&scheduler, &fiber.context);
     charge_basic_blocks();
-    leave_image(index);
-    if (fiber.ended) munmap(fiber.stack, STACK_BYTES + GUARD_BYTES);
+    leave_image(index, fiber.ended);
+    if (fiber.ended) {
+        munmap(fiber.stack, STACK_BYTES + GUARD_BYTES);
+        return_memory(*current);
+    }
     current = nullptr;
 }
 
@@ -80,7 +87,8 @@ void resume(int index) {
         if (fibers[index]->ended) continue;
         if (site == nullptr) {
             site = fibers[index]->site;
-            waiting = "core " + std::to_string(index) + " waits at " + fibers[index]->what;
+            waiting = (launch().cores[index]->cube ? "cube core " : "core ") +
+                      std::to_string(index) + " waits at " + fibers[index]->what;
         }
     }
     fail(Outcome::LAUNCH_ERROR, site, nullptr,
@@ -90,18 +98,25 @@ void resume(int index) {
 
 }  // namespace
 
-void run_blocks(void (*entry)(unsigned char**), unsigned char** arguments) {
-    block_entry = entry;
+void run_blocks(const KernelEntries& entries, unsigned char** arguments) {
+    block_entries = entries;
     block_arguments = arguments;
-    for (int index = 0; index < launch().block_dim; ++index)
-        fibers.push_back(std::make_unique<Fiber>());
-    while (ended < launch().block_dim) {
+    const int count = static_cast<int>(launch().cores.size());
+    for (int index = 0; index < count; ++index) fibers.push_back(std::make_unique<Fiber>());
+    const int cores_a_block = launch().cubes_per_block + launch().vectors_per_block;
+    std::vector<int> cores_left(launch().block_dim, cores_a_block);
+    int finished_blocks = 0;
+    while (ended < count) {
         bool progress = false;
-        for (int index = 0; index < launch().block_dim; ++index) {
+        for (int index = 0; index < count; ++index) {
             Fiber& fiber = *fibers[index];
+            // A block starts when there are cores for it.
+            const int block = launch().cores[index]->block;
+            if (block >= finished_blocks + launch().resident_blocks) break;
             if (fiber.ended || (fiber.ready != nullptr && !fiber.ready(fiber.argument))) continue;
             resume(index);
             progress = true;
+            if (fiber.ended && --cores_left[block] == 0) ++finished_blocks;
         }
         if (!progress) deadlock();
     }

@@ -1,12 +1,14 @@
-// Blocks as fibers on one thread: each runs until it must wait for another core, in core order,
+// Cores as fibers on one thread: each runs until it must wait for another core, in core order,
 // so that a launch is deterministic.
 #pragma once
 
+#include "image.h"
+
 namespace dav {
 
-// Runs `block_dim` blocks of entry(arguments) to their end. Ends the launch as a launch error
+// Runs every core's entry(arguments) to its end. Ends the launch as a launch error
 // when the remaining blocks wait for each other for ever.
-void run_blocks(void (*entry)(unsigned char**), unsigned char** arguments);
+void run_blocks(const KernelEntries& entries, unsigned char** arguments);
 
 // Called on a fiber: gives other blocks a turn until `ready(argument)` holds. `what` says in
 // words what is waited for ("SyncAll").

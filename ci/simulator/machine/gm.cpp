@@ -129,7 +129,7 @@ void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
 
 void note_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
     Core& core = *current;
-    if (launch().block_dim == 1) return;
+    if (launch().cores.size() == 1) return;
     const uint32_t segment = static_cast<uint32_t>(core.segments.size());
     const bool dense = span.count == 1 || span.stride == span.length;
     const uint64_t low = span.start;
@@ -163,7 +163,7 @@ void note_shared(const Transfer& span, bool changed, const void* site, bool atom
 
 void order_after(const std::vector<Release>& releases) {
     Core& core = *current;
-    std::vector<uint32_t> known(launch().block_dim, 0);
+    std::vector<uint32_t> known(launch().cores.size(), 0);
     if (!core.segments.empty()) known = core.segments.back();
     for (const Release& release : releases) {
         known[release.core] = std::max(known[release.core], release.number);
@@ -179,7 +179,7 @@ void order_after(const std::vector<Release>& releases) {
 
 uint32_t release_segment() {
     Core& core = *current;
-    std::vector<uint32_t> known(launch().block_dim, 0);
+    std::vector<uint32_t> known(launch().cores.size(), 0);
     if (!core.segments.empty()) known = core.segments.back();
     core.segments.push_back(known);
     return static_cast<uint32_t>(core.segments.size());
@@ -207,14 +207,14 @@ void judge(const Burst& a, const Burst& b) {
     if (a.core == b.core || !(a.access->span.write || b.access->span.write)) return;
     if (a.access->atomic && b.access->atomic) return;
     if (ordered(a, b)) return;
-    const void* site = launch().image + b.access->site;
+    const void* site = site_address(b.access->site);
     const std::string where = describe_gm(std::max(a.low, b.low));
     if (a.access->span.write && b.access->span.write && !(a.access->changed && b.access->changed)) {
         warn(site, "overlap", "Cores %d and %d both write %s, with equal values.", a.core, b.core,
              where.c_str());
         return;
     }
-    fail(Outcome::RACE, site, launch().image + a.access->site,
+    fail(Outcome::RACE, site, site_address(a.access->site),
          "Core %d %s and core %d %s the same global memory, %s, and no SyncAll or cross-core flag "
          "orders the two.",
          a.core, a.access->span.write ? "writes" : "reads", b.core,

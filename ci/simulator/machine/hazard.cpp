@@ -6,8 +6,8 @@
 namespace dav {
 namespace {
 
-int reader_index(int pipe) { return pipe == S ? 0 : pipe == V ? 1 : 2; }
-constexpr int READER_PIPE[UB_READERS] = {S, V, MTE3};
+constexpr int READER_PIPE[LOCAL_READERS] = {S, V, MTE3, MTE1, M, FIX};
+constexpr int READER_INDEX[PIPES] = {0, 1, 4, 3, 2, 2, 0, 5};
 
 uint32_t first_block(uint32_t offset) { return offset / BLOCK_BYTES; }
 uint32_t end_block(uint32_t offset, uint32_t bytes) {
@@ -45,6 +45,13 @@ bool overlap(const Transfer& a, const Transfer& b) {
 
 std::string describe_ub(uint32_t offset, uint32_t bytes) {
     char text[160];
+    for (int memory = int(Memory::L1); memory <= int(Memory::FIXBUF); ++memory) {
+        const MemoryPlace& place = MEMORIES[memory];
+        if (offset < place.start || offset >= place.start + place.bytes) continue;
+        std::snprintf(text, sizeof(text), "bytes 0x%x..0x%x of %s", offset - place.start,
+                      offset - place.start + bytes - 1, place.name);
+        return text;
+    }
     const char* buffer = "";
     for (const BufferNote& note : current->buffers)
         if (offset >= note.offset && offset < note.offset + note.bytes) buffer = note.name.c_str();
@@ -63,6 +70,10 @@ Hazards::Hazards(int pipe, const char* mnemonic, const void* site)
 }
 
 void Hazards::need(int pipe, uint32_t record, Hazard kind, uint64_t address, bool gm) {
+    if (unit_flag_ && !gm && pipe != pipe_ && (pipe == M || pipe == FIX)) {
+        flagged_[pipe] = std::max(flagged_[pipe], record);
+        return;
+    }
     if (record <= needed_[pipe]) return;
     needed_[pipe] = record;
     kind_[pipe] = kind;
@@ -75,11 +86,11 @@ void Hazards::read_ub(uint32_t offset, uint32_t bytes) {
     const uint32_t end = end_block(offset, bytes);
     uint32_t known = 0;
     for (uint32_t block = first_block(offset); block < end; ++block) {
-        const uint32_t record = current->writer[block];
+        const uint32_t record = current->local->writer[block];
         if (record == known) continue;
         known = record;
         const int pipe = current->records[record].pipe;
-        if (record > clock.seen[pipe] && !(pipe == pipe_ && pipe != V))
+        if (record > clock.seen[pipe] && (pipe != pipe_ || pipe == V || small_sum_))
             need(pipe, record, Hazard::READ_AFTER_WRITE, uint64_t(block) * BLOCK_BYTES, false);
     }
 }
@@ -90,7 +101,7 @@ void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
     const uint32_t end = end_block(offset, bytes);
     uint32_t known = 0;
     for (uint32_t block = start; block < end; ++block) {
-        const uint32_t record = current->writer[block];
+        const uint32_t record = current->local->writer[block];
         if (record == known) continue;
         known = record;
         const int pipe = current->records[record].pipe;
@@ -100,13 +111,13 @@ void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
         else
             need(pipe, record, Hazard::WRITE_AFTER_WRITE, uint64_t(block) * BLOCK_BYTES, false);
     }
-    for (int index = 0; index < UB_READERS; ++index) {
+    for (int index = 0; index < LOCAL_READERS; ++index) {
         const int pipe = READER_PIPE[index];
         if (pipe == pipe_) continue;
         const uint32_t seen = clock.seen[pipe];
         for (uint32_t block = start; block < end; ++block)
-            if (current->reader[index][block] > seen)
-                need(pipe, current->reader[index][block], Hazard::WRITE_AFTER_READ,
+            if (current->local->reader[index][block] > seen)
+                need(pipe, current->local->reader[index][block], Hazard::WRITE_AFTER_READ,
                      uint64_t(block) * BLOCK_BYTES, false);
     }
 }
@@ -116,7 +127,7 @@ void Hazards::read_gm(const Transfer& span) {
         if (pipe == pipe_) continue;
         const uint32_t count = std::min<uint32_t>(current->recent_count[pipe][1], RECENT);
         for (uint32_t i = 0; i < count; ++i) {
-            const RecentAccess& other = current->recent[pipe][1][i];
+            const RecentAccess& other = current->local->recent[pipe][1][i];
             if (other.record > current->clocks[pipe_].seen[pipe] && overlap(span, other.span))
                 need(pipe, other.record, Hazard::READ_AFTER_WRITE, other.low, true);
         }
@@ -129,7 +140,7 @@ void Hazards::write_gm(const Transfer& span) {
         for (int write = 0; write < 2; ++write) {
             const uint32_t count = std::min<uint32_t>(current->recent_count[pipe][write], RECENT);
             for (uint32_t i = 0; i < count; ++i) {
-                const RecentAccess& other = current->recent[pipe][write][i];
+                const RecentAccess& other = current->local->recent[pipe][write][i];
                 if (other.record > current->clocks[pipe_].seen[pipe] && overlap(span, other.span))
                     need(pipe, other.record,
                          write ? Hazard::WRITE_AFTER_WRITE : Hazard::WRITE_AFTER_READ, other.low,
@@ -144,7 +155,24 @@ void Hazards::after(int pipe, uint32_t record) {
         need(pipe, record, Hazard::READ_AFTER_WRITE, 0, false);
 }
 
+// A unit flag is hardware between two pipes: it waits without an instruction.
+void Hazards::settle_unit_flags() {
+    for (const int pipe : {int(M), int(FIX)}) {
+        if (flagged_[pipe] == 0) continue;
+        Record wait;
+        wait.kind = Kind::DEPEND;
+        wait.pipe = static_cast<uint8_t>(pipe_);
+        wait.peer = static_cast<uint8_t>(pipe);
+        wait.argument = flagged_[pipe];
+        wait.name = mnemonic_number("unit_flag");
+        append(wait, site_);
+        uint32_t& seen = current->clocks[pipe_].seen[pipe];
+        seen = std::max(seen, flagged_[pipe]);
+    }
+}
+
 void Hazards::settle() {
+    settle_unit_flags();
     for (int pipe = 0; pipe < PIPES; ++pipe) {
         if (needed_[pipe] == 0) continue;
         const Record& other = current->records[needed_[pipe]];
@@ -159,7 +187,7 @@ void Hazards::settle() {
                 gm_[pipe] ? "global memory"
                           : describe_ub(static_cast<uint32_t>(address_[pipe]), BLOCK_BYTES);
             const char* mend = pipe == pipe_ ? "a pipe_barrier" : "a set_flag/wait_flag pair";
-            fail(Outcome::RACE, site_, launch().image + other.site,
+            fail(Outcome::RACE, site_, site_address(other.site),
                  "%s on %s %s at %s, and no flag or barrier orders the two on core %d; it needs "
                  "%s from %s to %s.",
                  mnemonic_, pipe_name(pipe_), verb, where.c_str(), current->index, mend,
@@ -183,20 +211,21 @@ void Hazards::settle() {
 }
 
 void mark_ub_read(int pipe, uint32_t offset, uint32_t bytes, uint32_t record) {
-    uint32_t* tags = current->reader[reader_index(pipe)];
+    uint32_t* tags = current->local->reader[READER_INDEX[pipe]].data();
     std::fill(tags + first_block(offset), tags + end_block(offset, bytes), record);
 }
 
 void mark_ub_write(uint32_t offset, uint32_t bytes, uint32_t record) {
     const uint32_t start = first_block(offset);
     const uint32_t end = end_block(offset, bytes);
-    std::fill(current->writer + start, current->writer + end, record);
-    std::fill(current->initialised + start, current->initialised + end, uint8_t(1));
+    LocalMemory& local = *current->local;
+    std::fill(local.writer.data() + start, local.writer.data() + end, record);
+    std::fill(local.initialised.data() + start, local.initialised.data() + end, uint8_t(1));
 }
 
 void mark_gm(int pipe, const Transfer& span, uint32_t record) {
     uint32_t& count = current->recent_count[pipe][span.write];
-    current->recent[pipe][span.write][count++ % RECENT] = {span.start, end_of(span), span, record};
+    current->local->recent[pipe][span.write][count++ % RECENT] = {span.start, end_of(span), span, record};
 }
 
 }  // namespace dav

@@ -17,6 +17,11 @@ class Hazards {
     void write_ub(uint32_t offset, uint32_t bytes);
     void read_gm(const Transfer& span);
     void write_gm(const Transfer& span);
+    // The instruction sums onto its target: the cube's pipeline covers that unless the result is
+    // `small`, when only a barrier orders it after the sum before.
+    void sum(bool small) { small_sum_ = small; }
+    // The instruction is ordered with those of the cube or the fixpipe by unit flags.
+    void unit_flag(bool set) { unit_flag_ = set; }
     // Everything before `record` on `pipe` must be complete (for registers).
     void after(int pipe, uint32_t record);
     // With automatic sync inserts the missing waits, else ends the launch as a race. Call it
@@ -32,7 +37,12 @@ class Hazards {
     int pipe_;
     const char* mnemonic_;
     const void* site_;
+    void settle_unit_flags();
+
     bool drain_ = false;
+    bool small_sum_ = false;
+    bool unit_flag_ = false;
+    uint32_t flagged_[PIPES] = {};  // records that a unit flag orders this one after
     uint32_t needed_[PIPES] = {};
     Hazard kind_[PIPES] = {};
     uint64_t address_[PIPES] = {};
@@ -44,7 +54,7 @@ void mark_ub_read(int pipe, uint32_t offset, uint32_t bytes, uint32_t record);
 void mark_ub_write(uint32_t offset, uint32_t bytes, uint32_t record);
 void mark_gm(int pipe, const Transfer& span, uint32_t record);
 
-// "UB bytes 0x200..0x3ff (buffer inQueueX)".
+// "UB bytes 0x200..0x3ff (buffer inQueueX)", or of another memory by its local offset.
 std::string describe_ub(uint32_t offset, uint32_t bytes);
 
 // True when the two bursts-with-strides share a byte.

@@ -1,4 +1,4 @@
-// The kernel's shared library: loading it, and keeping its global variables apart by core.
+// The kernel's shared libraries: loading them, and keeping their global variables apart by core.
 #pragma once
 
 #include <string>
@@ -7,11 +7,18 @@ namespace dav {
 
 using KernelEntry = void (*)(unsigned char**);
 
-// Loads the library and keeps a copy of its writable memory. Returns its entry point; a library
-// that cannot be loaded ends the launch as a launch error.
-KernelEntry load_image(const std::string& path);
-// Puts core `index`'s globals (at first: the pristine ones) into the image, and saves them again.
+// What each kind of core runs.
+struct KernelEntries {
+    KernelEntry vector = nullptr;
+    KernelEntry cube = nullptr;
+};
+
+// Loads the library of the cube or of the vector cores and keeps a copy of its writable memory.
+// Returns its entry point; a library that cannot be loaded ends the launch as a launch error.
+KernelEntry load_image(const std::string& path, bool cube);
+// Puts core `index`'s globals (at first: the pristine ones) into its image, and saves them again
+// unless the core has ended.
 void enter_image(int index);
-void leave_image(int index);
+void leave_image(int index, bool ended);
 
 }  // namespace dav

@@ -4,3 +4,4 @@
 #include "intrinsics_sync_copy.h"
 #include "types.h"
 #include "intrinsics_vector.h"
+#include "intrinsics_cube.h"

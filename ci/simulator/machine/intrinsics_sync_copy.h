@@ -51,9 +51,15 @@ void wait_flag(pipe_t from, pipe_t to, int event);
 void pipe_barrier(pipe_t pipe);
 
 // --- synchronisation between cores
-// Waits for every core of the launch, with all their pipes drained (SyncAll lowers to it).
+// Waits for every core of the running core's kind (vector, cube), with all their pipes drained.
+// SyncAll lowers to it; in a launch of both kinds its other form waits for all of both, its soft
+// form for the first `cores` of a kind.
 void dav_sync_all();
-// Low level: `config` is 1 | mode << 4 | flag << 8; mode 0 among all vector cores.
+void dav_sync_all_kinds();
+void dav_sync_first(int32_t cores);
+// `config` is 1 | mode << 4 | flag << 8. Mode 0: among all cores of a kind, 1: among the vector
+// cores of a block, 2: from a block's cube core to its vector cores, or from them all to it. The
+// signal leaves when `pipe` has come so far.
 void ffts_cross_core_sync(pipe_t pipe, uint64_t config);
 void wait_flag_dev(int64_t flag);
 void set_ffts_base_addr(uint64_t address);
@@ -129,8 +135,10 @@ void dsb(uint64_t scope);
 [[noreturn]] void trap();
 
 // --- hooks that our own headers call
-// This core's UB: its base as a host address; LocalTensor addresses are base + offset.
+// This core's UB: its base as a host address; LocalTensor addresses are base + offset. The same for
+// any of its memories: 0 UB, 1 L1, 2 L0A, 3 L0B, 4 L0C, 5 bias table, 6 fixpipe buffer.
 __ubuf__ uint8_t* dav_ub_base();
+uint64_t dav_memory_base(int32_t memory);
 // The scalar unit reads or writes memory (UB or GM) by GetValue/SetValue: call it BEFORE the
 // access; checks bounds and hazards and charges the time.
 void dav_scalar_load(const void* address, uint32_t bytes);

@@ -66,6 +66,7 @@ uint64_t extent(const VectorOperand& operand, uint32_t repeats) {
 
 void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
                   const VectorOperand* operands, int count, void* site, float extra_cycles) {
+    if (current->cube) return;  // its compiler leaves vector instructions out
     static const float floor_cycles = static_cast<float>(constants().get("vector.issue_floor"));
     static const float read_write =
         static_cast<float>(constants().get("vector.read_write_conflict"));
@@ -120,6 +121,7 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
 }
 
 void read_vector_register(const char* name, void* site) {
+    if (current->cube) return;
     Hazards hazards(S, name, site);
     hazards.after(V, current->last[V]);
     hazards.settle();

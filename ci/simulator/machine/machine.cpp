@@ -43,8 +43,17 @@ uint16_t mnemonic_number(const char* mnemonic) {
 }
 
 uint32_t site_offset(const void* site) {
-    const uint64_t offset = static_cast<const uint8_t*>(site) - launch().image;
-    return site != nullptr && offset < launch().image_bytes ? static_cast<uint32_t>(offset) : 0;
+    if (site == nullptr) return 0;
+    for (const uint32_t cube : {0, 1}) {
+        const uint64_t offset = static_cast<const uint8_t*>(site) - launch().image[cube];
+        if (launch().image[cube] != nullptr && offset < launch().image_bytes[cube])
+            return static_cast<uint32_t>(offset) | (cube ? CUBE_SITE : 0);
+    }
+    return 0;
+}
+
+const void* site_address(uint32_t offset) {
+    return launch().image[offset & CUBE_SITE ? 1 : 0] + (offset & ~CUBE_SITE);
 }
 
 uint32_t append(Record record, const void* site) {
@@ -69,6 +78,17 @@ uint32_t append(Record record, const void* site) {
 }
 
 VectorState& vector_state() { return current->vector; }
+
+uint32_t local_offset(Memory memory, const void* pointer) {
+    const MemoryPlace& place = place_of(memory);
+    const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    const uint64_t distance = address - reinterpret_cast<uint64_t>(current->ub);
+    if (distance >= place.start && distance < LOCAL_BYTES)
+        return static_cast<uint32_t>(distance);
+    // Front door 2 passes true offsets.
+    constexpr uint64_t WINDOW = 1 << 20;
+    return address < WINDOW ? place.start + static_cast<uint32_t>(address) : UINT32_MAX;
+}
 
 uint32_t ub_offset(const void* pointer) {
     const uint64_t address = reinterpret_cast<uint64_t>(pointer);

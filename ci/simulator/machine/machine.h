@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "core.h"
+#include "cube_state.h"
 #include "trace.h"
 
 namespace dav {
 
-constexpr uint32_t UB_BLOCKS = UB_BYTES / BLOCK_BYTES;
+constexpr uint32_t CUBE_SITE = 0x80000000;  // in site offsets: of the cube cores' image
 constexpr int EVENTS = 8;       // event numbers of a pair of pipes
 constexpr size_t FLAG_MOST = 15;  // sets that a flag counts
-constexpr int UB_READERS = 3;   // pipes that read UB: S, V, MTE3
+constexpr int LOCAL_READERS = 6;  // pipes that read local memories: S, V, MTE3, MTE1, M, FIX
 constexpr int RECENT = 32;      // GM accesses a pipe remembers for hazards within the core
 
 // For each pipe the last record known to be complete.
@@ -58,23 +59,41 @@ struct SharedAccess {
     bool changed;  // a write that altered at least one byte
 };
 
+// A signal from cores to cores: it is given once `expected` cores have sent it.
+struct SignalPoint {
+    uint32_t expected;
+    bool of_all;  // among all cores of a kind
+};
+
 enum class AtomicOperation : uint8_t { NONE, ADD, MAX, MIN };
 enum class AtomicType : uint8_t { NONE, F32, F16, S16, S32, S8, BF16 };
 
+// The memories of a core that runs and what the hazard checker knows about them: by 32-byte block of
+// local offsets the record that last wrote it and, by reading pipe, that last read it.
+struct LocalMemory {
+    uint8_t* base = nullptr;
+    uint32_t blocks = 0;  // of shadow
+    std::vector<uint32_t> writer;
+    std::vector<uint32_t> reader[LOCAL_READERS];
+    std::vector<uint8_t> initialised;
+    RecentAccess recent[PIPES][2][RECENT];  // ring of GM reads and writes by pipe
+};
+
 struct Core {
-    int index = 0;
-    uint8_t* ub = nullptr;
+    int index = 0;      // in Launch::cores
+    bool cube = false;  // an AIC; else an AIV
+    int block = 0;      // the block it works for
+    int sub_block = 0;  // which of the block's vector cores
+    LocalMemory* local = nullptr;  // while its block runs
+    uint8_t* ub = nullptr;         // where its local offsets start
     VectorState vector;
+    CubeState cube_state;
     std::vector<Record> records{Record{}};  // record 0 means "nothing yet"
     std::vector<Transfer> transfers;
 
     Clock clocks[PIPES];                    // what each pipe knows to be complete
     uint32_t last[PIPES] = {};              // each pipe's latest record
     std::map<int, Flag> flags;              // by (from, to, event), see flag_of
-    uint32_t writer[UB_BLOCKS] = {};        // record that last wrote each block
-    uint32_t reader[UB_READERS][UB_BLOCKS] = {};
-    uint8_t initialised[UB_BLOCKS] = {};
-    RecentAccess recent[PIPES][2][RECENT];  // ring of GM reads and writes by pipe
     uint32_t recent_count[PIPES][2] = {};
     std::vector<SharedAccess> shared;
     std::vector<std::vector<uint32_t>> segments;  // by segment: what of each core is ordered before
@@ -95,22 +114,29 @@ struct Core {
 };
 
 struct Launch {
-    std::vector<Core*> cores;
+    std::vector<Core*> cores;  // block by block, its cube core first
     int block_dim = 1;
-    int vector_cores = 40;
+    int cubes_per_block = 0;
+    int vectors_per_block = 1;
+    int resident_blocks = 40;  // blocks that run at the same time
+    std::vector<SignalPoint> points;  // by number, see Kind::CORE_SET
     bool auto_sync = true;
     uint64_t inserted_waits = 0;
-    uint32_t sync_alls = 0;
-    const uint8_t* image = nullptr;  // where the kernel's code is loaded
-    uint64_t image_bytes = 0;
+    std::vector<uint32_t> sync_alls;  // by number: how many cores meet
+    // Where the kernel's code is loaded: for vector cores, for cube cores.
+    const uint8_t* image[2] = {nullptr, nullptr};
+    uint64_t image_bytes[2] = {0, 0};
 };
 
 Launch& launch();
 // The core whose block is running.
 extern Core* current;
 
-// Code address as an offset in the kernel's image; 0 for anything else.
+// Code address as an offset in the kernel's image (CUBE_SITE added for that of the cube cores); 0
+// for anything else.
 uint32_t site_offset(const void* site);
+// The code address back.
+const void* site_address(uint32_t offset);
 
 // Appends a record to the running core, with the scalar time since the last one.
 uint32_t append(Record record, const void* site);

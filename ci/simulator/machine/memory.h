@@ -1,21 +1,29 @@
-// The unified buffers of the cores.
+// The memories of the cores.
 #pragma once
 
 #include <cstdint>
 
 #include "core.h"
+#include "machine.h"
 
 namespace dav {
 
-// Maps core `index`'s UB at a fixed low address (below 4 GiB, so that instructions which encode
-// 32-bit addresses keep them), filled with a pattern that is no plausible value, with unmapped
-// memory behind.
-uint8_t* map_ub(int index);
+// Gives a core memories of its own while its block runs: at a fixed low address (below 4 GiB, so
+// that instructions which encode 32-bit addresses keep them), with unmapped memory behind. What
+// nothing has written yet is a pattern that is no plausible value, or what an earlier block left.
+void take_memory(Core& core);
+void return_memory(Core& core);
+// True for an address within any core's memories.
+bool in_local_memories(const void* address);
 
 // Checks one operand range of the running core: bounds and alignment end the launch as a memory
-// error; a read of bytes that nothing wrote is a warning. Returns the UB offset.
-uint32_t check_ub(const void* address, uint64_t bytes, uint32_t alignment, bool write,
-                  const char* mnemonic, const void* site);
+// error; a read of bytes that nothing wrote is a warning. Returns the local offset.
+uint32_t check_local(Memory memory, const void* address, uint64_t bytes, uint32_t alignment,
+                     bool write, const char* mnemonic, const void* site);
+inline uint32_t check_ub(const void* address, uint64_t bytes, uint32_t alignment, bool write,
+                         const char* mnemonic, const void* site) {
+    return check_local(Memory::UB, address, bytes, alignment, write, mnemonic, site);
+}
 // Only the warning part, for a range that has been checked.
 void check_initialised(uint32_t offset, uint32_t bytes, const char* mnemonic, const void* site);
 

@@ -68,6 +68,9 @@ Request read_request(const std::string& path) {
             request.constants = fields[1];
         } else if (word == "block_dim") {
             request.block_dim = static_cast<int>(number(fields[1], line));
+        } else if (word == "cores" && fields.size() == 3) {
+            request.cubes_per_block = static_cast<int>(number(fields[1], line));
+            request.vectors_per_block = static_cast<int>(number(fields[2], line));
         } else if (word == "tiling_key") {
             request.tiling_key = number(fields[1], line);
         } else if (word == "auto_sync") {

@@ -30,6 +30,8 @@ struct Request {
     std::string report;
     std::string timeline;
     int block_dim = 1;
+    int cubes_per_block = 0;
+    int vectors_per_block = 1;
     uint64_t tiling_key = 0;
     bool auto_sync = true;
     uint64_t workspace = 0;

@@ -1,5 +1,5 @@
-// The machine's program: `machine_runner REQUEST kernel.so`. Runs one launch and writes outputs and
-// report to the files that the request names; nothing that matters goes to stdout.
+// The machine's program: `machine_runner REQUEST kernel.so [cube.so]`. Runs one launch and writes
+// outputs and report to the files that the request names; nothing that matters goes to stdout.
 #include <time.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ namespace {
 using namespace dav;
 
 constexpr uint8_t UNWRITTEN = 0xa5;  // outputs before the launch: no plausible value
-constexpr int MOST_BLOCKS = 1024;  // their UBs must lie below 4 GiB
+constexpr int MOST_BLOCKS = 65535;  // of a launch on the chip
 
 void read_file(const std::string& path, uint8_t* to, uint64_t bytes) {
     FILE* file = std::fopen(path.c_str(), "rb");
@@ -142,16 +142,31 @@ void make_cores(const Request& request) {
     Launch& shared = launch();
     shared.block_dim = request.block_dim;
     shared.auto_sync = request.auto_sync;
-    shared.vector_cores = static_cast<int>(constants().get("device.vector_cores"));
+    shared.cubes_per_block = request.cubes_per_block;
+    shared.vectors_per_block = request.vectors_per_block;
+    if (request.cubes_per_block > 1 || request.vectors_per_block > 2 ||
+        request.cubes_per_block + request.vectors_per_block < 1)
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,
+             "A block has at most a cube core and two vector cores.");
+    const int cubes = static_cast<int>(constants().get("device.cube_cores"));
+    const int vectors = static_cast<int>(constants().get("device.vector_cores"));
+    // A block with a cube core takes that one's whole AI core.
+    shared.resident_blocks = request.cubes_per_block > 0 ? cubes : vectors;
     if (request.block_dim < 1 || request.block_dim > MOST_BLOCKS)
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,
              "The tiling asks for %d blocks; the machine runs 1 to %d.", request.block_dim,
              MOST_BLOCKS);
-    for (int index = 0; index < request.block_dim; ++index) {
+    const auto add = [&](int block, bool cube, int sub_block) {
         Core* core = new Core;
-        core->index = index;
-        core->ub = map_ub(index);
+        core->index = static_cast<int>(shared.cores.size());
+        core->cube = cube;
+        core->block = block;
+        core->sub_block = sub_block;
         shared.cores.push_back(core);
+    };
+    for (int block = 0; block < request.block_dim; ++block) {
+        if (request.cubes_per_block > 0) add(block, true, 0);
+        for (int sub = 0; sub < request.vectors_per_block; ++sub) add(block, false, sub);
     }
 }
 
@@ -169,8 +184,8 @@ double lap() {
 }  // namespace
 
 int main(int count, char** words) {
-    if (count != 3) {
-        std::fprintf(stderr, "usage: machine_runner REQUEST KERNEL\n");
+    if (count != 3 && count != 4) {
+        std::fprintf(stderr, "usage: machine_runner REQUEST KERNEL [CUBE_KERNEL]\n");
         return 2;
     }
     Request request = read_request(words[1]);
@@ -185,12 +200,18 @@ int main(int count, char** words) {
     make_cores(request);
     // Loading runs the kernel's static initialisers: nothing to read or write is there yet.
     install_traps();
-    const KernelEntry entry = load_image(words[2]);
+    KernelEntries entries;
+    const bool mixed = request.cubes_per_block > 0 && request.vectors_per_block > 0;
+    if (mixed != (count == 4))
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,
+             "A launch on both kinds of cores takes two built kernels, any other one.");
+    if (request.vectors_per_block > 0) entries.vector = load_image(words[2], false);
+    if (request.cubes_per_block > 0) entries.cube = load_image(words[mixed ? 3 : 2], true);
     place_arguments(request);
     std::vector<unsigned char*> parameters = kernel_parameters(request);
     HostSeconds host;
     host.load = lap();
-    run_blocks(entry, parameters.data());
+    run_blocks(entries, parameters.data());
     check_conflicts();
     host.execute = lap();
     const Profile profile = time_launch(request.timeline);

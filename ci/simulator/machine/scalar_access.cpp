@@ -9,6 +9,7 @@
 #include "hazard.h"
 #include "intrinsics_sync_copy.h"
 #include "machine.h"
+#include "memory.h"
 
 namespace dav {
 namespace {
@@ -33,6 +34,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
     Core& core = *current;
     Hazards hazards(S, name, site);
     const uint32_t offset = ub_offset(pointer);
+    if (offset != UINT32_MAX && core.cube) return;  // it has no UB
     if (offset != UINT32_MAX) {
         if (uint64_t(offset) + bytes > UB_BYTES)
             fail(Outcome::MEMORY_ERROR, site, nullptr,
@@ -41,7 +43,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
         if (write) {
             hazards.write_ub(offset, bytes);
         } else {
-            if (!core.initialised[offset / BLOCK_BYTES])
+            if (!core.local->initialised[offset / BLOCK_BYTES])
                 warn(site, "uninitialised", "%s reads %s, which nothing has written.", name,
                      describe_ub(offset, bytes).c_str());
             hazards.read_ub(offset, bytes);
@@ -83,9 +85,7 @@ void raw_access(const void* pointer, uint64_t bytes, bool write, const void* sit
     const uint64_t in_ub = address - reinterpret_cast<uint64_t>(current ? current->ub : nullptr);
     if (current == nullptr) return;
     if (in_ub >= UB_BYTES && address - gm_first_address() >= gm_extent()) {
-        const uint64_t first = reinterpret_cast<uint64_t>(launch().cores.front()->ub);
-        const uint64_t last = reinterpret_cast<uint64_t>(launch().cores.back()->ub);
-        if (address - first < last + UB_BYTES - first)
+        if (in_local_memories(pointer))
             fail(Outcome::MEMORY_ERROR, site, nullptr,
                  "Core %d %s the unified buffer of another core.", current->index,
                  write ? "writes" : "reads");

@@ -2,7 +2,9 @@
 #include "sync.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "constants.h"
@@ -48,7 +50,7 @@ void set_event(int from, int to, int event, const void* site) {
     Flag& flag = flag_of(from, to, event, "set_flag", site);
     if (flag.size() == FLAG_MOST)
         fail(Outcome::LAUNCH_ERROR, site,
-             launch().image + current->records[flag.back().record].site,
+             site_address(current->records[flag.back().record].site),
              "unbalanced flags: set_flag(%s, %s, %d) on core %d for the %zuth time without a "
              "wait_flag.",
              pipe_name(from), pipe_name(to), event, current->index, FLAG_MOST + 1);
@@ -107,39 +109,64 @@ void barrier(int pipe, const void* site) {
         std::max(current->clocks[pipe].seen[pipe], current->last[pipe]);
 }
 
-// A rendezvous of all cores: who has come, with which release.
-struct Rendezvous {
+// A signal on its way: who has sent it, with which release.
+struct Signal {
+    uint32_t number = 0;    // in Launch::points, or of a meeting
+    uint32_t expected = 1;  // senders
     std::vector<Release> releases;
-    uint32_t number = 0;
+    bool given() const { return releases.size() == expected; }
 };
-// By (kind, flag, occurrence): occurrence counts each core's own calls.
-std::map<std::pair<int64_t, uint32_t>, Rendezvous> rendezvous;
-std::map<std::pair<int, int64_t>, uint32_t> arrivals;  // by (core, flag): how many sets
-std::map<std::pair<int, int64_t>, uint32_t> waits;     // by (core, flag): how many waits
+bool signal_given(void* raw) { return static_cast<Signal*>(raw)->given(); }
 
-struct Gathering {
-    Rendezvous* point;
+constexpr int NO_BLOCK = -1;  // of all blocks
+// Which group of cores sends: mode or name, of cube cores?, block.
+struct Group {
+    int mode;
+    bool cube;
+    int block;
+    int flag;
+    uint32_t turn;  // counts each core's own calls
+    bool operator<(const Group& other) const {
+        return std::tie(mode, cube, block, flag, turn) <
+               std::tie(other.mode, other.cube, other.block, other.flag, other.turn);
+    }
 };
-bool all_here(void* raw) {
-    const auto* gathering = static_cast<Gathering*>(raw);
-    return gathering->point->releases.size() == launch().cores.size();
+std::map<Group, Signal> signals;
+std::map<std::pair<int, std::pair<int, int>>, uint32_t> turns;  // by core, mode and flag
+std::map<std::pair<int, int64_t>, std::deque<Signal*>> pending;  // by (receiving core, flag)
+
+// Modes beside those of cross-core flags.
+constexpr int MEETING = 100;
+constexpr int SOFT_MEETING = 101;
+
+uint32_t make_point(uint32_t expected, bool of_all) {
+    launch().points.push_back({expected, of_all});
+    return static_cast<uint32_t>(launch().points.size() - 1);
 }
 
-constexpr int64_t SYNC_ALL_FLAG = -1;
-
-Rendezvous& arrive(int64_t flag) {
-    const uint32_t turn = arrivals[{current->index, flag}]++;
-    Rendezvous& point = rendezvous[{flag, turn}];
-    if (point.releases.empty()) point.number = launch().sync_alls++;
-    point.releases.push_back({current->index, release_segment()});
-    return point;
+bool in_kind(const Core& core, bool cube, int block) {
+    return core.cube == cube && (block == NO_BLOCK || core.block == block);
 }
 
-void require_resident(const void* site) {
-    if (launch().block_dim > launch().vector_cores)
+// The running core joins a signal of the cores for which `sends` holds; answers it.
+template <typename Sends>
+Signal& join_signal(int mode, bool cube, int block, int flag, Sends sends, bool& first) {
+    const uint32_t turn = turns[{current->index, {mode, flag}}]++;
+    Signal& signal = signals[{mode, cube, block, flag, turn}];
+    first = signal.releases.empty();
+    if (first)
+        signal.expected = static_cast<uint32_t>(
+            std::count_if(launch().cores.begin(), launch().cores.end(),
+                          [&](const Core* core) { return sends(*core); }));
+    return signal;
+}
+
+void require_resident(const char* what, const void* site) {
+    if (launch().block_dim > launch().resident_blocks)
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
-             "deadlock: SyncAll with %d blocks on %d vector cores; all blocks must run at once.",
-             launch().block_dim, launch().vector_cores);
+             "deadlock: %s with %d blocks on %d %s cores; all blocks must run at once.", what,
+             launch().block_dim, launch().resident_blocks,
+             launch().cubes_per_block > 0 ? "cube" : "vector");
 }
 
 void sync_record(Kind kind, uint32_t number, const char* mnemonic, const void* site) {
@@ -151,14 +178,43 @@ void sync_record(Kind kind, uint32_t number, const char* mnemonic, const void* s
     append(record, site);
 }
 
-// One-to-one signals (IBSet, IBWait).
-struct Signal {
-    uint32_t number = 0;
-    Release release{0, 0};
-    bool sent = false;
+// Waits for all cores for which `meets` holds, with all their pipes drained.
+template <typename Meets>
+void meet(int mode, bool cube, int flag, Meets meets, const void* site) {
+    require_resident("SyncAll", site);
+    barrier_all(site, "sync_all");
+    bool first = false;
+    Signal& signal = join_signal(mode, cube, NO_BLOCK, flag, meets, first);
+    if (first) {
+        signal.number = static_cast<uint32_t>(launch().sync_alls.size());
+        launch().sync_alls.push_back(signal.expected);
+    }
+    signal.releases.push_back({current->index, release_segment()});
+    sync_record(Kind::SYNC_ALL, signal.number, "sync_all", site);
+    wait_until(signal_given, &signal, "SyncAll", site);
+    order_after(signal.releases);
+}
+
+void send(int pipe, uint32_t number, const char* mnemonic, const void* site) {
+    Record record;
+    record.kind = Kind::CORE_SET;
+    record.pipe = static_cast<uint8_t>(pipe);
+    record.argument = number;
+    record.name = mnemonic_number(mnemonic);
+    append(record, site);
+}
+
+// One-to-one events (IBSet, IBWait): one at a time; a wait takes it away.
+struct Event {
+    std::deque<Signal> sent;
+    size_t taken = 0;
 };
-std::map<std::pair<int, int>, Signal> signals;
-bool signal_sent(void* raw) { return static_cast<Signal*>(raw)->sent; }
+std::map<std::pair<int, int>, Event> events;
+bool event_sent(void* raw) {
+    const auto* event = static_cast<Event*>(raw);
+    return event->taken < event->sent.size();
+}
+bool event_free(void* raw) { return !event_sent(raw); }
 
 }  // namespace
 
@@ -167,7 +223,7 @@ void check_flags_at_end() {
         if (flag.empty()) continue;
         const int from = key / EVENTS / PIPES;
         const int to = key / EVENTS % PIPES;
-        fail(Outcome::LAUNCH_ERROR, launch().image + current->records[flag.front().record].site,
+        fail(Outcome::LAUNCH_ERROR, site_address(current->records[flag.front().record].site),
              nullptr, "unbalanced flags: set_flag(%s, %s, %d) on core %d has no wait_flag.",
              pipe_name(from), pipe_name(to), key % EVENTS, current->index);
     }
@@ -192,71 +248,125 @@ void wait_flag(pipe_t from, pipe_t to, int event) {
 void pipe_barrier(pipe_t pipe) { barrier(pipe, __builtin_return_address(0)); }
 
 void dav_sync_all() {
-    const void* site = __builtin_return_address(0);
-    require_resident(site);
-    barrier_all(site, "sync_all");
-    Rendezvous& point = arrive(SYNC_ALL_FLAG);
-    Gathering gathering{&point};
-    sync_record(Kind::SYNC_ALL, point.number, "sync_all", site);
-    wait_until(all_here, &gathering, "SyncAll", site);
-    order_after(point.releases);
+    const bool cube = current->cube;
+    meet(MEETING, cube, 0, [&](const Core& core) { return core.cube == cube; },
+         __builtin_return_address(0));
+}
+
+void dav_sync_all_kinds() {
+    meet(MEETING, false, 1, [](const Core&) { return true; }, __builtin_return_address(0));
+}
+
+void dav_sync_first(int32_t cores) {
+    const bool cube = current->cube;
+    int number = 0;
+    for (const Core* core : launch().cores) {
+        if (core == current) break;
+        number += core->cube == cube;
+    }
+    if (number >= cores) return;
+    meet(SOFT_MEETING, cube, cores,
+         [&](const Core& core) {
+             int before = 0;
+             for (const Core* other : launch().cores) {
+                 if (other == &core) break;
+                 before += other->cube == cube;
+             }
+             return core.cube == cube && before < cores;
+         },
+         __builtin_return_address(0));
 }
 
 void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
     const void* site = __builtin_return_address(0);
-    const uint64_t mode = (config >> 4) & 3;
-    if (mode != 0)
+    check_pipe(pipe, "ffts_cross_core_sync", site);
+    const int mode = static_cast<int>((config >> 4) & 3);
+    const int flag = static_cast<int>((config >> 8) & 0xf);
+    const bool cube = current->cube;
+    if (mode == 3 || (mode == 1 && cube))
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
-             "ffts_cross_core_sync in mode %llu synchronises cube with vector cores, which this "
-             "launch has not.",
-             static_cast<unsigned long long>(mode));
-    require_resident(site);
-    barrier(pipe, site);
-    // The signal leaves when this pipe has come so far; here when the scalar unit sends it.
-    barrier_all(site, "cross_core_set");
-    arrive(static_cast<int64_t>((config >> 8) & 0xf));
+             "ffts_cross_core_sync in mode %d: a %s core has no such group of cores.", mode,
+             cube ? "cube" : "vector");
+    if (mode == 0) require_resident("ffts_cross_core_sync in mode 0", site);
+    const int block = mode == 0 ? NO_BLOCK : current->block;
+    const bool receivers_cube = mode == 2 ? !cube : cube;
+    bool first = false;
+    Signal& signal = join_signal(mode, cube, block, flag,
+                                 [&](const Core& core) { return in_kind(core, cube, block); }, first);
+    if (first) {
+        signal.number = make_point(signal.expected, mode == 0);
+        for (const Core* core : launch().cores)
+            if (in_kind(*core, receivers_cube, block)) {
+                auto& queue = pending[{core->index, flag}];
+                if (queue.size() == FLAG_MOST)
+                    fail(Outcome::LAUNCH_ERROR, site, nullptr,
+                         "unbalanced flags: cross-core flag %d is set for core %d for the %zuth "
+                         "time without a wait.",
+                         flag, core->index, FLAG_MOST + 1);
+                queue.push_back(&signal);
+            }
+    }
+    signal.releases.push_back({current->index, release_segment()});
+    send(pipe, signal.number, "cross_core_set", site);
 }
+
+namespace {
+struct FlagWait {
+    std::deque<Signal*>* queue;
+};
+bool flag_given(void* raw) {
+    const auto* wait = static_cast<FlagWait*>(raw);
+    return !wait->queue->empty() && wait->queue->front()->given();
+}
+}  // namespace
 
 void wait_flag_dev(int64_t flag) {
     const void* site = __builtin_return_address(0);
-    const uint32_t turn = waits[{current->index, flag}]++;
-    Rendezvous& point = rendezvous[{flag, turn}];
-    Gathering gathering{&point};
-    wait_until(all_here, &gathering, "wait_flag_dev", site);
-    sync_record(Kind::SYNC_ALL, point.number, "cross_core_wait", site);
-    order_after(point.releases);
+    FlagWait wait{&pending[{current->index, flag}]};
+    wait_until(flag_given, &wait, "a cross-core flag", site);
+    Signal* signal = wait.queue->front();
+    wait.queue->pop_front();
+    sync_record(Kind::CORE_WAIT, signal->number, "cross_core_wait", site);
+    order_after(signal->releases);
 }
 
 void set_ffts_base_addr(uint64_t) {}
 
 void dav_core_set(int32_t block, int32_t event) {
     const void* site = __builtin_return_address(0);
+    Event& sent = events[{block, event}];
+    wait_until(event_free, &sent, "IBSet, whose event nobody has taken yet", site);
     barrier_all(site, "core_set");
-    Signal& signal = signals[{block, event}];
-    if (!signal.sent) signal.number = static_cast<uint32_t>(signals.size());
-    signal.release = {current->index, release_segment()};
-    signal.sent = true;
-    sync_record(Kind::CORE_SET, signal.number, "core_set", site);
+    Signal signal;
+    signal.number = make_point(1, false);
+    signal.releases.push_back({current->index, release_segment()});
+    sent.sent.push_back(signal);
+    send(S, signal.number, "core_set", site);
 }
 
 void dav_core_wait(int32_t block, int32_t event) {
     const void* site = __builtin_return_address(0);
-    Signal& signal = signals[{block, event}];
-    wait_until(signal_sent, &signal, "IBWait", site);
+    Event& sent = events[{block, event}];
+    wait_until(event_sent, &sent, "IBWait", site);
+    const Signal& signal = sent.sent[sent.taken++];
     sync_record(Kind::CORE_WAIT, signal.number, "core_wait", site);
-    order_after({signal.release});
+    order_after(signal.releases);
 }
 
-int64_t get_block_idx() { return current->index; }
+int64_t get_block_idx() { return current->block; }
 int64_t get_block_num() { return launch().block_dim; }
-int64_t get_subblockid() { return 0; }
-int64_t get_subblockdim() { return 1; }
-int64_t get_coreid() { return current->index % launch().vector_cores; }
+int64_t get_subblockid() { return current->sub_block; }
+int64_t get_subblockdim() { return std::max(1, launch().vectors_per_block); }
+int64_t get_coreid() { return current->block % launch().resident_blocks; }
 
 __ubuf__ uint8_t* dav_ub_base() { return current->ub; }
+uint64_t dav_memory_base(int32_t memory) {
+    return reinterpret_cast<uint64_t>(current->ub) + MEMORIES[memory].start;
+}
 
 void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name) {
     Core& core = *current;
+    if (core.cube) return;
     const uint64_t end = uint64_t(offset) + bytes;
     core.ub_peak = std::max(core.ub_peak, static_cast<uint32_t>(std::min<uint64_t>(end, 1u << 30)));
     if (end > UB_BYTES)

@@ -33,6 +33,10 @@ class Replay : public TimerWorld {
         for (const Core* core : launch().cores)
             timers.push_back(
                 std::make_unique<CoreTimer>(*core, *this, keep_spans && core->index == 0));
+        const Launch& shared = launch();
+        cores_per_block_ = size_t(shared.cubes_per_block + shared.vectors_per_block);
+        cores_left_.assign(shared.block_dim, cores_per_block_);
+        arrivals_.resize(shared.points.size());
         sync_base_ = constants().get("sync.all_cycles");
         sync_core_ = constants().get("sync.all_cycles_per_core");
         if (constants().get("l2.warm") != 0) memory_.warm_up();
@@ -40,11 +44,8 @@ class Replay : public TimerWorld {
     }
 
     void run() {
-        const size_t at_once = std::min<size_t>(timers.size(), launch().vector_cores);
-        for (next_block_ = 0; next_block_ < at_once; ++next_block_) {
-            timers[next_block_]->begin(0);
-            touched_.push_back(static_cast<int>(next_block_));
-        }
+        const size_t at_once = std::min(launch().block_dim, launch().resident_blocks);
+        while (next_block_ < at_once) begin_block(0);
         settle();
         while (!starts_.empty() || !memory_.idle()) {
             const double end = memory_.next_end();
@@ -77,34 +78,44 @@ class Replay : public TimerWorld {
         if (time >= 0) {
             ++gathering.arrived;
             gathering.latest = std::max(gathering.latest, time);
-            if (gathering.arrived < timers.size()) {
+            if (gathering.arrived < launch().sync_alls[number]) {
                 gathering.waiting.push_back(core);
             } else {
                 for (const int other : gathering.waiting) touched_.push_back(other);
             }
         }
-        if (gathering.arrived < timers.size()) return false;
-        release = gathering.latest + sync_base_ + sync_core_ * double(timers.size());
+        if (gathering.arrived < launch().sync_alls[number]) return false;
+        release = gathering.latest + sync_base_ + sync_core_ * double(gathering.arrived);
         return true;
     }
 
     void core_set(uint32_t number, double time) override {
-        if (signals_.size() <= number) signals_.resize(number + 1, -1.0);
-        signals_[number] = time + signal_;
-        for (int core = 0; core < static_cast<int>(timers.size()); ++core)
-            if (timers[core]->begun()) touched_.push_back(core);
+        Gathering& gathering = arrivals_[number];
+        ++gathering.arrived;
+        gathering.latest = std::max(gathering.latest, time);
+        if (gathering.arrived < launch().points[number].expected) return;
+        for (const int core : gathering.waiting) touched_.push_back(core);
+        gathering.waiting.clear();
     }
 
-    bool core_wait(uint32_t number, double& time) override {
-        if (signals_.size() <= number || signals_[number] < 0) return false;
-        time = signals_[number];
+    bool core_wait(int core, uint32_t number, double& time) override {
+        const SignalPoint& point = launch().points[number];
+        Gathering& gathering = arrivals_[number];
+        if (gathering.arrived < point.expected) {
+            if (std::find(gathering.waiting.begin(), gathering.waiting.end(), core) ==
+                gathering.waiting.end())
+                gathering.waiting.push_back(core);
+            return false;
+        }
+        time = gathering.latest +
+               (point.of_all ? sync_base_ + sync_core_ * double(point.expected) : signal_);
         return true;
     }
 
-    void block_ended(int, double time) override {
-        if (next_block_ >= timers.size()) return;
-        timers[next_block_]->begin(time + constants().get("launch.next_block_cycles"));
-        touched_.push_back(static_cast<int>(next_block_++));
+    void block_ended(int core, double time) override {
+        const int block = launch().cores[core]->block;
+        if (--cores_left_[block] != 0 || next_block_ >= cores_left_.size()) return;
+        begin_block(time + constants().get("launch.next_block_cycles"));
     }
 
     uint64_t memory_bytes() const { return memory_.memory_bytes(); }
@@ -118,6 +129,16 @@ class Replay : public TimerWorld {
         std::vector<int> waiting;
     };
 
+    // Starts all cores of the next block.
+    void begin_block(double time) {
+        for (size_t core = next_block_ * cores_per_block_;
+             core < (next_block_ + 1) * cores_per_block_; ++core) {
+            timers[core]->begin(time);
+            touched_.push_back(static_cast<int>(core));
+        }
+        ++next_block_;
+    }
+
     void settle() {
         while (!touched_.empty()) {
             const int core = touched_.back();
@@ -130,7 +151,9 @@ class Replay : public TimerWorld {
     std::priority_queue<Start, std::vector<Start>, std::greater<Start>> starts_;
     std::vector<int> touched_;  // cores that may be able to go on
     std::vector<Gathering> gatherings_;
-    std::vector<double> signals_;
+    std::vector<Gathering> arrivals_;  // by number of the point
+    std::vector<size_t> cores_left_;   // by block
+    size_t cores_per_block_ = 1;
     size_t next_block_ = 0;
     uint64_t order_ = 0;
     double sync_base_;
@@ -196,12 +219,25 @@ Profile time_launch(const std::string& timeline) {
     const double cores = double(replay.timers.size());
     profile.block_dim = launch().block_dim;
     double sum = 0;
+    double kind_cores[2] = {0, 0};
+    for (const Core* core : launch().cores) ++kind_cores[core->cube];
     for (const auto& timer : replay.timers) {
-        for (int pipe = 0; pipe < PIPES; ++pipe)
-            if (pipe != ALL) profile.busy_cycles[pipe_name(pipe)] += timer->busy(pipe) / cores;
+        const bool cube = timer->on_cube();
+        // Where both kinds run, what the cube cores have in common with the others gets a prefix.
+        const auto name = [&](int pipe) {
+            const bool own = pipe == M || pipe == MTE1 || pipe == FIX;
+            return std::string(cube && !own && kind_cores[0] > 0 ? "AIC_" : "") + pipe_name(pipe);
+        };
+        for (int pipe = 0; pipe < PIPES; ++pipe) {
+            if (pipe == ALL || (cube && pipe == V)) continue;
+            if (!cube && kind_cores[1] > 0 && (pipe == M || pipe == MTE1 || pipe == FIX)) continue;
+            profile.busy_cycles[name(pipe)] += timer->busy(pipe) / kind_cores[cube];
+        }
         for (const auto& [pair, cycles] : timer->waits())
-            profile.wait_cycles[std::string(pipe_name(pair.first)) + "<-" +
-                                peer_name(pair.second)] += cycles / cores;
+            profile.wait_cycles[name(pair.first) + "<-" +
+                                (pair.second == CoreTimer::SYNC ? peer_name(pair.second)
+                                                                : name(pair.second))] +=
+                cycles / kind_cores[cube];
         profile.bank_conflict_cycles += timer->conflict_cycles() / cores;
         profile.core_cycles = std::max(profile.core_cycles, timer->end_time());
         sum += timer->end_time() - timer->start_time();
@@ -210,7 +246,7 @@ Profile time_launch(const std::string& timeline) {
     for (const auto& timer : replay.timers)
         slowest = std::max(slowest, timer->end_time() - timer->start_time());
     profile.imbalance = sum > 0 ? slowest / (sum / cores) : 1;
-    const double used = std::min(cores, double(launch().vector_cores));
+    const double used = std::min(launch().block_dim, launch().resident_blocks);
     const double overhead_us = constants().get("launch.base_us") +
                                constants().get("launch.us_per_core") * (used - 1);
     profile.total_cycles = profile.core_cycles + overhead_us * constants().get("clock.mhz");

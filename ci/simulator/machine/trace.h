@@ -16,8 +16,8 @@ enum class Kind : uint8_t {
     BARRIER,      // pipe waits for its own earlier instructions
     BARRIER_ALL,  // the scalar unit waits for every pipe
     DEPEND,       // wait that automatic sync inserted: on record `argument` of pipe `peer`
-    SYNC_ALL,     // rendezvous number `argument` of all cores
-    CORE_SET,     // cross-core signal number `argument` is sent
+    SYNC_ALL,     // rendezvous number `argument` of cores
+    CORE_SET,     // cross-core signal number `argument` is sent when `pipe` has come so far
     CORE_WAIT,    // waits for cross-core signal number `argument`
     END,
 };
@@ -37,6 +37,9 @@ struct Record {
     bool drain = false;  // a rewrite of a result in flight: starts when earlier results are there
 };
 
+// Which way between GM and a core's memories.
+enum class Port : uint8_t { TO_UB, FROM_UB, TO_L1, FROM_L0C };
+
 // A copy's GM side: `count` bursts of `length` bytes, `stride` bytes apart.
 struct Transfer {
     uint64_t start;
@@ -45,6 +48,8 @@ struct Transfer {
     uint32_t count;
     bool write;
     bool bypass = false;  // past L2, straight from or to the memory behind it
+    Port port = Port::TO_UB;
+    float least = 0;      // cycles that the core's side takes at least
     uint64_t bytes() const { return uint64_t(length) * count; }
 };
 

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ci.simulator.toolchain import DEVICE_HEADERS, KERNEL_FLAGS, KERNEL_LINK, MACHINE, Toolchain
+from ci.simulator.toolchain import (
+    CORE_FLAGS,
+    DEVICE_HEADERS,
+    KERNEL_FLAGS,
+    KERNEL_LINK,
+    MACHINE,
+    Toolchain,
+)
 from tests.ci.simulator.machine_bench import Launch, MachineBench
 
 PRELUDE = """
@@ -67,7 +74,8 @@ class AscendCBench(MachineBench):
             stem.mkdir()
             (stem / "kernel.cpp").write_text(text)
             folders = [f"-I{DEVICE_HEADERS}", f"-I{MACHINE}"]
-            command = ["g++", *KERNEL_FLAGS, *folders, "-include", str(self.prefix)]
+            flags = [*KERNEL_FLAGS, *CORE_FLAGS["vector"]]
+            command = ["g++", *flags, *folders, "-include", str(self.prefix)]
             done = subprocess.run(
                 [*command, "-c", "kernel.cpp", "-o", "kernel.o"],
                 capture_output=True,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ci.simulator.toolchain import KERNEL_FLAGS, KERNEL_LINK, MACHINE, Toolchain
+from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS, KERNEL_LINK, MACHINE, Toolchain
 from rules.devices import load_device
 
 PRELUDE = """
@@ -61,7 +61,8 @@ class MachineBench:
         if not library.exists():
             stem.mkdir()
             (stem / "kernel.cpp").write_text(text)
-            compile_command = ["g++", *KERNEL_FLAGS, f"-I{MACHINE}", "-c", "kernel.cpp"]
+            flags = [*KERNEL_FLAGS, *CORE_FLAGS["vector"], f"-I{MACHINE}"]
+            compile_command = ["g++", *flags, "-c", "kernel.cpp"]
             subprocess.run([*compile_command, "-o", "kernel.o"], check=True, cwd=stem)
             subprocess.run(["g++", *KERNEL_LINK], check=True, cwd=stem)
         return library
@@ -79,9 +80,12 @@ class MachineBench:
         device: str = "910B4",
         constants: dict[str, float] | None = None,
         extra: list[str] | None = None,
+        cores: tuple[int, int] = (0, 1),
+        cube_body: str | None = None,
     ) -> Launch:
-        """Run a kernel; `outputs` gives shapes and dtypes."""
-        library = self.compile(body)
+        """Run a kernel; `outputs` gives shapes and dtypes, `cores` the cube and vector cores of a
+        block, `cube_body` what the cube cores run where there are both."""
+        libraries = [self.compile(one) for one in (body, cube_body) if one is not None]
         self.runs += 1
         folder = self.folder / f"run{self.runs}"
         folder.mkdir()
@@ -91,6 +95,7 @@ class MachineBench:
         lines = [
             f"constants\t{folder / 'constants'}",
             f"block_dim\t{block_dim}",
+            f"cores\t{cores[0]}\t{cores[1]}",
             "tiling_key\t1",
             f"auto_sync\t{int(auto_sync)}",
             f"tiling\t{folder / 'tiling'}",
@@ -106,7 +111,7 @@ class MachineBench:
         lines += [line.format(folder=folder) for line in extra or []]
         (folder / "request").write_text("\n".join(lines) + "\n")
         done = subprocess.run(
-            [str(self.runner), str(folder / "request"), str(library)],
+            [str(self.runner), str(folder / "request"), *map(str, libraries)],
             capture_output=True,
             timeout=60,
             check=False,

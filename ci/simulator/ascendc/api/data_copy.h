@@ -30,18 +30,38 @@ template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                 const DataCopyParams& params) {
     src.announce_read();
+    if (GetPhyType(TPosition(dst.GetPosition())) == Hardware::L1) {
+        copy_gm_to_cbuf(dst.pointer(), (__gm__ void*)src.address_, 0, params.blockCount,
+                        params.blockLen, params.srcStride, params.dstStride, PAD_NONE);
+        return;
+    }
     DataCopyGM2UBImpl(dst.pointer(), src.address_, params);
 }
 template <typename T>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                                 const DataCopyParams& params) {
     dst.announce_write();
+    if (GetPhyType(TPosition(src.GetPosition())) == Hardware::L1) {
+        copy_cbuf_to_gm((__gm__ void*)dst.address_, src.pointer(), 0, params.blockCount,
+                        params.blockLen, params.srcStride, params.dstStride);
+        return;
+    }
     DataCopyUB2GMImpl(dst.address_, src.pointer(), params);
 }
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                 const DataCopyParams& params) {
-    DataCopyUB2UBImpl(dst.pointer(), src.pointer(), params);
+    switch (GetPhyType(TPosition(dst.GetPosition()))) {
+        case Hardware::BIAS:
+            copy_cbuf_to_bt(dst.GetPhyAddr(), src.pointer(), 0, params.blockCount,
+                            params.blockLen, params.srcStride, params.dstStride);
+            break;
+        case Hardware::FIXBUF:
+            copy_cbuf_to_fbuf(dst.pointer(), src.pointer(), params.blockCount, params.blockLen,
+                              params.srcStride, params.dstStride);
+            break;
+        default: DataCopyUB2UBImpl(dst.pointer(), src.pointer(), params);
+    }
 }
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
@@ -58,8 +78,12 @@ __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                 const uint32_t count) {
-    DataCopy(dst, src,
-             DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / ONE_BLK_SIZE), 0, 0));
+    // The small tables count lengths in 64 and 128 bytes.
+    const Hardware memory = GetPhyType(TPosition(dst.GetPosition()));
+    const uint32_t unit = memory == Hardware::BIAS     ? 2 * ONE_BLK_SIZE
+                          : memory == Hardware::FIXBUF ? 4 * ONE_BLK_SIZE
+                                                       : ONE_BLK_SIZE;
+    DataCopy(dst, src, DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / unit), 0, 0));
 }
 // The enhancements (ReLU, quantisation on the way) exist only on the paths of the cube core.
 template <typename T>

@@ -16,23 +16,6 @@ struct TBufType {
     uint64_t address = 0;
 };
 
-__aicore__ constexpr Hardware GetPhyType(TPosition position) {
-    switch (position) {
-        case TPosition::A1:
-        case TPosition::B1:
-        case TPosition::C1:
-        case TPosition::TSCM: return Hardware::L1;
-        case TPosition::A2: return Hardware::L0A;
-        case TPosition::B2: return Hardware::L0B;
-        case TPosition::C2: return Hardware::BIAS;
-        case TPosition::CO1: return Hardware::L0C;
-        case TPosition::C2PIPE2GM: return Hardware::FIXBUF;
-        case TPosition::GM:
-        case TPosition::CO2: return Hardware::GM;
-        default: return Hardware::UB;
-    }
-}
-
 template <TPosition pos = TPosition::LCM> class TBuf;
 template <TPosition pos, uint32_t bufIDSize> class TBufPool;
 template <typename T, TPosition pos>
@@ -151,7 +134,7 @@ public:
     }
 
     __aicore__ static uint64_t base(Hardware memory) {
-        return memory == Hardware::UB ? reinterpret_cast<uint64_t>(dav_ub_base()) : 0;
+        return base_of(memory);
     }
     // The next buffer record, `bytes` (rounded up to a block) of a memory.
     __aicore__ TBufType& Take(Hardware memory, uint32_t bytes, const char* name) {

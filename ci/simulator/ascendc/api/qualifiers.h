@@ -69,9 +69,15 @@ using GM_ADDR = __gm__ uint8_t*;
 #define ASCEND_IS_NOT_AIV (::AscendC::g_coreType != ::AscendC::AIV)
 #define ASCEND_IS_NOT_AIC (::AscendC::g_coreType != ::AscendC::AIC)
 
-// Kernel types and other marks that only steer the operator build.
-#define KERNEL_TASK_TYPE(...)
-#define KERNEL_TASK_TYPE_DEFAULT(...)
+// Kernel types: marks in the built library, which say on what cores the kernel runs.
+#define ASC_MARK(name) \
+    asm volatile(".globl ascendopt_task_" #name "\n.set ascendopt_task_" #name ", 1")
+#define KERNEL_TASK_TYPE_DEFAULT(type) ASC_MARK(default_##type)
+#define KERNEL_TASK_TYPE(key, type)                        \
+    do {                                                   \
+        if (TILING_KEY_IS(key)) ASC_MARK(keyed_##type);    \
+    } while (false)
+// Other marks that only steer the operator build.
 #define ENABLE_DETERMINISTIC(...)
 #define ENABLE_PRINTF(...)
 #define ENABLE_PRINTF_DUMP_SIZE(...)
@@ -164,6 +170,10 @@ namespace AscendC {
 constexpr int32_t MIX = 0;
 constexpr int32_t AIC = 1;
 constexpr int32_t AIV = 2;
-// This machine's blocks are vector cores.
+// A kernel for both kinds of cores is built twice.
+#ifdef __DAV_CUBE__
+constexpr int32_t g_coreType = AIC;
+#else
 constexpr int32_t g_coreType = AIV;
+#endif
 }  // namespace AscendC

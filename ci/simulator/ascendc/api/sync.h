@@ -90,16 +90,23 @@ template <MemDsbT scope> __aicore__ inline void DataSyncBarrier() { dsb(uint64_t
 
 // ---- between cores
 // All blocks wait for each other; the soft form does it through flags in global memory.
-template <bool isAIVOnly = true> __aicore__ inline void SyncAll() { dav_sync_all(); }
+template <bool isAIVOnly = true> __aicore__ inline void SyncAll() {
+    if constexpr (isAIVOnly) {
+        dav_sync_all();
+    } else {
+        dav_sync_all_kinds();
+    }
+}
 template <bool isAIVOnly = true>
 __aicore__ inline void SyncAll(const GlobalTensor<int32_t>& flags,
                                const LocalTensor<int32_t>& local, const int32_t usedCores = 0) {
     // A core publishes its arrival (one block out) and reads everyone's until all are there. The
     // flags themselves are not kept: the meeting is the machine's, the copies are what it costs.
-    const int64_t cores = usedCores > 0 ? usedCores : get_block_num();
+    const int64_t all = get_block_num() * (g_coreType == AIC ? 1 : get_subblockdim());
+    const int64_t cores = usedCores > 0 ? usedCores : all;
     dav_scalar(uint32_t(4 * cores));
     pipe_barrier(PIPE_ALL);
-    dav_sync_all();
+    dav_sync_first(int32_t(cores));
 }
 
 constexpr uint64_t ffts_config(uint8_t mode, uint16_t flag) {

@@ -5,6 +5,37 @@
 
 namespace AscendC {
 
+__aicore__ constexpr Hardware GetPhyType(TPosition position) {
+    switch (position) {
+        case TPosition::A1:
+        case TPosition::B1:
+        case TPosition::C1:
+        case TPosition::TSCM: return Hardware::L1;
+        case TPosition::A2: return Hardware::L0A;
+        case TPosition::B2: return Hardware::L0B;
+        case TPosition::C2: return Hardware::BIAS;
+        case TPosition::CO1: return Hardware::L0C;
+        case TPosition::C2PIPE2GM: return Hardware::FIXBUF;
+        case TPosition::GM:
+        case TPosition::CO2: return Hardware::GM;
+        default: return Hardware::UB;
+    }
+}
+
+// Where a memory of this core starts, as the addresses of tensors count it.
+__aicore__ inline uint64_t base_of(Hardware memory) {
+    switch (memory) {
+        case Hardware::UB: return dav_memory_base(0);
+        case Hardware::L1: return dav_memory_base(1);
+        case Hardware::L0A: return dav_memory_base(2);
+        case Hardware::L0B: return dav_memory_base(3);
+        case Hardware::L0C: return dav_memory_base(4);
+        case Hardware::BIAS: return dav_memory_base(5);
+        case Hardware::FIXBUF: return dav_memory_base(6);
+        default: return 0;
+    }
+}
+
 struct ShapeInfo {
     __aicore__ ShapeInfo() {}
     __aicore__ ShapeInfo(const uint8_t dims, const uint32_t sizes[], const uint8_t original_dims,
@@ -82,7 +113,7 @@ public:
     __aicore__ LocalTensor(TPosition position, uint32_t offset, uint32_t elements) {
         address_.logicPos = uint8_t(position);
         address_.dataLen = elements * sizeof(T);
-        address_.bufferAddr = reinterpret_cast<uint64_t>(dav_ub_base()) + offset;
+        address_.bufferAddr = base_of(GetPhyType(position)) + offset;
     }
 
     __aicore__ uint64_t GetPhyAddr() const { return address_.bufferAddr; }

@@ -82,6 +82,7 @@ __aicore__ inline int64_t GetSubBlockIdx() { return get_subblockid(); }
 __aicore__ inline int64_t GetTaskRation() { return get_subblockdim(); }
 __aicore__ inline int64_t GetTaskRatio() { return get_subblockdim(); }
 __aicore__ inline int64_t GetBlockIdx() {
+    if constexpr (g_coreType == AIC) return get_block_idx();
     return get_block_idx() * get_subblockdim() + get_subblockid();
 }
 __aicore__ inline int64_t GetBlockIdxImpl() { return GetBlockIdx(); }
@@ -196,7 +197,5 @@ template <typename T> __aicore__ inline void DumpTensor(const T&, uint32_t, uint
 template <typename T, typename S>
 __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t, const S&) {}
 __aicore__ inline void DumpAccChkPoint() {}
-__aicore__ inline void SetHF32Mode(bool) {}
-__aicore__ inline void SetHF32TransMode(bool) {}
 
 }  // namespace AscendC

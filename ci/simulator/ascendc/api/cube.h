@@ -1,0 +1,411 @@
+// The cube core's basic API: into L1 and L0, the product, out through the fixpipe.
+#pragma once
+
+#include "cube_params.h"
+#include "data_copy.h"
+
+namespace AscendC {
+
+template <typename T> __aicore__ inline Hardware memory_of(const LocalTensor<T>& tensor) {
+    return GetPhyType(TPosition(tensor.GetPosition()));
+}
+// 16-bit integers travel as half: only their bits matter.
+template <typename T>
+using LoadType = typename Conditional<SupportType<T, int16_t, uint16_t>(), half, T>::type;
+
+// ---- fractals
+template <typename T>
+__aicore__ inline void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                const LoadData2DParams& p) {
+    if constexpr (IsSameType<T, int4b_t>::value) {
+        if (memory_of(dst) == Hardware::L0A) {
+            load_cbuf_to_ca_s4(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
+                               p.srcStride, p.dstGap, p.sid, false, inc);
+        } else {
+            load_cbuf_to_cb_s4(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
+                               p.srcStride, p.dstGap, p.sid, false, inc);
+        }
+    } else {
+        using U = LoadType<T>;
+        U* to = reinterpret_cast<U*>(dst.pointer());
+        U* from = reinterpret_cast<U*>(src.pointer());
+        if (memory_of(dst) == Hardware::L0A) {
+            load_cbuf_to_ca(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
+                            p.ifTranspose, inc);
+        } else {
+            load_cbuf_to_cb(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
+                            p.ifTranspose, inc);
+        }
+    }
+}
+template <typename T>
+__aicore__ inline void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                                const LoadData2DParams& p) {
+    using U = LoadType<T>;
+    U* to = reinterpret_cast<U*>(dst.pointer());
+    U* from = reinterpret_cast<U*>(src.address_);
+    const addr_cal_mode_t mode = p.addrMode == 0 ? inc : dec;
+    src.announce_read();
+    switch (memory_of(dst)) {
+        case Hardware::L0A:
+            load_gm_to_ca(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
+                          mode);
+            break;
+        case Hardware::L0B:
+            load_gm_to_cb(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
+                          mode);
+            break;
+        default:
+            load_gm_to_cbuf(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
+                            mode);
+    }
+}
+template <typename T>
+__aicore__ inline void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                             const LoadData2dTransposeParams& p) {
+    if constexpr (IsSameType<T, int4b_t>::value) {
+        load_cbuf_to_cb_transpose_s4(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
+                                     p.srcStride, p.dstGap, inc, p.dstFracGap);
+    } else if (memory_of(dst) == Hardware::L0A) {
+        load_cbuf_to_ca_transpose(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
+                                  p.srcStride, p.dstGap, inc, p.dstFracGap);
+    } else {
+        load_cbuf_to_cb_transpose(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
+                                  p.srcStride, p.dstGap, inc, p.dstFracGap);
+    }
+}
+
+// ---- image to column
+__aicore__ inline void SetFmatrix(uint16_t height, uint16_t width, const uint8_t paddings[4],
+                                  const FmatrixMode& mode) {
+    uint64_t config = uint64_t(width) | (uint64_t(height) << 16);
+    for (int i = 0; i < 4; ++i) config |= uint64_t(paddings[i]) << (32 + 8 * i);
+    if (mode == FmatrixMode::FMATRIX_LEFT) {
+        set_fmatrix(config);
+    } else {
+        set_fmatrix_b(config);
+    }
+}
+__aicore__ inline void Load3DSetFMatrixCal(uint16_t height, uint16_t width,
+                                           const uint8_t paddings[4]) {
+    SetFmatrix(height, width, paddings, FmatrixMode::FMATRIX_LEFT);
+}
+__aicore__ inline void Load3DSetFMatrixBCal(uint16_t height, uint16_t width,
+                                            const uint8_t paddings[4]) {
+    SetFmatrix(height, width, paddings, FmatrixMode::FMATRIX_RIGHT);
+}
+template <typename T> __aicore__ inline void SetLoadDataPaddingValue(const T value) {
+    if constexpr (sizeof(T) == 1) {
+        set_padding((uint64_t(uint8_t(value)) << 8) | uint8_t(value));
+    } else {
+        set_padding(uint64_t(GetScalarBitcodeValue(value)));
+    }
+}
+template <typename T> __aicore__ inline void Load3DSetPaddingCal(const T value) {
+    SetLoadDataPaddingValue(value);
+}
+__aicore__ inline void SetLoadDataBoundary(uint32_t bytes) { set_l1_3d_size(bytes); }
+__aicore__ inline void SetLoadDataRepeat(const LoadDataRepeatParam& p) {
+    set_l3d_rpt(uint64_t(p.repeatStride) | (uint64_t(p.repeatTime) << 16) |
+                (uint64_t(p.repeatMode) << 24));
+}
+template <typename T, typename S>
+__aicore__ inline void image_to_column(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                       const LoadData3DParamsV2<S>& p) {
+    using U = LoadType<T>;
+    U* to = reinterpret_cast<U*>(dst.pointer());
+    U* from = reinterpret_cast<U*>(src.pointer());
+    if (memory_of(dst) == Hardware::L0A) {
+        img2colv2_cbuf_to_ca(to, from, p.kExtension, p.mExtension, p.kStartPt, p.mStartPt,
+                             p.strideW, p.strideH, p.filterW, p.filterH, p.dilationFilterW,
+                             p.dilationFilterH, p.filterSizeW, p.filterSizeH, p.enTranspose,
+                             p.fMatrixCtrl, p.channelSize);
+    } else {
+        img2colv2_cbuf_to_cb(to, from, p.kExtension, p.mExtension, p.kStartPt, p.mStartPt,
+                             p.strideW, p.strideH, p.filterW, p.filterH, p.dilationFilterW,
+                             p.dilationFilterH, p.filterSizeW, p.filterSizeH, p.enTranspose,
+                             p.fMatrixCtrl, p.channelSize);
+    }
+}
+template <typename T, const IsResetLoad3dConfig& config = IS_RESER_LOAD3D_DEFAULT_CONFIG,
+          typename S = T>
+__aicore__ inline void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                const LoadData3DParamsV2<S>& params) {
+    if constexpr (config.isSetFMatrix) {
+        SetFmatrix(params.l1H, params.l1W, params.padList,
+                   params.fMatrixCtrl ? FmatrixMode::FMATRIX_RIGHT : FmatrixMode::FMATRIX_LEFT);
+    }
+    if constexpr (config.isSetPadding) SetLoadDataPaddingValue(params.padValue);
+    image_to_column(dst, src, params);
+}
+template <typename T>
+__aicore__ inline void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                const LoadData3DParamsV2Pro& packed) {
+    LoadData3DParamsV2<T> p;
+    p.kExtension = uint16_t(packed.extConfig);
+    p.mExtension = uint16_t(packed.extConfig >> 16);
+    p.kStartPt = uint16_t(packed.extConfig >> 32);
+    p.mStartPt = uint16_t(packed.extConfig >> 48);
+    p.strideW = uint8_t(packed.filterConfig);
+    p.strideH = uint8_t(packed.filterConfig >> 8);
+    p.filterW = uint8_t(packed.filterConfig >> 16);
+    p.filterH = uint8_t(packed.filterConfig >> 24);
+    p.dilationFilterW = uint8_t(packed.filterConfig >> 32);
+    p.dilationFilterH = uint8_t(packed.filterConfig >> 40);
+    p.filterSizeW = packed.filterSizeW;
+    p.filterSizeH = packed.filterSizeH;
+    p.enTranspose = packed.enTranspose;
+    p.fMatrixCtrl = packed.fMatrixCtrl;
+    p.channelSize = packed.channelSize;
+    image_to_column(dst, src, p);
+}
+
+// ---- fills
+template <typename T, typename S = T>
+__aicore__ inline void InitConstValue(const LocalTensor<T>& dst,
+                                      const InitConstValueParams<S>& params) {
+    const int64_t config = int64_t(params.repeatTimes) | (int64_t(params.blockNum) << 16) |
+                           (int64_t(params.dstGap) << 32);
+    const auto fill = [&](auto to_l1, auto to_a, auto to_b) {
+        switch (memory_of(dst)) {
+            case Hardware::L0A: to_a(); break;
+            case Hardware::L0B: to_b(); break;
+            default: to_l1();
+        }
+    };
+    if constexpr (sizeof(T) == 2) {
+        half bits;
+        __builtin_memcpy(&bits, &params.initValue, sizeof(bits));
+        fill([&] { create_cbuf_matrix(dst.pointer(), config, bits); },
+             [&] { create_ca_matrix(dst.pointer(), config, bits); },
+             [&] { create_cb_matrix(dst.pointer(), config, bits); });
+    } else {
+        static_assert(sizeof(T) == 4, "InitConstValue takes elements of 2 or 4 bytes");
+        uint32_t bits;
+        __builtin_memcpy(&bits, &params.initValue, sizeof(bits));
+        fill([&] { create_cbuf_matrix(dst.pointer(), config, bits); },
+             [&] { create_ca_matrix(dst.pointer(), config, bits); },
+             [&] { create_cb_matrix(dst.pointer(), config, bits); });
+    }
+}
+template <typename T, typename S = T>
+__aicore__ inline void Fill(const LocalTensor<T>& dst, const InitConstValueParams<S>& params) {
+    InitConstValue(dst, params);
+}
+
+// ---- the product
+template <typename TC, typename TA, typename TB>
+__aicore__ inline void MmadImpl(const LocalTensor<TC>& dst, const LocalTensor<TA>& a,
+                                const LocalTensor<TB>& b, const MmadParams& p) {
+    const bool zero = p.cmatrixInitVal && !p.isBias;
+    if constexpr (IsSameType<TA, int4b_t>::value) {
+        mad_s4(dst.pointer(), a.pointer(), b.pointer(), p.m, p.k, p.n, p.unitFlag,
+               p.kDirectionAlign, p.cmatrixSource, zero);
+    } else {
+        mad(dst.pointer(), a.pointer(), b.pointer(), p.m, p.k, p.n, p.unitFlag, p.kDirectionAlign,
+            p.cmatrixSource, zero);
+    }
+}
+template <typename TC, typename TA, typename TB>
+__aicore__ inline void Mmad(const LocalTensor<TC>& dst, const LocalTensor<TA>& a,
+                            const LocalTensor<TB>& b, const MmadParams& params) {
+    MmadImpl(dst, a, b, params);
+}
+template <typename TC, typename TA, typename TB, typename TBias>
+__aicore__ inline void Mmad(const LocalTensor<TC>& dst, const LocalTensor<TA>& a,
+                            const LocalTensor<TB>& b, const LocalTensor<TBias>& bias,
+                            const MmadParams& p) {
+    const bool from_table = memory_of(bias) == Hardware::BIAS;
+    mad(dst.pointer(), a.pointer(), b.pointer(), bias.GetPhyAddr(), p.m, p.k, p.n, p.unitFlag,
+        p.kDirectionAlign, from_table, false);
+}
+__aicore__ inline void SetHF32Mode(bool on) {
+    set_ctrl(on ? sbitset1(get_ctrl(), 46) : sbitset0(get_ctrl(), 46));
+}
+__aicore__ inline void SetHF32Mode(HF32Mode mode) { SetHF32Mode(mode == HF32Mode::ENABLE); }
+__aicore__ inline void SetHF32TransMode(bool to_zero) {
+    set_ctrl(to_zero ? sbitset1(get_ctrl(), 47) : sbitset0(get_ctrl(), 47));
+}
+__aicore__ inline void SetHF32TransMode(HF32TransMode mode) {
+    SetHF32TransMode(mode == HF32TransMode::NEAREST_ZERO);
+}
+// The order in which C comes about: no instruction's result depends on it.
+__aicore__ inline void SetMMLayoutTransform(bool) { dav_scalar(1); }
+__aicore__ inline void SetMMRowMajor() { dav_scalar(1); }
+__aicore__ inline void SetMMColumnMajor() { dav_scalar(1); }
+
+// ---- out of L0C
+template <typename T>
+__aicore__ inline void SetFixPipeConfig(const LocalTensor<T>& relu, const LocalTensor<T>& quantize,
+                                        bool unit_flag = false) {
+    const uint64_t base = base_of(Hardware::FIXBUF);
+    set_fpc(((relu.GetPhyAddr() - base) >> 6) | (((quantize.GetPhyAddr() - base) >> 7) << 8) |
+            (uint64_t(unit_flag) << 63));
+}
+template <typename T, bool setRelu = false>
+__aicore__ inline void SetFixPipeConfig(const LocalTensor<T>& parameters, bool unit_flag = false) {
+    const uint64_t offset = parameters.GetPhyAddr() - base_of(Hardware::FIXBUF);
+    set_fpc((setRelu ? offset >> 6 : (offset >> 7) << 8) | (uint64_t(unit_flag) << 63));
+}
+__aicore__ inline void SetFixpipeNz2ndFlag(uint16_t matrices, uint16_t src_step,
+                                           uint16_t dst_step) {
+    set_nd_para(uint64_t(matrices) | (uint64_t(src_step) << 16) | (uint64_t(dst_step) << 32));
+}
+__aicore__ inline void SetFixpipePreQuantFlag(uint64_t parameter) { set_quant_pre(parameter); }
+
+// Where the fixpipe's parameters by column go, and how many of them at a time.
+constexpr uint32_t FIXPIPE_COLUMNS = 256;
+
+template <typename T, typename S, typename Out, bool row_major>
+__aicore__ inline void fixpipe_parts(T* dst, S* src, const FixpipeParamsV220& p,
+                                     uint64_t* parameters, Out out) {
+    if (row_major) SetFixpipeNz2ndFlag(p.ndNum, p.srcNdStride, p.dstNdStride);
+    const bool by_scalar = p.quantPre == QuantMode_t::DEQF16 || p.quantPre == QuantMode_t::REQ8 ||
+                           p.quantPre == QuantMode_t::QF322B8_PRE;
+    if (by_scalar) set_quant_pre(p.deqScalar);
+    if (parameters == nullptr) {
+        pipe_barrier(PIPE_FIX);
+        out(dst, src, p.nSize);
+        return;
+    }
+    // Parameters by column: the buffer takes a part of the columns.
+    for (uint32_t first = 0; first < p.nSize; first += FIXPIPE_COLUMNS) {
+        const uint32_t columns =
+            p.nSize - first < FIXPIPE_COLUMNS ? p.nSize - first : FIXPIPE_COLUMNS;
+        copy_cbuf_to_fbuf(reinterpret_cast<void*>(base_of(Hardware::FIXBUF)), parameters + first,
+                          1, uint16_t((columns * sizeof(uint64_t) + 127) / 128), 0, 0);
+        set_fpc(0);
+        pipe_barrier(PIPE_FIX);
+        const uint64_t step = row_major ? first
+                                        : uint64_t(first / BLOCK_CUBE) * p.dstStride *
+                                              ONE_BLK_SIZE / sizeof(T);
+        out(dst + step, src + uint64_t(first) * p.srcStride, uint16_t(columns));
+    }
+}
+template <typename T, typename S, const FixpipeConfig& config>
+__aicore__ inline void fixpipe_to_gm(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
+                                     uint64_t* parameters, const FixpipeParamsV220& p) {
+    constexpr bool row_major = config.format == CO2Layout::ROW_MAJOR;
+    const auto out = [&](T* to, S* from, uint16_t columns) {
+        dst.announce_write();
+        copy_matrix_cc_to_gm(to, from, 0, columns, p.mSize, p.dstStride, p.srcStride, p.unitFlag,
+                             p.quantPre, uint8_t(p.reluEn), p.isChannelSplit, row_major);
+    };
+    fixpipe_parts<T, S, decltype(out), row_major>(dst.address_, src.pointer(), p, parameters, out);
+}
+template <typename T, typename S, const FixpipeConfig& config>
+__aicore__ inline void fixpipe_to_l1(const LocalTensor<T>& dst, const LocalTensor<S>& src,
+                                     uint64_t* parameters, const FixpipeParamsV220& p) {
+    constexpr bool row_major = config.format == CO2Layout::ROW_MAJOR;
+    const auto out = [&](T* to, S* from, uint16_t columns) {
+        copy_matrix_cc_to_cbuf(to, from, 0, columns, p.mSize, p.dstStride, p.srcStride,
+                               p.unitFlag, p.quantPre, uint8_t(p.reluEn), p.isChannelSplit,
+                               row_major);
+    };
+    fixpipe_parts<T, S, decltype(out), row_major>(dst.pointer(), src.pointer(), p, parameters, out);
+}
+template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>
+__aicore__ inline void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
+                               const FixpipeParamsV220& params) {
+    fixpipe_to_gm<T, S, config>(dst, src, nullptr, params);
+}
+template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>
+__aicore__ inline void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
+                               const LocalTensor<uint64_t>& parameters,
+                               const FixpipeParamsV220& params) {
+    fixpipe_to_gm<T, S, config>(dst, src, parameters.pointer(), params);
+}
+template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>
+__aicore__ inline void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src,
+                               const FixpipeParamsV220& params) {
+    fixpipe_to_l1<T, S, config>(dst, src, nullptr, params);
+}
+template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>
+__aicore__ inline void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src,
+                               const LocalTensor<uint64_t>& parameters,
+                               const FixpipeParamsV220& params) {
+    fixpipe_to_l1<T, S, config>(dst, src, parameters.pointer(), params);
+}
+// The older form of the parameters, as the newer.
+template <typename T, typename S>
+__aicore__ inline FixpipeParamsV220 newer_form(const FixpipeParams<S>& old) {
+    FixpipeParamsV220 p;
+    const uint32_t rows = old.burstLen * ONE_BLK_SIZE / sizeof(float) / BLOCK_CUBE;
+    p.mSize = uint16_t(rows);
+    p.nSize = uint16_t(old.nz2ndParams.nz2ndEn ? old.nz2ndParams.originalNSize
+                                               : old.cburstNum * BLOCK_CUBE);
+    p.srcStride = uint16_t(old.srcStride * BLOCK_CUBE +
+                           (rows + BLOCK_CUBE - 1) / BLOCK_CUBE * BLOCK_CUBE);
+    p.dstStride = old.nz2ndParams.nz2ndEn
+                      ? old.dstStride
+                      : old.dstStride + old.burstLen * uint32_t(sizeof(T)) / 4;
+    p.quantPre = old.quantParams.quantPre;
+    p.deqScalar = old.quantParams.deqScalar;
+    p.ndNum = old.nz2ndParams.ndNum;
+    p.srcNdStride = old.nz2ndParams.srcNdStride;
+    p.dstNdStride = old.nz2ndParams.dstNdStride;
+    p.reluEn = old.reluEn;
+    p.unitFlag = old.unitFlag;
+    return p;
+}
+template <typename T, typename S, typename P>
+__aicore__ inline void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
+                               const FixpipeParams<P>& params) {
+    if (params.nz2ndParams.nz2ndEn) {
+        fixpipe_to_gm<T, S, CFG_ROW_MAJOR>(dst, src, nullptr, newer_form<T>(params));
+    } else {
+        fixpipe_to_gm<T, S, CFG_NZ>(dst, src, nullptr, newer_form<T>(params));
+    }
+}
+template <typename T, typename S, typename P>
+__aicore__ inline void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src,
+                               const FixpipeParams<P>& params) {
+    fixpipe_to_l1<T, S, CFG_NZ>(dst, src, nullptr, newer_form<T>(params));
+}
+template <typename T, typename S>
+__aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
+                                const DataCopyCO12DstParams& p) {
+    dst.announce_write();
+    copy_matrix_cc_to_gm(dst.address_, src.pointer(), p.sid, p.nSize, p.mSize, p.dstStride,
+                         p.srcStride, p.unitFlag, p.quantPre, p.reluPre, p.channelSplit,
+                         p.nz2ndEn);
+}
+template <typename T, typename S>
+__aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<S>& src,
+                                const DataCopyCO12DstParams& p) {
+    copy_matrix_cc_to_cbuf(dst.pointer(), src.pointer(), p.sid, p.nSize, p.mSize, p.dstStride,
+                           p.srcStride, p.unitFlag, p.quantPre, p.reluPre, p.channelSplit,
+                           p.nz2ndEn);
+}
+
+// ---- into L1, and from there into the small tables
+template <typename T>
+__aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
+                                const Nd2NzParams& p) {
+    using U = BitsType<T>;
+    U* to = reinterpret_cast<U*>(dst.pointer());
+    U* from = reinterpret_cast<U*>(src.address_);
+    src.announce_read();
+    if constexpr (sizeof(T) == 1) {
+        copy_gm_to_cbuf_multi_nd2nz_b8(to, from, 0, p.ndNum, p.nValue, p.dValue,
+                                       p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride,
+                                       p.dstNzNStride, p.dstNzMatrixStride);
+    } else if constexpr (sizeof(T) == 2) {
+        copy_gm_to_cbuf_multi_nd2nz_b16(to, from, 0, p.ndNum, p.nValue, p.dValue,
+                                        p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride,
+                                        p.dstNzNStride, p.dstNzMatrixStride);
+    } else {
+        copy_gm_to_cbuf_multi_nd2nz_b32s(to, from, 0, p.ndNum, p.nValue, p.dValue,
+                                         p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride,
+                                         p.dstNzNStride, p.dstNzMatrixStride);
+    }
+}
+template <typename T, typename U>
+__aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src,
+                                const DataCopyParams& p) {
+    const uint16_t converts = sizeof(T) != sizeof(U);
+    copy_cbuf_to_bt(dst.GetPhyAddr(), src.pointer(), converts, p.blockCount, p.blockLen,
+                    p.srcStride, p.dstStride);
+}
+
+}  // namespace AscendC

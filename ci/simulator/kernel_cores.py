@@ -1,0 +1,71 @@
+"""Which cores a kernel runs on: vector cores, cube cores, or both together.
+
+A kernel says it with KERNEL_TASK_TYPE or KERNEL_TASK_TYPE_DEFAULT; our headers turn that into
+symbols of the built library. Without it the operator compiler looks at which instructions were
+used, and so does this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+MARK = "ascendopt_task_"
+"""Symbols of our headers: MARK + 'keyed_' or 'default_' + the kernel type, or MARK + 'matmul'."""
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Cores of a block: at most one cube core, at most two vector cores."""
+
+    cubes: int
+    vectors: int
+
+    @property
+    def mixed(self) -> bool:
+        """True when a block has both kinds, so that the kernel is built for both."""
+        return self.cubes > 0 and self.vectors > 0
+
+
+VECTOR = Cores(0, 1)
+CUBE = Cores(1, 0)
+
+KERNEL_TYPES = {
+    "KERNEL_TYPE_AIV_ONLY": VECTOR,
+    "KERNEL_TYPE_AIC_ONLY": CUBE,
+    "KERNEL_TYPE_MIX_AIV_1_0": VECTOR,
+    "KERNEL_TYPE_MIX_AIC_1_0": CUBE,
+    "KERNEL_TYPE_MIX_AIC_1_1": Cores(1, 1),
+    "KERNEL_TYPE_MIX_AIC_1_2": Cores(1, 2),
+    "KERNEL_TYPE_MIX_VECTOR_CORE": VECTOR,
+    "KERNEL_TYPE_AICORE": Cores(1, 2),
+}
+"""What the names of the API mean on a chip whose AI core has one cube and two vector cores."""
+
+_CUBE_INSTRUCTION = re.compile(r"_Z\d+(mad|load_cbuf|img2colv2|copy_matrix_cc|load_gm_to_c)")
+_VECTOR_INSTRUCTION = re.compile(r"_Z\d+(v[a-z]|copy_gm_to_ubuf|copy_ubuf_to|scatter_|vector_dup)")
+_CUBE_WORDS = re.compile(r"\bASCEND_IS_AIC\b|\b__DAV_C220_CUBE__\b|\b__DAV_CUBE__\b")
+
+
+def cores_of(defined: Collection[str], used: Collection[str], texts: Collection[str]) -> Cores:
+    """The cores of a kernel by the library that was built of it for a vector core.
+
+    `defined` and `used` are its symbols, `texts` its sources. A block of a kernel that multiplies
+    through the Matmul API has two vector cores, as on this chip's default.
+    """
+    marks = [name.removeprefix(MARK) for name in defined if name.startswith(MARK)]
+    for kind in ("keyed_", "default_"):
+        for mark in marks:
+            if mark.startswith(kind) and mark.removeprefix(kind) in KERNEL_TYPES:
+                return KERNEL_TYPES[mark.removeprefix(kind)]
+    if "cube_only" in marks:
+        return CUBE
+    if "matmul" in marks:
+        return Cores(1, 2)
+    if not any(_CUBE_INSTRUCTION.match(name) for name in used):
+        return VECTOR
+    split = any(_CUBE_WORDS.search(text) for text in texts)
+    if split or any(_VECTOR_INSTRUCTION.match(name) for name in used):
+        return Cores(1, 2)
+    return CUBE
