@@ -29,6 +29,10 @@ def connect(settings: ForgeSettings, token: str = "") -> Forge:
         return GitHubForge(
             settings.repository, token, api=settings.api or implied, account=settings.account
         )
+    if name == "gitlab":
+        from bot.forge.gitlab import GitLabForge
+
+        return GitLabForge(settings.repository, token, url=home, account=settings.account)
     raise AssertionError(name)
 
 

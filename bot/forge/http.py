@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Protocol
 
 import requests
 
 from bot.forge.errors import ForgeError, Kind
+from bot.forge.model import RateLimit
 from bot.forge.retry import patiently
 from bot.report.text import visible
 
@@ -175,3 +177,15 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     if reset.isdigit() and headers.get("x-ratelimit-remaining", "0") == "0":
         return max(1.0, int(reset) - time.time() + 1)
     return None
+
+
+def rate_limit_of(headers: Mapping[str, str]) -> RateLimit | None:
+    """From headers in lower case, in GitHub's or GitLab's spelling; None when they have none."""
+    found = [
+        headers.get(f"x-ratelimit-{part}") or headers.get(f"ratelimit-{part}", "")
+        for part in ("limit", "remaining", "reset")
+    ]
+    if not all(value.isdigit() for value in found):
+        return None
+    limit, remaining, reset = map(int, found)
+    return RateLimit(limit=limit, remaining=remaining, reset_at=datetime.fromtimestamp(reset, UTC))
