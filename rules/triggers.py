@@ -1,0 +1,58 @@
+"""`triggers.yml`: which changed files concern an operator."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rules.load import RulesError
+
+TRIGGERS = Path(__file__).parent / "triggers.yml"
+
+
+class TriggerRules(BaseModel):
+    """Globs over paths from the repository's top; `*` matches across folders."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kernel: tuple[str, ...] = Field(min_length=1, description="Kernel sources of an operator.")
+    tiling: tuple[str, ...] = Field(min_length=1, description="Host tiling sources.")
+    shared: tuple[str, ...] = Field(description="Headers that operators may share.")
+    ignored: tuple[str, ...] = Field(default=(), description="Never a reason to work.")
+    ignored_authors: tuple[str, ...] = Field(default=(), description="Accounts that start nothing.")
+
+    def kind(self, path: str) -> str:
+        """'kernel', 'tiling', 'shared' or '' for a changed path."""
+        rooted = "/" + path
+        if _any(rooted, self.ignored):
+            return ""
+        for name in ("kernel", "tiling", "shared"):
+            if _any(rooted, getattr(self, name)):
+                return name
+        return ""
+
+    def ignores(self, author: str) -> bool:
+        """Whether an account's changes start nothing."""
+        return _any(author, self.ignored_authors)
+
+
+def _any(text: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(text, glob.replace("[bot]", "[[]bot]")) for glob in globs)
+
+
+@lru_cache(maxsize=4)
+def load_triggers(path: Path = TRIGGERS) -> TriggerRules:
+    """The trigger rules. Raises RulesError with file and fault."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return TriggerRules.model_validate(data)
+    except (OSError, yaml.YAMLError) as error:
+        raise RulesError(f"{path.name} cannot be read: {error}") from error
+    except ValidationError as error:
+        fault = error.errors()[0]
+        place = ".".join(str(part) for part in fault["loc"]) or "the whole"
+        raise RulesError(f"{path.name}: {place}: {fault['msg']}") from error
