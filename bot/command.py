@@ -151,11 +151,11 @@ def _with_values(given: dict[str, str], line: list[str]) -> Command | Mistake:
     if stage is not None and stage not in _STAGES:
         return _mistake(line, f"`stage` cannot be {_word([stage])}.{_near(stage, _STAGES)}")
     if budget is not None and not (
-        budget.isascii() and budget.isdigit() and len(budget) < 6 and 2 <= int(budget) <= MAX_BUDGET
+        budget.isascii() and budget.isdigit() and len(budget) < 6 and 3 <= int(budget) <= MAX_BUDGET
     ):
         return _mistake(
             line,
-            f"`budget` cannot be {_word([budget])}; it is a number of evaluations from 2 to"
+            f"`budget` cannot be {_word([budget])}; it is a number of evaluations from 3 to"
             f" {MAX_BUDGET}.",
         )
     chip = _device(target) if target is not None else ""

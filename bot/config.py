@@ -72,7 +72,7 @@ class OperatorOverride(Frozen):
     workload: str | None = Field(
         default=None, description="Workload file, from the repository's top."
     )
-    budget: int | None = Field(default=None, ge=2, le=1000, description="Evaluations for a run.")
+    budget: int | None = Field(default=None, ge=3, le=1000, description="Evaluations for a run.")
     stage: Stage | None = Field(default=None, description="tiling, kernel or both.")
 
 
@@ -100,10 +100,10 @@ class RepositoryConfig(Frozen):
         default="rules", description="Who proposes changes; llm needs models on the bot's side."
     )
     budget: int = Field(
-        default=40, ge=2, le=1000, description="Evaluations for a run that names no budget."
+        default=40, ge=3, le=1000, description="Evaluations for a run that names no budget."
     )
     max_budget: int = Field(
-        default=80, ge=2, le=1000, description="The most that `/optimize budget=N` may ask for."
+        default=80, ge=3, le=1000, description="The most that `/optimize budget=N` may ask for."
     )
     seed: int = Field(default=0, ge=0, description="Seed of the search.")
     minimum_speedup: float = Field(

@@ -60,7 +60,11 @@ class Job(Frozen):
 
 
 def job_key(
-    forge: str, repository: str, operator: str, blobs: Mapping[str, str], settings: Mapping[str, str]
+    forge: str,
+    repository: str,
+    operator: str,
+    blobs: Mapping[str, str],
+    settings: Mapping[str, str],
 ) -> str:
     """The identity of work: (forge, repository, operator, blob hashes, configuration, target).
 

@@ -38,51 +38,7 @@ _BUSY_S: Final = 30.0
 # Deliveries older than this cannot come again: forges redeliver for days, not for a month.
 KEEP_EVENTS_S: Final = 30 * 86400.0
 
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS events (
-  id INTEGER PRIMARY KEY,
-  forge TEXT NOT NULL,
-  delivery TEXT NOT NULL,
-  body TEXT NOT NULL,
-  state TEXT NOT NULL DEFAULT 'new',
-  attempts INTEGER NOT NULL DEFAULT 0,
-  not_before REAL NOT NULL DEFAULT 0,
-  received REAL NOT NULL,
-  note TEXT NOT NULL DEFAULT '',
-  UNIQUE (forge, delivery)
-);
-CREATE INDEX IF NOT EXISTS events_waiting ON events (state, not_before);
-CREATE TABLE IF NOT EXISTS jobs (
-  key TEXT PRIMARY KEY,
-  forge TEXT NOT NULL,
-  repository TEXT NOT NULL,
-  number INTEGER NOT NULL,
-  device TEXT NOT NULL,
-  body TEXT NOT NULL,
-  state TEXT NOT NULL DEFAULT 'queued',
-  attempts INTEGER NOT NULL DEFAULT 0,
-  cancel INTEGER NOT NULL DEFAULT 0,
-  not_before REAL NOT NULL DEFAULT 0,
-  worker TEXT NOT NULL DEFAULT '',
-  lease_until REAL NOT NULL DEFAULT 0,
-  created REAL NOT NULL,
-  started REAL NOT NULL DEFAULT 0,
-  finished REAL NOT NULL DEFAULT 0,
-  note TEXT NOT NULL DEFAULT '',
-  comment_id INTEGER NOT NULL DEFAULT 0,
-  merge_request INTEGER NOT NULL DEFAULT 0,
-  speedup REAL NOT NULL DEFAULT 0,
-  progress TEXT NOT NULL DEFAULT ''
-);
-CREATE INDEX IF NOT EXISTS jobs_state ON jobs (state, not_before);
-CREATE TABLE IF NOT EXISTS turns (
-  forge TEXT NOT NULL,
-  repository TEXT NOT NULL,
-  served REAL NOT NULL,
-  PRIMARY KEY (forge, repository)
-);
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-"""
+_SCHEMA: Final = Path(__file__).with_name("queue.sql")
 _COLUMNS: Final = (
     "body, state, attempts, cancel, created, started, finished, note, comment_id, merge_request,"
     " speedup, progress"
@@ -99,7 +55,7 @@ class Queue:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             with self._connect() as db:
-                db.executescript(_SCHEMA)
+                db.executescript(_SCHEMA.read_text(encoding="utf-8"))
         except (sqlite3.DatabaseError, OSError) as problem:
             raise InputError(f"{file} cannot be used as the bot's queue: {problem}.") from problem
 
@@ -151,9 +107,26 @@ class Queue:
             )
         return int(row[0]), Event.model_validate_json(row[1])
 
-    def event_done(self, number: int, jobs: Iterable[Job], now: float, note: str = "") -> list[str]:
-        """Mark an event handled and queue its jobs, all or nothing; the keys that are new."""
+    def event_done(
+        self,
+        number: int,
+        now: float,
+        *,
+        jobs: Iterable[Job] = (),
+        cancelled: Iterable[tuple[str, str, int]] = (),
+        retried: Iterable[str] = (),
+        note: str = "",
+    ) -> list[str]:
+        """Mark an event handled and do what follows from it, all or nothing; the new keys.
+
+        `cancelled`: (forge, repository, merge request) whose jobs stop; `retried`: keys of failed
+        or cancelled jobs that are queued again.
+        """
         with self._writing() as db:
+            for whose in cancelled:
+                _cancel(db, whose, now)
+            for key in retried:
+                _retry(db, key, now)
             fresh = [job.key for job in jobs if self._insert(db, job, now)]
             db.execute(
                 "UPDATE events SET state = 'done', note = ? WHERE id = ?", (note[:500], number)
@@ -230,7 +203,7 @@ class Queue:
                     (worker, now + LEASE_S, now, key),
                 )
                 db.execute(
-                    "INSERT INTO turns VALUES (?,?,?) ON CONFLICT DO UPDATE SET served = excluded.served",
+                    "INSERT OR REPLACE INTO turns VALUES (?,?,?)",
                     (forge, repository, now),
                 )
                 return self._one(db, key)
@@ -240,8 +213,8 @@ class Queue:
         """Renew a lease; False when the job was cancelled or is somebody else's by now."""
         with self._writing() as db:
             done = db.execute(
-                "UPDATE jobs SET lease_until = ?, progress = CASE ? WHEN '' THEN progress ELSE ? END"
-                " WHERE key = ? AND worker = ? AND state IN ('running', 'delivering')"
+                "UPDATE jobs SET lease_until = ?, progress = CASE ? WHEN '' THEN progress"
+                " ELSE ? END WHERE key = ? AND worker = ? AND state IN ('running', 'delivering')"
                 " AND cancel = 0",
                 (now + LEASE_S, progress, progress[:500], key, worker),
             )
@@ -310,41 +283,6 @@ class Queue:
                 (worker,),
             )
 
-    def cancel(self, forge: str, repository: str, number: int, now: float) -> list[str]:
-        """Drop what waits for a merge request and ask what runs to stop; the keys."""
-        with self._writing() as db:
-            rows = db.execute(
-                "SELECT key FROM jobs WHERE forge = ? AND repository = ? AND number = ?"
-                " AND state IN ('queued', 'running')",
-                (forge, repository, number),
-            ).fetchall()
-            db.execute(
-                "UPDATE jobs SET state = 'cancelled', finished = ?, note = 'cancelled'"
-                " WHERE forge = ? AND repository = ? AND number = ? AND state = 'queued'",
-                (now, forge, repository, number),
-            )
-            db.execute(
-                "UPDATE jobs SET cancel = 1 WHERE forge = ? AND repository = ? AND number = ?"
-                " AND state = 'running'",
-                (forge, repository, number),
-            )
-        return [row[0] for row in rows]
-
-    def retry(self, keys: Sequence[str], now: float) -> list[str]:
-        """Queue again what failed or was cancelled; the keys that it did so for."""
-        again = []
-        with self._writing() as db:
-            for key in keys:
-                done = db.execute(
-                    "UPDATE jobs SET state = 'queued', attempts = 0, cancel = 0, not_before = 0,"
-                    " worker = '', lease_until = 0, finished = 0, note = '', created = ?"
-                    " WHERE key = ? AND state IN ('failed', 'cancelled')",
-                    (now, key),
-                )
-                if done.rowcount:
-                    again.append(key)
-        return again
-
     def set_comment(self, key: str, comment_id: int) -> None:
         """Remember the status comment of a run."""
         with self._writing() as db:
@@ -391,7 +329,7 @@ class Queue:
         for column, value in (("forge", forge), ("repository", repository), ("number", number)):
             if value not in ("", None):
                 where.append(f"{column} = ?")
-                values.append(value)  # type: ignore[arg-type]
+                values.append(value)
         rows = self._connect().execute(
             f"SELECT {_COLUMNS} FROM jobs WHERE {' AND '.join(where)}"
             " ORDER BY created DESC, rowid DESC LIMIT ?",
@@ -413,7 +351,7 @@ class Queue:
             self._connect()
             .execute(
                 "SELECT count(DISTINCT merge_request) FROM jobs WHERE forge = ? AND repository = ?"
-                " AND merge_request > 0 AND finished > ? AND body NOT LIKE '%\"kind\":\"verify\"%'",
+                ' AND merge_request > 0 AND finished > ? AND body NOT LIKE \'%"kind":"verify"%\'',
                 (forge, repository, since),
             )
             .fetchone()
@@ -438,9 +376,28 @@ class Queue:
             self._local.db = None
 
     def _one(self, db: sqlite3.Connection, key: str) -> Record:
-        return _record(
-            db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE key = ?", (key,)).fetchone()
-        )
+        return _record(db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE key = ?", (key,)).fetchone())
+
+
+def _cancel(db: sqlite3.Connection, whose: tuple[str, str, int], now: float) -> None:
+    """Drop what waits for a merge request and ask what runs to stop."""
+    where = "forge = ? AND repository = ? AND number = ?"
+    db.execute(
+        "UPDATE jobs SET state = 'cancelled', finished = ?, note = 'cancelled'"
+        f" WHERE {where} AND state = 'queued'",
+        (now, *whose),
+    )
+    db.execute(f"UPDATE jobs SET cancel = 1 WHERE {where} AND state = 'running'", whose)
+
+
+def _retry(db: sqlite3.Connection, key: str, now: float) -> None:
+    """Queue again what failed or was cancelled."""
+    db.execute(
+        "UPDATE jobs SET state = 'queued', attempts = 0, cancel = 0, not_before = 0, worker = '',"
+        " lease_until = 0, finished = 0, note = '', created = ?"
+        " WHERE key = ? AND state IN ('failed', 'cancelled')",
+        (now, key),
+    )
 
 
 def pause(attempts: int) -> float:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from unidiff import PatchSet
 from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchSet
 
 from rules.triggers import TriggerRules
 
@@ -130,7 +130,7 @@ def touched_operators(
     """
     kinds = {path: rules.kind(path) for path in changed}
     relevant = {path: kind for path, kind in kinds.items() if kind}
-    graph = IncludeGraph({**{p: "" for p in relevant}, **files})
+    graph = IncludeGraph({**dict.fromkeys(relevant, ""), **files})
     found = []
     for folder in sorted(operators):
         sources = [s if s.startswith(folder + "/") else f"{folder}/{s}" for s in operators[folder]]

@@ -1,0 +1,55 @@
+"""Verify an earlier result on a base that moved: the same judgement as at the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ci.budget import Budget
+from ci.operator import Operator
+from ci.optimizer.event import Event
+from ci.optimizer.outcome import conclude
+from ci.optimizer.run import TRIALS_FILE
+from ci.optimizer.search import Evaluates, Search
+from ci.optimizer.settings import OptimizeSettings
+from ci.proposer.base import Proposer
+from ci.result import Result
+from ci.trial import Candidate, Outcome
+from ci.trial_store import TrialStore
+from ci.workload import Workload
+
+# The baseline, the change, and the final verification.
+EVALUATIONS = 3
+
+
+def reverify(
+    operator: Operator,
+    workload: Workload,
+    evaluator: Evaluates,
+    proposer: Proposer,
+    files: dict[str, str],
+    rationale: str,
+    out: Path,
+    on_event: Callable[[Event], None] = lambda event: None,
+    *,
+    elsewhere: Callable[[Candidate], str] = lambda candidate: "",
+) -> Result:
+    """Measure the operator as it is now and with the texts `files`, and give the verdict.
+
+    `rationale` says why the change was made; `elsewhere` as in `optimize`. Resumes from `out`.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    store = TrialStore(out / TRIALS_FILE)
+    budget = Budget(EVALUATIONS)
+    budget.reserve()  # for the final verification
+    search = Search(evaluator, budget, store, on_event, elsewhere)
+    search.tell("started", text=f"Verifying an earlier change of {operator.name} again.")
+    if search.measure_baseline().outcome is Outcome.OK:
+        search.stage = "kernel"
+        search.attempt(
+            Candidate(files=files, stage="kernel", proposer="earlier run", rationale=rationale)
+        )
+    settings = OptimizeSettings(budget=EVALUATIONS)
+    result = conclude(search, operator, workload, proposer, settings, [])
+    search.tell("finished", text=result.verdict_reason)
+    return result
