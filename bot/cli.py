@@ -29,6 +29,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Hand it in": ("submit",),
     "Experience": ("bank",),
     "Measure": ("bench", "census"),
+    "The repository bot": ("ci",),
     "This machine": ("doctor",),
 }
 

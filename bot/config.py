@@ -7,18 +7,16 @@ choose its own judge. The pydantic model is the documentation and the published 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-import yaml
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
 from bot.command import Stage
-from ci.errors import InputError
+from bot.yaml_model import model_problems, read_model
 from ci.trial import Frozen
 from rules.devices import DEFAULT_DEVICE, device_names
 
 FILE: Final = ".ascendopt.yml"
-_MAX_BYTES: Final = 200_000
 
 
 class Triggers(Frozen):
@@ -167,119 +165,9 @@ def parse_config(text: str | bytes | None, name: str = FILE) -> RepositoryConfig
 
     Raises `InputError` with file, line and key of the first mistake.
     """
-    problems: list[str] = []
-    config = _parse(text, name, problems)
-    if config is None:
-        raise InputError(problems[0])
-    return config
+    return read_model(RepositoryConfig, text or "", name)
 
 
 def config_problems(text: str | bytes | None, name: str = FILE) -> list[str]:
     """Every mistake in `text`, one sentence each with file, line and key; empty when it is good."""
-    problems: list[str] = []
-    _parse(text, name, problems)
-    return problems
-
-
-def _parse(text: str | bytes | None, name: str, problems: list[str]) -> RepositoryConfig | None:
-    if text is None:
-        return RepositoryConfig()
-    if len(text) > _MAX_BYTES:
-        problems.append(f"{name} is larger than {_MAX_BYTES // 1000} kB; it is no configuration.")
-        return None
-    try:
-        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
-        # An alias can stand for itself, or for a billion copies; a configuration needs none.
-        for event in yaml.parse(decoded, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                line = event.start_mark.line + 1 if event.start_mark else 1
-                problems.append(f"{name} line {line}: aliases (*{event.anchor}) are not read.")
-                return None
-        root = yaml.compose(decoded, Loader=yaml.SafeLoader)
-        data = yaml.safe_load(decoded)
-    except UnicodeDecodeError:
-        problems.append(f"{name} is not UTF-8 text.")
-        return None
-    except yaml.MarkedYAMLError as problem:
-        line = problem.problem_mark.line + 1 if problem.problem_mark else 1
-        problems.append(f"{name} line {line}: this is not YAML: {problem.problem}.")
-        return None
-    except (yaml.YAMLError, RecursionError, ValueError) as problem:
-        problems.append(f"{name}: this is not YAML: {str(problem).splitlines()[0]}.")
-        return None
-    if data is None:
-        return RepositoryConfig()
-    if not isinstance(data, dict):
-        problems.append(f"{name} line 1: must be a mapping of keys to values.")
-        return None
-    twice = _key_twice(root, name)
-    if twice:
-        problems.append(twice)
-        return None
-    try:
-        return RepositoryConfig.model_validate(data)
-    except ValidationError as error:
-        for fault in error.errors():
-            problems.append(_sentence(root, fault, name))
-        return None
-
-
-def _sentence(root: Any, fault: Any, name: str) -> str:
-    """One pydantic fault as a sentence with the line of its key."""
-    path = [str(part) for part in fault["loc"]]
-    key = ".".join(path)
-    line = _line(root, path)
-    if fault["type"] == "extra_forbidden":
-        owner = _model_at(path[:-1])
-        known = ", ".join(owner.model_fields) if owner is not None else ""
-        return f"{name} line {line}: {key} is not a known key" + (
-            f"; known here: {known}." if known else "."
-        )
-    said = str(fault["msg"]).removeprefix("Value error, ")
-    return f"{name} line {line}: {key}: {said[:1].lower()}{said[1:]}."
-
-
-def _model_at(path: list[str]) -> type[Frozen] | None:
-    """The model whose keys stand at `path`."""
-    if not path:
-        return RepositoryConfig
-    nested: dict[str, type[Frozen]] = {
-        "triggers": Triggers,
-        "limits": Limits,
-        "merge_requests": MergeRequests,
-    }
-    if path[0] == "operators" and len(path) == 2:
-        return OperatorOverride
-    return nested.get(path[0]) if len(path) == 1 else None
-
-
-def _line(root: Any, path: list[str]) -> int:
-    """1-based line of the key at `path`, or of the nearest key above it that is there."""
-    node, line = root, 1
-    for part in path:
-        if isinstance(node, yaml.MappingNode):
-            pair = next(((k, v) for k, v in node.value if str(k.value) == part), None)
-            if pair is None:
-                break
-            line, node = pair[0].start_mark.line + 1, pair[1]
-        elif isinstance(node, yaml.SequenceNode) and part.isdigit():
-            node = node.value[int(part)]
-            line = node.start_mark.line + 1
-    return line
-
-
-def _key_twice(node: Any, name: str) -> str:
-    """YAML lets a key stand twice and keeps the last: here it is a mistake."""
-    if isinstance(node, yaml.SequenceNode):
-        return next((said for child in node.value if (said := _key_twice(child, name))), "")
-    if not isinstance(node, yaml.MappingNode):
-        return ""
-    seen: set[str] = set()
-    for key, value in node.value:
-        if str(key.value) in seen:
-            return f"{name} line {key.start_mark.line + 1}: {key.value} is given twice."
-        seen.add(str(key.value))
-        deeper = _key_twice(value, name)
-        if deeper:
-            return deeper
-    return ""
+    return model_problems(RepositoryConfig, text or "", name)

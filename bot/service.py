@@ -190,22 +190,25 @@ def carry_out(
     forge = connection.forge
     for reply in made.replies:
         answer(forge, reply.number, reply.mark, reply.body)
-    whose = [(connection.name, connection.repository, n) for n in made.cancelled]
+    said = {}
+    for job in made.jobs:
+        # Before it is queued: a worker that starts at once must not be overwritten.
+        if job.number and queue.get(job.key) is None:
+            said[job.key] = say(forge, job.number, run_mark(job), waiting(job))
     fresh = queue.event_done(
         number,
         now,
         jobs=made.jobs,
-        cancelled=whose,
+        cancelled=[(connection.name, connection.repository, n) for n in made.cancelled],
         retried=made.retried,
         note=made.note,
     )
+    for key, comment in said.items():
+        queue.set_comment(key, comment)
     try:
         for merge_request, comment in made.seen:
             forge.react(merge_request, comment, "eyes")
-        for job in made.jobs:
-            if job.number and job.key in fresh:
-                queue.set_comment(job.key, say(forge, job.number, run_mark(job), waiting(job)))
     except ForgeError as problem:
-        # Courtesy only: the worker writes the same comment when it starts.
+        # A courtesy: the status comment says the same.
         LOG.warning("event %s of %s: %s", event.kind, event.repository, problem)
     return fresh

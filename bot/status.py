@@ -36,6 +36,11 @@ def run_mark(job: Job) -> str:
     return f"<!-- ascendopt-run: {job.key} -->"
 
 
+def ended_mark() -> str:
+    """In the status comment of a run that ended with a result."""
+    return "<!-- ascendopt-ended -->"
+
+
 def reply_mark(mark: str) -> str:
     """Marks an answer, so that it is given once."""
     return f"<!-- ascendopt-reply: {mark} -->"
@@ -70,6 +75,7 @@ def finished(job: Job, result: Result, outcome: str, *, show_patch: bool) -> str
     if result.verdict == "improved" and show_patch and result.diff:
         shown = block(result.diff, "diff", _PATCH_LIMIT)
         lines.append(f"<details><summary>The patch</summary>\n\n{shown}\n\n</details>")
+    lines.append(ended_mark())
     return _comment(job, "optimized" if result.verdict == "improved" else "tried", lines)
 
 

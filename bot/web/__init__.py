@@ -1,0 +1,1 @@
+"""The bot's web server: webhooks, health, metrics, dashboard."""
