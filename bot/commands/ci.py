@@ -123,7 +123,8 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
         try:
             source = chosen.repository or repository_of(job, place, folder)
             bank = open_bank(chosen.bank)
-            proposer = find_proposer(job.proposer)
+            models = chosen.models if job.proposer == "llm" else None
+            proposer = find_proposer(job.proposer, models)
             result = run_job(job, source, folder, proposer, bank, console)
         except InputError as problem:
             if single:
