@@ -7,26 +7,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
 
 from pydantic import Field, model_validator
 
+from bot.forge.settings import ForgeSettings
 from bot.yaml_model import read_model
 from ci.errors import InputError
 from ci.trial import Frozen
 
 
-class ServedRepository(Frozen):
+class ServedRepository(ForgeSettings):
     """One repository that the bot serves."""
 
-    forge: Literal["local", "github", "gitlab", "gitcode"] = Field(description="Which forge.")
-    repository: str = Field(
-        min_length=1,
-        description="owner/name; for the local forge the path of the bare repository.",
-    )
-    url: str = Field(
-        default="", description="Address of the forge's API when it is not the public one."
-    )
     token_env: str = Field(
         default="ASCENDOPT_TOKEN", description="Environment variable that holds the bot's token."
     )
@@ -34,6 +26,13 @@ class ServedRepository(Frozen):
         default="ASCENDOPT_WEBHOOK_SECRET",
         description="Environment variable that holds the webhook's secret.",
     )
+
+    @property
+    def name(self) -> str:
+        """What events call the repository."""
+        if self.forge == "local":
+            return Path(self.repository).resolve().name.removesuffix(".git")
+        return self.repository
 
 
 class BotSettings(Frozen):

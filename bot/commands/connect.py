@@ -11,19 +11,13 @@ from typing import Final
 
 from bot.connection import Connection, Connections, connection
 from bot.events.model import Event
-from bot.forge import ForgeSettings, connect
+from bot.forge import connect
 from bot.forge.base import Forge, ForgeError
 from bot.forge.read_only import ReadOnlyForge
+from bot.forge.settings import ForgeSettings
 from bot.settings import BotSettings, ServedRepository, secret
 from ci.errors import InputError
 
-# Where each forge's CI puts a token, after the bot's own name for it.
-_TOKENS: Final = {
-    "github": ("ASCENDOPT_TOKEN", "GITHUB_TOKEN"),
-    "gitlab": ("ASCENDOPT_TOKEN", "GITLAB_TOKEN"),
-    "gitcode": ("ASCENDOPT_TOKEN", "GITCODE_TOKEN"),
-    "local": (),
-}
 _REPOSITORY: Final = {
     "github": "GITHUB_REPOSITORY",
     "gitlab": "CI_PROJECT_PATH",
@@ -58,7 +52,16 @@ def ci_connection(
     known = known or os.environ.get(_REPOSITORY.get(name, ""), "")
     if not known:
         raise InputError("Which repository? Give --repository OWNER/NAME.")
-    made = _connect(name, known, os.environ.get("ASCENDOPT_FORGE_URL", ""), _token(name))
+    settings = ForgeSettings.model_validate(
+        {
+            "forge": name,
+            "repository": known,
+            "url": os.environ.get("ASCENDOPT_FORGE_URL", ""),
+            "api": os.environ.get("ASCENDOPT_FORGE_API", ""),
+            "account": os.environ.get("ASCENDOPT_ACCOUNT", ""),
+        }
+    )
+    made = connect(settings)
     if dry_run:
         made = ReadOnlyForge(made)
     with tempfile.TemporaryDirectory(prefix="ascendopt-ci-") as folder:
@@ -69,16 +72,6 @@ def ci_connection(
             raise InputError(str(problem)) from problem
 
 
-def _token(name: str) -> str:
-    return next((os.environ[v] for v in _TOKENS.get(name, ()) if os.environ.get(v)), "")
-
-
-def _connect(name: str, repository: str, url: str, token: str) -> Forge:
-    return connect(
-        ForgeSettings.model_validate({"forge": name, "repository": repository, "url": url}), token
-    )
-
-
 def served(settings: BotSettings, *, dry_run: bool = False) -> Connections:
     """The repositories that the bot serves; their tokens are looked up at once.
 
@@ -87,23 +80,16 @@ def served(settings: BotSettings, *, dry_run: bool = False) -> Connections:
     makers: list[tuple[str, str, Callable[[], Forge]]] = []
     for one in settings.repositories:
         token = "" if one.forge == "local" else secret(one.token_env, f"a token for {one.forge}")
-        makers.append((one.forge, _name(one), _maker(one, token, dry_run)))
+        makers.append((one.forge, one.name, _maker(one, token, dry_run)))
     return Connections(settings.data, makers)
 
 
 def _maker(one: ServedRepository, token: str, dry_run: bool) -> Callable[[], Forge]:
     def make() -> Forge:
-        forge = _connect(one.forge, one.repository, one.url, token)
+        forge = connect(one, token)
         return ReadOnlyForge(forge) if dry_run else forge
 
     return make
-
-
-def _name(one: ServedRepository) -> str:
-    """What events call the repository."""
-    if one.forge == "local":
-        return Path(one.repository).resolve().name.removesuffix(".git")
-    return one.repository
 
 
 def webhook_secrets(settings: BotSettings) -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ from bot.forge.local import LocalForge
 from bot.forge.model import MergeRequest
 from bot.planner import Plan, plan
 from bot.queue import Queue
-from tests.bot.make import git
+from tests.bot.make import OPERATOR_PATH, SOURCES, git
 
 FILES = {
     "src/math/scale/op_host/scale.cpp": '#include "../../../common/cut.h"\nint tile = 1;\n',
@@ -27,6 +27,8 @@ FILES = {
     "src/math/shift/op_kernel/shift.cpp": "int kernel = 2;\n",
     "src/math/shift/workload.yaml": "operator: Shift\n",
     "src/common/cut.h": "int cut = 1;\n",
+    **{f"{OPERATOR_PATH}/{name}": text for name, text in SOURCES.items()},
+    f"{OPERATOR_PATH}/workload.yaml": "operator: ScaleAdd\n",
     "README.md": "operators\n",
 }
 KERNEL = "src/math/scale/op_kernel/scale.cpp"
