@@ -5,10 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 
+from scipy.stats import mannwhitneyu
+
+from ci.measure import compare
 from ci.operator import Operator
 from ci.source_diff import git_diff
 from ci.trial import Frozen, Trial
-from experience.tuple import EffectEvidence, ExperienceTuple
+from experience.tuple import EffectEvidence, ExperienceTuple, Neighbour
+
+SIGNIFICANCE = 0.05
+"""Level of the rank test where a backend gives several samples."""
 
 _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*[(<:])")
 # Words whose place matters to what a diff means; all other names are renamed.
@@ -49,6 +55,50 @@ def normalised_hash(diff: str) -> str:
     return digest.hexdigest()
 
 
+class Judgement(Frozen):
+    """Whether one trial is truly slower than another, and how that was found."""
+
+    significant: bool
+    slowdown: float
+    test: str
+    p_value: float | None = None
+
+
+class Provenance(Frozen):
+    """Where a tuple comes from, beside its measurements."""
+
+    commit: str = ""
+    origin: str = ""
+    trajectory: str = ""
+    step: int = 0
+
+
+def judge(slow: Trial, fast: Trial, noise_floor: float) -> Judgement | None:
+    """Compare two trials; None when either was not measured.
+
+    Significant means that the whole interval of the slowdown lies beyond the noise floor; where
+    there are several samples a one-sided Mann-Whitney U test must agree.
+    """
+    if slow.measurement is None or fast.measurement is None:
+        return None
+    found = compare(slow.measurement, fast.measurement, noise_floor)
+    beyond = found.low > 1 + noise_floor
+    if slow.measurement.fingerprint.simulated:
+        test = "exact: the simulator is deterministic"
+        return Judgement(significant=beyond, slowdown=found.speedup, test=test)
+    ratios: tuple[list[float], list[float]] = ([], [])
+    for one, two in zip(slow.measurement.cases, fast.measurement.cases, strict=True):
+        ratios[0].extend(s / two.median_us for s in one.samples_us)
+        ratios[1].extend(s / two.median_us for s in two.samples_us)
+    p_value = float(mannwhitneyu(*ratios, alternative="greater").pvalue)
+    return Judgement(
+        significant=beyond and p_value < SIGNIFICANCE,
+        slowdown=found.speedup,
+        test="interval of the medians and Mann-Whitney U",
+        p_value=p_value,
+    )
+
+
 def distill(
     operator: Operator,
     slow: Trial,
@@ -58,16 +108,21 @@ def distill(
     direction: str,
     noise_floor: float,
     test: str,
-    commit: str = "",
+    p_value: float | None = None,
+    source: Provenance | None = None,
+    base: dict[str, str] | None = None,
 ) -> ExperienceTuple:
-    """The tuple ⟨title, description, bottleneck, diff⟩ of two measured trials of one operator.
+    """The tuple ⟨title, description, bottleneck, diff⟩ of two trials of one operator.
 
-    Raises `ValueError` when either trial has no measurement: nothing unmeasured is experience.
+    `base` are the operator's texts that the trials started from, when the operator as it stands
+    has others. Raises `ValueError` when the fast side has no measurement, or the slow side of
+    anything but a negative: nothing unmeasured is experience.
     """
-    if slow.measurement is None or fast.measurement is None:
+    if fast.measurement is None or (slow.measurement is None and direction != "negative"):
         raise ValueError("Both neighbours of an experience tuple must have been measured.")
-    diff = git_diff(operator.texts(slow.candidate.files), operator.texts(fast.candidate.files))
-    diff_hash = normalised_hash(diff)
+    source, base = source or Provenance(), base or operator.texts()
+    diff = git_diff(base | slow.candidate.files, base | fast.candidate.files)
+    diff_hash = normalised_hash(diff if direction != "negative" else f"+never\n{diff}")
     soc = fast.measurement.fingerprint.device
     family = operator.category or "other"
     return ExperienceTuple.model_validate(
@@ -81,14 +136,21 @@ def distill(
             "soc": soc,
             "direction": direction,
             "evidence": EffectEvidence(
-                slow_us=slow.measurement.score_us,
+                slow_us=slow.measurement.score_us if slow.measurement else None,
                 fast_us=fast.measurement.score_us,
                 samples=min(len(c.samples_us) for c in fast.measurement.cases),
                 noise_floor=noise_floor,
                 test=test,
+                p_value=p_value,
+                failure="" if slow.measurement else slow.outcome.value,
             ),
+            "slow": Neighbour.of(slow),
+            "fast": Neighbour.of(fast),
+            "trajectory": source.trajectory,
+            "step": source.step,
             "operator": operator.name,
-            "source_commit": commit,
+            "source_commit": source.commit,
+            "origin": source.origin,
             "fingerprint": fast.measurement.fingerprint,
         }
     )

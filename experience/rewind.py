@@ -1,14 +1,17 @@
 """Rewind: remove the optimizations of a strong kernel one at a time, keep what hurts (paper §3).
 
-Step t starts from K(t): every way to remove one optimization is evaluated. Each removal that
-slows the operator by more than the noise floor becomes a tuple whose fast side is K(t); the
-removal that hurts most becomes K(t+1). The walk ends when nothing that can be removed hurts, or
-when the budget is spent. Removals that break or change nothing teach nothing and are dropped.
+First a survey: each way to remove one optimization from K(0) is evaluated alone. Then the walk
+K(0) → K(1) → … → K(T): the removals that hurt are made one on top of the other, the mildest first,
+so that a heavy one does not hide the rest. Every step is validated on the backend and kept only
+when it slows the operator significantly; its tuple leads from K(t+1) back to K(t) and holds both
+neighbours' measurements. Removals that break or change nothing teach nothing and are dropped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Protocol
 
 from pydantic import Field
@@ -18,7 +21,7 @@ from ci.operator import Operator
 from ci.proposer.base import ModelUnavailable, Proposer, Rewound
 from ci.trial import Candidate, Frozen, Outcome, Trial
 from experience.bank import Bank
-from experience.distill import Lesson, distill
+from experience.distill import Judgement, Lesson, Provenance, distill, judge
 from experience.tuple import ExperienceTuple
 
 
@@ -34,6 +37,9 @@ class RewindSettings(ModelLimits):
 
     budget: int = Field(default=40, ge=2, description="Evaluations, the starting point included.")
     steps: int = Field(default=6, ge=1, description="Longest trajectory K(0) → K(1) → …")
+    per_motif: int = Field(
+        default=3, ge=1, description="Ways to remove one motif that the survey tries."
+    )
     noise_floor: float = Field(
         default=0.01, ge=0.0, description="A removal must slow the operator by more than this."
     )
@@ -42,7 +48,7 @@ class RewindSettings(ModelLimits):
 class RewindStep(Frozen):
     """One removal that was tried."""
 
-    step: int
+    step: int = Field(description="t of the kernel K(t) that it was removed from.")
     title: str
     rule_id: str
     trial: Trial
@@ -58,6 +64,7 @@ class RewindResult(Frozen):
     start: Trial
     steps: tuple[RewindStep, ...]
     tuples: tuple[ExperienceTuple, ...] = Field(description="Kept, in the order they were earned.")
+    end: Trial = Field(description="K(T), the weakest kernel of the walk.")
     stopped: str = Field(default="", description="Why the walk ended early, '' when it did not.")
 
 
@@ -77,99 +84,145 @@ def rewind(
     A tuple is stored as soon as it is earned, so a killed walk loses nothing it has measured.
     """
     first = evaluator.evaluate(start or Candidate(), 0)
-    tried: list[RewindStep] = []
-    kept: list[ExperienceTuple] = []
+    walk = _Walk(operator, evaluator, proposer, bank, settings, commit, on_step, first)
     stopped = ""
     try:
-        _walk(operator, evaluator, proposer, bank, settings, commit, on_step, first, tried, kept)
+        if first.outcome is Outcome.OK:
+            walk.descend(walk.survey(first))
     except ModelUnavailable as problem:
         stopped = str(problem)
     return RewindResult(
-        operator=operator.name, start=first, steps=tuple(tried), tuples=tuple(kept), stopped=stopped
+        operator=operator.name,
+        start=first,
+        steps=tuple(walk.tried),
+        tuples=tuple(walk.kept),
+        end=walk.end,
+        stopped=stopped,
     )
 
 
-def _walk(
-    operator: Operator,
-    evaluator: EvaluatesCandidates,
-    proposer: Proposer,
-    bank: Bank,
-    settings: RewindSettings,
-    commit: str,
-    on_step: Callable[[RewindStep], None],
-    best: Trial,
-    tried: list[RewindStep],
-    kept: list[ExperienceTuple],
-) -> None:
-    """Walk down from `best`, noting in `tried` and `kept` what came of each removal."""
-    spent = 1
-    seen = {best.candidate.hash}
-    removed: list[str] = []
-    for step in range(settings.steps):
-        if best.outcome is not Outcome.OK:
-            break
-        worst: tuple[float, Rewound, Trial] | None = None
-        for way in proposer.rewind(operator, best.candidate.files, removed):
-            if spent >= settings.budget or way.candidate.hash in seen:
+@dataclass
+class _Walk:
+    operator: Operator
+    evaluator: EvaluatesCandidates
+    proposer: Proposer
+    bank: Bank
+    settings: RewindSettings
+    commit: str
+    on_step: Callable[[RewindStep], None]
+    end: Trial
+    spent: int = 1
+    tried: list[RewindStep] = field(default_factory=list)
+    kept: list[ExperienceTuple] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._start = self.end.candidate.hash
+        self._seen = {self._start}
+        self._surveyed: set[str] = set()
+
+    def survey(self, start: Trial) -> list[tuple[float, Rewound, Trial]]:
+        """Every removal alone, motif by motif in turns; those that hurt, the mildest first."""
+        by_motif: dict[str, list[Rewound]] = {}
+        for way in self.proposer.rewind(self.operator, start.candidate.files, []):
+            by_motif.setdefault(way.rule_id, []).append(way)
+        self._surveyed.update(by_motif)
+        rows = [ways[: self.settings.per_motif] for ways in by_motif.values()]
+        hurting = []
+        for column in zip_longest(*rows):
+            for way in column:
+                if way is None or way.candidate.hash in self._seen:
+                    continue
+                # the walk's own evaluations are kept back
+                if self.spent + self.settings.steps - 1 >= self.settings.budget:
+                    break
+                trial, found = self._try(way, start, 0)
+                if found is not None and found.significant:
+                    hurting.append((found.slowdown, way, trial))
+        return sorted(hurting, key=lambda h: (h[0], h[1].rule_id))
+
+    def descend(self, hurting: Sequence[tuple[float, Rewound, Trial]]) -> None:
+        """K(0) → K(1) → …: one removal of each motif on top of those before.
+
+        Behind the surveyed ones come removals that only the weaker kernel made visible: a model
+        names them one at a time, rules have none.
+        """
+        removed: list[str] = []
+        for _, way, trial in hurting:
+            if way.rule_id in removed or len(removed) >= self.settings.steps:
                 continue
-            seen.add(way.candidate.hash)
-            trial = evaluator.evaluate(way.candidate, spent)
-            spent += 1
-            slowdown = _slowdown(trial, best)
-            entry = RewindStep(
-                step=step, title=way.title, rule_id=way.rule_id, trial=trial, slowdown=slowdown
-            )
-            if slowdown is not None and slowdown > 1.0 + settings.noise_floor:
-                earned = _tuple(operator, proposer, way, trial, best, settings, commit)
-                new = bank.add(earned)
-                kept.append(earned)
-                entry = entry.model_copy(update={"tuple_id": earned.id, "known": not new})
-                if worst is None or slowdown > worst[0]:
-                    worst = (slowdown, way, trial)
-            tried.append(entry)
-            on_step(entry)
-        if worst is None or spent >= settings.budget:
-            break
-        removed.append(worst[1].rule_id)
-        best = worst[2]
+            if not removed:
+                self.end = trial
+                removed.append(way.rule_id)
+            elif self._deeper(way.rule_id, removed):
+                removed.append(way.rule_id)
+        while removed and len(removed) < self.settings.steps and (new := self._deeper("", removed)):
+            removed.append(new)
 
+    def _deeper(self, rule_id: str, removed: list[str]) -> str:
+        """Remove one more motif from K(t): this one, or for '' one not surveyed yet.
 
-def _slowdown(slow: Trial, fast: Trial) -> float | None:
-    if slow.measurement is None or fast.measurement is None:
-        return None
-    return slow.measurement.score_us / fast.measurement.score_us
+        The id of what was removed when that held, '' otherwise.
+        """
+        if self.spent >= self.settings.budget:
+            return ""
+        for way in self.proposer.rewind(self.operator, self.end.candidate.files, removed):
+            wanted = way.rule_id == rule_id if rule_id else way.rule_id not in self._surveyed
+            if not wanted or way.candidate.hash in self._seen:
+                continue
+            trial, found = self._try(way, self.end, len(removed))
+            if found is not None and found.significant:
+                self.end = trial
+                return way.rule_id
+            return ""
+        return ""
 
+    def _try(self, way: Rewound, fast: Trial, step: int) -> tuple[Trial, Judgement | None]:
+        """Evaluate one removal from `fast`, bank it when it hurts, and say so."""
+        self._seen.add(way.candidate.hash)
+        trial = self.evaluator.evaluate(way.candidate, self.spent)
+        self.spent += 1
+        found = judge(trial, fast, self.settings.noise_floor)
+        entry = RewindStep(
+            step=step,
+            title=way.title,
+            rule_id=way.rule_id,
+            trial=trial,
+            slowdown=found.slowdown if found else None,
+        )
+        if found is not None and found.significant:
+            earned = self._tuple(way, trial, fast, found, step)
+            new = self.bank.add(earned)
+            self.kept.append(earned)
+            entry = entry.model_copy(update={"tuple_id": earned.id, "known": not new})
+        self.tried.append(entry)
+        self.on_step(entry)
+        return trial, found
 
-def _tuple(
-    operator: Operator,
-    proposer: Proposer,
-    way: Rewound,
-    slow: Trial,
-    fast: Trial,
-    settings: RewindSettings,
-    commit: str,
-) -> ExperienceTuple:
-    diagnosis = proposer.diagnose(operator, slow)
-    lesson = Lesson(
-        title=way.title,
-        description=way.description,
-        bottleneck=diagnosis.bottleneck,
-        classes=_union(way.classes, diagnosis.classes),
-        rule_id=way.rule_id,
-    )
-    lesson = proposer.distill(operator, slow, fast, lesson)
-    simulated = slow.measurement is not None and slow.measurement.fingerprint.simulated
-    return distill(
-        operator,
-        slow,
-        fast,
-        lesson,
-        direction="rewind",
-        noise_floor=settings.noise_floor,
-        test="exact: the simulator is deterministic" if simulated else "medians",
-        commit=commit,
-    )
-
-
-def _union(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*first, *second)))
+    def _tuple(
+        self, way: Rewound, slow: Trial, fast: Trial, found: Judgement, step: int
+    ) -> ExperienceTuple:
+        diagnosis = self.proposer.diagnose(self.operator, slow)
+        lesson = Lesson(
+            title=way.title,
+            description=way.description,
+            bottleneck=diagnosis.bottleneck,
+            classes=tuple(dict.fromkeys((*way.classes, *diagnosis.classes))),
+            rule_id=way.rule_id,
+        )
+        lesson = self.proposer.distill(self.operator, slow, fast, lesson)
+        return distill(
+            self.operator,
+            slow,
+            fast,
+            lesson,
+            direction="rewind",
+            noise_floor=self.settings.noise_floor,
+            test=found.test,
+            p_value=found.p_value,
+            source=Provenance(
+                commit=self.commit,
+                origin=f"bank rewind by {self.proposer.name}",
+                trajectory=f"{self.operator.name}-{self._start[:8]}",
+                step=step,
+            ),
+        )

@@ -9,7 +9,6 @@ CREATE TABLE IF NOT EXISTS tuples (
   diff VARCHAR NOT NULL,
   diff_hash VARCHAR NOT NULL,
   rule_id VARCHAR NOT NULL,
-  variant INTEGER NOT NULL,
   op_family VARCHAR NOT NULL,
   dtype VARCHAR NOT NULL,
   soc VARCHAR NOT NULL,

@@ -128,7 +128,7 @@ def _prepare(db: Connection) -> None:
         db.execute("INSERT INTO facts VALUES ('bank', ?), ('changes', '0')", [token_hex(4)])
     if first_layout:
         kept = [c for c in _COLUMNS if c in columns]
-        added = {"variant": "0", "slow": "NULL", "fast": "NULL", "trajectory": "''", "step": "0",
+        added = {"slow": "NULL", "fast": "NULL", "trajectory": "''", "step": "0",
                  "origin": "''"}  # fmt: skip
         db.execute(
             f"INSERT INTO tuples ({', '.join([*kept, *added])}) "

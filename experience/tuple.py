@@ -68,7 +68,6 @@ class ExperienceTuple(Frozen):
     diff: str = Field(description="Unified diff from slow to fast; '' when it was stripped.")
     diff_hash: str = Field(description="sha256 of the diff with paths, spaces and names normal.")
     rule_id: str = Field(default="", description="Motif in rules/rewrites, when a rule made it.")
-    variant: int = Field(default=0, description="Which of the motif's alternative rewrites.")
     op_family: str
     dtype: str = ""
     soc: str

@@ -9,14 +9,18 @@ from ci.cpp_source import Source
 from ci.proposer.site import Site
 from ci.proposer.transforms import (
     add_barrier,
+    add_vector_barrier,
     align_tile,
     bank_offset,
+    barrier_and_flag,
     cache_hint,
+    drop_padding,
     early_release,
     halve_and_double,
     hoist_invariant,
     hoist_to_init,
     late_release,
+    load_once,
     merge_copies,
     plain_copy,
     queue_depth,
@@ -27,6 +31,7 @@ from ci.proposer.transforms import (
     scale_constant,
     share_buffer,
     sink_into_loop,
+    split_calls,
     spread_small_inputs,
 )
 
@@ -34,14 +39,20 @@ Transform: TypeAlias = Callable[[Source, Mapping[str, object]], list[Site]]
 
 TRANSFORMS: dict[str, Transform] = {
     "add_barrier": add_barrier.find,
+    "add_vector_barrier": add_vector_barrier.find,
     "align_tile": align_tile.find,
     "bank_offset": bank_offset.find,
+    "barrier_to_flag": barrier_and_flag.to_flag,
     "cache_hint": cache_hint.find,
+    "drop_padding": drop_padding.find,
     "early_release": early_release.find,
+    "flag_to_barrier": barrier_and_flag.to_barrier,
     "halve_and_double": halve_and_double.find,
     "hoist_invariant": hoist_invariant.find,
     "hoist_to_init": hoist_to_init.find,
     "late_release": late_release.find,
+    "load_each_turn": load_once.sink,
+    "load_once": load_once.hoist,
     "merge_copies": merge_copies.find,
     "plain_copy": plain_copy.find,
     "queue_depth": queue_depth.find,
@@ -52,5 +63,6 @@ TRANSFORMS: dict[str, Transform] = {
     "scale_constant": scale_constant.find,
     "share_buffer": share_buffer.find,
     "sink_into_loop": sink_into_loop.find,
+    "split_calls": split_calls.find,
     "spread_small_inputs": spread_small_inputs.find,
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ci.cpp_source import Edit, Source
+from tree_sitter import Node
+
+from ci.cpp_source import Edit, Source, identifiers
 from ci.proposer.site import Site
 
 
@@ -23,10 +25,24 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         code = source.code(last)
         if last.type == "return_statement" or f".{wanted}" in code:
             continue
+        place = _latest(source, block, statement, method.object)
+        if place is None:
+            continue
         text = "\n" + source.indent(statement.start_byte) + source.of(statement)
         move = (
             source.removal(statement.start_byte, statement.end_byte),
-            Edit(last.end_byte, last.end_byte, text),
+            Edit(place.end_byte, place.end_byte, text),
         )
         sites.append(Site(statement.start_byte, move, note=method.arguments[0]))
     return sites
+
+
+def _latest(source: Source, block: Node, statement: Node, queue: str) -> Node | None:
+    """The last statement behind which it may stand: none in between uses the queue again."""
+    after = [s for s in block.named_children if s.start_byte >= statement.end_byte]
+    free = []
+    for one in after:
+        if queue in identifiers(source.code(one)):
+            break
+        free.append(one)
+    return free[-1] if free else None

@@ -1,0 +1,77 @@
+// x times a clipped line.
+#include "kernel_operator.h"
+
+using namespace AscendC;
+
+constexpr int32_t BUFFER_NUM = 2;
+constexpr uint32_t TILE = 1024;   // elements
+
+class HardSwish {
+public:
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, const HardSwishTilingData* tiling)
+    {
+        uint32_t first = tiling->perCore * GetBlockIdx();
+        this->count = tiling->total - first < tiling->perCore ? tiling->total - first
+                                                              : tiling->perCore;
+        xGm.SetGlobalBuffer((__gm__ float*)x + first, this->count);
+        yGm.SetGlobalBuffer((__gm__ float*)y + first, this->count);
+        pipe.InitBuffer(xQueue, BUFFER_NUM, TILE * sizeof(float));
+        pipe.InitBuffer(yQueue, BUFFER_NUM, TILE * sizeof(float));
+        pipe.InitBuffer(gateBuf, TILE * sizeof(float));
+    }
+
+    __aicore__ inline void Process()
+    {
+        for (uint32_t done = 0; done < this->count; done += TILE) {
+            uint32_t length = this->count - done < TILE ? this->count - done : TILE;
+            CopyIn(done, length);
+            Compute(length);
+            CopyOut(done, length);
+        }
+    }
+
+private:
+    __aicore__ inline void CopyIn(uint32_t done, uint32_t length)
+    {
+        LocalTensor<float> xLocal = xQueue.AllocTensor<float>();
+        DataCopy(xLocal, xGm[done], length);
+        xQueue.EnQue(xLocal);
+    }
+
+    __aicore__ inline void Compute(uint32_t length)
+    {
+        LocalTensor<float> xLocal = xQueue.DeQue<float>();
+        LocalTensor<float> yLocal = yQueue.AllocTensor<float>();
+        LocalTensor<float> gate = gateBuf.Get<float>();
+        Muls(gate, xLocal, 1.0f / 6.0f, length);
+        Adds(gate, gate, 0.5f, length);
+        Maxs(gate, gate, 0.0f, length);
+        Mins(gate, gate, 1.0f, length);
+        Mul(yLocal, gate, xLocal, length);
+        yQueue.EnQue(yLocal);
+        xQueue.FreeTensor(xLocal);
+    }
+
+    __aicore__ inline void CopyOut(uint32_t done, uint32_t length)
+    {
+        LocalTensor<float> yLocal = yQueue.DeQue<float>();
+        DataCopy(yGm[done], yLocal, length);
+        yQueue.FreeTensor(yLocal);
+    }
+
+    TPipe pipe;
+    TQue<QuePosition::VECIN, BUFFER_NUM> xQueue;
+    TQue<QuePosition::VECOUT, BUFFER_NUM> yQueue;
+    TBuf<QuePosition::VECCALC> gateBuf;
+    GlobalTensor<float> xGm;
+    GlobalTensor<float> yGm;
+    uint32_t count;
+};
+
+extern "C" __global__ __aicore__ void hard_swish(GM_ADDR x, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling)
+{
+    GET_TILING_DATA(tilingData, tiling);
+    HardSwish op;
+    op.Init(x, y, &tilingData);
+    op.Process();
+}

@@ -1,0 +1,12 @@
+#ifndef SOFTPLUS_TILING_H
+#define SOFTPLUS_TILING_H
+#include "register/tilingdata_base.h"
+
+namespace optiling {
+BEGIN_TILING_DATA_DEF(SoftplusTilingData)
+  TILING_DATA_FIELD_DEF(uint32_t, total);
+  TILING_DATA_FIELD_DEF(uint32_t, perCore);
+END_TILING_DATA_DEF;
+REGISTER_TILING_DATA_CLASS(Softplus, SoftplusTilingData)
+}  // namespace optiling
+#endif

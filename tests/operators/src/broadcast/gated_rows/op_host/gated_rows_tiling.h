@@ -1,0 +1,13 @@
+#ifndef GATED_ROWS_TILING_H
+#define GATED_ROWS_TILING_H
+#include "register/tilingdata_base.h"
+
+namespace optiling {
+BEGIN_TILING_DATA_DEF(GatedRowsTilingData)
+  TILING_DATA_FIELD_DEF(uint32_t, rows);
+  TILING_DATA_FIELD_DEF(uint32_t, length);
+  TILING_DATA_FIELD_DEF(uint32_t, rowsPerCore);
+END_TILING_DATA_DEF;
+REGISTER_TILING_DATA_CLASS(GatedRows, GatedRowsTilingData)
+}  // namespace optiling
+#endif

@@ -1,0 +1,95 @@
+// Every row times the sigmoid of one gate.
+#include "kernel_operator.h"
+
+using namespace AscendC;
+
+constexpr int32_t BUFFER_NUM = 2;
+constexpr uint32_t ROWS_PER_TILE = 4;
+
+class GatedRows {
+public:
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR gate, GM_ADDR y, const GatedRowsTilingData* tiling)
+    {
+        uint32_t first = tiling->rowsPerCore * GetBlockIdx();
+        this->rows = tiling->rows - first < tiling->rowsPerCore ? tiling->rows - first
+                                                                : tiling->rowsPerCore;
+        this->length = tiling->length;
+        xGm.SetGlobalBuffer((__gm__ float*)x + static_cast<uint64_t>(first) * this->length,
+                            this->rows * this->length);
+        gateGm.SetGlobalBuffer((__gm__ float*)gate, this->length);
+        yGm.SetGlobalBuffer((__gm__ float*)y + static_cast<uint64_t>(first) * this->length,
+                            this->rows * this->length);
+        pipe.InitBuffer(xQueue, BUFFER_NUM, ROWS_PER_TILE * this->length * sizeof(float));
+        pipe.InitBuffer(yQueue, BUFFER_NUM, ROWS_PER_TILE * this->length * sizeof(float));
+        pipe.InitBuffer(gateBuf, this->length * sizeof(float));
+        pipe.InitBuffer(shareBuf, this->length * sizeof(float));
+    }
+
+    __aicore__ inline void Process()
+    {
+        LoadShared();
+        for (uint32_t row = 0; row < this->rows; row += ROWS_PER_TILE) {
+            uint32_t some = this->rows - row < ROWS_PER_TILE ? this->rows - row : ROWS_PER_TILE;
+            CopyIn(row, some);
+            Compute(some);
+            CopyOut(row, some);
+        }
+    }
+
+private:
+    __aicore__ inline void CopyIn(uint32_t row, uint32_t some)
+    {
+        LocalTensor<float> xLocal = xQueue.AllocTensor<float>();
+        DataCopy(xLocal, xGm[row * this->length], some * this->length);
+        xQueue.EnQue(xLocal);
+    }
+
+    __aicore__ inline void LoadShared()
+    {
+        LocalTensor<float> gate = gateBuf.Get<float>();
+        DataCopy(gate, gateGm, this->length);
+        event_t loaded = static_cast<event_t>(GetTPipePtr()->FetchEventID(HardEvent::MTE2_V));
+        SetFlag<HardEvent::MTE2_V>(loaded);
+        WaitFlag<HardEvent::MTE2_V>(loaded);
+    }
+
+    __aicore__ inline void Compute(uint32_t some)
+    {
+        LocalTensor<float> xLocal = xQueue.DeQue<float>();
+        LocalTensor<float> yLocal = yQueue.AllocTensor<float>();
+        LocalTensor<float> gate = gateBuf.Get<float>();
+        LocalTensor<float> share = shareBuf.Get<float>();
+        Muls(share, gate, -1.0f, this->length);
+        Exp(share, share, this->length);
+        Adds(share, share, 1.0f, this->length);
+        for (uint32_t i = 0; i < some; i++) {
+            Div(yLocal[i * this->length], xLocal[i * this->length], share, this->length);
+        }
+        yQueue.EnQue(yLocal);
+        xQueue.FreeTensor(xLocal);
+    }
+
+    __aicore__ inline void CopyOut(uint32_t row, uint32_t some)
+    {
+        LocalTensor<float> yLocal = yQueue.DeQue<float>();
+        DataCopy(yGm[row * this->length], yLocal, some * this->length);
+        yQueue.FreeTensor(yLocal);
+    }
+
+    TPipe pipe;
+    TQue<QuePosition::VECIN, BUFFER_NUM> xQueue;
+    TQue<QuePosition::VECOUT, BUFFER_NUM> yQueue;
+    TBuf<QuePosition::VECCALC> gateBuf, shareBuf;
+    GlobalTensor<float> xGm;
+    GlobalTensor<float> gateGm;
+    GlobalTensor<float> yGm;
+    uint32_t rows, length;
+};
+
+extern "C" __global__ __aicore__ void gated_rows(GM_ADDR x, GM_ADDR gate, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling)
+{
+    GET_TILING_DATA(tilingData, tiling);
+    GatedRows op;
+    op.Init(x, gate, y, &tilingData);
+    op.Process();
+}

@@ -1,0 +1,13 @@
+#ifndef ROW_SQUARED_ERROR_TILING_H
+#define ROW_SQUARED_ERROR_TILING_H
+#include "register/tilingdata_base.h"
+
+namespace optiling {
+BEGIN_TILING_DATA_DEF(RowSquaredErrorTilingData)
+  TILING_DATA_FIELD_DEF(uint32_t, rows);
+  TILING_DATA_FIELD_DEF(uint32_t, length);
+  TILING_DATA_FIELD_DEF(uint32_t, rowsPerCore);
+END_TILING_DATA_DEF;
+REGISTER_TILING_DATA_CLASS(RowSquaredError, RowSquaredErrorTilingData)
+}  // namespace optiling
+#endif

@@ -1,0 +1,14 @@
+#ifndef MOMENTUM_STEP_TILING_H
+#define MOMENTUM_STEP_TILING_H
+#include "register/tilingdata_base.h"
+
+namespace optiling {
+BEGIN_TILING_DATA_DEF(MomentumStepTilingData)
+  TILING_DATA_FIELD_DEF(uint32_t, total);
+  TILING_DATA_FIELD_DEF(uint32_t, perCore);
+  TILING_DATA_FIELD_DEF(float, momentum);
+  TILING_DATA_FIELD_DEF(float, rate);
+END_TILING_DATA_DEF;
+REGISTER_TILING_DATA_CLASS(MomentumStep, MomentumStepTilingData)
+}  // namespace optiling
+#endif
