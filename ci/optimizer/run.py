@@ -25,6 +25,8 @@ from ci.trial import Candidate, Outcome
 from ci.trial_store import TrialStore
 from ci.workload import Workload
 from experience.bank import Bank
+from experience.distill import Provenance
+from experience.forward import lessons
 
 TRIALS_FILE = "trials.duckdb"
 
@@ -76,6 +78,9 @@ def optimize(
             stopped = str(problem)
             search.tell("note", text=f"{stopped} The run ends with what was found.")
     result = conclude(search, operator, settings, used)
+    if bank is not None and settings.learn:
+        source = Provenance(commit=result.base_commit, origin=f"run {result.run}")
+        bank.add_all(lessons(operator, search.history, proposer, source))
     search.tell("finished", text=result.verdict_reason)
     models, currency = proposer.model_use()
     return result.model_copy(update={"stopped": stopped, "models": models, "currency": currency})

@@ -34,4 +34,5 @@ class OptimizeSettings(ModelLimits):
     wall_minutes: float = Field(
         default=0.0, ge=0.0, description="Stop starting evaluations after this long; 0: no limit."
     )
+    learn: bool = Field(default=True, description="Keep in the bank what the kernel steps taught.")
     resume: bool = Field(default=False, description="Continue the run that --out holds.")

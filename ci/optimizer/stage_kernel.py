@@ -28,7 +28,7 @@ def rewrite_kernel(
     search.stage = "kernel"
     for step in range(steps):
         diagnosis = proposer.diagnose(operator, search.best)
-        retrieved = _retrieve(search, operator, bank, diagnosis, step, top_k)
+        retrieved = _retrieve(search, operator, proposer, bank, diagnosis, step, top_k)
         replayed = search.replaying
         try:
             candidate = proposer.rewrite(
@@ -60,6 +60,7 @@ def rewrite_kernel(
 def _retrieve(
     search: Search,
     operator: Operator,
+    proposer: Proposer,
     bank: Bank | None,
     diagnosis: Diagnosis,
     step: int,
@@ -79,6 +80,7 @@ def _retrieve(
                     op_family=operator.category or "other",
                     dtype=operator.inputs[0].dtypes[0] if operator.inputs else "",
                     soc=measured.fingerprint.device if measured else "",
+                    applicable=proposer.applicable(operator, search.best, search.history),
                 ),
                 k=top_k,
             )

@@ -102,6 +102,15 @@ class Proposer(ABC):
     def diagnose(self, operator: Operator, best: Trial) -> Diagnosis:
         """The bottleneck query of the kernel as profiled in `best`."""
 
+    def applicable(
+        self, operator: Operator, best: Trial, history: Sequence[Trial]
+    ) -> tuple[str, ...] | None:
+        """Motifs that have a place left in the kernel of `best`; None when that is not known.
+
+        Retrieval offers no tuple of another motif: what cannot be applied helps nobody.
+        """
+        return None
+
     @abstractmethod
     def rewrite(
         self,

@@ -21,7 +21,7 @@ from ci.proposer.sequence import VECTOR_CALLS
 from ci.proposer.sources import changed_only, editable
 from ci.trial import Candidate, Trial
 from ci.workload import Workload
-from experience.retrieve import Retrieved
+from experience.retrieve import CONFIDENT, DOUBTFUL, Retrieved
 from rules.load import Motif, load_motifs
 
 UNTOUCHED = Diagnosis(bottleneck="Not measured.", classes=(), evidence=())
@@ -30,6 +30,12 @@ NO_DIFFERENCE = 0.002
 """A rewrite that moves the time by less than 0.2 % is not tried again at fewer places."""
 
 _WORKING = VECTOR_CALLS | {"DataCopy", "DataCopyPad", "Cast", "Duplicate", "ReduceSum", "ReduceMax"}
+
+MOST_AT_ONCE = 4
+"""Motifs in one candidate: a reviewer, and the search for the one at fault, must follow."""
+
+COMBINED = 0.35
+"""Several motifs are tried at once as long as they all hold with this chance, by the bank."""
 
 SINGLE_MOVES = 8
 """One-knob moves tried from one parent before optuna takes turns with the rest of them."""
@@ -92,14 +98,73 @@ class RulesProposer(Proposer):
         history: Sequence[Trial],
         seed: int,
     ) -> Candidate | None:
-        """The first application not tried yet, of the motifs in the order of their promise."""
+        """What the bank is sure of at once, then one application not tried yet after the other.
+
+        The motifs come in the order of their promise.
+        """
         texts = editable(operator, best.candidate.files, operator.kernel_sources)
         kernel = [m for m in self._motifs if m.stage == "kernel"]
         ordered = rank_motifs(kernel, diagnosis, retrieved, history)
-        for one, candidate in _promising(ordered, texts, operator, best, history):
-            tuples = tuple(r.tuple.id for r in retrieved if r.tuple.rule_id == one.motif.id)
-            return candidate.model_copy(update={"tuple_ids": tuples})
+        seen = {t.candidate.hash for t in history}
+        together = self._together(ordered, texts, operator, best, retrieved, history)
+        if together is not None and together.hash not in seen:
+            return _with_tuples(together, retrieved)
+        for _, candidate in _promising(ordered, texts, operator, best, history):
+            return _with_tuples(candidate, retrieved)
         return None
+
+    def applicable(
+        self, operator: Operator, best: Trial, history: Sequence[Trial]
+    ) -> tuple[str, ...]:
+        """Motifs with an application that was not tried yet."""
+        texts = editable(operator, best.candidate.files, operator.kernel_sources)
+        kernel = [m for m in self._motifs if m.stage == "kernel"]
+        return tuple(
+            m.id
+            for m in kernel
+            if next(_promising([m], texts, operator, best, history), None) is not None
+        )
+
+    def _together(
+        self,
+        motifs: Sequence[Motif],
+        texts: dict[str, str],
+        operator: Operator,
+        best: Trial,
+        retrieved: Sequence[Retrieved],
+        history: Sequence[Trial],
+    ) -> Candidate | None:
+        """The motifs that the bank is sure of, one on top of the other; None for fewer than two.
+
+        A small budget does not reach them one by one. One try from each parent: when it fails,
+        one of them is at fault and they are tried alone.
+        """
+        sure = {
+            r.tuple.rule_id: r.reliability
+            for r in retrieved
+            if r.tuple.direction != "negative" and r.reliability >= CONFIDENT
+        }
+        if any(
+            len(t.candidate.rule_ids) > 1 and t.candidate.parent == best.candidate.hash
+            for t in history
+        ):
+            return None
+        chance, changed = 1.0, dict(texts)
+        taken: list[Application] = []
+        for motif in motifs:
+            chance *= sure.get(motif.id, 0.0)
+            if len(taken) == MOST_AT_ONCE or chance < COMBINED:
+                break
+            found = next(_promising([motif], changed, operator, best, history), None)
+            if found is not None:
+                taken.append(found[0])
+                changed = changed | {found[0].path: found[0].text}
+        if len(taken) < 2:
+            return None
+        why = "Together: " + " ".join(_rationale(one) for one in taken)
+        files = {p: t for p, t in changed.items() if t != texts[p]}
+        rules = tuple(dict.fromkeys(one.motif.id for one in taken))
+        return _candidate(operator, best, files, "kernel", why, rules)
 
     def rewind(
         self, operator: Operator, files: dict[str, str], removed: Sequence[str]
@@ -155,13 +220,18 @@ def rank_motifs(
 ) -> list[Motif]:
     """Motifs that retrieved experience names, then those of the diagnosed classes, then the rest.
 
+    Last come those that seldom helped against such bottlenecks, as the bank's negatives say.
     Within a rank a motif that often failed to help in this run comes later.
     """
-    named = {r.tuple.rule_id: i for i, r in reversed(list(enumerate(retrieved)))}
+    said = list(enumerate(retrieved))
+    named = {r.tuple.rule_id: i for i, r in reversed(said) if r.tuple.direction != "negative"}
+    doubtful = {r.tuple.rule_id for r in retrieved if r.reliability < DOUBTFUL}
     places = {c: i for i, c in enumerate(diagnosis.classes)}
 
     def key(motif: Motif) -> tuple[int, float, int, str]:
         failed = sum(motif.id in t.candidate.rule_ids and t.measurement is None for t in history)
+        if motif.id in doubtful:
+            return (3, failed, motif.order, motif.id)
         if motif.id in named:
             return (0, named[motif.id] + 3 * failed, motif.order, motif.id)
         hits = [places[c] + 2 * i for i, c in enumerate(motif.classes) if c in places]
@@ -211,6 +281,16 @@ def _promising(
             else:
                 yield one, candidate
     yield from late
+
+
+def _with_tuples(candidate: Candidate, retrieved: Sequence[Retrieved]) -> Candidate:
+    """The candidate with the tuples that speak for its motifs."""
+    tuples = tuple(
+        r.tuple.id
+        for r in retrieved
+        if r.tuple.rule_id in candidate.rule_ids and r.tuple.direction != "negative"
+    )
+    return candidate.model_copy(update={"tuple_ids": tuples})
 
 
 def _signature(rationale: str) -> str:

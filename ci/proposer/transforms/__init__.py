@@ -9,7 +9,6 @@ from ci.cpp_source import Source
 from ci.proposer.site import Site
 from ci.proposer.transforms import (
     add_barrier,
-    add_vector_barrier,
     align_tile,
     bank_offset,
     barrier_and_flag,
@@ -39,7 +38,6 @@ Transform: TypeAlias = Callable[[Source, Mapping[str, object]], list[Site]]
 
 TRANSFORMS: dict[str, Transform] = {
     "add_barrier": add_barrier.find,
-    "add_vector_barrier": add_vector_barrier.find,
     "align_tile": align_tile.find,
     "bank_offset": bank_offset.find,
     "barrier_to_flag": barrier_and_flag.to_flag,
