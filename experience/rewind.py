@@ -25,6 +25,10 @@ from experience.distill import Judgement, Lesson, Provenance, distill, judge
 from experience.tuple import ExperienceTuple
 
 
+WALK_SHARE = 4
+"""At most a quarter of the budget is kept for the walk: the survey finds most lessons."""
+
+
 class EvaluatesCandidates(Protocol):
     """The part of the evaluator that rewind needs."""
 
@@ -128,12 +132,13 @@ class _Walk:
         self._surveyed.update(by_motif)
         rows = [ways[: self.settings.per_motif] for ways in by_motif.values()]
         hurting = []
+        # for the walk; it begins with a removal that the survey has measured
+        kept_back = min(self.settings.steps - 1, self.settings.budget // WALK_SHARE)
         for column in zip_longest(*rows):
             for way in column:
                 if way is None or way.candidate.hash in self._seen:
                     continue
-                # the walk's own evaluations are kept back
-                if self.spent + self.settings.steps - 1 >= self.settings.budget:
+                if self.spent + kept_back >= self.settings.budget:
                     break
                 trial, found = self._try(way, start, 0)
                 if found is not None and found.significant:

@@ -16,7 +16,7 @@ from ci.proposer.llm.prompts import attributes, earlier, figures, machine, messa
 from ci.proposer.sources import changed_only, editable
 from ci.trial import Candidate, Trial
 from ci.workload import Workload
-from experience.retrieve import Retrieved
+from experience.retrieve import Retrieved, helpful
 
 SHOWN_DIFF: Final = 6000
 """Characters of a tuple's diff that a prompt shows: five tuples must leave room for the kernel."""
@@ -40,7 +40,7 @@ class Rewriting:
         if "<<<<<" not in text and nothing_left(text):
             return None
         changed = apply_edits(self.texts(), read_edits(text))
-        offered = [r.tuple.id for r in self.retrieved]
+        offered = [r.tuple.id for r in helpful(self.retrieved)]
         said = read_words(text, "TUPLES")
         candidate = Candidate(
             files=changed_only(self.operator, self.best.candidate.files | changed),
@@ -84,7 +84,7 @@ def _shown(one: Retrieved) -> dict[str, str]:
     earned = one.tuple
     return {
         "id": earned.id,
-        "effect": f"{earned.evidence.speedup:.2f}x",
+        "effect": f"{earned.evidence.failure or f'{earned.evidence.speedup:.2f}x'}",
         "text": f"{earned.title}\n{earned.description}\nBottleneck: {earned.bottleneck}",
         "diff": earned.diff[:SHOWN_DIFF],
     }
