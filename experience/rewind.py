@@ -24,7 +24,6 @@ from experience.bank import Bank
 from experience.distill import Judgement, Lesson, Provenance, distill, judge
 from experience.tuple import ExperienceTuple
 
-
 WALK_SHARE = 4
 """At most a quarter of the budget is kept for the walk: the survey finds most lessons."""
 
