@@ -18,10 +18,28 @@ def case_dtypes(case: WorkloadCase) -> list[str | None]:
     return found
 
 
+def case_formats(case: WorkloadCase) -> list[str]:
+    """The format that `case` asks for of each input; '' where it names none."""
+    found: list[str] = []
+    for spec in case.inputs:
+        first = (spec[0] if spec else None) if isinstance(spec, tuple) else spec
+        found.append(first.format if first is not None else "")
+    return found
+
+
+def case_column(operator: Operator, case: WorkloadCase) -> int:
+    """Index of the dtype column of `case`: the first that has its dtypes and formats."""
+    return find_column(operator, case_dtypes(case), formats=case_formats(case))
+
+
 def find_column(
-    operator: Operator, dtypes: Sequence[str | None], outputs: Sequence[str | None] = ()
+    operator: Operator,
+    dtypes: Sequence[str | None],
+    outputs: Sequence[str | None] = (),
+    *,
+    formats: Sequence[str] = (),
 ) -> int:
-    """Index of the first dtype column that has these input (and output) dtypes.
+    """Index of the first dtype column that has these input (and output) dtypes and formats.
 
     Raises InputError naming the input that no column fits, or the combination.
     """
@@ -38,6 +56,10 @@ def find_column(
             or not spec.dtypes
             or spec.dtypes[min(column, len(spec.dtypes) - 1)] == dtype
             for spec, dtype in pairs
+        ) and all(
+            not name or name == (spec.formats[min(column, len(spec.formats) - 1)])
+            for spec, name in zip(operator.inputs, formats, strict=False)
+            if spec.formats
         ):
             return column
     for spec, dtype in pairs:
@@ -47,6 +69,8 @@ def find_column(
                 f" {', '.join(dict.fromkeys(spec.dtypes))}."
             )
     given = ", ".join(f"{spec.name}: {dtype}" for spec, dtype in pairs if dtype is not None)
+    asked = [f"{s.name}: {f}" for s, f in zip(operator.inputs, formats, strict=False) if f]
+    given += f" in the formats {', '.join(asked)}" if asked else ""
     raise InputError(f"No dtype column of {operator.op_type}'s definition has {given} together.")
 
 
@@ -56,7 +80,7 @@ def output_dtypes(operator: Operator, case: WorkloadCase) -> list[str]:
     for spec in case.outputs:
         first = (spec[0] if spec else None) if isinstance(spec, tuple) else spec
         given.append(first.dtype if isinstance(first, TensorCase) else None)
-    column = find_column(operator, case_dtypes(case), given)
+    column = find_column(operator, case_dtypes(case), given, formats=case_formats(case))
     found = []
     for index, output in enumerate(operator.outputs):
         named = given[index] if index < len(given) else None

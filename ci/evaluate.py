@@ -19,6 +19,7 @@ from ci.backend.base import Backend, Build, CaseRun
 from ci.columns import output_dtypes
 from ci.errors import TrialFailure
 from ci.guard import guard
+from ci.in_place import judged_operator
 from ci.ledger import booked
 from ci.measure import Interval, interval, roofline_us
 from ci.operator import Operator
@@ -63,7 +64,7 @@ class Evaluator:
         *,
         settings: EvaluationSettings | None = None,
     ) -> None:
-        self.operator = operator
+        self.operator = operator = judged_operator(operator, workload)
         self.workload = workload
         self.backend = backend
         self.settings = settings or EvaluationSettings()

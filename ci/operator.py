@@ -24,6 +24,10 @@ class TensorSpec(Frozen):
     formats: tuple[str, ...] = ()
     scalar: bool = Field(default=False, description="Declared .Scalar() or .ScalarList().")
     value_depend: bool = False
+    in_place: bool = Field(
+        default=False,
+        description="Not in the definition: an input that the kernel updates, judged as an output.",
+    )
 
 
 class AttrSpec(Frozen):
@@ -70,6 +74,11 @@ class Operator(Frozen):
     shared_host_sources: tuple[Path, ...] = Field(
         default=(), description="Host sources outside the operator's folder that its build lists."
     )
+
+    @property
+    def declared_tensors(self) -> int:
+        """Tensors of the definition, and so of the kernel's parameters."""
+        return len(self.inputs) + sum(not spec.in_place for spec in self.outputs)
 
     def read(self, source: str) -> str:
         """Text of one of the sources (path relative to `root`)."""

@@ -131,6 +131,8 @@ def declared_outputs(operator: Operator, case: WorkloadCase) -> Tensors:
     made: Tensors = []
     for index, spec in enumerate(operator.outputs):
         given = case.outputs[index] if index < len(case.outputs) else case.inputs[0]
+        if spec.in_place:
+            given = case.inputs[[i.name for i in operator.inputs].index(spec.name)]
         if isinstance(given, tuple) != (spec.param_type == "dynamic"):
             raise InputError(
                 f"case '{case.name}': without a golden function the shape of output '{spec.name}' "

@@ -22,6 +22,10 @@ class TensorCase(Frozen):
     )
     distribution: str = Field(default="uniform", description="uniform, normal, permutation, sorted")
     present: bool = Field(default=True, description="False leaves an optional input out.")
+    format: str = Field(
+        default="",
+        description="Such as NCHW, where the definition's dtype columns differ in formats only.",
+    )
 
 
 class WorkloadCase(Frozen):
@@ -60,4 +64,13 @@ class Workload(Frozen):
         default_factory=dict, description="By dtype; overrides rules/tolerances.yml."
     )
     seeds: tuple[int, ...] = Field(default=(1, 2), min_length=1)
+    in_place: tuple[str, ...] = Field(
+        default=(),
+        description="Inputs that the kernel updates without declaring them as outputs; golden "
+        "returns them after the declared outputs.",
+    )
+    initial: dict[str, float] = Field(
+        default_factory=dict,
+        description="Outputs that the caller has filled with a value before the launch, by name.",
+    )
     auto_sync: bool | None = Field(default=None, description="Overrides the operator's CMakeLists.")

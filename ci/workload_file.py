@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ci.bench_task import is_bench_task, load_bench_task
-from ci.columns import case_dtypes, find_column
+from ci.columns import case_column
 from ci.dtypes import BY_NAME, find_dtype
 from ci.errors import InputError
 from ci.inputs import DISTRIBUTIONS
@@ -14,9 +14,11 @@ from ci.operator import Operator, TensorSpec
 from ci.workload import AttrValue, TensorCase, Tolerance, Workload, WorkloadCase
 from ci.yaml_fields import Fields, as_number, describe, read_yaml
 
-_WORKLOAD_KEYS = ("operator", "golden", "seeds", "tolerances", "auto_sync", "cases")
+_WORKLOAD_KEYS = (
+    "operator", "golden", "seeds", "tolerances", "auto_sync", "in_place", "initial", "cases",
+)  # fmt: skip
 _CASE_KEYS = ("name", "inputs", "outputs", "attrs", "weight")
-_TENSOR_KEYS = ("shape", "dtype", "range", "values", "value", "distribution", "present")
+_TENSOR_KEYS = ("shape", "dtype", "range", "values", "value", "distribution", "present", "format")
 
 
 def load_workload(operator: Operator, path: Path | None = None) -> Workload:
@@ -48,7 +50,7 @@ def checked(operator: Operator, workload: Workload, file: Path) -> Workload:
     """`workload` when each of its cases fits the definition of `operator`; raises InputError."""
     for case in workload.cases:
         try:
-            find_column(operator, case_dtypes(case))
+            case_column(operator, case)
         except InputError as problem:
             raise InputError(f"{file}: case '{case.name}': {problem}") from None
         for spec, given in zip(operator.inputs, case.inputs, strict=True):
@@ -99,7 +101,29 @@ def _read(operator: Operator, file: Path) -> Workload:
         tolerances=_tolerances(top),
         seeds=_seeds(top),
         auto_sync=auto_sync,
+        in_place=_in_place(operator, top),
+        initial=_initial(operator, top),
     )
+
+
+def _in_place(operator: Operator, top: Fields) -> tuple[str, ...]:
+    names = [spec.name for spec in operator.inputs]
+    given = top.items("in_place") if "in_place" in top.data else []
+    for name in given:
+        if name not in names:
+            raise top.wrong("in_place", f"names {describe(name)}; inputs are {', '.join(names)}")
+        if name in [spec.name for spec in operator.outputs]:
+            raise top.wrong("in_place", f"names '{name}', which the definition has as an output")
+    return tuple(given)
+
+
+def _initial(operator: Operator, top: Fields) -> dict[str, float]:
+    if "initial" not in top.data:
+        return {}
+    given = Fields(top.data["initial"], top.file, "initial")
+    names = [spec.name for spec in operator.outputs]
+    given.only(tuple(names))
+    return {str(name): given.number(str(name)) for name in given.data}
 
 
 def _seeds(top: Fields) -> tuple[int, ...]:
@@ -237,7 +261,16 @@ def _tensor(fields: Fields, spec: TensorSpec) -> TensorCase:
         values=values,
         distribution=distribution,
         present=present,
+        format=_format(fields, spec),
     )
+
+
+def _format(fields: Fields, spec: TensorSpec) -> str:
+    name = fields.text("format", "").removeprefix("FORMAT_")
+    if name and name not in spec.formats:
+        known = ", ".join(dict.fromkeys(spec.formats)) or "none"
+        raise fields.wrong("format", f"is '{name}'; the op definition has {known}")
+    return name
 
 
 def _given_values(fields: Fields) -> tuple[float, ...] | None:

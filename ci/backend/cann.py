@@ -172,9 +172,10 @@ class CannBuild(TiledBuild):
 def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
     """Text of the program that holds the kernel and launches it."""
     name, count = kernel_parameters(operator, entry_source)
-    tensors = len(operator.inputs) + len(operator.outputs)
+    tensors = operator.declared_tensors
+    behind = len(operator.inputs) + len(operator.outputs)
     places = [*range(min(tensors, count))]
-    places += [tensors, tensors + 1] if count >= tensors + 2 else [tensors + 1] * (count > tensors)
+    places += [behind, behind + 1] if count >= tensors + 2 else [behind + 1] * (count > tensors)
     given = ", ".join(f"a[{place}]" for place in places)
     return "\n".join(
         [

@@ -95,12 +95,21 @@ class SimulatorBuild(TiledBuild):
         with self._lock:
             if kernel in self._checked:
                 return kernel
-        found = check_symbols(kernel, self.toolchain.machine_runner)
+        found = check_symbols(
+            kernel, self.toolchain.machine_runner, lambda: self._unmodified(variant)
+        )
         if found:
             raise TrialFailure(Outcome.REJECTED, found)
         with self._lock:
             self._checked.add(kernel)
         return kernel
+
+    def _unmodified(self, variant: KernelVariant) -> Path | None:
+        """The same variant of the operator as it stands; None when that does not compile."""
+        try:
+            return self.toolchain.compile_kernel(self.operator, self.operator.texts(), variant)
+        except TrialFailure:
+            return None
 
     def run(
         self,

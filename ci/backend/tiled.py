@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ci.backend.base import Build, Tensors
-from ci.columns import case_dtypes, find_column, output_dtypes
+from ci.columns import case_column, case_dtypes, output_dtypes
 from ci.errors import TrialFailure
 from ci.operator import Operator
 from ci.sandbox import run
@@ -43,6 +43,7 @@ class TiledBuild(Build):
         self.operator = operator
         self.texts = texts
         self.auto_sync = operator.auto_sync if workload.auto_sync is None else workload.auto_sync
+        self._initial = workload.initial
         self._host = HostProgram(toolchain.compile_host(operator, texts))
         self._description = _describe(self._host.path, operator)
 
@@ -69,7 +70,7 @@ class TiledBuild(Build):
         """What the kernel of a case is specialised for: its dtypes and the tiling's key."""
         operator = self.operator
         given = case_dtypes(case)
-        column = find_column(operator, given)
+        column = case_column(operator, case)
         declared = [
             t.dtypes[min(column, len(t.dtypes) - 1)] if t.dtypes else "float32"
             for t in operator.inputs
@@ -107,7 +108,7 @@ class TiledBuild(Build):
     def initial(self) -> dict[int, float]:
         """Outputs that the framework fills before the launch, by index."""
         names = [spec.name for spec in self.operator.outputs]
-        values = self._description.init_values
+        values = self._description.init_values | self._initial
         return {names.index(n): v for n, v in values.items() if n in names}
 
     def _declarations(self, used: TilingStruct | None) -> str:

@@ -18,6 +18,7 @@ from ci.census.reason import failure
 from ci.discovery import load_operator
 from ci.errors import InputError, TrialFailure
 from ci.evaluate import Evaluator
+from ci.in_place import judged_operator
 from ci.inputs import draw_inputs
 from ci.operator import Operator
 from ci.reference import declared_outputs
@@ -131,6 +132,7 @@ def _stages(
     workload = None
     if workload_path is not None:
         workload = load_workload(operator, workload_path)
+        operator = judged_operator(operator, workload)
         notes.case = "workload"
         trial = Evaluator(operator, workload, backend).evaluate(Candidate(), 0)
         if trial.outcome is Outcome.OK:

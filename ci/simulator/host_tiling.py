@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from ci.backend.base import Array, Tensors
-from ci.columns import case_dtypes, find_column
+from ci.columns import case_column
 from ci.dtypes import BY_NAME, DType
 from ci.errors import TrialFailure
 from ci.ledger import booked
@@ -279,7 +279,7 @@ def request_text(
     outputs: Tensors | None = None,
 ) -> str:
     """The tile request of a case, as `host/README.md` lays it down."""
-    column = find_column(operator, case_dtypes(case))
+    column = case_column(operator, case)
     lines = [f"op_type\t{operator.op_type}"]
     lines += [f"fact\t{name}\t{value}" for name, value in facts.items()]
     for index, spec in enumerate(case.inputs):
@@ -303,6 +303,8 @@ def _output_lines(
 ) -> list[str]:
     lines: list[str] = []
     for index, spec in enumerate(operator.outputs):
+        if spec.in_place:
+            continue  # the tiling knows it as an input
         lines.append("output")
         form = _format(spec.formats, column)
         declared = spec.dtypes[min(column, len(spec.dtypes) - 1)] if spec.dtypes else ""

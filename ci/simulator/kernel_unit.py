@@ -107,14 +107,15 @@ def _call(operator: Operator, entry: str, count: int) -> list[str]:
 
     Kernels that declare fewer parameters than tensors + 2 leave out the workspace, then tiling.
     """
-    tensors = len(operator.inputs) + len(operator.outputs)
+    tensors = operator.declared_tensors
+    workspace = len(operator.inputs) + len(operator.outputs)
     given = [f"a[{i}]" for i in range(min(tensors, count))]
     system = ""
     if count >= tensors + 2:
-        system = f"    AscendC::SetSysWorkspaceForce(a[{tensors}]);"
-        given += [f"AscendC::GetUserWorkspace(a[{tensors}])", f"a[{tensors + 1}]"]
+        system = f"    AscendC::SetSysWorkspaceForce(a[{workspace}]);"
+        given += [f"AscendC::GetUserWorkspace(a[{workspace}])", f"a[{workspace + 1}]"]
     elif count == tensors + 1:
-        given.append(f"a[{tensors + 1}]")
+        given.append(f"a[{workspace + 1}]")
     return [line for line in (system, f"    {entry}({', '.join(given)});") if line]
 
 

@@ -4,26 +4,42 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
 from ci.errors import EnvironmentProblem
 from ci.trial import Evidence
-from rules.guards import allowed_symbols
+from rules.guards import allowed_symbols, priced_symbols
+
+_WRAP = "__wrap_"
+"""What the linker puts before the names of functions that the machine offers in place of the
+library's."""
 
 _INTERNAL = re.compile(r"_ZN?K?V?(?:T[VIS])?N?K?3dav|main$|_init$|_fini$|_start$|_IO_stdin_used$")
 """What the machine exports only because all of it is exported: its inside, not instructions."""
 
 
-def check_symbols(kernel: Path, machine_runner: Path) -> Evidence | None:
-    """Names the symbols that a kernel may not use, or None when there are none."""
-    allowed = instructions(machine_runner)
+def check_symbols(
+    kernel: Path, machine_runner: Path, unmodified: Callable[[], Path | None] = lambda: None
+) -> Evidence | None:
+    """Names the symbols that a kernel may not use, or None when there are none.
+
+    Library functions that the machine charges for are free to whom the operator as it stands calls
+    them too; `unmodified` answers its kernel, or None when it does not build.
+    """
+    priced = {_WRAP + name for name in priced_symbols()}
+    allowed = instructions(machine_runner) - priced
     libraries = allowed_symbols()
     foreign = [
         name
         for name in undefined_symbols(kernel)
         if name not in allowed and not libraries.fullmatch(name)
     ]
+    if priced & set(foreign):
+        own = unmodified()
+        known = set(undefined_symbols(own)) & priced if own is not None else set()
+        foreign = [name.removeprefix(_WRAP) for name in foreign if name not in known]
     if not foreign:
         return None
     shown = ", ".join(_demangle(foreign[:8]))

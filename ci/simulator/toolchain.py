@@ -32,6 +32,7 @@ from ci.simulator.host_tiling import (
 )
 from ci.simulator.kernel_unit import KernelVariant, translation_unit, without_launches
 from ci.simulator.source_tree import SOURCE_ENDINGS, lay, lay_operator, neighbours, place_of
+from rules.guards import priced_symbols
 
 HERE = Path(__file__).parent
 MACHINE = HERE / "machine"
@@ -64,6 +65,7 @@ KINDS = ("kernel", "host", "object", "machine", "kernel_prefix", "host_prelude")
 
 KERNEL_LINK = (
     "-shared", "-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
+    "-Wl," + ",".join(f"--wrap={name}" for name in priced_symbols()),
     "kernel.o", "-o", "kernel.so",
 )  # fmt: skip
 """Links without the sanitizers' libraries: the machine offers their hooks."""

@@ -49,6 +49,13 @@ def source_rules() -> tuple[SourceRule, ...]:
 
 
 @cache
+def priced_symbols() -> tuple[str, ...]:
+    """Functions of the C library that the machine charges for, of `symbols.yml`."""
+    rows = yaml.safe_load((FOLDER / "symbols.yml").read_text(encoding="utf-8"))["priced"]
+    return tuple(rows)
+
+
+@cache
 def allowed_symbols() -> re.Pattern[str]:
     """Symbols of `symbols.yml` that a built kernel may leave to the C and C++ libraries."""
     rows = yaml.safe_load((FOLDER / "symbols.yml").read_text(encoding="utf-8"))["allow"]

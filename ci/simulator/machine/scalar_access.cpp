@@ -170,6 +170,11 @@ extern "C" void* __wrap_memmove(void* to, const void* from, size_t bytes) {
     dav::raw_access(to, bytes, true, __builtin_return_address(0));
     return std::memmove(to, from, bytes);
 }
+extern "C" int __wrap_memcmp(const void* a, const void* b, size_t bytes) {
+    dav::raw_access(a, bytes, false, __builtin_return_address(0));
+    dav::raw_access(b, bytes, false, __builtin_return_address(0));
+    return std::memcmp(a, b, bytes);
+}
 extern "C" void* __wrap_memset(void* to, int value, size_t bytes) {
     dav::raw_access(to, bytes, true, __builtin_return_address(0));
     return std::memset(to, value, bytes);

@@ -104,6 +104,25 @@ def test_forbidden_symbols_are_found_in_the_built_kernel(
     assert used.split("(")[0].split(" ")[0].rstrip(";") in found.message
 
 
+def test_a_priced_function_is_free_to_whom_the_unmodified_kernel_calls_it(
+    toolchain: Toolchain, variant: KernelVariant
+) -> None:
+    runner = toolchain.machine_runner
+    plain = toolchain.compile_kernel(OPERATOR, OPERATOR.texts(), variant)
+    text = 'extern "C" float expf(float);\n' + with_statement("volatile float e = 2.0f; e = expf(e);").files[KERNEL]
+    calling = toolchain.compile_kernel(OPERATOR, OPERATOR.texts({KERNEL: text}), variant)
+    assert "__wrap_expf" in undefined_symbols(calling)
+    found = check_symbols(calling, runner, lambda: plain)
+    assert found and "expf" in found.message
+    assert check_symbols(calling, runner, lambda: calling) is None
+    assert check_symbols(calling, runner) is not None
+
+
+def test_the_machine_offers_every_priced_function(toolchain: Toolchain) -> None:
+    offered = instructions(toolchain.machine_runner)
+    assert all("__wrap_" + name in offered for name in priced_symbols())
+
+
 def test_the_machine_offers_instructions_but_not_its_inside(toolchain: Toolchain) -> None:
     offered = instructions(toolchain.machine_runner)
     assert "__sanitizer_cov_trace_pc" in offered

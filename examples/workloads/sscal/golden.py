@@ -1,0 +1,2 @@
+def sscal(x, alpha, n, incx):
+    return x * alpha
