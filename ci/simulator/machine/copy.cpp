@@ -79,8 +79,9 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
     if (current->cube) return;  // its compiler leaves copies to and from UB out
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE2, mnemonic, site);
     Hazards hazards(MTE2, mnemonic, site);
-    const Transfer span{reinterpret_cast<uint64_t>(src), bursts.gm_stride, bursts.gm_length,
-                        bursts.count, false};
+    Transfer span{reinterpret_cast<uint64_t>(src), bursts.gm_stride, bursts.gm_length,
+                  bursts.count, false};
+    span.start = table_address(span);
     const uint32_t offset =
         check_ub(dst, ub_extent(bursts), BLOCK_BYTES, true, mnemonic, site);
     check_gm(span, mnemonic, site);

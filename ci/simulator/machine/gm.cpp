@@ -45,6 +45,7 @@ uint64_t end_of(const Transfer& span) {
     return span.start + uint64_t(span.count - 1) * span.stride + span.length;
 }
 
+
 }  // namespace
 
 uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8_t fill) {
@@ -100,15 +101,23 @@ std::string describe_gm(uint64_t address) {
     return text;
 }
 
+uint64_t table_address(const Transfer& span) {
+    static uint8_t* shadows[2] = {nullptr, nullptr};
+    for (int core = 0; core < 2; ++core) {
+        const uint64_t first = reinterpret_cast<uint64_t>(launch().image[core]);
+        const uint64_t bytes = launch().image_bytes[core];
+        if (first == 0 || span.start < first || end_of(span) > first + bytes) continue;
+        if (shadows[core] == nullptr)
+            shadows[core] = allocate_gm(bytes, GmRole::INPUT, "the kernel's constants", 0);
+        return reinterpret_cast<uint64_t>(shadows[core]) + (span.start - first);
+    }
+    return span.start;
+}
+
 void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
     const Allocation* one = find(span.start);
     const uint64_t end = end_of(span);
     const char* verb = span.write ? "writes" : "reads";
-    // Constant tables of a kernel lie in global memory on the device: reading them is no fault.
-    const uint64_t in_image = span.start - reinterpret_cast<uint64_t>(launch().image);
-    if (one == nullptr && !span.write && in_image < launch().image_bytes &&
-        end_of(span) - span.start <= launch().image_bytes - in_image)
-        return;
     if (one == nullptr)
         fail(Outcome::MEMORY_ERROR, site, nullptr, "%s %s global memory out of bounds: %s.",
              mnemonic, verb, describe_gm(span.start).c_str());

@@ -19,6 +19,10 @@ uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8
 // The allocation at this address is (also) an output: writing it is expected.
 void mark_output(const uint8_t* address);
 
+// Constant tables that a kernel carries lie in global memory on the device. For a read of the
+// kernel's own image the address that it has there; any other span's start as it is.
+uint64_t table_address(const Transfer& span);
+
 // Ends the launch as a memory error unless all bursts lie within one allocation; writing into the
 // padding behind a tensor, or into an input, is a warning.
 void check_gm(const Transfer& span, const char* mnemonic, const void* site);

@@ -22,6 +22,7 @@ from ci.simulator.source_tree import lay_operator, neighbours
 from ci.simulator.symbols import check_symbols, instructions, undefined_symbols
 from ci.simulator.tiling_layout import declarations
 from ci.simulator.toolchain import Toolchain, operator_line, operator_lines
+from rules.guards import priced_symbols
 from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement
 
 
@@ -109,7 +110,8 @@ def test_a_priced_function_is_free_to_whom_the_unmodified_kernel_calls_it(
 ) -> None:
     runner = toolchain.machine_runner
     plain = toolchain.compile_kernel(OPERATOR, OPERATOR.texts(), variant)
-    text = 'extern "C" float expf(float);\n' + with_statement("volatile float e = 2.0f; e = expf(e);").files[KERNEL]
+    declared = 'extern "C" float expf(float);\n'
+    text = declared + with_statement("volatile float e = 2.0f; e = expf(e);").files[KERNEL]
     calling = toolchain.compile_kernel(OPERATOR, OPERATOR.texts({KERNEL: text}), variant)
     assert "__wrap_expf" in undefined_symbols(calling)
     found = check_symbols(calling, runner, lambda: plain)
