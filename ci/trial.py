@@ -73,6 +73,10 @@ class Fingerprint(Frozen):
     device: str = Field(description="910B4, or the SoC that the driver reports.")
     version: str = Field(description="Simulator and device-model version, or driver and CANN.")
     simulated: bool
+    headers: str = Field(
+        default="own",
+        description="AscendC headers of the kernels: own, or the name and digest of a real tree.",
+    )
 
 
 class PipeTime(Frozen):

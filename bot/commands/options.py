@@ -31,6 +31,12 @@ class Target(Frozen):
         default="sim", description="What builds and runs candidates: sim, cann or replay."
     )
     device: str = Field(default="910B4", description="Device model (rules/devices) or SoC.")
+    asc_headers: str = Field(
+        default="",
+        description="Real AscendC headers to compile kernels against: an asc-devkit checkout, a"
+        " toolkit's folder, or the word installed for $ASCEND_HOME_PATH. Without it the variable"
+        " ASCENDOPT_ASC_HEADERS counts, and else our own headers.",
+    )
     recording: Path | None = Field(
         default=None,
         description="File that --backend replay answers from, and that any other one writes.",

@@ -47,7 +47,12 @@ def open_session(path: Path, target: Target, *, timelines: Path | None = None) -
 
     operator = load_operator(path)
     workload = load_workload(operator, target.workload)
-    backend = make_backend(target.backend, target.device, recording=target.recording)
+    backend = make_backend(
+        target.backend,
+        target.device,
+        recording=target.recording,
+        asc_headers=target.asc_headers,
+    )
     if target.recording is not None and target.backend != "replay":
         from ci.backend.replay import RecordingBackend
 
@@ -60,6 +65,8 @@ def open_session(path: Path, target: Target, *, timelines: Path | None = None) -
         operator, workload, backend, settings=EvaluationSettings(timelines=timelines)
     )
     settings = {"backend": target.backend, "device": target.device}
+    if target.asc_headers:
+        settings["asc-headers"] = target.asc_headers
     if target.workload is not None:
         settings["workload"] = _from_top(target.workload, operator.repository)
     return Session(operator, workload, evaluator, settings)

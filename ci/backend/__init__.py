@@ -10,16 +10,27 @@ from ci.errors import InputError
 BACKENDS = ("sim", "cann", "replay")
 
 
-def make_backend(name: str = "sim", device: str = "", *, recording: Path | None = None) -> Backend:
+def make_backend(
+    name: str = "sim", device: str = "", *, recording: Path | None = None, asc_headers: str = ""
+) -> Backend:
     """The backend called `name`; `device` is a chip such as 910B4, '' for the default one.
 
-    `recording` is the file that the replay backend answers from. Raises InputError naming the
-    known backends or devices, and EnvironmentProblem when this machine cannot run it.
+    `recording` is the file that the replay backend answers from, `asc_headers` what
+    `ci.simulator.door.open_door` takes. Raises InputError naming the known backends or devices,
+    and EnvironmentProblem when this machine cannot run it.
     """
+    if asc_headers and name != "sim":
+        raise InputError(
+            f"--asc-headers belongs to the simulator; the {name} backend takes no headers."
+        )
     if name == "sim":
         from ci.backend.sim import SimulatorBackend
+        from ci.simulator.door import open_door
+        from ci.simulator.toolchain import Toolchain
+        from rules.devices import DEFAULT_DEVICE
 
-        return SimulatorBackend(device) if device else SimulatorBackend()
+        toolchain = Toolchain(door=open_door(asc_headers))
+        return SimulatorBackend(device or DEFAULT_DEVICE, toolchain=toolchain)
     if name == "cann":
         from ci.backend.cann import CannBackend
 

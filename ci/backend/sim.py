@@ -44,9 +44,13 @@ class SimulatorBackend(Backend):
         )
 
     def fingerprint(self) -> Fingerprint:
-        """The chip, and a hash over machine, headers, compiler and the chip's constants."""
+        """The chip, the headers, and a hash over these, machine, compiler and constants."""
         return Fingerprint(
-            backend="sim", device=self.device.name, version=self._version, simulated=True
+            backend="sim",
+            device=self.device.name,
+            version=self._version,
+            simulated=True,
+            headers=self.toolchain.door.name,
         )
 
     @cached_property
@@ -133,6 +137,7 @@ class SimulatorBuild(TiledBuild):
             auto_sync=self.auto_sync,
             aliases=self.aliases(),
             initial=self.initial(),
+            true_offsets=self.toolchain.door.true_offsets,
         )
         result = launch(
             self.toolchain.machine_runner,

@@ -114,7 +114,8 @@ class TiledBuild(Build):
     def _declarations(self, used: TilingStruct | None) -> str:
         try:
             others = [s for _, s in self._description.tilings]
-            return declarations([used, *others] if used else others)
+            structs = [used, *others] if used else others
+            return declarations(structs, self.toolchain.door.library_structs)
         except ValueError as problem:
             raise TrialFailure(
                 Outcome.COMPILE_ERROR, Evidence(message=f"The tiling data is unusable: {problem}.")

@@ -47,6 +47,8 @@ class LaunchSpec:
     """Output index → index of the input whose memory it shares."""
     initial: dict[int, float]
     """Output index → value that fills it before the launch; others hold garbage."""
+    true_offsets: bool = False
+    """The kernel holds local addresses as offsets from 0."""
     cores: Cores = VECTOR
     cube_kernel: Path | None = None
     """For the cube cores of a launch on both kinds."""
@@ -128,6 +130,7 @@ def _write_request(
         f"cores\t{spec.cores.cubes}\t{spec.cores.vectors}",
         f"tiling_key\t{spec.tiling_key}",
         f"auto_sync\t{int(spec.auto_sync)}",
+        f"true_offsets\t{int(spec.true_offsets)}",
         f"tiling\t{folder / 'tiling'}",
         f"workspace\t{max(spec.workspace, SYSTEM_WORKSPACE + 32)}",
     ]

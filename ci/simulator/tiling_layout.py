@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
+from collections.abc import Collection, Iterable
 
 from pydantic import Field
 
 from ci.trial import Frozen
 
-_KERNEL_TILING = Path(__file__).parent / "ascendc" / "kernel_tiling" / "kernel_tiling.h"
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _UNSIGNED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 _KNOWN_TYPES = {
@@ -40,14 +37,16 @@ class TilingStruct(Frozen):
     fields: tuple[TilingField, ...]
 
 
-def declarations(structs: Iterable[TilingStruct]) -> str:
+def declarations(structs: Iterable[TilingStruct], library: Collection[str] = ()) -> str:
     """C++ definitions of `structs` and what they nest, each once, inner ones first.
+
+    Those named in `library` are left out: the kernel-side headers define them themselves.
 
     The layout is that of the host: fields at natural alignment, structs aligned to 8 bytes.
     Raises ValueError when a name or type is not one that may stand in C++ source: the text comes
     from a program that nobody trusts.
     """
-    written: dict[str, str] = {}
+    written: dict[str, str] = dict.fromkeys(library, "")
     for struct in structs:
         _write(struct, written)
     return "\n".join(text for text in written.values() if text)
@@ -61,19 +60,10 @@ def _write(struct: TilingStruct, written: dict[str, str]) -> None:
     for field in struct.fields:
         if field.nested is not None:
             _write(field.nested, written)
-    if struct.name in _library_structs():
-        written[struct.name] = ""
-        return
     lines = [f"struct alignas(8) {struct.name} {{"]
     lines += [f"    {_member(field)};" for field in struct.fields]
     lines += ["};", f"static_assert(sizeof({struct.name}) == {struct.bytes or 8});"]
     written[struct.name] = "\n".join(lines)
-
-
-@cache
-def _library_structs() -> frozenset[str]:
-    """Structs that the kernel-side headers define themselves."""
-    return frozenset(re.findall(r"^struct (\w+)", _KERNEL_TILING.read_text(), re.MULTILINE))
 
 
 def _member(field: TilingField) -> str:

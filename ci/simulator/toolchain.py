@@ -22,6 +22,7 @@ from ci.simulator.compiler import (
     compile_trusted,
     compiler_version,
 )
+from ci.simulator.door import FrontDoor, own_headers
 from ci.simulator.host_tiling import (
     HOST,
     RUNTIME_FLAGS,
@@ -36,7 +37,6 @@ from rules.guards import priced_symbols
 
 HERE = Path(__file__).parent
 MACHINE = HERE / "machine"
-DEVICE_HEADERS = HERE / "ascendc"
 
 BASELINE_ISA = ("-march=x86-64-v3", "-mf16c")
 """AVX2 and hardware fp16 conversion: without it fp16 runs four times slower than fp32."""
@@ -74,8 +74,9 @@ KERNEL_LINK = (
 class Toolchain:
     """The compiler with our headers and machine. Safe to share between threads."""
 
-    def __init__(self, cache: BuildCache | None = None) -> None:
+    def __init__(self, cache: BuildCache | None = None, door: FrontDoor | None = None) -> None:
         self.cache = cache or BuildCache()
+        self.door = door or own_headers()
         self.cache.trim_daily(KINDS)
 
     @cached_property
@@ -88,7 +89,7 @@ class Toolchain:
                 *MACHINE_FLAGS,
                 *KERNEL_FLAGS,
                 self._machine_sources,
-                self._device_headers,
+                self.door.digest,
             ]
         )[:12]
 
@@ -99,10 +100,6 @@ class Toolchain:
     @cached_property
     def _machine_headers(self) -> str:
         return digest_tree(MACHINE, (".h",))
-
-    @cached_property
-    def _device_headers(self) -> str:
-        return digest_tree(DEVICE_HEADERS, SOURCE_ENDINGS)
 
     @cached_property
     def _host_headers(self) -> str:
@@ -145,7 +142,7 @@ class Toolchain:
 
     @cached_property
     def kernel_prefix(self) -> Path:
-        """Folder of `prefix.h`, which includes the AscendC headers, and its compiled form."""
+        """Folder of `prefix.h`, which includes the door's headers, and its compiled form."""
         return self._kernel_prefix("vector")
 
     @cached_property
@@ -155,11 +152,14 @@ class Toolchain:
 
     def _kernel_prefix(self, core: str) -> Path:
         flags = [*KERNEL_FLAGS, *CORE_FLAGS[core]]
-        key = digest([compiler_version(), *flags, self._device_headers, self._machine_headers])
+        door = self.door
+        parts = [door.prefix, *door.include_arguments(), door.digest]
+        key = digest([compiler_version(), *flags, *parts])
 
         def make(folder: Path) -> None:
-            (folder / "prefix.h").write_text(f'#include "{DEVICE_HEADERS}/kernel_operator.h"\n')
-            compile_trusted([*flags, *_device_includes(), "-x", "c++-header", "prefix.h"], folder)
+            lay(folder, {**door.generated, "prefix.h": door.prefix})
+            includes = [*door.include_arguments(), "-I."]
+            compile_trusted([*flags, *includes, "-x", "c++-header", "prefix.h"], folder)
 
         return self.cache.get("kernel_prefix", key, make)
 
@@ -182,7 +182,8 @@ class Toolchain:
             *KERNEL_FLAGS,
             *CORE_FLAGS[core],
             *_include_folders(operator),
-            *_device_includes(),
+            *self.door.include_arguments(),
+            f"-I{prefix}",
             "-include",
             str(prefix / "prefix.h"),
             "-c",
@@ -205,7 +206,7 @@ class Toolchain:
             with tempfile.TemporaryDirectory(prefix="ascendopt-build-") as name:
                 place = lay_operator(Path(name).resolve(), operator, laid)
                 lay(place, {"kernel_unit.cpp": unit})
-                readable = [MACHINE, DEVICE_HEADERS, prefix, *operator.include_folders]
+                readable = [*self.door.readable, prefix, *operator.include_folders]
                 named = [f"-ffile-prefix-map={place}=.", *arguments]
                 compile_candidate(named, place, [Path(name).resolve(), *readable], "kernel")
                 compile_candidate(KERNEL_LINK, place, [], "kernel")
@@ -330,10 +331,6 @@ def operator_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int
         if places and not places[-1][0] and at >= 0 and number.isdigit():
             places[-1] = (file[at:], int(number))
     return places if len(places) == len(offsets) else [("", 0)] * len(offsets)
-
-
-def _device_includes() -> list[str]:
-    return [f"-I{DEVICE_HEADERS}", f"-I{MACHINE}"]
 
 
 def _include_folders(operator: Operator) -> list[str]:

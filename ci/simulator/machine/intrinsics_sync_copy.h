@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "intrinsics_types.h"
+
 #ifndef __ubuf__
 #define __ubuf__
 #endif
@@ -117,6 +119,9 @@ void set_atomic_s8();
 // Store configuration register: bits 0..2 the type (1 f32, 2 f16, 3 s16, 4 s32, 5 s8, 6 bf16),
 // bits 4..5 the operation (0 add, 1 max, 2 min); type 0: no atomics.
 void set_st_atomic_cfg(uint64_t config);
+inline void set_st_atomic_cfg(atomic_type_t type, atomic_op_t operation) {
+    set_st_atomic_cfg(uint64_t(type) | uint64_t(operation) << 4);
+}
 uint64_t get_st_atomic_cfg();
 
 // --- who and where am I

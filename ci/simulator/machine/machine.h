@@ -121,6 +121,7 @@ struct Launch {
     int resident_blocks = 40;  // blocks that run at the same time
     std::vector<SignalPoint> points;  // by number, see Kind::CORE_SET
     bool auto_sync = true;
+    bool true_offsets = false;  // kernels hold UB addresses as offsets from 0
     uint64_t inserted_waits = 0;
     std::vector<uint32_t> sync_alls;  // by number: how many cores meet
     // Where the kernel's code is loaded: for vector cores, for cube cores.

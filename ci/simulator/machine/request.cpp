@@ -75,6 +75,8 @@ Request read_request(const std::string& path) {
             request.tiling_key = number(fields[1], line);
         } else if (word == "auto_sync") {
             request.auto_sync = number(fields[1], line) != 0;
+        } else if (word == "true_offsets") {
+            request.true_offsets = number(fields[1], line) != 0;
         } else if (word == "tiling") {
             request.tiling = fields[1];
         } else if (word == "workspace") {

@@ -34,6 +34,7 @@ struct Request {
     int vectors_per_block = 1;
     uint64_t tiling_key = 0;
     bool auto_sync = true;
+    bool true_offsets = false;  // front door 2: UB addresses count from 0
     uint64_t workspace = 0;
     std::vector<Argument> arguments;
 };

@@ -142,6 +142,7 @@ void make_cores(const Request& request) {
     Launch& shared = launch();
     shared.block_dim = request.block_dim;
     shared.auto_sync = request.auto_sync;
+    shared.true_offsets = request.true_offsets;
     shared.cubes_per_block = request.cubes_per_block;
     shared.vectors_per_block = request.vectors_per_block;
     if (request.cubes_per_block > 1 || request.vectors_per_block > 2 ||

@@ -10,6 +10,7 @@
 #include "fiber.h"
 #include "gm.h"
 #include "intrinsics_sync_copy.h"
+#include "low_address.h"
 #include "machine.h"
 
 namespace {
@@ -101,9 +102,10 @@ void on_division(int, siginfo_t*, void* raw) {
 }
 
 void on_bad_access(int, siginfo_t* information, void* raw) {
-    const auto* context = static_cast<ucontext_t*>(raw);
+    auto* context = static_cast<ucontext_t*>(raw);
     const void* site = reinterpret_cast<void*>(context->uc_mcontext.gregs[REG_RIP]);
     const void* address = information->si_addr;
+    if (redirect(address, context)) return;
     if (in_stack_guard(address))
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "The kernel's scalar stack overflows (more than 2 MiB of local variables or endless "
@@ -147,6 +149,7 @@ void install_traps() {
     install(SIGBUS, on_bad_access);
     install(SIGILL, on_illegal);
     install(SIGABRT, on_illegal);
+    install_low_addresses();
 }
 
 void issue_scalar(uint32_t cycles) { current->scalar_pending += cycles; }

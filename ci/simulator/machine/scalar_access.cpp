@@ -8,6 +8,7 @@
 #include "gm.h"
 #include "hazard.h"
 #include "intrinsics_sync_copy.h"
+#include "low_address.h"
 #include "machine.h"
 #include "memory.h"
 
@@ -84,7 +85,7 @@ void raw_access(const void* pointer, uint64_t bytes, bool write, const void* sit
     const uint64_t address = reinterpret_cast<uint64_t>(pointer);
     const uint64_t in_ub = address - reinterpret_cast<uint64_t>(current ? current->ub : nullptr);
     if (current == nullptr) return;
-    if (in_ub >= UB_BYTES && address - gm_first_address() >= gm_extent()) {
+    if (in_ub >= UB_BYTES && address - gm_first_address() >= gm_extent() && !is_low(pointer)) {
         if (in_local_memories(pointer))
             fail(Outcome::MEMORY_ERROR, site, nullptr,
                  "Core %d %s the unified buffer of another core.", current->index,
@@ -163,12 +164,12 @@ extern "C" void __tsan_func_exit() {}
 extern "C" void* __wrap_memcpy(void* to, const void* from, size_t bytes) {
     dav::raw_access(from, bytes, false, __builtin_return_address(0));
     dav::raw_access(to, bytes, true, __builtin_return_address(0));
-    return std::memcpy(to, from, bytes);
+    return std::memcpy(dav::true_address(to), dav::true_address(from), bytes);
 }
 extern "C" void* __wrap_memmove(void* to, const void* from, size_t bytes) {
     dav::raw_access(from, bytes, false, __builtin_return_address(0));
     dav::raw_access(to, bytes, true, __builtin_return_address(0));
-    return std::memmove(to, from, bytes);
+    return std::memmove(dav::true_address(to), dav::true_address(from), bytes);
 }
 extern "C" int __wrap_memcmp(const void* a, const void* b, size_t bytes) {
     dav::raw_access(a, bytes, false, __builtin_return_address(0));
@@ -177,5 +178,5 @@ extern "C" int __wrap_memcmp(const void* a, const void* b, size_t bytes) {
 }
 extern "C" void* __wrap_memset(void* to, int value, size_t bytes) {
     dav::raw_access(to, bytes, true, __builtin_return_address(0));
-    return std::memset(to, value, bytes);
+    return std::memset(dav::true_address(to), value, bytes);
 }

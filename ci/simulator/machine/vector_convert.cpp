@@ -69,11 +69,16 @@ void convert(D* out, unsigned count, const S* in) {
 
 }  // namespace
 
+// 4-bit operands are passed without a type: the headers of each front door have their own.
+template <typename T>
+using Passed = std::conditional_t<std::is_same_v<T, int4b_t>, void, T>;
+
 #define CONVERT(name, suffix, D, S, MODE)                                                         \
-    void vconv_##name##suffix(D* dst, S* src, uint8_t repeat, uint16_t dst_block,                 \
+    void vconv_##name##suffix(Passed<D>* dst, Passed<S>* src, uint8_t repeat, uint16_t dst_block, \
                               uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat) {     \
-        elementwise("vconv", #name, DAV_SITE, repeat, convert<D, S, MODE>, dst,                   \
-                    {dst_block, dst_repeat}, Source<S>{src, {src_block, src_repeat}});            \
+        elementwise("vconv", #name, DAV_SITE, repeat, convert<D, S, MODE>, static_cast<D*>(dst),  \
+                    {dst_block, dst_repeat},                                                      \
+                    Source<S>{static_cast<S*>(src), {src_block, src_repeat}});                    \
     }
 #define CONVERT_ROUNDED(name, D, S)                                                               \
     CONVERT(name, r, D, S, Round::EVEN)                                                           \

@@ -9,14 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ci.simulator.toolchain import (
-    CORE_FLAGS,
-    DEVICE_HEADERS,
-    KERNEL_FLAGS,
-    KERNEL_LINK,
-    MACHINE,
-    Toolchain,
-)
+from ci.simulator.door.own import HEADERS as DEVICE_HEADERS
+from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS, KERNEL_LINK, MACHINE, Toolchain
 from tests.ci.simulator.machine_bench import Launch, MachineBench
 
 PRELUDE = """

@@ -86,10 +86,13 @@ template <HardEvent event> __aicore__ inline void order_pipes() {
     SetFlag<event>(id);
     WaitFlag<event>(id);
 }
-// The scalar unit moves one result, then vector and output copies may read it.
-template <typename T> __aicore__ inline void store_scalar_result(T* dst, const T& value) {
+template <typename T> __aicore__ inline void store_element(T* dst, const T& value) {
     dav_scalar_store(dst, sizeof(T));
     *dst = value;
+}
+// The scalar unit moves one result, then vector and output copies may read it.
+template <typename T> __aicore__ inline void store_scalar_result(T* dst, const T& value) {
+    store_element(dst, value);
     order_pipes<HardEvent::S_V>();
     order_pipes<HardEvent::S_MTE3>();
 }
@@ -182,53 +185,115 @@ __aicore__ inline void find_extreme(T* dst, T* src, int32_t repeats, int32_t src
         vcmin(dst, src, repeats, 1, 1, src_repeat, VALUE_INDEX);
     }
 }
-// Every repeat gives a value and its index in the repeat; the pairs are reduced again, looking at
-// the values only (every other lane), until one is left. The index is found by walking back.
+// Reduces `pairs` of value and index at `from` to one pair each 256 bytes at `to`, looking at the
+// values only (every other lane). Answers how many pairs are left.
 template <bool maximum, typename T>
-__aicore__ inline void reduce_extreme(T* dst, T* work, int32_t repeats, int32_t elements_between,
-                                      bool want_index) {
+__aicore__ inline int32_t reduce_pairs(T* to, T* from, int32_t pairs) {
+    constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    constexpr uint64_t VALUES_ONLY = 0x5555555555555555ULL;
+    const int32_t full = 2 * pairs / whole;
+    const int32_t rest = 2 * pairs % whole;
+    if (full > 0) {
+        set_vector_mask(sizeof(T) == 2 ? VALUES_ONLY : 0, VALUES_ONLY);
+        find_extreme<maximum>(to, from, full, DEFAULT_REPEAT_STRIDE);
+    }
+    if (rest > 0) {
+        const LaneMask lanes(rest);
+        set_vector_mask(lanes.words[1] & VALUES_ONLY, lanes.words[0] & VALUES_ONLY);
+        find_extreme<maximum>(to + 2 * full, from + full * whole, 1, DEFAULT_REPEAT_STRIDE);
+    }
+    return full + (rest > 0 ? 1 : 0);
+}
+// The pairs of all repeats are in `work`. The values alone: reduced in place, and once more when
+// they fit into one repeat.
+template <bool maximum, typename T>
+__aicore__ inline void reduce_to_value(T* dst, T* work, int32_t pairs) {
+    constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    do {
+        pipe_barrier(PIPE_V);
+        pairs = reduce_pairs<maximum>(work, work, pairs);
+    } while (2 * pairs > whole);
+    pipe_barrier(PIPE_V);
+    reduce_pairs<maximum>(work, work, pairs);
+    order_pipes<HardEvent::V_S>();
+    store_scalar_result(dst, load_scalar_result(work));
+}
+// With the index: every level is kept, until one pair is left, and the index found by walking back.
+template <bool maximum, typename T>
+__aicore__ inline void reduce_to_pair(T* dst, T* work, int32_t pairs, int32_t elements_between) {
     constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
     constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);
-    constexpr uint64_t VALUES_ONLY = 0x5555555555555555ULL;
     constexpr int LEVELS = 6;
+    using Index = BitsType<T>;
     int32_t starts[LEVELS] = {0};
-    int32_t pairs = repeats;
     int level = 0;
+    pipe_barrier(PIPE_V);
     while (pairs > 1) {
-        const int32_t elements = 2 * pairs;
-        const int32_t next =
-            want_index ? (starts[level] + elements + block - 1) / block * block : 0;
-        const int32_t full = elements / whole;
-        const int32_t rest = elements % whole;
-        if (full > 0) {
-            set_vector_mask(sizeof(T) == 2 ? VALUES_ONLY : 0, VALUES_ONLY);
-            find_extreme<maximum>(work + next, work + starts[level], full, DEFAULT_REPEAT_STRIDE);
-        }
-        if (rest > 0) {
-            const LaneMask lanes(rest);
-            set_vector_mask(lanes.words[1] & VALUES_ONLY, lanes.words[0] & VALUES_ONLY);
-            find_extreme<maximum>(work + next + 2 * full, work + starts[level] + full * whole, 1,
-                                  DEFAULT_REPEAT_STRIDE);
-        }
-        pipe_barrier(PIPE_V);
-        pairs = full + (rest > 0 ? 1 : 0);
+        const int32_t next = (starts[level] + 2 * pairs + block - 1) / block * block;
+        pairs = reduce_pairs<maximum>(work + next, work + starts[level], pairs);
         starts[++level] = next;
+        if (level == 1 || pairs > 1) pipe_barrier(PIPE_V);
     }
     order_pipes<HardEvent::V_S>();
     const T value = load_scalar_result(work + starts[level]);
-    if (want_index) {
-        using Index = BitsType<T>;
-        int32_t winner = 0;
-        for (int at = level; at > 0; --at) {
-            const Index lane = load_scalar_result((Index*)(work + starts[at]) + 2 * winner + 1);
-            winner = winner * (whole / 2) + int32_t(lane) / 2;
-        }
-        const Index lane = load_scalar_result((Index*)work + 2 * winner + 1);
-        const Index index = Index(winner * elements_between + int32_t(lane));
-        dav_scalar_store(dst + 1, sizeof(T));
-        __builtin_memcpy(dst + 1, &index, sizeof(index));
+    int32_t winner = 0;
+    for (int at = level; at > 0; --at) {
+        const Index lane = load_scalar_result((Index*)(work + starts[at]) + 2 * winner + 1);
+        winner = winner * (whole / 2) + int32_t(lane) / 2;
     }
+    const Index lane = load_scalar_result((Index*)work + 2 * winner + 1);
+    const Index index = Index(winner * elements_between + int32_t(lane));
+    store_element((Index*)dst + 1, index);
     store_scalar_result(dst, value);
+}
+// Every repeat of `src` gives a value and its index in the repeat.
+template <bool maximum, typename T>
+__aicore__ inline void reduce_extreme(T* dst, T* src, T* work, const uint64_t mask[2],
+                                      int32_t repeats, int32_t src_repeat, bool want_index) {
+    constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);
+    if (repeats == 1) {
+        set_vector_mask(mask[1], mask[0]);
+        find_extreme<maximum>(want_index ? dst : work, src, 1, src_repeat);
+        if (want_index) return;
+        order_pipes<HardEvent::V_S>();
+        store_scalar_result(dst, load_scalar_result(work));
+        return;
+    }
+    for (int32_t done = 0; done < repeats; done += MAX_REPEAT_TIMES) {
+        const int32_t left = repeats - done;
+        set_vector_mask(mask[1], mask[0]);
+        find_extreme<maximum>(work + 2 * done, src + done * src_repeat * block,
+                              left < MAX_REPEAT_TIMES ? left : MAX_REPEAT_TIMES, src_repeat);
+    }
+    if (want_index)
+        reduce_to_pair<maximum>(dst, work, repeats, src_repeat * block);
+    else
+        reduce_to_value<maximum>(dst, work, repeats);
+}
+// What a count leaves over is reduced by itself, then against the value of the whole repeats.
+template <bool maximum, typename T>
+__aicore__ inline void reduce_extreme_rest(T* dst, T* src, T* work, int32_t before, int32_t rest,
+                                           bool want_index) {
+    using Index = BitsType<T>;
+    order_pipes<HardEvent::V_S>();
+    const T body = load_scalar_result(dst);
+    const Index body_index = want_index ? load_scalar_result((Index*)dst + 1) : Index(0);
+    reduce_extreme<maximum>(dst, src + before, work, LaneMask(rest).words, 1,
+                            DEFAULT_REPEAT_STRIDE, want_index);
+    order_pipes<HardEvent::V_S>();
+    const T tail = load_scalar_result(dst);
+    const Index tail_index = want_index ? load_scalar_result((Index*)dst + 1) : Index(0);
+    store_element(work, body);
+    store_element(work + 1, tail);
+    order_pipes<HardEvent::S_V>();
+    reduce_extreme<maximum>(dst, work, work, LaneMask(2).words, 1, DEFAULT_REPEAT_STRIDE,
+                            want_index);
+    if (!want_index) return;
+    order_pipes<HardEvent::V_S>();
+    const bool in_tail = load_scalar_result((Index*)dst + 1) == 1;
+    store_element((Index*)dst + 1, in_tail ? Index(before + tail_index) : body_index);
+    order_pipes<HardEvent::S_V>();
+    order_pipes<HardEvent::S_MTE3>();
 }
 #define ASC_REDUCE_EXTREME(Name, maximum)                                                         \
     template <typename T>                                                                         \
@@ -236,17 +301,8 @@ __aicore__ inline void reduce_extreme(T* dst, T* work, int32_t repeats, int32_t 
                                 const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],     \
                                 const int32_t repeatTime, const int32_t srcRepStride,             \
                                 bool calIndex = false) {                                          \
-        T* work = sharedTmpBuffer.pointer();                                                      \
-        constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);                                       \
-        for (int32_t done = 0; done < repeatTime; done += MAX_REPEAT_TIMES) {                     \
-            const int32_t left = repeatTime - done;                                               \
-            set_vector_mask(mask[1], mask[0]);                                                    \
-            find_extreme<maximum>(work + 2 * done, src.pointer() + done * srcRepStride * block,   \
-                                  left < MAX_REPEAT_TIMES ? left : MAX_REPEAT_TIMES,              \
-                                  srcRepStride);                                                  \
-        }                                                                                         \
-        pipe_barrier(PIPE_V);                                                                     \
-        reduce_extreme<maximum>(dst.pointer(), work, repeatTime, srcRepStride * block, calIndex); \
+        reduce_extreme<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(), mask,    \
+                                repeatTime, srcRepStride, calIndex);                              \
     }                                                                                             \
     template <typename T>                                                                         \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,             \
@@ -261,14 +317,14 @@ __aicore__ inline void reduce_extreme(T* dst, T* work, int32_t repeats, int32_t 
                                 const LocalTensor<T>& sharedTmpBuffer, const int32_t count,       \
                                 bool calIndex = false) {                                          \
         constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);                               \
-        T* work = sharedTmpBuffer.pointer();                                                      \
-        set_mask_count();                                                                         \
-        set_vector_mask(0, uint64_t(count));                                                      \
-        find_extreme<maximum>(work, src.pointer(), 1, DEFAULT_REPEAT_STRIDE);                     \
-        set_mask_norm();                                                                          \
-        pipe_barrier(PIPE_V);                                                                     \
-        reduce_extreme<maximum>(dst.pointer(), work, (count + whole - 1) / whole, whole,          \
-                                calIndex);                                                        \
+        if (count == 0) return;                                                                   \
+        const int32_t body = count < whole ? count : count / whole * whole;                       \
+        reduce_extreme<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(),          \
+                                LaneMask(body < whole ? body : whole).words,                      \
+                                body < whole ? 1 : body / whole, DEFAULT_REPEAT_STRIDE, calIndex); \
+        if (count > body)                                                                         \
+            reduce_extreme_rest<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(), \
+                                         body, count - body, calIndex);                           \
         set_vector_mask(FULL_MASK, FULL_MASK);                                                    \
     }
 ASC_REDUCE_EXTREME(ReduceMax, true)

@@ -1,0 +1,70 @@
+// What the device compiler knows before the first line of a kernel: its qualifiers and the scalar
+// functions and variables that are built into it. Both front doors start from it.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "../machine/intrinsics.h"
+
+// Every API function is inlined into the operator's own line, so that the code address of an
+// instruction names that line.
+#define __aicore__ __attribute__((always_inline))
+#define __global__
+#define __simd_vf__
+#define __inout_pipe__(...)
+#define __in_pipe__(...)
+#define __out_pipe__(...)
+#define __sync_noalias__
+#define __sync_alias__
+#define __check_sync_alias__
+#define __inline__ inline
+#ifndef __gm__
+#define __gm__
+#endif
+#ifndef __ubuf__
+#define __ubuf__
+#endif
+#ifndef __cbuf__
+#define __cbuf__
+#endif
+#ifndef __ca__
+#define __ca__
+#define __cb__
+#define __cc__
+#define __fbuf__
+#define __biasbuf__
+#endif
+#define __kfc_workspace__
+#define __workspace__
+
+#ifndef likely
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#endif
+#ifndef unlikely
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+#endif
+
+// Scalar helpers that the device compiler has built in.
+#define ASC_BUILTIN_MIN_MAX(T)                       \
+    inline T min(T a, T b) { return b < a ? b : a; } \
+    inline T max(T a, T b) { return a < b ? b : a; }
+ASC_BUILTIN_MIN_MAX(int)
+ASC_BUILTIN_MIN_MAX(unsigned)
+ASC_BUILTIN_MIN_MAX(int64_t)
+ASC_BUILTIN_MIN_MAX(uint64_t)
+ASC_BUILTIN_MIN_MAX(float)
+#undef ASC_BUILTIN_MIN_MAX
+
+// Variables that the device compiler has built in.
+struct BuiltinBlockIndex {
+    __aicore__ operator int64_t() const { return get_block_idx(); }
+};
+struct BuiltinBlockNumber {
+    __aicore__ operator int64_t() const { return get_block_num(); }
+};
+inline constexpr BuiltinBlockIndex block_idx{};
+inline constexpr BuiltinBlockNumber block_num{};

@@ -1,0 +1,36 @@
+"""Front door 2: the real AscendC headers of the user, on their device path."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from ci.simulator.cache import digest
+from ci.simulator.door.base import DEVICE, MACHINE, FrontDoor, machine_digest
+from ci.simulator.door.header_tree import ENTRY, find_header_tree
+from ci.simulator.door.kernel_tiling import HEADER, kernel_tiling
+
+OURS = DEVICE / "real"
+"""The few headers of ours on this door: what the device compiler has built in, and old names."""
+
+
+@lru_cache(maxsize=4)
+def real_headers(root: Path) -> FrontDoor:
+    """The door of the header tree at `root`. Raises InputError when it is none."""
+    tree = find_header_tree(root)
+    text, structs = kernel_tiling(tree)
+    return FrontDoor(
+        name=tree.name,
+        digest=digest([tree.digest, machine_digest(), text]),
+        folders=(*tree.folders, OURS / "names"),
+        readable=(tree.api, MACHINE, DEVICE),
+        prefix=(
+            f'#include "{OURS}/prelude.h"\n'
+            f'#include "{OURS}/access.h"\n'
+            f"#include <{ENTRY}>\n"
+            f'#include "{DEVICE}/operator_build.h"\n'
+        ),
+        library_structs=structs,
+        generated={HEADER: text} if text else {},
+        true_offsets=True,
+    )

@@ -1,0 +1,27 @@
+"""Front door 1: our own AscendC headers, which lower every call to the machine's instructions."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from ci.simulator.cache import digest, digest_tree
+from ci.simulator.door.base import DEVICE, MACHINE, SIMULATOR, FrontDoor, machine_digest
+from ci.simulator.source_tree import SOURCE_ENDINGS
+
+HEADERS = SIMULATOR / "ascendc"
+_KERNEL_TILING = HEADERS / "kernel_tiling" / "kernel_tiling.h"
+
+
+@cache
+def own_headers() -> FrontDoor:
+    """The door that needs nothing but this package."""
+    structs = re.findall(r"^struct (\w+)", _KERNEL_TILING.read_text(), re.MULTILINE)
+    return FrontDoor(
+        name="own",
+        digest=digest([digest_tree(HEADERS, SOURCE_ENDINGS), machine_digest()]),
+        folders=(HEADERS, MACHINE),
+        readable=(HEADERS, MACHINE, DEVICE),
+        prefix=f'#include "{HEADERS}/kernel_operator.h"\n',
+        library_structs=frozenset(structs),
+    )
