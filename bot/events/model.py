@@ -27,7 +27,11 @@ Action = Literal[
 
 
 class EventError(Exception):
-    """A delivery that is not what it says, or nothing the bot can read; one sentence, no secret."""
+    """A delivery that nobody can read; one sentence, without content that could be a secret."""
+
+
+class SignatureError(EventError):
+    """A delivery that does not come from the forge, or comes again too late."""
 
 
 class Event(Frozen):
@@ -37,14 +41,20 @@ class Event(Frozen):
     delivery: str = Field(
         default="", description="The forge's id of the delivery; the same when it is sent again."
     )
-    kind: Literal["push", "merge_request", "comment", "other"] = Field(
-        description="comment: on a merge request. other: answered, then forgotten."
+    digest: str = Field(
+        default="", description="SHA-256 of the body: the same content twice is a replay."
+    )
+    kind: Literal["push", "merge_request", "comment", "dispatch", "schedule", "other"] = Field(
+        description="comment: on a merge request. dispatch: a person started a CI job by hand."
+        " other: answered, then forgotten."
     )
     action: Action = ""
     repository: str = Field(default="", description="owner/name that the event is about.")
     number: int = Field(default=0, description="Of the merge request; 0 of a push.")
     comment_id: int = 0
-    text: str = Field(default="", description="The comment's text.")
+    text: str = Field(
+        default="", description="The comment's text; of a dispatch, what stands after /optimize."
+    )
     label: str = Field(default="", description="The label that was added or removed.")
     sender: str = Field(default="", description="Login of who did it.")
     sender_is_bot: bool = Field(default=False, description="As far as the forge says so.")

@@ -90,7 +90,7 @@ def merge_request(found: dict[str, Any], source_repository: str) -> MergeRequest
 def comment(found: dict[str, Any], number: int, viewer: str, place: str = "") -> Comment:
     """From a note; `place` is the address of the merge request that it is on."""
     author = found["author"]["username"]
-    bot = author == viewer or bool(found["author"].get("bot")) or _is_token(author)
+    bot = author == viewer or bool(found["author"].get("bot")) or is_token_account(author)
     return Comment(
         id=found["id"],
         merge_request=number,
@@ -103,7 +103,7 @@ def comment(found: dict[str, Any], number: int, viewer: str, place: str = "") ->
     )
 
 
-def _is_token(username: str) -> bool:
+def is_token_account(username: str) -> bool:
     """The accounts that GitLab makes for the access tokens of projects and groups."""
     kind, _, rest = username.partition("_")
     return kind in ("project", "group") and "_bot" in rest and rest.split("_")[0].isdigit()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -20,6 +19,8 @@ from bot.forge.retry import patiently
 from bot.report.text import visible
 
 TIMEOUT_S: Final = 30
+# Elements of a page: the most that any forge gives.
+_PAGE: Final = 100
 
 _KINDS: Final[dict[int, Kind]] = {
     401: "forbidden",
@@ -117,16 +118,12 @@ class Rest:
             raise
 
     def pages(self, doing: str, path: str) -> Iterator[Any]:
-        """Every element of a list that comes in pages of 100."""
+        """Every element of a list that comes in pages; one that is not full is the last."""
         joint = "&" if "?" in path else "?"
-        number = 1
-        while True:
-            answer = self.ask(doing, "GET", f"{path}{joint}per_page=100&page={number}")
-            found = answer.json
+        number, found = 1, [None] * _PAGE
+        while len(found) == _PAGE:
+            found = self.get(doing, f"{path}{joint}per_page={_PAGE}&page={number}")
             yield from found
-            more = re.search(r'rel="?next', answer.headers.get("link", ""))
-            if not more and (len(found) < 100 or "link" in answer.headers):
-                return
             number += 1
 
     def _said(self, text: str) -> str:

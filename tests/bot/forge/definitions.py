@@ -1,0 +1,132 @@
+"""Definitions that nobody here wrote, fetched at test time into a cache and never copied here.
+
+Data packages of npm are unpacked without their dependencies; Prism is installed. The sources of
+python-gitlab come from PyPI, in the version that is installed. Versions: `tests/package.json`.
+"""
+
+from __future__ import annotations
+
+import ast
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PINNED: dict[str, str] = json.loads((Path(__file__).parents[2] / "package.json").read_text())[
+    "dependencies"
+]
+
+
+def cache_folder() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "ascendopt" / "test-definitions"
+
+
+def npm() -> str:
+    found = shutil.which("npm")
+    if found is None or shutil.which("node") is None:
+        pytest.fail(
+            "These tests compare us with GitHub's published definitions, which npm brings; install"
+            " node 18 or newer with npm, on Debian: apt-get install -y nodejs npm"
+        )
+    return found
+
+
+def run(*command: str, cwd: Path) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.fail(f"{' '.join(command)} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+@contextmanager
+def _made_once(name: str) -> Iterator[tuple[Path, Path | None]]:
+    """The folder `name` of the cache, and an empty one to fill when it is not there yet."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    folder = cache_folder() / name
+    with (cache_folder() / f".{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.is_dir():
+            yield folder, None
+            return
+        fresh = folder.with_name(f".{name}.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir()
+        yield folder, fresh
+        fresh.rename(folder)
+
+
+def _unpacked(archive: Path, into: Path, wanted: Callable[[str], bool]) -> None:
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            if wanted(member.name):
+                tar.extract(member, into, filter="data")
+    archive.unlink()
+
+
+def npm_file(package: str, path: str) -> Path:
+    """One file of a data package."""
+    name = f"{package.replace('/', '-').lstrip('@')}-{PINNED[package]}"
+    with _made_once(name) as (folder, fresh):
+        if fresh is not None:
+            run(npm(), "pack", "--silent", f"{package}@{PINNED[package]}", cwd=fresh)
+            _unpacked(next(fresh.glob("*.tgz")), fresh, lambda n: n == f"package/{path}")
+    return folder / "package" / path
+
+
+def prism() -> list[str]:
+    """The command that starts Prism."""
+    package = "@stoplight/prism-cli"
+    with _made_once(f"prism-{PINNED[package]}") as (folder, fresh):
+        if fresh is not None:
+            flags = ("--no-audit", "--no-fund", "--silent", "--ignore-scripts")
+            run(npm(), "install", *flags, f"{package}@{PINNED[package]}", cwd=fresh)
+    npm()
+    return ["node", str(folder / "node_modules/@stoplight/prism-cli/dist/index.js")]
+
+
+def github_openapi() -> dict[str, Any]:
+    """GitHub's own description of its REST API."""
+    found: dict[str, Any] = json.loads(
+        npm_file("@octokit/openapi", "generated/api.github.com.json").read_text()
+    )
+    return found
+
+
+@cache
+def github_deliveries() -> list[tuple[str, dict[str, Any]]]:
+    """Name and payload of each recorded delivery of GitHub."""
+    path = npm_file("@octokit/webhooks-examples", "api.github.com/index.json")
+    return [(e["name"], x) for e in json.loads(path.read_text()) for x in e["examples"]]
+
+
+def gitlab_shapes(module: str) -> dict[str, Any]:
+    """The literal values at the top of a test module of python-gitlab's own source distribution."""
+    name = f"python_gitlab-{version('python-gitlab')}"
+    with _made_once(name) as (folder, fresh):
+        if fresh is not None:
+            wanted = f"python-gitlab=={version('python-gitlab')}"
+            flags = ("--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--quiet")
+            command = (sys.executable, "-m", "pip", "download", *flags, wanted)
+            run(*command, "--dest", ".", cwd=fresh)
+            _unpacked(next(fresh.glob("*.tar.gz")), fresh, lambda n: "/tests/unit/objects/" in n)
+    tree = ast.parse((folder / name / "tests/unit/objects" / f"{module}.py").read_text())
+    shapes = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            try:
+                shapes[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                continue
+    return shapes
