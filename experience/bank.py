@@ -157,6 +157,18 @@ class Bank:
         if news:
             self._file.write(note)
 
+    def fact(self, key: str) -> str:
+        """What was noted under a key; '' when nothing was."""
+        found = self._file.read(
+            lambda db: db.execute("SELECT value FROM facts WHERE key = ?", [key]).fetchone()
+        )
+        return str(found[0]) if found else ""
+
+    def note(self, key: str, value: str) -> None:
+        """Note something about the bank itself, such as what was rewound last."""
+        statement = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
+        self._file.write(lambda db: db.execute(statement, [key, value]))
+
     def reembed(self, embedder: Embedder) -> int:
         """Make every tuple's vector with another model, which is then in force; how many.
 

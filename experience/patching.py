@@ -17,6 +17,15 @@ def undo(diff: str, texts: Mapping[str, str]) -> dict[str, str]:
 
     Each hunk is found by its lines, as near as possible to where it says. Raises `Misfit`.
     """
+    return _applied(diff, texts, back=True)
+
+
+def redo(diff: str, texts: Mapping[str, str]) -> dict[str, str]:
+    """All texts with the diff made, found in the same way. Raises `Misfit`."""
+    return _applied(diff, texts, back=False)
+
+
+def _applied(diff: str, texts: Mapping[str, str], *, back: bool) -> dict[str, str]:
     try:
         files = PatchSet(diff)
     except UnidiffParseError as problem:
@@ -30,14 +39,17 @@ def undo(diff: str, texts: Mapping[str, str]) -> dict[str, str]:
             raise Misfit(f"there is no {path}")
         lines = changed[path].split("\n")
         for hunk in reversed(list(file)):
-            lines = _without(lines, hunk, path)
+            lines = _changed(lines, hunk, path, back)
         changed[path] = "\n".join(lines)
     return changed
 
 
-def _without(lines: list[str], hunk: Hunk, path: str) -> list[str]:
+def _changed(lines: list[str], hunk: Hunk, path: str, back: bool) -> list[str]:
     after = [line.value.rstrip("\n") for line in hunk if line.is_added or line.is_context]
     before = [line.value.rstrip("\n") for line in hunk if line.is_removed or line.is_context]
+    said = hunk.target_start if back else hunk.source_start
+    if not back:
+        after, before = before, after
     lead, tail = _context(hunk)
     for skip in range(max(lead, tail) + 1):  # context may have changed: give it up line by line
         head, foot = min(skip, lead), min(skip, tail)
@@ -46,7 +58,7 @@ def _without(lines: list[str], hunk: Hunk, path: str) -> list[str]:
             i for i in range(len(lines) - len(wanted) + 1) if lines[i : i + len(wanted)] == wanted
         ]
         if wanted and places:
-            start = min(places, key=lambda i: abs(i - (hunk.target_start - 1 + head)))
+            start = min(places, key=lambda i: abs(i - (said - 1 + head)))
             return [
                 *lines[:start],
                 *before[head : len(before) - foot],

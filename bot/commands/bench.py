@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-SUITES: Final = ("machine",)
+SUITES: Final = ("machine", "ablation")
 """Each is the command of that name in bot/commands/bench_<name>.py."""
 
 

@@ -41,7 +41,7 @@ def machine(
     """
     settings = build(MachineBenchSettings, given)
     own = build(MachineOptions, given)
-    found = measure(_chosen(operators), settings, lambda text: click.echo(text, err=True))
+    found = measure(chosen_operators(operators), settings, lambda text: click.echo(text, err=True))
     if own.markdown is not None:
         update_page(own.markdown, found)
     if as_json:
@@ -51,7 +51,7 @@ def machine(
     ctx.exit(0 if all(target.met for target in targets(found)) else 1)
 
 
-def _chosen(paths: tuple[Path, ...]) -> list[Operator]:
+def chosen_operators(paths: tuple[Path, ...]) -> list[Operator]:
     """The operators at these paths, or the shipped ones."""
     if not paths:
         return shipped_operators()
