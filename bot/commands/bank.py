@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from pydantic import BaseModel, Field
 
+from bot.commands.bank_keep import COMMANDS, BankOptions, existing
 from bot.commands.options import ProposerOptions, Target, build, json_option, options
 from bot.commands.session import (
     begin_beside,
@@ -22,16 +22,7 @@ from ci.trial import Frozen
 from experience.rewind import RewindSettings
 
 if TYPE_CHECKING:
-    from experience.bank import Bank
     from experience.rewind import RewindStep
-
-
-class BankOptions(Frozen):
-    """Which bank."""
-
-    bank: Path | None = Field(
-        default=None, description="Bank file; $XDG_DATA_HOME/ascendopt/bank.duckdb when not given."
-    )
 
 
 class SearchOptions(Frozen):
@@ -44,15 +35,6 @@ class SearchOptions(Frozen):
     dtype: str = Field(default="", description="Dtype that should match.")
     soc: str = Field(default="", description="Device that should match.")
     count: int = Field(default=5, ge=1, description="Tuples to show.")
-
-
-def _existing(path: Path | None) -> Bank:
-    """A bank to read: one that was named must exist, the user's own is begun when missing."""
-    if path is None:
-        return open_bank(None)
-    from experience.bank import Bank
-
-    return Bank(path, must_exist=True)
 
 
 @click.group()
@@ -141,7 +123,7 @@ def search(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
         dtype=own.dtype,
         soc=own.soc,
     )
-    found = _existing(build(BankOptions, given).bank).search(query, k=own.count)
+    found = existing(build(BankOptions, given).bank).search(query, k=own.count)
     if as_json:
         click.echo(_json_list(found))
         return
@@ -160,7 +142,7 @@ def search(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
 @json_option
 def show(tuple_id: str, as_json: bool, **given: Any) -> None:
     """Show one tuple: what it teaches, what proves it, and its diff."""
-    found = _existing(build(BankOptions, given).bank).get(tuple_id)
+    found = existing(build(BankOptions, given).bank).get(tuple_id)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
@@ -194,7 +176,7 @@ def show(tuple_id: str, as_json: bool, **given: Any) -> None:
 @json_option
 def stats(as_json: bool, **given: Any) -> None:
     """Count what the bank holds."""
-    found = _existing(build(BankOptions, given).bank).stats()
+    found = existing(build(BankOptions, given).bank).stats()
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
@@ -206,34 +188,11 @@ def stats(as_json: bool, **given: Any) -> None:
             click.echo(f"{label}: {value}")
 
 
-@options(BankOptions)
-@bank.command("export")
-@click.argument("file", type=click.Path(path_type=Path))
-@json_option
-def export_tuples(file: Path, as_json: bool, **given: Any) -> None:
-    """Write every tuple of the bank to FILE as JSON lines."""
-    from experience.exchange import export_lines
-
-    count = export_lines(_existing(build(BankOptions, given).bank).all(), file)
-    click.echo(json.dumps({"tuples": count}) if as_json else f"{count} tuples written to {file}.")
-
-
-@options(BankOptions)
-@bank.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
-@json_option
-def import_tuples(file: Path, as_json: bool, **given: Any) -> None:
-    """Add the tuples of FILE (JSON lines) to the bank, all of them or none."""
-    from experience.exchange import import_lines
-
-    new, known = import_lines(open_bank(build(BankOptions, given).bank), file)
-    if as_json:
-        click.echo(json.dumps({"new": new, "known": known}))
-    else:
-        click.echo(f"{new} tuples added; {known} were known already.")
-
-
 def _json_list(found: list[Any]) -> str:
     """A JSON array of models."""
     models: list[BaseModel] = list(found)
     return "[" + ",\n".join(m.model_dump_json(indent=2) for m in models) + "]"
+
+
+for _command in COMMANDS:
+    bank.add_command(_command)
