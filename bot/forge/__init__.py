@@ -33,7 +33,17 @@ def connect(settings: ForgeSettings, token: str = "") -> Forge:
         from bot.forge.gitlab import GitLabForge
 
         return GitLabForge(settings.repository, token, url=home, account=settings.account)
-    raise AssertionError(name)
+    from bot.forge.gitcode import API as GITCODE
+    from bot.forge.gitcode import GitCodeForge
+
+    implied = GITCODE if home == HOMES[name] else f"{home}/api/v5"
+    return GitCodeForge(
+        settings.repository,
+        token,
+        url=home,
+        api=settings.api or implied,
+        account=settings.account,
+    )
 
 
 def find_forge(name: str, checkout: Path, remote: str) -> Forge:

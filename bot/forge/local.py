@@ -33,7 +33,7 @@ from ci.errors import InputError
 
 AUTHOR: Final = "ascendopt"
 # Whatever the user's configuration of git says, a diff is plain text with the usual prefixes.
-_DIFF: Final = (
+DIFF: Final = (
     *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
 )
@@ -133,7 +133,7 @@ class LocalForge(Forge):
 
     def compare(self, base: str, head: str) -> str:
         """From git."""
-        return self._git.run(*_DIFF, f"{self._known(base)}...{self._known(head)}")
+        return self._git.run(*DIFF, f"{self._known(base)}...{self._known(head)}")
 
     def merge_requests(
         self, state: Literal["all", "open"] = "all", source_prefix: str = ""
@@ -156,7 +156,7 @@ class LocalForge(Forge):
         """From git; of a merged one, what was merged."""
         with self._store.locked():
             record = self._refresh(number)
-        return self._git.run(*_DIFF, record.base, record.merge_request.head)
+        return self._git.run(*DIFF, record.base, record.merge_request.head)
 
     def open(
         self,

@@ -7,11 +7,10 @@ import time
 from datetime import datetime
 from typing import Any, ClassVar
 
-from unidiff import PatchSet
-
 from bot.forge.errors import ForgeError
 from bot.forge.model import Comment, MergeRequest, Status
 from tests.bot.forge.server.base import Answer, ForgeServer, Request
+from tests.bot.forge.server.split import split
 
 HOME_ID = 3
 LEVELS = {"none": 0, "read": 20, "write": 30, "admin": 40}
@@ -100,24 +99,9 @@ class GitLabServer(ForgeServer):
             return Answer({"message": "404 File Not Found"}, 404)
         return Answer({"encoding": "base64", "content": base64.b64encode(found).decode()})
 
-    def split(self, text: str) -> list[dict[str, Any]]:
-        return [
-            {
-                "old_path": f.source_file.removeprefix("a/"),
-                "new_path": f.target_file.removeprefix("b/"),
-                "a_mode": "100644",
-                "b_mode": "100644",
-                "diff": "".join(map(str, f)),
-                "new_file": f.is_added_file,
-                "renamed_file": f.is_rename,
-                "deleted_file": f.is_removed_file,
-            }
-            for f in PatchSet(text)
-        ]
-
     def compare(self, request: Request) -> Answer:
         text = self.forge().compare(request.query["from"], request.query["to"])
-        return Answer({"diffs": self.split(text), "commits": []})
+        return Answer({"diffs": split(text), "commits": []})
 
     def shown(self, m: MergeRequest) -> dict[str, Any]:
         return {
@@ -178,7 +162,7 @@ class GitLabServer(ForgeServer):
         return Answer(self.shown(forge.update(iid, body.get("title"), body.get("description"))))
 
     def diffs(self, request: Request, number: str) -> Answer:
-        return Answer(self.split(self.forge().diff(int(number))))
+        return Answer(split(self.forge().diff(int(number))))
 
     def remark(self, c: Comment) -> dict[str, Any]:
         return {
