@@ -16,6 +16,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ci.operator import Operator
+from ci.simulator.block_table import TABLE as BLOCK_TABLE
+from ci.simulator.block_table import write_block_table
 from ci.simulator.cache import BuildCache, digest, digest_tree
 from ci.simulator.compiler import (
     compile_candidate,
@@ -196,6 +198,7 @@ class Toolchain:
                 compiler_version(),
                 *arguments,  # the prefix's path among them stands for the headers
                 *KERNEL_LINK,
+                BLOCK_TABLE,
                 unit,
                 *self._shared(operator),
                 *_parts(operator, laid),
@@ -211,6 +214,7 @@ class Toolchain:
                 compile_candidate(named, place, [Path(name).resolve(), *readable], "kernel")
                 compile_candidate(KERNEL_LINK, place, [], "kernel")
                 shutil.copy(place / "kernel.so", folder)
+                write_block_table(folder / "kernel.so")
 
         return self.cache.get("kernel", key, make) / "kernel.so"
 

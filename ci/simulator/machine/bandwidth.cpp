@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "constants.h"
 #include "machine.h"
@@ -10,39 +11,70 @@
 namespace dav {
 namespace {
 
-constexpr uint64_t WINDOW = 512;  // GM is read in aligned windows of so many bytes
+constexpr uint64_t WINDOW = 512;  // GM is moved in aligned windows of so many bytes
+constexpr uint64_t LINE = 128;    // of L2
 
-// Lowers the rates to one level so that their weighted sum stays within `capacity`; who wants
-// less than the level keeps what it wants.
-template <typename Weight>
-void level(std::vector<Flow>& flows, double capacity, Weight weight) {
-    double wanted = 0;
-    for (const Flow& flow : flows) wanted += flow.rate * weight(flow);
-    if (wanted <= capacity) return;
-    std::vector<const Flow*> open;
-    for (const Flow& flow : flows)
-        if (weight(flow) > 0) open.push_back(&flow);
-    std::sort(open.begin(), open.end(),
-              [](const Flow* a, const Flow* b) { return a->rate < b->rate; });
-    double left = capacity;
-    double weights = 0;
-    for (const Flow* flow : open) weights += weight(*flow);
-    double found = 0;
-    for (const Flow* flow : open) {
-        found = left / weights;
-        if (flow->rate >= found) break;
-        left -= flow->rate * weight(*flow);
-        weights -= weight(*flow);
-    }
-    for (Flow& flow : flows)
-        if (weight(flow) > 0) flow.rate = std::min(flow.rate, found);
+// What a burst moves: whole lines; when it starts within a line, every window that it touches.
+uint64_t moved_bytes(uint64_t start, uint64_t length) {
+    const uint64_t grain = start % LINE == 0 ? LINE : WINDOW;
+    return ((start + length - 1) / grain - start / grain + 1) * grain;
 }
 
-bool overlapping(const Transfer& a, const Transfer& b) {
+// The sum over a copy's bursts. `least`: what one burst counts at least.
+double moved_bytes(const Transfer& transfer, double least) {
+    // Bursts whose starts differ by whole windows move alike.
+    const uint64_t period = transfer.stride % WINDOW == 0 ? 1 : transfer.count;
+    double sum = 0;
+    for (uint64_t burst = 0; burst < period; ++burst)
+        sum += std::max(
+            least, double(moved_bytes(transfer.start + burst * transfer.stride, transfer.length)));
+    return sum * double(transfer.count) / double(period);
+}
+
+// Slows the flows down until they use no more than `capacity` of what all share. A flow uses
+// `use(flow)` for each byte; its turn lets `1 / slots` bytes through, so under load its rate is one
+// level divided by its slots, and who wants less leaves the rest to the others.
+template <typename Use, typename Slots>
+bool level(std::vector<Flow>& flows, double capacity, Use use, Slots slots) {
+    double wanted = 0;
+    for (const Flow& flow : flows) wanted += flow.rate * use(flow);
+    if (wanted <= capacity) return false;
+    std::vector<const Flow*> open;
+    for (const Flow& flow : flows)
+        if (use(flow) > 0) open.push_back(&flow);
+    std::sort(open.begin(), open.end(), [&](const Flow* a, const Flow* b) {
+        return a->rate * slots(*a) < b->rate * slots(*b);
+    });
+    double left = capacity;
+    double share = 0;
+    for (const Flow* flow : open) share += use(*flow) / slots(*flow);
+    double found = 0;
+    for (const Flow* flow : open) {
+        found = left / share;
+        if (flow->rate * slots(*flow) >= found) break;
+        left -= flow->rate * use(*flow);
+        share -= use(*flow) / slots(*flow);
+    }
+    for (Flow& flow : flows) {
+        if (slots(flow) > 0) flow.rate = std::min(flow.rate, found / slots(flow));
+    }
+    return true;
+}
+
+// Whether two copies move some window at the same time, as far as their shapes tell: the extents
+// meet, and rows of equal pitch meet in their columns too.
+bool same_place(const Transfer& a, const Transfer& b) {
     const auto end = [](const Transfer& one) {
         return one.start + (one.count - 1) * one.stride + one.length;
     };
-    return a.start < end(b) && b.start < end(a);
+    if (a.write != b.write || a.start >= end(b) || b.start >= end(a)) return false;
+    const auto dense = [](const Transfer& one) {
+        return one.count == 1 || one.stride == one.length;
+    };
+    if (dense(a) || dense(b)) return true;
+    if (a.stride != b.stride) return false;
+    const uint64_t apart = (b.start % a.stride + a.stride - a.start % a.stride) % a.stride;
+    return apart < a.length || a.stride - apart < b.length;
 }
 
 }  // namespace
@@ -63,11 +95,9 @@ void SharedMemory::warm_up() {
                 cache_.access(core->transfers[turn]);
 }
 
-void SharedMemory::start(int core, int pipe, const Transfer& transfer) {
-    static const double misaligned = constants().get("gm.misaligned_factor");
+void SharedMemory::start(int core, int pipe, const Transfer& transfer, double buffered) {
     static const double burst_cycles = constants().get("gm.burst_cycles");
     static const double memory_latency = constants().get("hbm.extra_latency");
-    static const double same_address = constants().get("l2.same_address_penalty");
     // By port: into UB, out of UB, into L1, out of L0C.
     static const double issue[] = {
         constants().get("mte2.issue_cycles"), constants().get("mte3.issue_cycles"),
@@ -81,52 +111,94 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer) {
     static const double burst[] = {burst_cycles, burst_cycles,
                                    constants().get("mte2.l1_burst_cycles"),
                                    constants().get("fix.burst_cycles")};
+    static const double queueing = constants().get("hbm.loaded_latency");
+    static const double window[] = {constants().get("mte2.window_bytes"), 0,
+                                    constants().get("mte2.l1_window_bytes"), 0};
+    static const double write_slots = constants().get("l2.write_slots");
     const int side = int(transfer.port);
     Flow flow{};
     flow.core = core;
     flow.pipe = pipe;
     flow.transfer = transfer;
-    // A burst that starts off a window and crosses into the next costs part of another window.
-    const uint64_t place = transfer.start % WINDOW;
-    const bool crosses = place != 0 && place + transfer.length > WINDOW;
-    flow.remaining = double(transfer.bytes()) * (crosses ? misaligned : 1.0);
+    flow.remaining = moved_bytes(transfer, 0);
+    const double behind = memory_bytes_of(transfer);
+    flow.behind = behind / flow.remaining;
+    const double missing = std::min(1.0, flow.behind);
+    flow.slots = transfer.bypass ? 1 : transfer.write ? write_slots : 1 + missing;
+    flow.latency = latency[side];
+    flow.cap = rate[side];
+    if (!transfer.write) {
+        // So many bytes are asked for at a time, and come a latency later.
+        flow.latency += missing * memory_latency;
+        flow.cap = std::min(flow.cap, window[side] / flow.latency);
+        flow.queueing = missing * queueing;
+    }
     const double least = std::max({issue[side], burst[side] * transfer.count,
                                    double(transfer.least)});
-    flow.cap = std::min(rate[side], flow.remaining / least);
-    // Several cores that read one place at the same time hold each other up.
-    if (!transfer.write) {
-        int others = 0;
-        for (const Flow& other : flows_)
-            others += !other.transfer.write && other.core != core &&
-                      overlapping(other.transfer, transfer);
-        flow.cap /= 1 + same_address * others;
-    }
-    static const double bypass = constants().get("l2.bypass_memory_factor");
-    static const double most_backlog = constants().get("l2.write_back_bytes");
-    uint64_t behind = 0;
-    if (transfer.bypass) {
-        behind = static_cast<uint64_t>(flow.remaining * bypass);
-        memory_bytes_ += behind;
-    } else {
-        // Write-backs use what the copies leave of the memory's time, until too many wait.
-        const MemoryCost cost = cache_.access(transfer);
-        memory_bytes_ += cost.fetched + cost.evicted;
-        behind = cost.fetched;
-        if (backlog_ < most_backlog)
-            backlog_ += double(cost.evicted);
-        else
-            behind += cost.evicted;
-    }
-    flow.behind = double(behind) / flow.remaining;
-    flow.latency = latency[side] + (behind > 0 && !transfer.write ? memory_latency : 0);
+    flow.cap = std::min(flow.cap, flow.remaining / least);
+    // What the buffer has taken is written all the same: the next copy finds the memory at it.
+    flow.remaining = std::max(0.0, flow.remaining - buffered);
+    owed_ += behind;
+    flow.behind = 0;
+    if (flow.remaining >= 1) flow.behind = std::exchange(owed_, 0.0) / flow.remaining;
+    for (Flow& other : flows_)
+        if (other.core != core && same_place(other.transfer, transfer)) {
+            ++other.together;
+            ++flow.together;
+        }
     flows_.push_back(flow);
     share();
 }
 
+// What a copy costs the memory behind the cache, in bytes read from there.
+double SharedMemory::memory_bytes_of(const Transfer& transfer) {
+    static const double least = constants().get("l2.bypass_least_bytes");
+    static const double write_back = constants().get("hbm.write_back_factor");
+    static const double most_backlog = constants().get("l2.write_back_bytes");
+    if (transfer.bypass) {
+        memory_bytes_ += transfer.bytes();
+        return moved_bytes(transfer, least);
+    }
+    // Write-backs use what the copies leave of the memory's time, until too many wait.
+    const MemoryCost cost = cache_.access(transfer);
+    memory_bytes_ += cost.fetched + cost.evicted;
+    double behind = double(cost.fetched) * moved_bytes(transfer, 0) / double(transfer.bytes());
+    const double evicted = write_back * double(cost.evicted);
+    if (backlog_ < most_backlog)
+        backlog_ += evicted;
+    else
+        behind += evicted;
+    return behind;
+}
+
 void SharedMemory::share() {
-    for (Flow& flow : flows_) flow.rate = flow.cap;
-    level(flows_, l2_rate_, [](const Flow&) { return 1.0; });
-    level(flows_, memory_rate_, [](const Flow& flow) { return flow.behind; });
+    static const double place_rate = constants().get("l2.place_bytes_per_cycle");
+    for (Flow& flow : flows_)
+        flow.rate = flow.together == 0
+                        ? flow.cap
+                        : std::min(flow.cap, place_rate / double(flow.together + 1));
+    level(
+        flows_, l2_rate_, [](const Flow&) { return 1.0; }, [](const Flow&) { return 1.0; });
+    // Stores stand in the queue of the memory's channels with what is read from there.
+    memory_is_busy_ = level(
+        flows_, memory_rate_, [](const Flow& flow) { return flow.behind; },
+        [](const Flow& flow) {
+            return flow.behind > 0 || flow.transfer.write ? flow.slots : 0.0;
+        });
+}
+
+double SharedMemory::take_buffer(int core, uint64_t bytes) {
+    static const double capacity = constants().get("mte3.buffer_bytes");
+    if (buffers_.empty()) buffers_.resize(launch().cores.size());
+    Buffer& buffer = buffers_[core];
+    const double blocks = double(std::min(launch().block_dim, launch().resident_blocks));
+    const double cores = blocks * std::max(1, int(launch().vectors_per_block));
+    // It empties at the core's fair share of the memory.
+    const double drained = (now_ - buffer.since) * memory_rate_ / cores;
+    const double held = std::max(0.0, buffer.held - drained);
+    const double taken = std::min(double(bytes), capacity - held);
+    buffer = {held + taken, now_};
+    return taken;
 }
 
 double SharedMemory::next_end() const {
@@ -151,7 +223,12 @@ Flow SharedMemory::take_ended() {
     for (size_t i = 1; i < flows_.size(); ++i)
         if (flows_[i].remaining / flows_[i].rate < flows_[ended].remaining / flows_[ended].rate)
             ended = i;
-    const Flow flow = flows_[ended];
+    Flow flow = flows_[ended];
+    double used = 0;
+    for (const Flow& other : flows_) used += other.rate * other.behind;
+    flow.latency += flow.queueing * std::min(1.0, used / memory_rate_);
+    for (Flow& other : flows_)
+        other.together -= other.core != flow.core && same_place(other.transfer, flow.transfer);
     flows_.erase(flows_.begin() + static_cast<std::ptrdiff_t>(ended));
     share();
     return flow;

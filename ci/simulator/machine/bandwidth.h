@@ -15,11 +15,14 @@ struct Flow {
     int core;
     int pipe;
     Transfer transfer;
-    double remaining;  // bytes, grown by what misalignment costs
+    double remaining;  // bytes that move: whole lines, whole windows where it is misaligned
     double cap;        // bytes a cycle that its own port and bursts allow
-    double behind;     // bytes from the memory behind L2 for each byte of the copy
-    double rate = 0;
+    double behind;     // bytes from the memory behind L2 for each byte that moves
+    double slots;      // turns at a busy memory that a byte takes
     double latency;    // cycles from the last byte's issue to completion
+    double queueing = 0;  // cycles more at a memory that is fully loaded
+    double rate = 0;
+    int together = 0;  // copies of other cores that are at the same place now
 };
 
 class SharedMemory {
@@ -28,8 +31,12 @@ class SharedMemory {
     // Touches what the launch touches, all cores taking turns: leaves the cache as an equal launch
     // before this one does.
     void warm_up();
-    // Starts a copy at the present time.
-    void start(int core, int pipe, const Transfer& transfer);
+    // Starts a copy at the present time, of which `buffered` bytes have moved already.
+    void start(int core, int pipe, const Transfer& transfer, double buffered);
+    // How many of a store's bytes the core's buffer takes now.
+    double take_buffer(int core, uint64_t bytes);
+    // Whether more is asked of the memory than it gives.
+    bool memory_is_busy() const { return memory_is_busy_; }
     bool idle() const { return flows_.empty(); }
     // When the next copy in flight ends, if nothing else starts before.
     double next_end() const;
@@ -42,11 +49,21 @@ class SharedMemory {
 
    private:
     void share();
+    double memory_bytes_of(const Transfer& transfer);
+
+    // What a core has stored and the memory has not yet taken.
+    struct Buffer {
+        double held = 0;
+        double since = 0;
+    };
 
     L2Cache cache_;
+    std::vector<Buffer> buffers_;
     std::vector<Flow> flows_;
     double now_ = 0;
     uint64_t memory_bytes_ = 0;
+    bool memory_is_busy_ = false;
+    double owed_ = 0;     // memory bytes of stores that went to a buffer
     double backlog_ = 0;   // evicted bytes that wait for the memory to have time
     double memory_rate_;  // bytes a cycle, all cores together
     double l2_rate_;

@@ -16,10 +16,11 @@ CoreTimer::CoreTimer(const Core& core, TimerWorld& world, bool first)
       wait_latency_(constants().get("sync.barrier_cycles")),
       completion_(core.records.size(), -1.0) {}
 
-void CoreTimer::begin(double time) {
+void CoreTimer::begin(double time, double start_up) {
     begun_ = true;
     start_ = time;
-    scalar_ = time;
+    scalar_ = time + start_up;
+    pipes_[S].busy += start_up;
     for (PipeState& pipe : pipes_) pipe.free = pipe.complete = pipe.busy_until = time;
 }
 
@@ -223,6 +224,11 @@ void CoreTimer::advance() {
         for (int pipe = 0; pipe < PIPES; ++pipe)
             while (step_pipe(pipe)) progress = true;
     }
+}
+
+void CoreTimer::transfer_delayed(int pipe, int peer, double start) {
+    wait(pipe, peer, pipes_[pipe].flight_start, start);
+    pipes_[pipe].flight_start = start;
 }
 
 void CoreTimer::transfer_ended(int pipe, double occupied_until, double latency) {

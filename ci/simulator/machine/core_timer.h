@@ -38,9 +38,12 @@ struct Span {
 class CoreTimer {
    public:
     CoreTimer(const Core& core, TimerWorld& world, bool keep_spans);
-    void begin(double time);
+    // The block starts; its first instruction comes `start_up` cycles later.
+    void begin(double time, double start_up);
     // Runs as far as is known.
     void advance();
+    // The copy in flight on `pipe` begins at `start` only, because of pipe `peer`.
+    void transfer_delayed(int pipe, int peer, double start);
     void transfer_ended(int pipe, double occupied_until, double latency);
     bool ended() const { return ended_; }
     bool begun() const { return begun_; }

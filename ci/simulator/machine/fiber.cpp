@@ -71,7 +71,7 @@ void resume(int index) {
     }
     fiber.ready = nullptr;
     swapcontext(&scheduler, &fiber.context);
-    charge_basic_blocks();
+    charge_scalar_code();
     leave_image(index, fiber.ended);
     if (fiber.ended) {
         munmap(fiber.stack, STACK_BYTES + GUARD_BYTES);

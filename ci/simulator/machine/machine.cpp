@@ -64,7 +64,7 @@ uint32_t append(Record record, const void* site) {
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "Core %d issued more than %zu instructions; this looks like an endless loop.",
              core.index, limit);
-    charge_basic_blocks();
+    charge_scalar_code();
     record.scalar = static_cast<float>(core.scalar_pending) +
                     (record.kind == Kind::SCALAR ? 0.0f : issue);
     core.scalar_pending = 0;

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
 
 #include "constants.h"
 #include "fiber.h"
@@ -15,12 +18,19 @@
 
 namespace {
 
-uint64_t executed = 0;  // basic blocks run so far
+uint64_t executed = 0;  // instructions of scalar code so far
 uint64_t limit = ~0ull;
+
+// Instructions of a basic block, by its hook's return address: of vector cores, of cube cores.
+struct BlockLengths {
+    const uint8_t* code = nullptr;  // where the kernel's image lies
+    std::vector<uint8_t> counts;
+};
+BlockLengths block_lengths[2];
 
 [[noreturn]] __attribute__((noinline)) void too_long(void* site) {
     dav::fail(dav::Outcome::LAUNCH_ERROR, site, nullptr,
-              "The kernel ran %llu basic blocks of scalar code; this looks like an endless loop.",
+              "The kernel ran %llu instructions of scalar code; this looks like an endless loop.",
               static_cast<unsigned long long>(limit));
 }
 
@@ -28,7 +38,16 @@ uint64_t limit = ~0ull;
 
 // The compiler calls it at the start of every basic block of the kernel.
 extern "C" void __sanitizer_cov_trace_pc() {
-    if (__builtin_expect(++executed > limit, 0)) too_long(__builtin_return_address(0));
+    const auto* next = static_cast<const uint8_t*>(__builtin_return_address(0));
+    uint64_t count = 1;
+    for (const BlockLengths& lengths : block_lengths) {
+        const auto offset = static_cast<size_t>(next - lengths.code);
+        if (offset >= lengths.counts.size()) continue;
+        count = lengths.counts[offset];
+        break;
+    }
+    executed += count;
+    if (__builtin_expect(executed > limit, 0)) too_long(__builtin_return_address(0));
 }
 
 namespace dav {
@@ -123,16 +142,23 @@ void on_illegal(int, siginfo_t*, void* raw) {
 
 }  // namespace
 
-void charge_basic_blocks() {
-    static const double cycles = constants().get("scalar.block");
+void charge_scalar_code() {
+    static const double cycles = constants().get("scalar.instruction");
     if (current != nullptr) current->scalar_pending += double(executed - charged) * cycles;
     charged = executed;
 }
 
-unsigned long long basic_blocks() { return executed; }
+unsigned long long scalar_instructions() { return executed; }
+
+void load_block_lengths(const std::string& kernel, bool cube) {
+    const std::string path = kernel.substr(0, kernel.rfind('.')) + ".blocks";
+    std::ifstream file(path, std::ios::binary);
+    block_lengths[cube].counts.assign(std::istreambuf_iterator<char>(file), {});
+    block_lengths[cube].code = launch().image[cube];
+}
 
 void install_traps() {
-    limit = static_cast<uint64_t>(constants().get("limit.basic_blocks"));
+    limit = static_cast<uint64_t>(constants().get("limit.scalar_instructions"));
     static uint8_t stack[64 * 1024];
     stack_t alternative{};
     alternative.ss_sp = stack;
@@ -177,8 +203,8 @@ uint64_t get_sys_cnt() {
     // The chip's counter runs at 50 MHz; scalar work is the only clock there is before the timing
     // pass, so differences are a lower bound.
     static const double per_tick = dav::constants().get("clock.mhz") / 50.0;
-    dav::charge_basic_blocks();
-    return static_cast<uint64_t>(double(dav::basic_blocks()) / per_tick);
+    dav::charge_scalar_code();
+    return static_cast<uint64_t>(double(dav::scalar_instructions()) / per_tick);
 }
 
 void trap() {

@@ -22,8 +22,12 @@ struct Start {
     int core;
     int pipe;
     Transfer transfer;
+    double buffered = -1;  // of a store, bytes that have gone to the core's buffer; -1: not asked
+    // What is ready first; of a load and a store at once the store.
     bool operator>(const Start& other) const {
-        return time != other.time ? time > other.time : order > other.order;
+        if (time != other.time) return time > other.time;
+        if (transfer.write != other.transfer.write) return other.transfer.write;
+        return order > other.order;
     }
 };
 
@@ -37,6 +41,9 @@ class Replay : public TimerWorld {
         cores_per_block_ = size_t(shared.cubes_per_block + shared.vectors_per_block);
         cores_left_.assign(shared.block_dim, cores_per_block_);
         arrivals_.resize(shared.points.size());
+        held_.resize(timers.size());
+        storing_.resize(timers.size());
+        store_rate_ = constants().get("mte3.bytes_per_cycle");
         sync_base_ = constants().get("sync.all_cycles");
         sync_core_ = constants().get("sync.all_cycles_per_core");
         if (constants().get("l2.warm") != 0) memory_.warm_up();
@@ -45,7 +52,7 @@ class Replay : public TimerWorld {
 
     void run() {
         const size_t at_once = std::min(launch().block_dim, launch().resident_blocks);
-        while (next_block_ < at_once) begin_block(0);
+        while (next_block_ < at_once) begin_block(0, constants().get("launch.start_up_cycles"));
         settle();
         while (!starts_.empty() || !memory_.idle()) {
             const double end = memory_.next_end();
@@ -53,11 +60,12 @@ class Replay : public TimerWorld {
                 const Start start = starts_.top();
                 starts_.pop();
                 memory_.run_until(std::max(start.time, memory_.now()));
-                memory_.start(start.core, start.pipe, start.transfer);
+                begin_transfer(start);
                 continue;
             }
             memory_.run_until(end);
             const Flow flow = memory_.take_ended();
+            if (flow.transfer.port == Port::FROM_UB) release(flow.core, end);
             timers[flow.core]->transfer_ended(flow.pipe, end, flow.latency);
             touched_.push_back(flow.core);
             settle();
@@ -115,7 +123,7 @@ class Replay : public TimerWorld {
     void block_ended(int core, double time) override {
         const int block = launch().cores[core]->block;
         if (--cores_left_[block] != 0 || next_block_ >= cores_left_.size()) return;
-        begin_block(time + constants().get("launch.next_block_cycles"));
+        begin_block(time + constants().get("launch.next_block_cycles"), 0);
     }
 
     uint64_t memory_bytes() const { return memory_.memory_bytes(); }
@@ -130,13 +138,42 @@ class Replay : public TimerWorld {
     };
 
     // Starts all cores of the next block.
-    void begin_block(double time) {
+    void begin_block(double time, double start_up) {
         for (size_t core = next_block_ * cores_per_block_;
              core < (next_block_ + 1) * cores_per_block_; ++core) {
-            timers[core]->begin(time);
+            timers[core]->begin(time, start_up);
             touched_.push_back(static_cast<int>(core));
         }
         ++next_block_;
+    }
+
+    void begin_transfer(Start start) {
+        if (!start.transfer.write) {
+            // Through the cache, a load queues behind a store of its core at a busy memory.
+            if (storing_[start.core] > 0 && memory_.memory_is_busy() && !start.transfer.bypass)
+                held_[start.core].push_back(start);
+            else
+                memory_.start(start.core, start.pipe, start.transfer, 0);
+            return;
+        }
+        if (start.transfer.port == Port::FROM_UB && start.buffered < 0) {
+            ++storing_[start.core];
+            start.buffered = memory_.take_buffer(start.core, start.transfer.bytes());
+            start.time += start.buffered / store_rate_;
+            starts_.push(start);
+            return;
+        }
+        memory_.start(start.core, start.pipe, start.transfer, std::max(0.0, start.buffered));
+    }
+
+    // The core's store has gone out: its loads may begin.
+    void release(int core, double time) {
+        --storing_[core];
+        for (const Start& start : held_[core]) {
+            timers[core]->transfer_delayed(start.pipe, MTE3, time);
+            memory_.start(start.core, start.pipe, start.transfer, 0);
+        }
+        held_[core].clear();
     }
 
     void settle() {
@@ -149,6 +186,8 @@ class Replay : public TimerWorld {
 
     SharedMemory memory_;
     std::priority_queue<Start, std::vector<Start>, std::greater<Start>> starts_;
+    std::vector<int> storing_;              // by core: stores under way
+    std::vector<std::vector<Start>> held_;  // by core: loads that wait for its store
     std::vector<int> touched_;  // cores that may be able to go on
     std::vector<Gathering> gatherings_;
     std::vector<Gathering> arrivals_;  // by number of the point
@@ -156,6 +195,7 @@ class Replay : public TimerWorld {
     size_t cores_per_block_ = 1;
     size_t next_block_ = 0;
     uint64_t order_ = 0;
+    double store_rate_;
     double sync_base_;
     double sync_core_;
     double signal_;

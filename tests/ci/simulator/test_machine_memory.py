@@ -180,7 +180,7 @@ static void kernel(u8** a) {
 
 def test_endless_loop_ends_as_launch_error(bench: MachineBench) -> None:
     body = "static void kernel(u8**) { for (volatile int i = 0; i >= 0; i = 1) {} }"
-    done = bench.run(body, [X], [X], constants={"limit.basic_blocks": 1e6})
+    done = bench.run(body, [X], [X], constants={"limit.scalar_instructions": 1e6})
     assert done.outcome == "launch_error"
     assert "endless loop" in done.report["message"]
 
