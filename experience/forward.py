@@ -12,7 +12,8 @@ import hashlib
 from collections.abc import Sequence
 
 from ci.operator import Operator
-from ci.proposer.base import ModelUnavailable, Proposer
+from ci.proposer.base import Diagnosis, ModelUnavailable, Proposer
+from ci.proposer.rules import RulesProposer
 from ci.result import Result
 from ci.source_diff import git_diff
 from ci.trial import Outcome, Trial
@@ -113,7 +114,7 @@ def _tuple(
 ) -> ExperienceTuple:
     rewrite = fast if direction == "forward" else slow
     told_by = slow if slow.measurement is not None else fast
-    diagnosis = proposer.diagnose(operator, fast if direction == "negative" else told_by)
+    diagnosis = _diagnosis(operator, told_by, proposer, direction, fast)
     rules = rewrite.candidate.rule_ids
     title = rewrite.candidate.rationale.partition(" at ")[0] or "A rewrite"
     if direction == "negative":
@@ -144,6 +145,16 @@ def _tuple(
         source=source,
         base=base,
     )
+
+
+def _diagnosis(
+    operator: Operator, told_by: Trial, proposer: Proposer, direction: str, fast: Trial
+) -> Diagnosis:
+    """What the kernel suffers from; a negative is not worth a model's tokens."""
+    if direction != "negative":
+        with contextlib.suppress(ModelUnavailable):
+            return proposer.diagnose(operator, told_by)
+    return RulesProposer().diagnose(operator, fast if direction == "negative" else told_by)
 
 
 def _ended(slow: Trial, found: Judgement | None) -> str:

@@ -50,6 +50,6 @@ def reverify(
             Candidate(files=files, stage="kernel", proposer="earlier run", rationale=rationale)
         )
     settings = OptimizeSettings(budget=EVALUATIONS)
-    result = conclude(search, operator, workload, proposer, settings, [])
+    result = conclude(search, operator, settings, [])
     search.tell("finished", text=result.verdict_reason)
     return result

@@ -20,6 +20,7 @@ from ci.optimizer.synthesize import synthesize
 from ci.optimizer.template import TilingTemplate
 from ci.other_shapes import OtherShapes
 from ci.proposer.base import ModelUnavailable, Proposer, RunContext
+from ci.proposer.rules import RulesProposer
 from ci.result import Result, UsedTuple
 from ci.trial import Candidate, Outcome
 from ci.trial_store import TrialStore
@@ -80,10 +81,19 @@ def optimize(
     result = conclude(search, operator, settings, used)
     if bank is not None and settings.learn:
         source = Provenance(commit=result.base_commit, origin=f"run {result.run}")
-        bank.add_all(lessons(operator, search.history, proposer, source))
+        # A model that went away is not waited for once more at the end.
+        teller = RulesProposer() if stopped else proposer
+        bank.add_all(lessons(operator, search.history, teller, source))
     search.tell("finished", text=result.verdict_reason)
     models, currency = proposer.model_use()
-    return result.model_copy(update={"stopped": stopped, "models": models, "currency": currency})
+    return result.model_copy(
+        update={
+            "stopped": stopped,
+            "models": models,
+            "currency": currency,
+            "budget": budget.use(),
+        }
+    )
 
 
 def _rounds(

@@ -5,7 +5,15 @@ from __future__ import annotations
 from ci.cpp_source import Source, parse
 from ci.operator import Operator
 from ci.optimizer.knobs import find_knobs
-from ci.optimizer.template import Decides, EvolveBlock, Knob, TilingTemplate, insert_markers
+from ci.optimizer.template import (
+    MARKER_END,
+    MARKER_START,
+    Decides,
+    EvolveBlock,
+    Knob,
+    TilingTemplate,
+    insert_markers,
+)
 from ci.optimizer.tiling_slice import deciding
 
 REPLACEMENT = "\ufffd"  # what undecodable bytes become: such a file cannot be written back
@@ -20,8 +28,8 @@ def synthesize(operator: Operator, files: dict[str, str] | None = None) -> Tilin
     wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
     for path in operator.host_sources:
         text = texts[path]
-        if REPLACEMENT in text:
-            continue
+        if REPLACEMENT in text or MARKER_START in text or MARKER_END in text:
+            continue  # lost when written back, or marks of somebody else's that would move ours
         source = parse(text)
         is_tiling = path in operator.tiling_sources
         runs = _runs(source, wanted if is_tiling else frozenset()) if is_tiling else []

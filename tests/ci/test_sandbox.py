@@ -110,7 +110,8 @@ def test_a_flood_of_output_is_cut(tmp_path: Path, level: Level) -> None:
 def test_the_environment_is_not_passed_on(
     tmp_path: Path, level: Level, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GITHUB_TOKEN", "secret-token")
+    for name in ("GITHUB_TOKEN", "ASCENDOPT_LLM_API_KEY", "DEEPSEEK_API_KEY"):
+        monkeypatch.setenv(name, "secret-token")
     done = run(["/usr/bin/env"], cwd=tmp_path, writable=[tmp_path], limits=Limits(seconds=20),
                level=level)  # fmt: skip
     assert done.ok

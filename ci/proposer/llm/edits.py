@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Mapping
 from typing import Final
+from unicodedata import category
 
 from ci.cpp_source import Function, parse
 from ci.optimizer.template import strip_markers
@@ -18,6 +19,10 @@ from ci.trial import Frozen
 
 MOST_EDITS: Final = 40
 """Edits of one answer: one that needs more should give whole functions."""
+
+# Control, format (bidirectional, zero width), private-use and surrogate characters: what a
+# reviewer does not see must not be in a patch.
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
 
 _OPEN: Final = re.compile(r"[ \t]*<{5,9}[ \t]*(SEARCH|FUNCTION)\b[ \t:]*(.*)")
 _MIDDLE: Final = re.compile(r"[ \t]*={5,9}[ \t]*$")
@@ -114,8 +119,8 @@ def apply_edits(
         if not markers:
             search, replace = strip_markers(edit.search), strip_markers(edit.replace)
             edit = edit.model_copy(update={"search": search, "replace": replace})
-        if "\0" in edit.replace or "\ufffd" in edit.replace:
-            raise Mistake(f"Edit {number} holds characters that no source may have.")
+        if any(c not in "\n\t\r" and category(c) in _HIDDEN for c in edit.replace):
+            raise Mistake(f"Edit {number} holds control or invisible characters.")
         change = _function if edit.name else _search
         now[file] = change(now[file], file, edit, number)
     changed = {f: t for f, t in now.items() if t != texts[f]}
@@ -128,10 +133,10 @@ def apply_edits(
 
 
 def _file(name: str, texts: Mapping[str, str], number: int) -> str:
-    """The text that a name means: by its path, by its last part, or the only one there is."""
+    """The text that a name means: by its path, by a part of it, or the only one there is."""
     if name in texts:
         return name
-    alike = [f for f in texts if name and f.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]]
+    alike = [f for f in texts if name and (f.endswith(f"/{name}") or name.endswith(f"/{f}"))]
     if len(alike) == 1:
         return alike[0]
     if not name and len(texts) == 1:
@@ -166,9 +171,12 @@ def _search(text: str, file: str, edit: Edit, number: int) -> str:
                 f"The lines that edit {number} searches for stand in {file} {len(places)} times "
                 f"(lines {where}); give more lines around them, so that one place is meant."
             )
-    if text.count(wanted) > 1:
+    piece = wanted.strip("\n")  # a part of a line
+    if text.count(piece) == 1:
+        return text.replace(piece, edit.replace.strip("\n"), 1)
+    if text.count(piece) > 1:
         raise Mistake(
-            f"What edit {number} searches for stands in {file} {text.count(wanted)} times; "
+            f"What edit {number} searches for stands in {file} {text.count(piece)} times; "
             "give the whole lines around it, so that one place is meant."
         )
     raise Mistake(

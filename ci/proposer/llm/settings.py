@@ -33,10 +33,12 @@ OPENAI: Final = "https://api.openai.com/v1"
 class Price(Frozen):
     """What a model costs, in money for each million tokens."""
 
-    input: float = Field(ge=0)
-    cached_input: float | None = Field(default=None, ge=0, description="`input` when not given.")
-    output: float = Field(default=0.0, ge=0)
-    currency: str = "USD"
+    input: float = Field(ge=0, description="Prompt tokens.")
+    cached_input: float | None = Field(
+        default=None, ge=0, description="Those from the provider's cache; `input` when not given."
+    )
+    output: float = Field(default=0.0, ge=0, description="Answer tokens.")
+    currency: str = Field(default="USD", description="One for all models of a file.")
 
     def of(self, fresh: int, cached: int, output: int) -> float:
         """Money for so many tokens."""
@@ -68,7 +70,9 @@ class ModelSettings(Frozen):
     backoff: float = Field(
         default=1.0, ge=0, description="First wait between attempts, in s; doubles up to 60 s."
     )
-    price: Price | None = Field(default=None, description="Overrides rules/prices.yml.")
+    price: Price | None = Field(
+        default=None, description="Money for each million tokens; overrides rules/prices.yml."
+    )
 
     @field_validator("endpoint")
     @classmethod
@@ -112,8 +116,9 @@ class Models(Frozen):
         return self.models[name] if name is not None else None
 
     def in_use(self) -> list[ModelSettings]:
-        """The models that fill a role, each once."""
-        return list({name: self.models[name] for name in self.roles.values()}.values())
+        """The models that fill one of the six roles, each once."""
+        filled = {name for role, name in self.roles.items() if role != "embedding"}
+        return [self.models[name] for name in sorted(filled)]
 
 
 class _Environment(BaseSettings):

@@ -1,0 +1,87 @@
+"""What every proposer must do: subclass `ProposerContract` and provide the `proposer` fixture.
+
+The operator is scale_shift, measured once on the simulator (`tests/ci/proposer/conftest.py`).
+"""
+
+from __future__ import annotations
+
+from ci.proposer.base import Proposer
+from ci.trial import Candidate, Trial
+from experience.distill import Lesson
+from rules.load import load_taxonomy
+from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, WORKLOAD
+
+DRAFT = Lesson(title="a draft", description="why", bottleneck="what", classes=("no_overlap",))
+SEED = 3
+
+
+class ProposerContract:
+    """The behaviour that the search and the bank rely on."""
+
+    def test_the_template_gives_sources_back_without_markers(self, proposer: Proposer) -> None:
+        template = proposer.synthesize(OPERATOR, WORKLOAD)
+        assert template.blocks
+        plain = template.plain()
+        assert "EVOLVE-BLOCK" not in "".join(plain.values())
+        assert template.admits(plain)
+        differing = {p: t for p, t in plain.items() if t != OPERATOR.read(p)}
+        assert differing == (template.base.files if template.base is not None else {})
+
+    def test_a_tiling_step_stays_inside_the_markers_and_keeps_the_kernel(
+        self, proposer: Proposer, baseline: Trial
+    ) -> None:
+        template = proposer.synthesize(OPERATOR, WORKLOAD)
+        best = _as_base(baseline, template.base)
+        candidate = proposer.mutate(template, best, [best], SEED)
+        assert candidate is not None
+        assert (candidate.stage, candidate.parent) == ("tiling", best.candidate.hash)
+        assert candidate.hash != best.candidate.hash
+        assert KERNEL not in candidate.files
+        assert template.admits({HOST: candidate.files[HOST]})
+        assert candidate.rationale and candidate.proposer
+
+    def test_a_diagnosis_names_known_classes(self, proposer: Proposer, baseline: Trial) -> None:
+        found = proposer.diagnose(OPERATOR, baseline)
+        assert found.bottleneck
+        assert found.classes
+        assert set(found.classes) <= set(load_taxonomy())
+
+    def test_a_kernel_step_keeps_the_tiling(self, proposer: Proposer, baseline: Trial) -> None:
+        diagnosis = proposer.diagnose(OPERATOR, baseline)
+        candidate = proposer.rewrite(OPERATOR, baseline, diagnosis, (), [baseline], SEED)
+        assert candidate is not None
+        assert set(candidate.files) == {KERNEL}
+        assert (candidate.stage, candidate.parent) == ("kernel", baseline.candidate.hash)
+        assert candidate.tuple_ids == ()
+
+    def test_a_removal_changes_the_kernel_alone_and_names_what_it_removed(
+        self, proposer: Proposer
+    ) -> None:
+        ways = proposer.rewind(OPERATOR, {}, ())
+        assert ways
+        assert len({w.candidate.hash for w in ways}) == len(ways)
+        for way in ways:
+            assert set(way.candidate.files) == {KERNEL}
+            assert way.candidate.stage == "rewind"
+            assert way.title and way.description and way.rule_id
+            assert way.classes and set(way.classes) <= set(load_taxonomy())
+
+    def test_a_lesson_has_words_and_known_classes(
+        self, proposer: Proposer, baseline: Trial, slower: Trial
+    ) -> None:
+        lesson = proposer.distill(OPERATOR, slower, baseline, DRAFT)
+        assert lesson.title and lesson.description and lesson.bottleneck
+        assert lesson.classes and set(lesson.classes) <= set(load_taxonomy())
+
+    def test_who_fills_the_roles_is_said(self, proposer: Proposer) -> None:
+        roles = proposer.roles()
+        assert all(roles.values())
+        assert set(roles) in (
+            set(),
+            {"synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting"},
+        )
+
+
+def _as_base(baseline: Trial, base: Candidate | None) -> Trial:
+    """The baseline, or what would stand for it had the base program been measured the same."""
+    return baseline if base is None else baseline.model_copy(update={"candidate": base})

@@ -1,0 +1,56 @@
+"""Rules, a language model and a replay of one do what every proposer must."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ci.proposer.base import Proposer
+from ci.proposer.llm.proposer import LlmProposer
+from ci.proposer.replay import ReplayProposer
+from ci.proposer.rules import RulesProposer
+from ci.trial import Trial
+from ci.trial_store import TrialStore
+from tests.ci.proposer.contract import DRAFT, SEED, ProposerContract, _as_base
+from tests.ci.proposer.llm.make import models_at, run_at
+from tests.ci.proposer.llm.script import Script
+from tests.ci.proposer.llm.server import serving
+from tests.ci.scale_shift import OPERATOR, WORKLOAD
+
+
+class TestRules(ProposerContract):
+    @pytest.fixture
+    def proposer(self) -> Proposer:
+        return RulesProposer()
+
+
+class TestLlm(ProposerContract):
+    @pytest.fixture
+    def proposer(self, tmp_path: Path) -> Iterator[Proposer]:
+        with serving(Script()) as server:
+            made = LlmProposer(models_at(server))
+            made.begin(run_at(tmp_path / "trials.duckdb"))
+            yield made
+
+
+class TestReplay(ProposerContract):
+    @pytest.fixture
+    def proposer(self, tmp_path: Path, baseline: Trial, slower: Trial) -> Proposer:
+        recorded = tmp_path / "trials.duckdb"
+        store = TrialStore(recorded)
+        with serving(Script()) as server:
+            model = LlmProposer(models_at(server))
+            store.identify({"operator": OPERATOR.name, "models": model.roles()})
+            model.begin(run_at(recorded))
+            template = model.synthesize(OPERATOR, WORKLOAD)
+            best = _as_base(baseline, template.base)
+            model.mutate(template, best, [best], SEED)
+            diagnosis = model.diagnose(OPERATOR, baseline)
+            model.rewrite(OPERATOR, baseline, diagnosis, (), [baseline], SEED)
+            model.rewind(OPERATOR, {}, ())
+            model.distill(OPERATOR, slower, baseline, DRAFT)
+        made = ReplayProposer(tmp_path)
+        made.begin(run_at(tmp_path / "again.duckdb"))
+        return made
