@@ -7,15 +7,19 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
 from ci.trial import Frozen
 
+if TYPE_CHECKING:
+    from ci.proposer.llm.settings import ModelSettings
+
 MINIMUM_PYTHON: Final = (3, 11)
 # _Float16 in C++ came with g++ 12 on x86; the machine's half is that type.
 MINIMUM_GXX: Final = 12
+MODELS_PAGE: Final = "see docs/language-models.md; examples/models.yml is one to begin with"
 # Instruction sets that a kernel is compiled for (half conversions and wide integers).
 CPU_FLAGS: Final = ("f16c", "avx2")
 
@@ -168,6 +172,57 @@ def check_npu(devices: Path = Path("/dev")) -> Check:
     )
 
 
+def check_roles(models: Path | None = None, *, ask: bool = False) -> Check:
+    """Which roles of `--proposer llm` have a model; `ask` sends each model one tiny request.
+
+    Without `ask` nothing leaves the machine. Raises InputError when `models` cannot be used.
+    """
+    from ci.errors import InputError
+    from ci.proposer.llm.settings import ROLES, load_models
+
+    try:
+        chosen = load_models(models)
+    except InputError as problem:
+        if models is not None:
+            raise
+        return Check(name="models", state="absent", finding=str(problem), mend=MODELS_PAGE)
+    filled = {role: one for role in ROLES if (one := chosen.of(role)) is not None}
+    if not filled:
+        return Check(
+            name="models",
+            state="absent",
+            finding="no language model is configured: --proposer llm cannot be used",
+            mend=MODELS_PAGE,
+        )
+    by_model: dict[str, list[str]] = {}
+    for role, one in filled.items():
+        keyed = "" if one.secret() is not None else f", ${one.key} not set"
+        by_model.setdefault(f"{one.model} at {one.host}{keyed}", []).append(role)
+    words = [f"{', '.join(roles)}: {name}" for name, roles in by_model.items()]
+    rest = [role for role in ROLES if role not in filled]
+    words += [f"{', '.join(rest)}: rules"] if rest else []
+    faults = [said for one in chosen.in_use() if (said := _answering(one))] if ask else []
+    if faults:
+        return Check(
+            name="models", state="absent", finding="; ".join([*words, *faults]), mend=MODELS_PAGE
+        )
+    answered = "; every model answers" if ask else ""
+    return Check(name="models", state="found", finding="; ".join(words) + answered)
+
+
+def _answering(model: ModelSettings) -> str:
+    """What is wrong with a model that is asked for one word; '' when it answers."""
+    from ci.proposer.llm.chat import ChatFailure, Message
+    from ci.proposer.llm.endpoint import EndpointChat
+
+    asked = model.model_copy(update={"max_tokens": min(model.max_tokens, 64)})
+    try:
+        EndpointChat(asked).complete((Message(role="user", content="Answer with OK."),), None)
+    except ChatFailure as problem:
+        return str(problem)
+    return ""
+
+
 def conclude(checks: tuple[Check, ...]) -> Examination:
     """What follows from the checks, in sentences."""
     state = {check.name: check.state for check in checks}
@@ -194,8 +249,8 @@ def conclude(checks: tuple[Check, ...]) -> Examination:
     return Examination(checks=checks, ready=not missing, follows=tuple(follows))
 
 
-def examine() -> Examination:
-    """Look at this machine."""
+def examine(models: Path | None = None, *, check_models: bool = False) -> Examination:
+    """Look at this machine; `check_models` asks the configured models, which costs some tokens."""
     binutils = "kernels cannot be checked for forbidden symbols and lines cannot be named"
     return conclude(
         (
@@ -210,5 +265,6 @@ def examine() -> Examination:
             check_sandbox(),
             check_toolkit(),
             check_npu(),
+            check_roles(models, ask=check_models),
         )
     )

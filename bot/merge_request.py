@@ -32,6 +32,7 @@ from ci.trial import Frozen
 IDENTITY: Final = ("ascendopt", "ascendopt@localhost")
 BRANCHES: Final = "optimize/"
 CHECK: Final = "ascendopt/verified"
+_ID: Final = re.compile(r"[\w-]{1,64}$")
 _MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")
 
 
@@ -115,7 +116,7 @@ def commit_message(result: Result) -> str:
         "Ascendopt-Score-Us": f"{before:.4f} -> {after:.4f}" if before and after else "",
         "Ascendopt-Backend": f"{result.fingerprint.backend} {result.fingerprint.device}"
         + (" (simulated time)" if result.fingerprint.simulated else ""),
-        "Ascendopt-Tuples": " ".join(result.best.candidate.tuple_ids),
+        "Ascendopt-Tuples": " ".join(t for t in result.best.candidate.tuple_ids if _ID.match(t)),
     }
     lines = [f"{key}: {visible(value, 200)}" for key, value in trailers.items() if value]
     return f"{title(result)}\n\n{visible(headline(result))}\n\n" + "\n".join(lines) + "\n"

@@ -13,6 +13,8 @@ from typing import Final
 import click
 
 from bot.cli import SECTIONS, root
+from ci.proposer.llm.prices import load_prices
+from ci.proposer.llm.settings import ROLES, ModelSettings, Price
 from ci.simulator.vector_page import page as vector_table_page
 from rules.devices import DEFAULT_DEVICE, FOLDER, device_names
 from rules.load import Motif, Rewrite, load_motifs, load_taxonomy
@@ -182,7 +184,52 @@ def vector_page() -> str:
     return f"{title}\n\n{GENERATED}\n{rest}"
 
 
+def models_page() -> str:
+    """Every field of a models file, and the known prices."""
+    lines = [
+        "# The models file",
+        "",
+        GENERATED,
+        "",
+        "`--models FILE` names a YAML file with two mappings: `models`, by a name of your own, and"
+        " `roles`, which names the model of each role. [Language models](language-models.md) says"
+        " what the roles do; [examples/models.yml](../examples/models.yml) is one to begin with.",
+        "",
+        "Roles: " + ", ".join(f"`{role}`" for role in (*ROLES, "embedding")) + ". A role that is"
+        " left out is filled from the environment, else by rules.",
+        "",
+        "## Fields of a model",
+        "",
+        "| field | default | meaning |",
+        "|---|---|---|",
+    ]
+    for name, field in ModelSettings.model_fields.items():
+        default = "" if field.is_required() or field.default is None else f"`{field.default}`"
+        lines.append(f"| `{name}` | {default} | {_cell(field.description or '')} |")
+    for name, field in Price.model_fields.items():
+        default = "" if field.is_required() or field.default is None else f"`{field.default}`"
+        lines.append(f"| `price.{name}` | {default} | {_cell(field.description or '')} |")
+    table = load_prices()
+    lines += [
+        "",
+        "## Known prices",
+        "",
+        f"From `rules/prices.yml`, in {table.currency} for each million tokens.",
+        "",
+        "| model | endpoint | input | cached input | output | source | date |",
+        "|---|---|---:|---:|---:|---|---|",
+    ]
+    for row in table.prices:
+        cached = "" if row.cached_input is None else f"{row.cached_input:g}"
+        lines.append(
+            f"| `{row.model}` | {row.endpoint} | {row.input:g} | {cached} | {row.output:g} "
+            f"| {_cell(row.source)} | {row.date} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
 PAGES: Final = {
+    "models-file.md": models_page,
     "commands.md": commands_page,
     "motifs.md": motifs_page,
     "constants.md": constants_page,

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import click
+from pydantic import Field
 
-from bot.commands.options import json_option
+from bot.commands.options import build, json_option, options
 from bot.doctor import examine
+from ci.trial import Frozen
 
 
+class DoctorOptions(Frozen):
+    """What is looked at beside the machine."""
+
+    models: Path | None = Field(
+        default=None,
+        description="YAML file of the models of --proposer llm; $ASCENDOPT_LLM_MODELS when not"
+        " given.",
+    )
+    check_models: bool = Field(
+        default=False,
+        description="Send each configured model one tiny request; else nothing is sent.",
+    )
+
+
+@options(DoctorOptions)
 @click.command()
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, /, as_json: bool) -> None:
-    """Say what this machine has (compiler, toolkit, sandbox, NPU) and what follows.
+def doctor(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
+    """Say what this machine has (compiler, toolkit, sandbox, NPU, models) and what follows.
 
     Ends with 1 when something is missing that the simulator cannot do without.
     """
-    report = examine()
+    own = build(DoctorOptions, given)
+    report = examine(own.models, check_models=own.check_models)
     if as_json:
         click.echo(report.model_dump_json(indent=2))
     else:

@@ -60,7 +60,7 @@ class Step(Frozen):
     rule_ids: tuple[str, ...]
     tuple_ids: tuple[str, ...]
     knobs: dict[str, int | float | str]
-    proposer: str
+    by: str = Field(description="'rules', or role and model: 'gpt-5 (mutation)'.")
     before_us: float
     after_us: float
 
@@ -180,13 +180,40 @@ def steps(result: Result) -> list[Step]:
                 rule_ids=trial.candidate.rule_ids,
                 tuple_ids=trial.candidate.tuple_ids,
                 knobs=trial.candidate.knobs,
-                proposer=trial.candidate.proposer,
+                by=_by(trial),
                 before_us=previous,
                 after_us=now,
             )
         )
         previous = now
     return found
+
+
+def _by(trial: Trial) -> str:
+    candidate = trial.candidate
+    return f"{candidate.model} ({candidate.role})" if candidate.model else candidate.proposer
+
+
+def money(cost: float | None, currency: str) -> str:
+    """A cost with its currency; 'unknown' when a price was not known."""
+    return "unknown" if cost is None else f"{cost:.4f} {currency}".rstrip()
+
+
+def model_total(result: Result) -> str:
+    """What the models of a run took, in one sentence; '' when none was asked."""
+    asked = [role for role in result.models if role.calls]
+    if not asked:
+        return ""
+    names = ", ".join(dict.fromkeys(role.by for role in asked))
+    told = sum(role.tokens_in + role.tokens_out for role in asked)
+    unsaid = sum(role.tokens_unsaid for role in asked)
+    costs = [role.cost for role in asked]
+    cost = None if None in costs else sum(c for c in costs if c is not None)
+    more = f" and about {unsaid:,} that the endpoint did not say" if unsaid else ""
+    return (
+        f"{names}: {sum(role.calls for role in asked)} requests, {told:,} tokens{more}, "
+        f"cost {money(cost, result.currency)}."
+    )
 
 
 def tuple_rows(result: Result) -> list[TupleRow]:

@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from bot.merge_request import body
 from bot.report import write_reports
 from bot.report.facts import pipe_rows, trajectory
 from bot.report.html import diff_lines, html
 from bot.report.markdown import markdown
 from bot.report.mermaid import trajectory_chart
 from bot.report.picture import pipes_picture, trajectory_picture
-from ci.result import Result
+from ci.result import Result, RoleUse
 from ci.trial import Outcome
 from tests.bot.make import result, trial
 
@@ -77,6 +79,46 @@ def test_hostile_text_stays_inside_its_cell_in_markdown() -> None:
     rows = [line for line in text.splitlines() if line.startswith("| 1 |")]
     assert len(rows) == 1
     assert len(re.findall(r"(?<!\\)\|", rows[0])) == 6
+
+
+def with_models() -> Result:
+    words = "<b>gpt</b> | @all [x](http://evil.example)"
+    roles = (
+        RoleUse(role="mutation", by=words, calls=3, unusable=1, tokens_in=900, tokens_out=100),
+        RoleUse(role="rewriting", by="tiny", calls=1, tokens_in=50, tokens_unsaid=7, cost=None),
+        RoleUse(role="rewind", by="rules"),
+    )
+    whole = result()
+    edit = whole.best.candidate.model_copy(update={"role": "rewriting", "model": words})
+    best = whole.best.model_copy(update={"candidate": edit})
+    trials = tuple(best if t.number == best.number else t for t in whole.trials)
+    stopped = f"{words} has no money left."
+    return whole.model_copy(
+        update={"models": roles, "best": best, "trials": trials, "stopped": stopped}
+    )
+
+
+def test_a_report_says_which_role_was_filled_by_whom_and_what_that_took() -> None:
+    text = markdown(with_models())
+    assert "4 requests, 1,050 tokens and about 7" in text
+    assert "cost unknown" in text
+    row = next(line for line in text.splitlines() if line.startswith("| mutation |"))
+    assert "| 3 | 1 | 0 | 900 | 100 |" in row
+    assert "| rewind | rules | 0 |" in text
+    assert "ended early" in text
+
+
+@pytest.mark.parametrize("render", [markdown, html, body])
+def test_words_of_models_are_harmless_wherever_they_are_shown(
+    render: Callable[[Result], str],
+) -> None:
+    text = render(with_models())
+    assert "gpt" in text
+    assert "<b>" not in text
+    if render is not html:
+        assert "@all" not in text
+        assert "http://evil" not in text
+        assert "[x](" not in text
 
 
 @pytest.mark.parametrize("render", [markdown, html])
