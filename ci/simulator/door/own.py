@@ -16,7 +16,8 @@ _KERNEL_TILING = HEADERS / "kernel_tiling" / "kernel_tiling.h"
 @cache
 def own_headers() -> FrontDoor:
     """The door that needs nothing but this package."""
-    structs = re.findall(r"^struct (\w+)", _KERNEL_TILING.read_text(), re.MULTILINE)
+    text = _KERNEL_TILING.read_text()
+    structs = re.findall(r"^struct (?:alignas\(\d+\) )?(\w+)", text, re.MULTILINE)
     return FrontDoor(
         name="own",
         digest=digest([digest_tree(HEADERS, SOURCE_ENDINGS), machine_digest()]),

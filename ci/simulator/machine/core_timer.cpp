@@ -91,6 +91,10 @@ bool CoreTimer::step_pipe(int pipe) {
             if (done < 0) return false;
             start = std::max(ready, done + flag_latency_);
             wait(pipe, record.peer, ready, start);
+            if (record.drain) {
+                state.busy += start - std::max(ready, std::min(start, state.busy_until));
+                state.busy_until = std::max(state.busy_until, start);
+            }
             state.free = start;
             break;
         }

@@ -70,6 +70,35 @@ class CubeIssue {
     bool global_ = false;
 };
 
+// Matrices to be turned from row-major to Nz; all in bytes but rows and counts.
+struct NdToNz {
+    uint32_t matrices;
+    uint32_t rows;
+    uint32_t row_bytes;
+    uint32_t src_matrix_stride;
+    uint32_t src_row_stride;
+    uint32_t dst_c0_stride;
+    uint32_t dst_row_stride;
+    uint32_t dst_matrix_stride;
+};
+
+void nd_to_nz(const char* mnemonic, void* dst, void* src, const NdToNz& shape, const void* site);
+
+// While it lives, the running core's instructions wait exactly for what they depend on, without flags,
+// and bear one code address.
+class OrderedByData {
+   public:
+    explicit OrderedByData(const void* site) {
+        current->ordered_by_data = true;
+        current->site = site;
+    }
+    ~OrderedByData() {
+        current->ordered_by_data = false;
+        current->site = nullptr;
+    }
+    OrderedByData(const OrderedByData&) = delete;
+};
+
 // Registers of the running core.
 CubeState& cube_state();
 

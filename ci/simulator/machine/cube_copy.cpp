@@ -16,17 +16,7 @@ void issue_nothing(int pipe, const char* mnemonic, const void* site) {
     nothing.book(1, 0);
 }
 
-// Matrices to be turned from row-major to Nz; all in bytes but rows and counts.
-struct NdToNz {
-    uint32_t matrices;
-    uint32_t rows;
-    uint32_t row_bytes;
-    uint32_t src_matrix_stride;
-    uint32_t src_row_stride;
-    uint32_t dst_c0_stride;
-    uint32_t dst_row_stride;
-    uint32_t dst_matrix_stride;
-};
+}  // namespace
 
 void nd_to_nz(const char* mnemonic, void* dst, void* src, const NdToNz& shape, const void* site) {
     if (passed_over(mnemonic, site)) return;
@@ -72,7 +62,6 @@ void nd_to_nz(const char* mnemonic, void* dst, void* src, const NdToNz& shape, c
     }
 }
 
-}  // namespace
 }  // namespace dav
 
 using namespace dav;

@@ -42,10 +42,9 @@ uint32_t outputs(uint32_t size, uint32_t before, uint32_t after, uint32_t filter
 template <typename T>
 void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const Filter& filter,
                      bool from_b, const void* site) {
-    static const double rates[] = {constants().get("mte1.l0a_bytes_per_cycle"),
-                                   constants().get("mte1.l0b_bytes_per_cycle")};
+    static const double rate = constants().get("mte1.image_bytes_per_cycle");
     static const double fixed = constants().get("mte1.fixed_cycles");
-    static const auto latency = static_cast<float>(constants().get("mte1.latency"));
+    static const auto latency = static_cast<float>(constants().get("mte1.image_latency"));
     constexpr uint32_t C0 = c0_of<T>();
     if (passed_over(mnemonic, site)) return;
     const CubeState& state = cube_state();
@@ -80,7 +79,7 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
     uint8_t* to =
         load.write(memory, dst, {k_blocks * m_blocks * FRACTAL_BYTES}, FRACTAL_BYTES);
     const uint64_t bytes = uint64_t(k_blocks) * m_blocks * FRACTAL_BYTES;
-    load.book(static_cast<float>(double(bytes) / rates[to_a ? 0 : 1] + fixed), latency);
+    load.book(static_cast<float>(double(bytes) / rate + fixed), latency);
     T padding;
     std::memcpy(&padding, &state.padding, sizeof(T));
     // 32 bytes of the source for output pixel `m` and the C0 channels that start at `k`; null: pad.

@@ -155,26 +155,31 @@ void Hazards::after(int pipe, uint32_t record) {
         need(pipe, record, Hazard::READ_AFTER_WRITE, 0, false);
 }
 
-// A unit flag is hardware between two pipes: it waits without an instruction.
-void Hazards::settle_unit_flags() {
-    for (const int pipe : {int(M), int(FIX)}) {
-        if (flagged_[pipe] == 0) continue;
-        Record wait;
-        wait.kind = Kind::DEPEND;
-        wait.pipe = static_cast<uint8_t>(pipe_);
-        wait.peer = static_cast<uint8_t>(pipe);
-        wait.argument = flagged_[pipe];
-        wait.name = mnemonic_number("unit_flag");
-        append(wait, site_);
-        uint32_t& seen = current->clocks[pipe_].seen[pipe];
-        seen = std::max(seen, flagged_[pipe]);
-    }
+// Waits for one record of another pipe (its own: for all before) without an instruction.
+void Hazards::wait_for(int pipe, uint32_t record, const char* name) {
+    Record wait;
+    wait.kind = pipe == pipe_ ? Kind::BARRIER : Kind::DEPEND;
+    wait.pipe = static_cast<uint8_t>(pipe_);
+    wait.peer = static_cast<uint8_t>(pipe);
+    wait.argument = record;
+    wait.name = mnemonic_number(name);
+    // The fixpipe holds an instruction that waits for unit flags: its pipe counts as busy.
+    wait.drain = pipe_ == FIX && unit_flag_;
+    append(wait, site_);
+    uint32_t& seen = current->clocks[pipe_].seen[pipe];
+    seen = std::max(seen, pipe == pipe_ ? current->last[pipe] : record);
 }
 
 void Hazards::settle() {
-    settle_unit_flags();
+    // A unit flag is hardware between two pipes.
+    for (const int pipe : {int(M), int(FIX)})
+        if (flagged_[pipe] != 0) wait_for(pipe, flagged_[pipe], "unit_flag");
     for (int pipe = 0; pipe < PIPES; ++pipe) {
         if (needed_[pipe] == 0) continue;
+        if (current->ordered_by_data) {
+            wait_for(pipe, needed_[pipe], "data");
+            continue;
+        }
         const Record& other = current->records[needed_[pipe]];
         if (!launch().auto_sync) {
             static const char* const VERB[] = {"reads what %s on %s wrote",

@@ -37,7 +37,7 @@ class Hazards {
     int pipe_;
     const char* mnemonic_;
     const void* site_;
-    void settle_unit_flags();
+    void wait_for(int pipe, uint32_t record, const char* name);
 
     bool drain_ = false;
     bool small_sum_ = false;

@@ -7,3 +7,4 @@
 #include "intrinsics_sync_copy.h"
 #include "intrinsics_vector.h"
 #include "intrinsics_cube.h"
+#include "intrinsics_matmul.h"

@@ -68,7 +68,7 @@ uint32_t append(Record record, const void* site) {
     record.scalar = static_cast<float>(core.scalar_pending) +
                     (record.kind == Kind::SCALAR ? 0.0f : issue);
     core.scalar_pending = 0;
-    record.site = site_offset(site);
+    record.site = site_offset(core.site != nullptr ? core.site : site);
     const uint32_t number = static_cast<uint32_t>(core.records.size());
     core.records.push_back(record);
     if (record.kind == Kind::SCALAR || record.kind == Kind::COMPUTE ||

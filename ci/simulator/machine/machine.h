@@ -99,6 +99,9 @@ struct Core {
     std::vector<std::vector<uint32_t>> segments;  // by segment: what of each core is ordered before
     std::vector<BufferNote> buffers;
 
+    bool ordered_by_data = false;     // see OrderedByData
+    const void* site = nullptr;       // the code address of all it does, or null
+
     AtomicOperation atomic = AtomicOperation::NONE;
     AtomicType atomic_type = AtomicType::NONE;
     uint64_t store_config = 0;

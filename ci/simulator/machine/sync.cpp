@@ -139,11 +139,6 @@ std::map<std::pair<int, int64_t>, std::deque<Signal*>> pending;  // by (receivin
 constexpr int MEETING = 100;
 constexpr int SOFT_MEETING = 101;
 
-uint32_t make_point(uint32_t expected, bool of_all) {
-    launch().points.push_back({expected, of_all});
-    return static_cast<uint32_t>(launch().points.size() - 1);
-}
-
 bool in_kind(const Core& core, bool cube, int block) {
     return core.cube == cube && (block == NO_BLOCK || core.block == block);
 }
@@ -195,15 +190,6 @@ void meet(int mode, bool cube, int flag, Meets meets, const void* site) {
     order_after(signal.releases);
 }
 
-void send(int pipe, uint32_t number, const char* mnemonic, const void* site) {
-    Record record;
-    record.kind = Kind::CORE_SET;
-    record.pipe = static_cast<uint8_t>(pipe);
-    record.argument = number;
-    record.name = mnemonic_number(mnemonic);
-    append(record, site);
-}
-
 // One-to-one events (IBSet, IBWait): one at a time; a wait takes it away.
 struct Event {
     std::deque<Signal> sent;
@@ -217,6 +203,24 @@ bool event_sent(void* raw) {
 bool event_free(void* raw) { return !event_sent(raw); }
 
 }  // namespace
+
+uint32_t make_point(uint32_t expected, bool of_all) {
+    launch().points.push_back({expected, of_all});
+    return static_cast<uint32_t>(launch().points.size() - 1);
+}
+
+void send_signal(int pipe, uint32_t number, const char* mnemonic, const void* site) {
+    Record record;
+    record.kind = Kind::CORE_SET;
+    record.pipe = static_cast<uint8_t>(pipe);
+    record.argument = number;
+    record.name = mnemonic_number(mnemonic);
+    append(record, site);
+}
+
+void receive_signal(uint32_t number, const char* mnemonic, const void* site) {
+    sync_record(Kind::CORE_WAIT, number, mnemonic, site);
+}
 
 void check_flags_at_end() {
     for (const auto& [key, flag] : current->flags) {
@@ -307,7 +311,7 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
             }
     }
     signal.releases.push_back({current->index, release_segment()});
-    send(pipe, signal.number, "cross_core_set", site);
+    send_signal(pipe, signal.number, "cross_core_set", site);
 }
 
 namespace {
@@ -326,7 +330,7 @@ void wait_flag_dev(int64_t flag) {
     wait_until(flag_given, &wait, "a cross-core flag", site);
     Signal* signal = wait.queue->front();
     wait.queue->pop_front();
-    sync_record(Kind::CORE_WAIT, signal->number, "cross_core_wait", site);
+    receive_signal(signal->number, "cross_core_wait", site);
     order_after(signal->releases);
 }
 
@@ -341,7 +345,7 @@ void dav_core_set(int32_t block, int32_t event) {
     signal.number = make_point(1, false);
     signal.releases.push_back({current->index, release_segment()});
     sent.sent.push_back(signal);
-    send(S, signal.number, "core_set", site);
+    send_signal(S, signal.number, "core_set", site);
 }
 
 void dav_core_wait(int32_t block, int32_t event) {
@@ -349,7 +353,7 @@ void dav_core_wait(int32_t block, int32_t event) {
     Event& sent = events[{block, event}];
     wait_until(event_sent, &sent, "IBWait", site);
     const Signal& signal = sent.sent[sent.taken++];
-    sync_record(Kind::CORE_WAIT, signal.number, "core_wait", site);
+    receive_signal(signal.number, "core_wait", site);
     order_after(signal.releases);
 }
 

@@ -34,7 +34,8 @@ struct Record {
     uint8_t pipe = 0;
     uint8_t peer = 0;
     uint8_t event = 0;
-    bool drain = false;  // a rewrite of a result in flight: starts when earlier results are there
+    bool drain = false;  // a rewrite of a result in flight: starts when earlier results are there;
+                         // of a DEPEND: the pipe counts as busy while it waits
 };
 
 // Which way between GM and a core's memories.

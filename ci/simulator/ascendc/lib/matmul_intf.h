@@ -1,3 +1,11 @@
-// Cube products are not part of this machine yet; operators that only include this get the rest.
+// The Matmul API. A kernel that defines ASCENDC_CUBE_ONLY before it runs on cube cores alone.
 #pragma once
+
+#include "../api/matmul.h"
 #include "../kernel_operator.h"
+
+#ifdef ASCENDC_CUBE_ONLY
+#define ASC_MATMUL_MARK ASC_MARK(cube_only)
+#else
+#define ASC_MATMUL_MARK ASC_MARK(matmul)
+#endif

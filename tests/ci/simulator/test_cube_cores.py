@@ -1,0 +1,163 @@
+"""Blocks with a cube core and vector cores: flags between them, conflicts, deadlocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ci.simulator.kernel_cores import CUBE, VECTOR, Cores, cores_of
+from tests.ci.simulator.machine_bench import Launch, MachineBench
+
+NOTHING = "static void kernel(u8** a) {}\n"
+
+# A cube core puts its block's number into L1 and from there into global memory.
+CUBE_WRITES = """
+static void kernel(u8** a) {
+    const int block = (int)get_block_idx();
+    create_cbuf_matrix((uint32_t*)0, 1 | 1 << 16, (uint32_t)(block + 1));
+    set_flag(PIPE_MTE2, PIPE_MTE3, 0);
+    wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+    copy_cbuf_to_gm(a[0] + block * 32, (void*)0, 0, 1, 1, 0, 0);
+    SIGNAL
+}
+"""
+
+# A vector core adds its own sub-block's number times 100 to what the cube core wrote.
+VECTOR_ADDS = """
+static void kernel(u8** a) {
+    const int block = (int)get_block_idx(), sub = (int)get_subblockid();
+    WAIT
+    int* x = (int*)ub<int>(0);
+    copy_gm_to_ubuf(x, a[0] + block * 32, 0, 1, 1, 0, 0);
+    set_flag(PIPE_MTE2, PIPE_V, 0);
+    wait_flag(PIPE_MTE2, PIPE_V, 0);
+    set_vector_mask(0, 0xff);
+    vadds(x, x, 100 * sub, 1, 1, 1, 8, 8);
+    set_flag(PIPE_V, PIPE_MTE3, 0);
+    wait_flag(PIPE_V, PIPE_MTE3, 0);
+    copy_ubuf_to_gm(a[1] + (block * 2 + sub) * 32, x, 0, 1, 1, 0, 0);
+}
+"""
+
+SET_MODE_2 = "ffts_cross_core_sync(PIPE_MTE3, 1 | 2 << 4 | 5 << 8);"
+WAIT_5 = "wait_flag_dev(5);"
+
+
+def launch(bench: MachineBench, signal: str, wait: str, blocks: int = 3) -> Launch:
+    shared = np.zeros((blocks, 8), np.int32)
+    result = np.zeros((blocks * 2, 8), np.int32)
+    return bench.run(
+        VECTOR_ADDS.replace("WAIT", wait),
+        outputs=[shared, result],
+        block_dim=blocks,
+        cores=(1, 2),
+        cube_body=CUBE_WRITES.replace("SIGNAL", signal),
+    )
+
+
+def test_vector_cores_read_what_their_cube_core_signalled(bench: MachineBench) -> None:
+    found = launch(bench, SET_MODE_2, WAIT_5)
+    assert found.outcome == "ok", found.report["message"]
+    expected = np.array([[b + 1 + 100 * s] * 8 for b in range(3) for s in range(2)])
+    np.testing.assert_array_equal(found.outputs[1], expected)
+    assert found.report["wait_cycles"]["SCALAR<-OTHER_CORES"] > 0
+
+
+def test_reading_without_the_signal_is_a_race(bench: MachineBench) -> None:
+    found = launch(bench, SET_MODE_2, "")
+    assert found.outcome == "race"
+    assert "no SyncAll or cross-core flag" in found.report["message"]
+
+
+def test_waiting_for_a_signal_that_nobody_sends_is_a_deadlock(bench: MachineBench) -> None:
+    found = launch(bench, "", WAIT_5)
+    assert found.outcome == "launch_error"
+    assert "cross-core flag" in found.report["message"]
+
+
+def test_both_vector_cores_have_to_signal_their_cube_core(bench: MachineBench) -> None:
+    once = "static void kernel(u8** a) { if (CONDITION) ffts_cross_core_sync(PIPE_MTE3, 0x321); }\n"
+    waits = "static void kernel(u8** a) { wait_flag_dev(3); }\n"
+    both = bench.run(once.replace("CONDITION", "true"), cores=(1, 2), cube_body=waits)
+    assert both.outcome == "ok"
+    one = bench.run(once.replace("CONDITION", "!get_subblockid()"), cores=(1, 2), cube_body=waits)
+    assert "deadlock" in one.report["message"]
+
+
+def test_vector_cores_of_a_block_meet_in_mode_1(bench: MachineBench) -> None:
+    body = """static void kernel(u8** a) {
+        ffts_cross_core_sync(PIPE_MTE3, 1 | 1 << 4 | 2 << 8);
+        wait_flag_dev(2);
+    }\n"""
+    assert bench.run(body, block_dim=2, cores=(1, 2), cube_body=NOTHING).outcome == "ok"
+
+
+def test_more_blocks_than_cube_cores_run_in_turns(bench: MachineBench) -> None:
+    few = launch(bench, SET_MODE_2, WAIT_5, 20)
+    many = launch(bench, SET_MODE_2, WAIT_5, 50)
+    assert many.outcome == "ok"
+    np.testing.assert_array_equal(many.outputs[0][:, 0], np.arange(1, 51))
+    assert many.cycles > 2 * few.cycles
+
+
+def test_a_launch_takes_as_many_blocks_as_the_chip_does(bench: MachineBench) -> None:
+    assert bench.run(NOTHING, block_dim=5000).outcome == "ok"
+    assert "1 to 65535" in bench.run(NOTHING, block_dim=65536).report["message"]
+
+
+def test_a_second_event_of_ibset_waits_for_the_first_to_be_taken(bench: MachineBench) -> None:
+    body = """static void kernel(u8** a) {
+        for (int i = 0; i < 3; ++i) {
+            if (get_block_idx() == 0) dav_core_set(0, 1);
+            else dav_core_wait(0, 1);
+        }
+        if (get_block_idx() != 0) WAIT
+    }\n"""
+    assert bench.run(body.replace("WAIT", "return;"), block_dim=2).outcome == "ok"
+    fourth = bench.run(body.replace("WAIT", "dav_core_wait(0, 1);"), block_dim=2)
+    assert "deadlock" in fourth.report["message"]
+
+
+def test_small_sums_need_a_barrier_on_the_cube(bench: MachineBench) -> None:
+    body = """static void kernel(u8** a) {
+        create_ca_matrix((half*)0, 1 | 1 << 16, (half)1);
+        create_cb_matrix((half*)0, 1 | 1 << 16, (half)1);
+        set_flag(PIPE_MTE1, PIPE_M, 0);
+        wait_flag(PIPE_MTE1, PIPE_M, 0);
+        mad((float*)0, (half*)0, (half*)0, 16, 16, 16, 0, false, false, true);
+        BARRIER
+        mad((float*)0, (half*)0, (half*)0, 16, 16, 16, 0, false, false, false);
+    }\n"""
+    assert bench.run(body.replace("BARRIER", ""), cores=(1, 0)).outcome == "race"
+    ordered = bench.run(body.replace("BARRIER", "pipe_barrier(PIPE_M);"), cores=(1, 0))
+    assert ordered.outcome == "ok"
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("load_cbuf_to_ca((half*)65536, (half*)0, 0, 1, 0, 0, 0, false, inc);", "beyond the 65536"),
+        ("load_cbuf_to_ca((half*)32, (half*)0, 0, 1, 0, 0, 0, false, inc);", "multiple of 512"),
+        ("copy_gm_to_cbuf((void*)(512 * 1024 - 32), a[0], 0, 1, 2, 0, 0, PAD_NONE);", "of L1"),
+        ("load_cbuf_to_ca((int8_t*)0, (int8_t*)0, 0, 1, 0, 0, 0, true, inc);", "16-bit"),
+    ],
+)
+def test_accesses_outside_a_memory_end_the_launch(
+    bench: MachineBench, statement: str, words: str
+) -> None:
+    body = f"static void kernel(u8** a) {{ {statement} }}\n"
+    found = bench.run(body, inputs=[np.zeros(64, np.uint8)], cores=(1, 0))
+    assert found.outcome in ("memory_error", "launch_error")
+    assert words in found.report["message"]
+
+
+def test_cores_follow_the_kernel_type_then_what_was_used() -> None:
+    mark = "ascendopt_task_"
+    product = "_Z3madPfPDF16_S0_tttbbbb"
+    assert cores_of([], ["_Z4vaddPf"], []) == VECTOR
+    assert cores_of([mark + "default_KERNEL_TYPE_MIX_AIC_1_1"], [], []) == Cores(1, 1)
+    both = [mark + "default_KERNEL_TYPE_AIV_ONLY", mark + "keyed_KERNEL_TYPE_AIC_ONLY"]
+    assert cores_of(both, [], []) == CUBE
+    assert cores_of([mark + "matmul"], [], []) == Cores(1, 2)
+    assert cores_of([], [product], []) == CUBE
+    assert cores_of([], [product, "_Z4vaddPf"], []) == Cores(1, 2)
