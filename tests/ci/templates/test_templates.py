@@ -1,0 +1,214 @@
+"""The CI templates: linted by others' linters and schemas, and our own rules about secrets."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+from check_jsonschema.builtin_schemas import get_builtin_schema
+from jsonschema.validators import validator_for
+
+import ci
+from bot.cli import cli
+from tests.bot.forge.definitions import lint_workflows
+
+TEMPLATES = Path(ci.__file__).parent / "templates"
+WORKFLOWS = Path(__file__).parents[3] / ".github" / "workflows"
+GITHUB = [*sorted(WORKFLOWS.glob("*.yml")), TEMPLATES / "github.yml"]
+GITCODE = TEMPLATES / "gitcode.yml"
+GITLAB = TEMPLATES / "gitlab.yml"
+ACTIONS = [*GITHUB, GITCODE]
+# The three steps, in files where a fork's candidates run beside a token.
+STEPS = [WORKFLOWS / "optimize.yml", GITCODE]
+GITLAB_KEYWORDS = {"stages", "variables"}
+
+
+def loaded(file: Path) -> dict[str, Any]:
+    # YAML 1.1 reads the key `on` as true.
+    data: dict[str, Any] = yaml.safe_load(file.read_text().replace("\non:", '\n"on":', 1))
+    return data
+
+
+def runs(job: dict[str, Any]) -> list[str]:
+    return [step["run"] for step in job.get("steps", ()) if "run" in step]
+
+
+def scripts(file: Path) -> dict[str, str]:
+    """The shell text of each job."""
+    if file == GITLAB:
+        jobs = {k: v for k, v in loaded(file).items() if k not in GITLAB_KEYWORDS}
+        return {
+            name: "\n".join([*job.get("before_script", ()), *job.get("script", ())])
+            for name, job in jobs.items()
+        }
+    return {name: "\n".join(runs(job)) for name, job in loaded(file)["jobs"].items()}
+
+
+def commands(file: Path) -> Iterator[list[str]]:
+    for text in scripts(file).values():
+        for line in text.splitlines():
+            words = shlex.split(line, comments=True)
+            if "ascendopt" in words:
+                yield words[words.index("ascendopt") + 1 :]
+
+
+def test_there_is_something_to_check() -> None:
+    assert [f.name for f in GITHUB] == ["ci.yml", "optimize.yml", "refresh.yml", "github.yml"]
+    assert all(f.is_file() for f in (*GITHUB, GITCODE, GITLAB))
+
+
+def test_actionlint_finds_nothing() -> None:
+    assert lint_workflows(GITHUB) == []
+
+
+def test_actionlint_would_find_something(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yml"
+    text = (WORKFLOWS / "optimize.yml").read_text()
+    broken.write_text(text.replace("needs.plan.outputs.jobs", "needs.plna.outputs.jobs"))
+    assert any("plna" in line for line in lint_workflows([broken]))
+
+
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [*(("vendor.github-workflows", f) for f in GITHUB), ("vendor.gitlab-ci", GITLAB)],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
+def test_the_published_schema_accepts_it(schema: str, file: Path) -> None:
+    definition = get_builtin_schema(schema)
+    problems = validator_for(definition)(definition).iter_errors(loaded(file))
+    assert [p.message for p in problems] == []
+
+
+def test_the_published_schema_would_refuse_something() -> None:
+    definition = get_builtin_schema("vendor.gitlab-ci")
+    broken = loaded(GITLAB) | {"ascendopt-plan": {"script": 5}}
+    assert list(validator_for(definition)(definition).iter_errors(broken))
+
+
+def test_gitcodes_template_uses_what_gitcode_documents() -> None:
+    data = loaded(GITCODE)
+    assert set(data) <= {"name", "on", "env", "concurrency", "permissions", "jobs"}
+    types = {
+        "pull_request_comment": {"created", "edited", "deleted"},
+        "pull_request_target": {"open", "reopen", "update", "merge"},
+    }
+    for event, known in types.items():
+        assert set(data["on"][event]["types"]) <= known
+    inputs = data["on"]["workflow_dispatch"]["inputs"].values()
+    assert {i["type"] for i in inputs} == {"string"}
+    assert set(data["permissions"]) == {"repository", "pr", "issue", "note", "project", "hook"}
+    assert data["concurrency"]["max"] in range(1, 6)
+    for job in data["jobs"].values():
+        assert set(job) <= {"name", "needs", "if", "runs-on", "steps"}
+        assert isinstance(job["runs-on"], list)
+        used = {step["uses"] for step in job["steps"] if "uses" in step}
+        assert used <= {"checkout", "upload-artifact", "download-artifact"}
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("/optimize", True),
+        ("/optimize op=add budget=5", True),
+        ("/ok-to-optimize", True),
+        ("/optimizer", False),
+        ("please /optimize", False),
+        ("> /optimize", False),
+    ],
+)
+def test_gitcode_starts_on_commands_only(text: str, starts: bool) -> None:
+    patterns = loaded(GITCODE)["on"]["pull_request_comment"]["comments"]
+    assert any(re.search(p, text) for p in patterns) is starts
+
+
+@pytest.mark.parametrize("file", ACTIONS, ids=lambda f: f.name)
+def test_no_expression_stands_in_a_shell(file: Path) -> None:
+    """The text of a comment, title or branch is pasted into a shell by nothing but these."""
+    for text in scripts(file).values():
+        assert "${{" not in text
+
+
+def test_no_text_of_strangers_stands_in_gitlabs_shell() -> None:
+    words = ("TRIGGER_PAYLOAD", "TITLE", "DESCRIPTION", "MESSAGE", "REF_NAME", "eval")
+    for text in scripts(GITLAB).values():
+        assert not any(word in text for word in words)
+
+
+@pytest.mark.parametrize("file", ACTIONS, ids=lambda f: f.name)
+def test_the_comment_is_compared_and_never_handed_on(file: Path) -> None:
+    for name, job in loaded(file)["jobs"].items():
+        for step in job.get("steps", ()):
+            handed = {k: v for k, v in step.items() if k != "if"}
+            assert "github.event." not in str(handed), name
+            assert "atomgit.event." not in str(handed), name
+
+
+@pytest.mark.parametrize("file", STEPS, ids=lambda f: f.name)
+def test_candidates_run_where_no_token_is(file: Path) -> None:
+    data = loaded(file)
+    for name, job in data["jobs"].items():
+        runs_candidates = any("ci run" in text for text in runs(job))
+        has_token = "secrets." in str(job) or "github.token" in str(job)
+        assert runs_candidates != has_token, name
+        assert runs_candidates == (name == "optimize")
+        assert job.get("secrets") is None
+    assert "secrets." not in str(data.get("env", ""))
+
+
+def test_githubs_candidate_job_has_no_permission_at_all() -> None:
+    data = loaded(WORKFLOWS / "optimize.yml")
+    assert data["permissions"] == {}
+    assert data["jobs"]["optimize"]["permissions"] == {}
+
+
+def test_gitlabs_token_belongs_to_an_environment_that_candidates_are_not_in() -> None:
+    data = loaded(GITLAB)
+    inside = {n for n in scripts(GITLAB) if data[n].get("environment", {}).get("name")}
+    assert inside == {"ascendopt-plan", "ascendopt-report"}
+    assert "env -u CI_JOB_TOKEN" in scripts(GITLAB)["ascendopt-optimize"]
+    sources = str(data[".ascendopt"]["rules"])
+    assert "merge_request_event" not in sources
+
+
+@pytest.mark.parametrize("file", STEPS, ids=lambda f: f.name)
+def test_nothing_checks_out_what_a_stranger_wrote(file: Path) -> None:
+    uses = [s.get("uses", "") for j in loaded(file)["jobs"].values() for s in j["steps"]]
+    assert not any(u.split("@")[0].endswith("checkout") for u in uses)
+
+
+def test_the_report_reads_the_plan_by_the_id_that_planning_gave() -> None:
+    job = loaded(WORKFLOWS / "optimize.yml")["jobs"]["report"]
+    fetched = [s["with"] for s in job["steps"] if "download-artifact" in s.get("uses", "")]
+    assert fetched[0]["artifact-ids"] == "${{ needs.plan.outputs.artifact }}"
+
+
+@pytest.mark.parametrize("file", GITHUB, ids=lambda f: f.name)
+def test_every_action_has_a_version(file: Path) -> None:
+    for job in loaded(file)["jobs"].values():
+        used = [job.get("uses"), *(s.get("uses") for s in job.get("steps", ()))]
+        for action in filter(None, used):
+            assert re.fullmatch(r"[\w./-]+@v\d+(\.\d+)*|[\w./-]+@[0-9a-f]{40}", action)
+
+
+@pytest.mark.parametrize("file", [*GITHUB[:-1], GITCODE, GITLAB], ids=lambda f: f.name)
+def test_every_command_is_one_that_we_have(file: Path) -> None:
+    for words in commands(file):
+        group: click.Command = cli
+        while isinstance(group, click.Group):
+            name, *words = words
+            found = group.commands.get(name) or group.get_command(click.Context(group), name)
+            assert found is not None, name
+            group = found
+        group.make_context(group.name, list(words))
+
+
+def test_all_three_steps_are_in_every_template() -> None:
+    for file in (*STEPS, GITLAB):
+        said = [" ".join(words[:2]) for words in commands(file)]
+        assert {"ci plan", "ci follow-up", "ci run", "ci report"} == set(said)
