@@ -39,7 +39,11 @@ _MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")
 class SubmitSettings(Frozen):
     """Where a finished run is handed in."""
 
-    forge: str = Field(default="local", description="Forge that the merge request is filed on.")
+    forge: str = Field(
+        default="auto",
+        description="Forge that the merge request is filed on: local, github, gitlab or gitcode;"
+        " auto: as the remote's address tells.",
+    )
     repository: Path = Field(default=Path(), description="Checkout of the operator's repository.")
     remote: str = Field(
         default="origin", description="Remote of the checkout that the branch is pushed to."
@@ -49,6 +53,9 @@ class SubmitSettings(Frozen):
     )
     again: bool = Field(
         default=False, description="Propose again what a person has closed without merging."
+    )
+    dry_run: bool = Field(
+        default=False, description="Check everything and say what would be written; write nothing."
     )
 
 
@@ -203,10 +210,7 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     if old:
         _refuse_foreign(git, home.push_url, planned.branch, old, login)
     commit = _commit(git, result, tip)
-    # Fails when anybody pushed in between; "" means that the branch must not exist yet.
-    lease = f"--force-with-lease=refs/heads/{planned.branch}:{old}"
-    refspec = f"{commit}:refs/heads/{planned.branch}"
-    git.run("push", "--quiet", lease, "--", home.push_url, refspec, env=login)
+    forge.push(git, commit, planned.branch, old)
     if planned.existing is not None:
         filed = forge.update(planned.existing.number, title(result), body(result))
         action: Literal["opened", "updated"] = "updated"
@@ -218,7 +222,9 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     )
     return Submission(
         action=action,
-        reason=f"Merge request {filed.number} was {action}.",
+        reason=f"A merge request would be {action}; nothing was written."
+        if settings.dry_run
+        else f"Merge request {filed.number} was {action}.",
         branch=planned.branch,
         commit=commit,
         merge_request=filed,

@@ -27,6 +27,7 @@ def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> 
     """
     from bot.forge import find_forge
     from bot.forge.base import ForgeError
+    from bot.forge.read_only import ReadOnlyForge
     from bot.git import Git
 
     settings = build(SubmitSettings, given)
@@ -39,6 +40,8 @@ def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> 
             f"{settings.repository.resolve()} is no git checkout; give one with --repository."
         )
     forge = find_forge(settings.forge, top, settings.remote)
+    if settings.dry_run:
+        forge = ReadOnlyForge(forge, tell=lambda line: click.echo(line, err=True))
     try:
         done = hand_in(read, forge, top, settings)
     except ForgeError as problem:

@@ -18,6 +18,7 @@ from bot.forge.model import (
     Repository,
     Status,
 )
+from bot.git import Git
 
 __all__ = ["Forge", "ForgeError"]
 
@@ -41,6 +42,17 @@ class Forge(ABC):
     @abstractmethod
     def credentials(self) -> dict[str, str]:
         """Environment with which `git` may fetch from and push to `push_url`; holds the token."""
+
+    def push(self, git: Git, commit: str, branch: str, expected: str) -> None:
+        """Push `commit` of `git` as `branch`, whose head must still be `expected`.
+
+        An empty `expected` means that there is no such branch yet. Raises `GitError` when somebody
+        pushed in between.
+        """
+        lease = f"--force-with-lease=refs/heads/{branch}:{expected}"
+        refspec = f"{commit}:refs/heads/{branch}"
+        url = self.repository().push_url
+        git.run("push", "--quiet", lease, "--", url, refspec, env=self.credentials())
 
     @abstractmethod
     def permission(self, user: str) -> Access:

@@ -18,6 +18,7 @@ from bot.forge.model import (
     Repository,
     Status,
 )
+from bot.git import Git
 
 _LOG: Final = logging.getLogger(__name__)
 # Number and id of what was not made.
@@ -43,8 +44,12 @@ class ReadOnlyForge(Forge):
         return self._forge.viewer()
 
     def credentials(self) -> dict[str, str]:
-        """As the forge; who pushes must ask `writes` first."""
+        """As the forge, for fetching; pushes go through `push`."""
         return self._forge.credentials()
+
+    def push(self, git: Git, commit: str, branch: str, expected: str) -> None:
+        """Told only."""
+        self._tell(f"would push {commit[:12]} to {branch}")
 
     def permission(self, user: str) -> Access:
         """As the forge."""

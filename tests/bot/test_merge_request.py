@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.forge.local import LocalForge
+from bot.forge.read_only import ReadOnlyForge
 from bot.git import Git, GitError
 from bot.merge_request import (
     CHECK,
@@ -50,6 +51,18 @@ def test_the_branch_holds_the_patch_and_nothing_else(made: Result, checkout: Pat
         f"{OPERATOR_PATH}/{KERNEL}",
     ]
     assert "TILE = 8192" in origin.run("show", f"{done.branch}:{OPERATOR_PATH}/{TILING}")
+
+
+def test_a_dry_run_checks_everything_and_writes_nothing(made: Result, checkout: Path) -> None:
+    forge, told = LocalForge.of_remote(checkout, "origin"), []
+    settings = SubmitSettings(dry_run=True)
+    done = submit(made, ReadOnlyForge(forge, told.append), checkout, settings)
+    assert done.reason == "A merge request would be opened; nothing was written."
+    assert list(forge.branches()) == ["main"]
+    assert list(forge.merge_requests()) == []
+    assert [line.split()[1] for line in told] == ["push", "open", "set"]
+    with pytest.raises(InputError):
+        submit(made.model_copy(update={"verification": None}), forge, checkout, settings)
 
 
 def test_the_users_checkout_is_left_alone(made: Result, checkout: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from unidiff import PatchSet
 
 from bot.forge.base import Forge, ForgeError
 from bot.forge.model import Access, Status
+from bot.git import Git, GitError
 
 ByHand = Callable[[str], object]
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -20,6 +22,7 @@ class ForgeContract:
 
     - `forge`: with branches main and work; work has one commit more, which changes README.md;
     - `merge`, `delete` and `restore`: what a person does by hand to a branch of that name;
+    - `checkout`: a clone that has both branches;
     - `grant`: gives a user (alice, bob …) an access;
     - `person`: the same forge as the user alice sees it.
     """
@@ -164,6 +167,17 @@ class ForgeContract:
         forge.delete_branch("work")
         assert forge.branch_head("work") is None
         assert "work" not in forge.branches()
+
+    def test_a_push_loses_the_race_against_a_person(self, forge: Forge, checkout: Path) -> None:
+        head, base = (forge.branch_head(name) or "" for name in ("work", "main"))
+        forge.push(Git(checkout), head, "optimize/add/1", "")
+        assert forge.branch_head("optimize/add/1") == head
+        for expected in ("", base):
+            with pytest.raises(GitError, match="push failed"):
+                forge.push(Git(checkout), base, "optimize/add/1", expected)
+        assert forge.branch_head("optimize/add/1") == head
+        forge.push(Git(checkout), base, "optimize/add/1", head)
+        assert forge.branch_head("optimize/add/1") == base
 
     def test_labels_are_added_to_those_there(self, forge: Forge) -> None:
         number = forge.open("one", "", "work", "main").number

@@ -104,20 +104,6 @@ class HttpForgeContract(ForgeContract):
             )
         assert forge.branch_head("mine") is None
 
-    def test_a_push_loses_the_race_against_a_person(
-        self, forge: Forge, checkout: Path, server: ForgeServer
-    ) -> None:
-        url, old = forge.repository().push_url, forge.branch_head("work")
-        (checkout / "README.md").write_text("a person's change\n")
-        git(checkout, "commit", "-q", "-am", "By hand")
-        git(checkout, "push", "-q", "origin", "work")
-        with pytest.raises(GitError, match="push failed"):
-            Git(checkout).run(
-                *("push", "--quiet", f"--force-with-lease=refs/heads/work:{old}"),
-                *(url, f"{old}~1:refs/heads/work"),
-                env=forge.credentials(),
-            )
-
     def test_a_fork_is_told_from_our_own(
         self, forge: Forge, server: ForgeServer, checkout: Path, tmp_path: Path
     ) -> None:

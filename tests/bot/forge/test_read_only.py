@@ -9,6 +9,7 @@ from bot.forge.base import Forge
 from bot.forge.local import LocalForge
 from bot.forge.model import Status
 from bot.forge.read_only import ReadOnlyForge
+from bot.git import Git
 from tests.bot.forge.contract import LONG_AGO
 
 
@@ -34,12 +35,13 @@ def test_nothing_is_written_and_everything_is_told(checkout: Path, tmp_path: Pat
     forge.react(number, comment.id, "eyes")
     forge.add_labels(number, ["fast"])
     forge.delete_branch("work")
+    forge.push(Git(checkout), commit, "mine", "")
     forge.set_status(commit, Status(context="verify", state="success"))
     assert content(bare) == before
     assert (made.number, made.title, made.head) == (0, "two", commit)
     assert (changed.title, changed.body) == ("one", "new")
     assert (closed.state, said.id, edited.id) == ("closed", 0, comment.id)
-    assert [line.split(" ")[0] for line in told] == ["would"] * 9
+    assert [line.split(" ")[0] for line in told] == ["would"] * 10
     assert any("result 2" in line for line in told)
 
 
@@ -71,4 +73,4 @@ def test_reading_is_as_ever(checkout: Path, tmp_path: Path, read: object) -> Non
 
 
 def test_every_method_of_the_protocol_is_wrapped() -> None:
-    assert set(vars(ReadOnlyForge)) >= Forge.__abstractmethods__
+    assert set(vars(ReadOnlyForge)) >= {*Forge.__abstractmethods__, "push"}

@@ -15,7 +15,7 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema.validators import validator_for
 
 import ci
-from bot.cli import cli
+from bot.cli import root
 from tests.bot.forge.definitions import lint_workflows
 
 TEMPLATES = Path(ci.__file__).parent / "templates"
@@ -199,7 +199,7 @@ def test_every_action_has_a_version(file: Path) -> None:
 @pytest.mark.parametrize("file", [*GITHUB[:-1], GITCODE, GITLAB], ids=lambda f: f.name)
 def test_every_command_is_one_that_we_have(file: Path) -> None:
     for words in commands(file):
-        group: click.Command = cli
+        group: click.Command = root
         while isinstance(group, click.Group):
             name, *words = words
             found = group.commands.get(name) or group.get_command(click.Context(group), name)
