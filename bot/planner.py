@@ -89,6 +89,10 @@ def plan(event: Event, name: str, forge: Forge, mirror: Mirror, queue: Queue) ->
         return _comment(work)
     if event.kind == "merge_request":
         return _merge_request(work)
+    if event.kind == "schedule":
+        return Plan(base_moved=True, note="the nightly look at open merge requests")
+    if event.kind == "dispatch":
+        return _dispatch(work)
     return _push(work, home.default_branch)
 
 
@@ -303,6 +307,34 @@ def _stale(work: Work, request: MergeRequest) -> tuple[int, ...]:
     )
     old = any(r.job.source_commit != request.head for r in active)
     return (request.number,) if old else ()
+
+
+def _dispatch(work: Work) -> Plan:
+    """A run that a person started by hand in the forge's CI: no comment, so no answer either."""
+    event = work.event
+    access = work.forge.permission(event.sender)
+    if LEVELS.index(access) < LEVELS.index(work.config.permission):
+        return Plan(note=f"{event.sender} has no {work.config.permission} permission")
+    words = event.text.strip()
+    commands = parse(words if words.startswith("/") else f"/optimize {words}")
+    command = commands[0] if commands else Mistake(line=words, message="There is no command.")
+    if isinstance(command, Mistake) or command.action != "optimize":
+        said = command.message if isinstance(command, Mistake) else "Only /optimize starts by hand."
+        return Plan(note=said)
+    if event.number:
+        request = work.forge.merge_request(event.number)
+        if request.from_fork and not allowed(work.forge, request):
+            return Plan(note="a fork's head that nobody allowed")
+        head = head_of(work, request)
+        found = touched(head, changed_paths(work.forge.diff(request.number)))
+    else:
+        request, found = None, ()
+        head = work.mirror.commit(work.judge)
+    chosen, problem = choose(head, found, command.op)
+    if problem:
+        return Plan(note=problem)
+    jobs, said_of = make_jobs(work, head, chosen, command, request)
+    return Plan(jobs=tuple(jobs), note="; ".join(said_of))
 
 
 def _push(work: Work, default_branch: str) -> Plan:

@@ -83,11 +83,12 @@ class Queue:
     # Events
 
     def receive(self, event: Event, now: float) -> bool:
-        """Store an event; False when this delivery is known already."""
+        """Store an event; False when this delivery, or this very body, is known already."""
         with self._writing() as db:
             done = db.execute(
-                "INSERT OR IGNORE INTO events (forge, delivery, body, received) VALUES (?,?,?,?)",
-                (event.forge, event.delivery, event.model_dump_json(), now),
+                "INSERT OR IGNORE INTO events (forge, delivery, body, received, digest)"
+                " VALUES (?,?,?,?,?)",
+                (event.forge, event.delivery, event.model_dump_json(), now, event.digest),
             )
             return done.rowcount == 1
 

@@ -9,8 +9,11 @@ CREATE TABLE IF NOT EXISTS events (
   not_before REAL NOT NULL DEFAULT 0,
   received REAL NOT NULL,
   note TEXT NOT NULL DEFAULT '',
+  digest TEXT NOT NULL DEFAULT '',
   UNIQUE (forge, delivery)
 );
+-- The same signed body under another delivery id is a replay: the id is in no signature.
+CREATE UNIQUE INDEX IF NOT EXISTS events_body ON events (forge, digest) WHERE digest != '';
 CREATE INDEX IF NOT EXISTS events_waiting ON events (state, not_before);
 CREATE TABLE IF NOT EXISTS jobs (
   key TEXT PRIMARY KEY,

@@ -59,10 +59,13 @@ def plan(out: Path, as_json: bool, **given: Any) -> None:
     """
     from bot.ci_mode import plan_event
     from bot.commands.connect import ci_connection
-    from bot.events import from_ci
+    from bot.events import EventError, from_ci
 
     chosen = build(CiOptions, given)
-    event = from_ci(os.environ)
+    try:
+        event = from_ci(os.environ)
+    except EventError as problem:
+        raise InputError(str(problem)) from problem
     with ci_connection(chosen.forge, chosen.repository, event, dry_run=chosen.dry_run) as found:
         jobs = plan_event(event, found, out)
     _announce([j.key for j in jobs], [f"{j.operator} ({j.run})" for j in jobs], as_json)
@@ -86,7 +89,7 @@ def follow_up(out: Path, as_json: bool, **given: Any) -> None:
 
 def _announce(keys: list[str], words: list[str], as_json: bool) -> None:
     """Say what is planned; in GitHub's or GitCode's Actions also as an output of the step."""
-    output = os.environ.get("GITHUB_OUTPUT", "")
+    output = os.environ.get("GITHUB_OUTPUT") or os.environ.get("ATOMGIT_OUTPUT", "")
     if output:
         with Path(output).open("a", encoding="utf-8") as file:
             file.write(f"jobs={len(keys)}\n")

@@ -21,21 +21,21 @@ from ci.errors import InputError
 _REPOSITORY: Final = {
     "github": "GITHUB_REPOSITORY",
     "gitlab": "CI_PROJECT_PATH",
-    "gitcode": "GITHUB_REPOSITORY",
+    "gitcode": "ATOMGIT_REPOSITORY",
 }
 
 
 def forge_of_ci(environ: Mapping[str, str]) -> str:
     """The forge whose CI this is, by its own variables; raises InputError when it says nothing."""
+    if environ.get("ATOMGIT_EVENT_NAME"):
+        return "gitcode"
     if environ.get("GITLAB_CI") == "true":
         return "gitlab"
-    if "gitcode" in environ.get("GITHUB_SERVER_URL", "") or environ.get("GITCODE_ACTIONS"):
-        return "gitcode"
     if environ.get("GITHUB_ACTIONS") == "true":
         return "github"
     raise InputError(
-        "This is no CI job that I know: neither GITHUB_ACTIONS nor GITLAB_CI is set. Give --forge"
-        " and --repository."
+        "This is no CI job that I know: none of GITHUB_ACTIONS, GITLAB_CI and ATOMGIT_EVENT_NAME"
+        " is set. Give --forge and --repository."
     )
 
 

@@ -17,8 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot.events import receive
-from bot.events.model import Event, EventError
+from bot.events import Event, EventError, SignatureError, receive
 from bot.queue import Queue
 from bot.web.dashboard import Dashboard
 from bot.web.metrics import Metrics
@@ -52,10 +51,14 @@ def make_app(
         if body is None:
             metrics.delivery(forge=forge, outcome="too_large")
             return JSONResponse({"error": "The body is too large."}, 413)
-        event, problem = _received(forge, dict(request.headers), body, secrets[forge])
-        if event is None:
+        try:
+            event = _received(forge, request.headers, body, secrets[forge])
+        except SignatureError as problem:
             metrics.delivery(forge=forge, outcome="refused")
-            return JSONResponse({"error": problem}, 401 if "signature" in problem else 400)
+            return JSONResponse({"error": str(problem)}, 401)
+        except EventError as problem:
+            metrics.delivery(forge=forge, outcome="unreadable")
+            return JSONResponse({"error": str(problem)}, 400)
         if event.kind == "other" or (forge, event.repository) not in repositories:
             metrics.delivery(forge=forge, outcome="ignored")
             return JSONResponse({"accepted": False, "reason": "nothing the bot acts on"}, 202)
@@ -99,13 +102,13 @@ async def _body(request: Request) -> bytes | None:
 
 
 def _received(
-    forge: str, headers: dict[str, str], body: bytes, secrets: Sequence[str]
-) -> tuple[Event | None, str]:
-    """The event of a delivery that one of the secrets signed, or why there is none."""
-    problem = "There is no secret to check the signature with."
+    forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[str]
+) -> Event:
+    """The event of a delivery that one of the secrets signed; raises as `receive` does."""
+    refusal = SignatureError("There is no secret to check the signature with.")
     for secret in secrets:
         try:
-            return receive(forge, headers, body, secret), ""
-        except EventError as said:
-            problem = str(said)
-    return None, problem
+            return receive(forge, headers, body, secret)
+        except SignatureError as problem:
+            refusal = problem
+    raise refusal

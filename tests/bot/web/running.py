@@ -1,0 +1,87 @@
+"""A real server on loopback for the application under test, and a browser to look at it."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+
+
+class Answer(NamedTuple):
+    status: int
+    body: str
+    headers: dict[str, str]
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Server:
+    """Where the application listens."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    def ask(
+        self,
+        path: str,
+        method: str = "GET",
+        body: bytes = b"",
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request(method, path, body or None, headers or {})
+            answer = connection.getresponse()
+            found = {k.lower(): v for k, v in answer.getheaders()}
+            return Answer(answer.status, answer.read().decode(), found)
+        finally:
+            connection.close()
+
+
+@contextlib.contextmanager
+def running(app: Starlette) -> Iterator[Server]:
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    config = uvicorn.Config(app, log_config=None, access_log=False, proxy_headers=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 20
+    while not server.started:
+        assert time.monotonic() < deadline, "the server did not start"
+        time.sleep(0.02)
+    try:
+        yield Server(listening.getsockname()[1])
+    finally:
+        server.should_exit = True
+        thread.join(timeout=20)
+        listening.close()
+
+
+def browse(url: str, folder: Path) -> str:
+    """The page at `url` as headless Chromium built it."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.fail("The dashboard is tested in Chromium: apt-get install -y chromium")
+    arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    done = subprocess.run(
+        [program, *arguments, f"--user-data-dir={folder}", "--dump-dom", url],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return done.stdout

@@ -1,0 +1,249 @@
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.job import Job
+from bot.queue import Queue
+from bot.report import write_reports
+from bot.web.app import make_app
+from bot.web.dashboard import Dashboard
+from tests.bot.make import result
+from tests.bot.web.running import Answer, Server, browse, running
+
+SECRET = "s3cret"
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+def job(key: str = "0123456789abcdef", **changes: Any) -> Job:
+    given: dict[str, Any] = {
+        "key": key,
+        "forge": "github",
+        "repository": "team/ops",
+        "number": 3,
+        "operator": "src/math/scale_add",
+        "source_ref": "refs/pull/3/head",
+        "source_commit": "1" * 40,
+        "target_branch": "feature",
+        "judge_ref": "refs/heads/main",
+        "judge_commit": "2" * 40,
+        "workload": "src/math/scale_add/workload.yaml",
+        "device": "910B4",
+        "budget": 40,
+        "requested_by": "alice",
+    }
+    return Job.model_validate(given | changes)
+
+
+class Bench:
+    """The application over a queue of its own."""
+
+    def __init__(self, folder: Path, password: str = "") -> None:
+        self.queue = Queue(folder / "queue.sqlite")
+        self.runs = folder / "runs"
+        self.healthy = True
+        rows = [
+            {
+                "id": "t1",
+                "title": HOSTILE,
+                "bottleneck": "MTE2 waits",
+                "similarity": 0.5,
+                "uses": 2,
+                "wins": 1,
+                "status": "verified",
+            }
+        ]
+        self.dashboard = Dashboard(
+            self.queue, self.runs, password, lambda query: {"figures": {"tuples": 1}, "rows": rows}
+        )
+        self.app = make_app(
+            self.queue,
+            {"github": ["old", SECRET]},
+            frozenset({("github", "team/ops")}),
+            lambda: self.healthy,
+            self.dashboard,
+        )
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def server(bench: Bench) -> Iterator[Server]:
+    with running(bench.app) as made:
+        yield made
+
+
+def comment(repository: str = "team/ops") -> bytes:
+    return json.dumps(
+        {
+            "action": "created",
+            "repository": {"full_name": repository},
+            "issue": {"number": 3, "pull_request": {"url": "x"}},
+            "comment": {
+                "id": 9,
+                "body": "/optimize",
+                "user": {"login": "alice", "type": "User"},
+                "created_at": "2026-01-01T00:00:00Z",
+            },
+            "sender": {"login": "alice", "type": "User"},
+        }
+    ).encode()
+
+
+def deliver(server: Server, body: bytes, delivery: str = "d1", secret: str = SECRET) -> Answer:
+    signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    return server.ask(
+        "/webhook/github",
+        "POST",
+        body,
+        {
+            "X-GitHub-Event": "issue_comment",
+            "X-GitHub-Delivery": delivery,
+            "X-Hub-Signature-256": f"sha256={signature}",
+            "Content-Type": "application/json",
+        },
+    )
+
+
+def test_a_signed_delivery_is_stored_and_acknowledged(bench: Bench, server: Server) -> None:
+    answer = deliver(server, comment())
+    assert (answer.status, answer.json()) == (202, {"accepted": True})
+    taken = bench.queue.next_event(2e9)
+    assert taken is not None
+    assert (taken[1].number, taken[1].comment_id) == (3, 9)
+
+
+def test_a_redelivery_is_acknowledged_and_not_stored(bench: Bench, server: Server) -> None:
+    deliver(server, comment())
+    assert deliver(server, comment()).json() == {"accepted": False}
+    assert bench.queue.counts()["events"] == {"new": 1}
+
+
+def test_each_of_the_forges_secrets_is_good(server: Server) -> None:
+    assert deliver(server, comment(), secret="old").status == 202
+
+
+@pytest.mark.parametrize("secret", ["", "wrong"])
+def test_a_bad_signature_is_refused_and_nothing_is_stored(
+    bench: Bench, server: Server, secret: str
+) -> None:
+    assert deliver(server, comment(), secret=secret).status == 401
+    assert bench.queue.counts()["events"] == {}
+
+
+def test_a_repository_that_is_not_served_is_not_stored(bench: Bench, server: Server) -> None:
+    answer = deliver(server, comment("other/ops"))
+    assert answer.status == 202 and answer.json()["accepted"] is False
+    assert bench.queue.counts()["events"] == {}
+
+
+def test_an_unknown_forge_and_a_broken_body_are_refused(server: Server) -> None:
+    assert server.ask("/webhook/sourceforge", "POST", b"{}").status == 404
+    assert deliver(server, b"{not json").status == 400
+    assert server.ask("/webhook/github").status == 405
+
+
+def test_health_is_what_the_service_says(bench: Bench, server: Server) -> None:
+    assert server.ask("/healthz").status == 200
+    bench.healthy = False
+    assert server.ask("/healthz").status == 503
+
+
+def test_metrics_count_deliveries_and_the_queue(bench: Bench, server: Server) -> None:
+    deliver(server, comment())
+    deliver(server, comment())
+    deliver(server, comment(), secret="wrong")
+    bench.queue.add(job(), 5)
+    text = server.ask("/metrics").body
+    assert (
+        'ascendopt_webhook_deliveries_total{forge="github",outcome="accepted"} 1.0' in text
+        and 'ascendopt_webhook_deliveries_total{forge="github",outcome="duplicate"} 1.0' in text
+        and 'ascendopt_webhook_deliveries_total{forge="github",outcome="refused"} 1.0' in text
+        and 'ascendopt_jobs{state="queued"} 1.0' in text
+        and 'ascendopt_events{state="new"} 1.0' in text
+        and "ascendopt_oldest_queued_job_created_seconds 5.0" in text
+    )
+
+
+# The dashboard
+
+
+def finished_run(bench: Bench) -> str:
+    made = job()
+    bench.queue.add(made, 1)
+    bench.queue.claim("w", 2)
+    bench.queue.finish(
+        made.key, "w", 3, state="done", note=HOSTILE, merge_request=8, speedup=2.0
+    )
+    folder = bench.runs / made.key
+    folder.mkdir(parents=True)
+    write_reports(result(), folder)
+    return made.key
+
+
+def test_a_browser_shows_jobs_and_nothing_of_what_strangers_wrote_is_run(
+    bench: Bench, server: Server, tmp_path: Path
+) -> None:
+    finished_run(bench)
+    page = browse(f"http://127.0.0.1:{server.port}/", tmp_path / "profile")
+    assert "src/math/scale_add" in page and "2.00×" in page
+    assert "<img" not in page and "<script" not in page
+    assert "&lt;img" in page
+
+
+def test_a_browser_shows_a_run_with_its_report_inside(
+    bench: Bench, server: Server, tmp_path: Path
+) -> None:
+    key = finished_run(bench)
+    page = browse(f"http://127.0.0.1:{server.port}/runs/{key}", tmp_path / "profile")
+    assert "2.00× faster" in page and "<iframe" in page and "alice" in page
+    report = server.ask(f"/runs/{key}/report.html")
+    assert report.status == 200 and "<svg" in report.body
+    assert "default-src 'none'" in report.headers["content-security-policy"]
+
+
+def test_the_bank_can_be_searched(server: Server) -> None:
+    page = server.ask("/bank?q=%3Cscript%3E").body
+    assert "MTE2 waits" in page and "<script" not in page and HOSTILE not in page
+
+
+def test_only_a_runs_known_files_are_given(bench: Bench, server: Server) -> None:
+    key = finished_run(bench)
+    assert server.ask(f"/runs/{key}/result.json").status == 200
+    for path in (
+        f"/runs/{key}/trials.duckdb",
+        f"/runs/{key}/..%2f..%2fqueue.sqlite",
+        "/runs/../queue.sqlite",
+        "/runs/%2e%2e/result.json",
+        "/runs/0000000000000000/result.json",
+    ):
+        assert server.ask(path).status == 404
+
+
+def test_jobs_are_data_too(bench: Bench, server: Server) -> None:
+    finished_run(bench)
+    (row,) = server.ask("/api/jobs").json()["jobs"]
+    assert row["state"] == "done" and row["job"]["operator"] == "src/math/scale_add"
+
+
+def test_without_a_password_only_this_machine_may_look(server: Server) -> None:
+    assert server.ask("/").status == 200
+    assert server.ask("/", headers={"X-Forwarded-For": "203.0.113.9"}).status == 403
+
+
+def test_with_a_password_nobody_looks_without_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, password="open sesame")
+    with running(bench.app) as server:
+        assert server.ask("/").status == 401
+        assert server.ask("/", headers={"Authorization": "Basic eDpub3Bl"}).status == 401
+        assert server.ask("/", headers={"Authorization": "Basic ###"}).status == 401
+        good = {"Authorization": "Basic eDpvcGVuIHNlc2FtZQ=="}
+        assert server.ask("/", headers=good).status == 200
+        assert server.ask("/healthz").status == 200
