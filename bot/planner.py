@@ -76,6 +76,10 @@ def plan(event: Event, name: str, forge: Forge, mirror: Mirror, queue: Queue) ->
     """
     if event.kind == "other":
         return Plan(note="nothing that the bot acts on")
+    if event.kind == "comment" and not event.hint and event.text and not parse(event.text):
+        # Most comments are people talking: not one question to the forge for them. A signed text
+        # without a command cannot be used to start anything.
+        return Plan(note="no command")
     work = Work(event, name, forge, mirror, queue)
     home = forge.repository()
     work.judge = mirror.fetch(forge, f"refs/heads/{home.default_branch}")
@@ -90,7 +94,8 @@ def plan(event: Event, name: str, forge: Forge, mirror: Mirror, queue: Queue) ->
     if event.kind == "merge_request":
         return _merge_request(work)
     if event.kind == "schedule":
-        return Plan(base_moved=True, note="the nightly look at open merge requests")
+        nightly = work.config.triggers.nightly
+        return Plan(base_moved=nightly, note="the nightly look at open merge requests")
     if event.kind == "dispatch":
         return _dispatch(work)
     return _push(work, home.default_branch)

@@ -101,9 +101,7 @@ async def _body(request: Request) -> bytes | None:
     return b"".join(parts)
 
 
-def _received(
-    forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[str]
-) -> Event:
+def _received(forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Event:
     """The event of a delivery that one of the secrets signed; raises as `receive` does."""
     refusal = SignatureError("There is no secret to check the signature with.")
     for secret in secrets:

@@ -179,9 +179,7 @@ def finished_run(bench: Bench) -> str:
     made = job()
     bench.queue.add(made, 1)
     bench.queue.claim("w", 2)
-    bench.queue.finish(
-        made.key, "w", 3, state="done", note=HOSTILE, merge_request=8, speedup=2.0
-    )
+    bench.queue.finish(made.key, "w", 3, state="done", note=HOSTILE, merge_request=8, speedup=2.0)
     folder = bench.runs / made.key
     folder.mkdir(parents=True)
     write_reports(result(), folder)
