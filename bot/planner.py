@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.command import HELP, Command, Mistake, parse
+from bot.command import ALLOW, HELP, VERB, Command, Mistake, parse
 from bot.config import FILE, parse_config
 from bot.events.model import Event
 from bot.forge.base import Forge, ForgeError
@@ -69,6 +69,16 @@ def allowed(forge: Forge, request: MergeRequest) -> bool:
     )
 
 
+def talk(event: Event) -> bool:
+    """Whether a comment is people talking among themselves, as most are.
+
+    Not one question to the forge is spent on it: a signed text that names no command starts
+    nothing, whatever the forge would say.
+    """
+    named = VERB in event.text or ALLOW in event.text
+    return event.kind == "comment" and not event.hint and bool(event.text) and not named
+
+
 def plan(event: Event, name: str, forge: Forge, mirror: Mirror, queue: Queue) -> Plan:
     """What follows from `event`. Raises ForgeError or GitError when the forge cannot be asked.
 
@@ -76,9 +86,7 @@ def plan(event: Event, name: str, forge: Forge, mirror: Mirror, queue: Queue) ->
     """
     if event.kind == "other":
         return Plan(note="nothing that the bot acts on")
-    if event.kind == "comment" and not event.hint and event.text and not parse(event.text):
-        # Most comments are people talking: not one question to the forge for them. A signed text
-        # without a command cannot be used to start anything.
+    if talk(event):
         return Plan(note="no command")
     work = Work(event, name, forge, mirror, queue)
     home = forge.repository()

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot.events import Event, EventError, SignatureError, receive
+from bot.planner import talk
 from bot.queue import Queue
 from bot.web.dashboard import Dashboard
 from bot.web.metrics import Metrics
@@ -59,7 +60,8 @@ def make_app(
         except EventError as problem:
             metrics.delivery(forge=forge, outcome="unreadable")
             return JSONResponse({"error": str(problem)}, 400)
-        if event.kind == "other" or (forge, event.repository) not in repositories:
+        served = (forge, event.repository) in repositories
+        if event.kind == "other" or talk(event) or not served:
             metrics.delivery(forge=forge, outcome="ignored")
             return JSONResponse({"accepted": False, "reason": "nothing the bot acts on"}, 202)
         new = await run_in_threadpool(queue.receive, event, clock())

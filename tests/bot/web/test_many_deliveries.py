@@ -60,7 +60,10 @@ def test_each_job_is_made_and_done_exactly_once_and_memory_stays_flat(tmp_path: 
         comment = alice.comment(number, "/optimize")
         genuine.append((f"command-{i}", body(number, comment.id, "/optimize")))
     rest = round(DELIVERIES * (1 - DUPLICATES - FORGED)) - REQUESTS
-    genuine += [(f"talk-{i}", body(1, 10_000 + i, f"Nice work {i}.")) for i in range(rest)]
+    # Some of the talk names the command in passing: only the planner can tell.
+    words = [f"Nice work {i}." if i % 10 else f"Ask for /optimize {i}" for i in range(rest)]
+    genuine += [(f"talk-{i}", body(1, 10_000 + i, text)) for i, text in enumerate(words)]
+    stored = REQUESTS + sum("/optimize" in text for text in words)
     dice = random.Random(5)
     sent = [(name, data, SECRET) for name, data in genuine]
     sent += [(n, d, SECRET) for n, d in dice.choices(genuine, k=round(DELIVERIES * DUPLICATES))]
@@ -138,7 +141,7 @@ def test_each_job_is_made_and_done_exactly_once_and_memory_stays_flat(tmp_path: 
         service.stop()
 
     assert answers == {202: DELIVERIES - len(forged), 401: len(forged)}
-    assert queue.counts() == {"events": {"done": len(genuine)}, "jobs": {"done": REQUESTS}}
+    assert queue.counts() == {"events": {"done": stored}, "jobs": {"done": REQUESTS}}
     assert len(done) == REQUESTS and set(done.values()) == {1}
     for number in range(1, REQUESTS + 1):
         marks = [c.body for c in ops.bot.comments(number) if "ascendopt-run" in c.body]
