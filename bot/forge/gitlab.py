@@ -73,7 +73,7 @@ class GitLabForge(Forge):
         path = self._path(f"/members/all?query={quote(user, safe='')}")
         found = self._rest.pages(f"looking up what {user} may do", path)
         levels = [
-            member["access_level"]
+            int(member["access_level"])
             for member in found
             if member["username"] == user and member.get("state", "active") == "active"
         ]

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -129,21 +129,24 @@ def github_deliveries() -> list[tuple[str, dict[str, Any]]]:
 
 
 def gitlab_shapes(module: str) -> dict[str, Any]:
-    """The literal values at the top of a test module of python-gitlab's own source distribution."""
+    """The literal values in a test module of python-gitlab's own source distribution, by name.
+
+    A name that is used more than once has a number after it: content, content 2.
+    """
     name = f"python_gitlab-{version('python-gitlab')}"
     with _made_once(name) as (folder, fresh):
         if fresh is not None:
             wanted = f"python-gitlab=={version('python-gitlab')}"
-            flags = ("--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--quiet")
+            flags = ("--no-deps", "--no-binary", "python-gitlab", "--quiet")
             command = (sys.executable, "-m", "pip", "download", *flags, wanted)
             run(*command, "--dest", ".", cwd=fresh)
             _unpacked(next(fresh.glob("*.tar.gz")), fresh, lambda n: "/tests/unit/objects/" in n)
     tree = ast.parse((folder / name / "tests/unit/objects" / f"{module}.py").read_text())
-    shapes = {}
+    shapes: dict[str, Any] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            try:
-                shapes[node.targets[0].id] = ast.literal_eval(node.value)
-            except ValueError:
-                continue
+            with suppress(ValueError):
+                name = node.targets[0].id
+                used = sum(1 for known in shapes if known.split()[0] == name)
+                shapes[f"{name} {used + 1}" if used else name] = ast.literal_eval(node.value)
     return shapes
