@@ -72,7 +72,7 @@ def attempt(folder: Path, top: Path, workloads: Path | None, backend: SimulatorB
                 Failure(stage=Stage.HOST_BUILDS, kind="other chip", message=message)
             )
         else:
-            _stages(operator, find_workload(operator, workloads), backend, notes)
+            _stages(operator, find_workload(operator.root, workloads), backend, notes)
     except InputError as problem:
         stage = Stage.DEFINITION if operator is None else Stage.VERIFIED
         kind = "definition not read" if operator is None else "workload does not fit"
@@ -93,14 +93,13 @@ def attempt(folder: Path, top: Path, workloads: Path | None, backend: SimulatorB
     )
 
 
-def find_workload(operator: Operator, folder: Path | None) -> Path | None:
-    """The workload beside the operator, else the one for its name below `folder`, else None."""
-    beside = operator.root / "workload.yaml"
-    candidates = [beside]
+def find_workload(root: Path, folder: Path | None) -> Path | None:
+    """The workload beside the operator in `root`, else the one for its name below `folder`."""
+    candidates = [root / "workload.yaml"]
     if folder is not None:
         candidates += [
-            folder / operator.category / operator.name / "workload.yaml",
-            folder / operator.name / "workload.yaml",
+            folder / root.parent.name / root.name / "workload.yaml",
+            folder / root.name / "workload.yaml",
         ]
     return next((path for path in candidates if path.is_file()), None)
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from ci.census.attempt import find_workload
 from ci.census.model import Row
 from ci.census.worker import Worker
 from ci.discovery import operator_folders
@@ -36,8 +37,8 @@ class CensusSettings(Frozen):
     device: str = Field(default="910B4", description="Device model (rules/devices).")
     again: Literal["missing", "failed", "all"] = Field(
         default="missing",
-        description="Which operators to try that a census in --out holds already: none but those"
-        " still missing, those that failed, or all.",
+        description="Which operators to try: those that the census in --out does not hold yet; also"
+        " those that failed or were only probed and have a workload now; or all.",
     )
     seconds: float = Field(
         default=600.0, gt=0, description="Wall time that one operator may take, in s."
@@ -61,7 +62,7 @@ def take_census(
     out.mkdir(parents=True, exist_ok=True)
     known = read_rows(out / ROWS)
     _end_torn_line(out / ROWS)
-    waiting = [f for f in folders if _due(known.get(f.relative_to(top).as_posix()), settings)]
+    waiting = [f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings)]
     if waiting:
         # Built here, once: the workers would each build them at the same time.
         toolchain = Toolchain()
@@ -136,7 +137,10 @@ def _end_torn_line(file: Path) -> None:
             end.write("\n")
 
 
-def _due(row: Row | None, settings: CensusSettings) -> bool:
+def _due(row: Row | None, folder: Path, settings: CensusSettings) -> bool:
     if row is None or settings.again == "all":
         return True
-    return settings.again == "failed" and bool(row.failures)
+    if settings.again == "missing":
+        return False
+    judged = row.judged == "verified" or find_workload(folder, settings.workloads) is None
+    return bool(row.failures) or not judged
