@@ -28,6 +28,8 @@ _HOST_WORK = re.compile(
     r"\b(?:TilingContext|OpDef|IMPL_OP\w*|TILING_DATA\w*|REGISTER_\w*TILING\w*|FOREACH_OPDEF"
     r"|InferShapeContext|OP_ADD)\b"
 )
+# A source that implements a tiling header: it need not name the context itself.
+_OWN_TILING = re.compile(r'#\s*include\s*"\w*tiling\w*\.h"')
 _ENTRY = re.compile(
     r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\(\(.*?\)\)\s*)?(\w+)\s*\(([^)]*)\)"
 )
@@ -156,6 +158,7 @@ def _read_operator(root: Path) -> Operator:
             for p, t in own.items()
             if p.endswith((".h", ".hpp", ".inc"))
             or _HOST_WORK.search(t)
+            or _OWN_TILING.search(t)
             or root / p in build.own_sources
         }
     )
@@ -264,11 +267,14 @@ def _neighbour_sources(root: Path, host: dict[str, str]) -> list[Path]:
     A repository links all its operators into one library; here each stands alone.
     """
     found: list[Path] = []
-    for name in re.findall(
-        r'#\s*include\s*"(\.\./\.\./[\w./]+/op_host/[\w./]+\.h)"', "\n".join(host.values())
-    ):
-        header = (root / "op_host" / name).resolve()
-        if header.is_file() and header.is_relative_to(root.parent.parent):
+    included = [
+        (root / place).parent / name
+        for place, text in host.items()
+        for name in re.findall(r'#\s*include\s*"((?:\.\./)+[\w./]+/op_host/[\w./]+\.h)"', text)
+    ]
+    for header in (path.resolve() for path in included):
+        own = header.is_relative_to(root)
+        if header.is_file() and not own and header.is_relative_to(root.parent.parent):
             for path in sorted(header.parent.glob("*.c*")):
                 text = path.read_text(encoding="utf-8", errors="replace")
                 if f'"{header.name}"' in text and not _RUNTIME_INCLUDE.search(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from functools import lru_cache
 from pathlib import Path
@@ -87,14 +88,23 @@ class TiledBuild(Build):
         )
 
     def _template_arguments(self, answer: TilingAnswer) -> tuple[str, ...]:
-        if answer.template_arguments is None:
+        kinds = declared_kinds(self.texts.values())
+        chosen = answer.template_arguments
+        if chosen is None and len(kinds) == 1 and self._kernel_is_template():
+            # A tiling that sets the key itself: it is the one argument's value.
+            chosen = (answer.tiling_key,)
+        if chosen is None:
             return ()
         try:
-            return cpp_arguments(declared_kinds(self.texts.values()), answer.template_arguments)
+            return cpp_arguments(kinds, chosen)
         except ValueError as problem:
             raise TrialFailure(
                 Outcome.COMPILE_ERROR, Evidence(message=f"The tiling key is unusable: {problem}.")
             ) from problem
+
+    def _kernel_is_template(self) -> bool:
+        entry = self.texts[self.operator.kernel_entry]
+        return re.search(r"\btemplate\s*<[^;{}]*>\s*__global__", entry) is not None
 
     def aliases(self) -> dict[int, int]:
         """An output that bears an input's name shares its memory: the operator works in place."""

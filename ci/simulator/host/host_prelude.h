@@ -19,3 +19,9 @@
 #include "register/tilingdata_base.h"
 #include "graph/operator.h"
 #include "tiling/tiling_api.h"
+
+// Some sources count on the toolkit's headers for these.
+#ifndef unlikely
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+#endif

@@ -139,6 +139,12 @@ using std::enable_if_t;
 using std::is_same;
 using std::is_same_v;
 using std::integral_constant;
+template <typename T, typename U> __aicore__ constexpr T max(const T& a, const U& b) {
+    return a < T(b) ? T(b) : a;
+}
+template <typename T, typename U> __aicore__ constexpr T min(const T& a, const U& b) {
+    return T(b) < a ? T(b) : a;
+}
 }  // namespace Std
 
 }  // namespace AscendC

@@ -234,7 +234,8 @@ __aicore__ inline void run_softmax_grad(const LocalTensor<T>& dst, const LocalTe
                                         const SoftMaxShapeInfo& shape) {
     const uint32_t columns = shape.oriSrcK;
     const uint32_t rounded = (columns + 63) / 64 * 64;
-    if (scratch.GetSize() < (3 * rounded + 64) * sizeof(float)) {
+    const uint32_t buffers = IsSameType<T, float>::value ? 1 : 3;
+    if (scratch.GetSize() < (buffers * rounded + 64) * sizeof(float)) {
         dav_fail("SoftmaxGrad was given too little temporary space for one row.");
     }
     float* work = reinterpret_cast<float*>(scratch.GetPhyAddr());

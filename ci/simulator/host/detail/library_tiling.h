@@ -1,6 +1,7 @@
 // Tiling helpers of the high-level library (softmax, math functions): scratch sizes and splits.
 #pragma once
 
+#include "detail/platform.h"
 #include "detail/tiling_data.h"
 
 namespace ge {
@@ -76,6 +77,10 @@ void SoftMaxGradTilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t 
                            optiling::SoftMaxTiling& tiling, bool front = false);
 void GetMeanMaxMinTmpSize(uint32_t n, uint32_t type_size, uint32_t accumulate_size, bool reuse,
                           uint32_t& max, uint32_t& min);
+// A broadcast along the last axis fills one repeat of blocks before it spreads them.
+void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC& platform,
+                               const ge::Shape& from, const ge::Shape& to, uint32_t type_size,
+                               bool reuse, uint32_t& max, uint32_t& min);
 void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& max,
                          uint32_t& min);
 

@@ -1,6 +1,7 @@
 // Logging and error reports of host code. Lines go into the answer's log, not to the terminal.
 #pragma once
 
+#include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
 

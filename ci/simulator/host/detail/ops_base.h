@@ -9,17 +9,20 @@
 #include "detail/context.h"
 #include "detail/log.h"
 
+// Some calls name the operator and say nothing.
+inline void ascendopt_log(int) {}
+
 #ifndef OP_LOGE
-#define OP_LOGE(op, ...) ascendopt_log(DLOG_ERROR, __VA_ARGS__)
+#define OP_LOGE(op, ...) ascendopt_log(DLOG_ERROR, ##__VA_ARGS__)
 #endif
 #ifndef OP_LOGW
-#define OP_LOGW(op, ...) ascendopt_log(DLOG_WARN, __VA_ARGS__)
+#define OP_LOGW(op, ...) ascendopt_log(DLOG_WARN, ##__VA_ARGS__)
 #endif
 #ifndef OP_LOGI
-#define OP_LOGI(op, ...) ascendopt_log(DLOG_INFO, __VA_ARGS__)
+#define OP_LOGI(op, ...) ascendopt_log(DLOG_INFO, ##__VA_ARGS__)
 #endif
 #ifndef OP_LOGD
-#define OP_LOGD(op, ...) ascendopt_log(DLOG_DEBUG, __VA_ARGS__)
+#define OP_LOGD(op, ...) ascendopt_log(DLOG_DEBUG, ##__VA_ARGS__)
 #endif
 #ifndef OP_LOGE_IF
 #define OP_LOGE_IF(condition, result, op, ...) \
@@ -87,9 +90,22 @@ void log_invalid(const Op&, const Words&... words) {
 #define OP_LOGE_FOR_INVALID_FORMAT(...) ascendopt_host::log_invalid(__VA_ARGS__)
 #define OP_LOGE_FOR_INVALID_FORMATS_WITH_REASON(...) ascendopt_host::log_invalid(__VA_ARGS__)
 #define OP_LOGE_WITH_INVALID_INPUT(...) ascendopt_host::log_invalid(__VA_ARGS__)
+#define OP_LOGE_WITH_INVALID_INPUT_DTYPE(...) ascendopt_host::log_invalid(__VA_ARGS__)
+#define OP_LOGE_WITH_INVALID_ATTR(...) ascendopt_host::log_invalid(__VA_ARGS__)
+#define OP_LOGE_FOR_INVALID_LISTSIZE(...) ascendopt_host::log_invalid(__VA_ARGS__)
+#define OP_LOGE_FOR_INVALID_STRIDE(...) ascendopt_host::log_invalid(__VA_ARGS__)
+#define OP_LOGE_FOR_INVALID_TENSORNUM(...) ascendopt_host::log_invalid(__VA_ARGS__)
+#define OP_LOGE_FOR_INVALID_TENSORNUMS_WITH_REASON(...) ascendopt_host::log_invalid(__VA_ARGS__)
 
 namespace Ops {
 namespace Base {
+// What a tiling parse would leave for tilings that get no platform; here they always get one.
+struct CompileInfoCommon {
+  int32_t socVersion = 0;
+  uint32_t coreNum = 0;
+  uint64_t ubSize = 0;
+};
+
 template <class T, class U>
 constexpr T CeilDiv(T value, U by) {
   return by == 0 ? value : static_cast<T>((value + by - 1) / by);

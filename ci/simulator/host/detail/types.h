@@ -164,6 +164,8 @@ class AscendString {
   std::string text_;
 };
 
+const char* GetFormatName(Format format);
+
 class TypeUtils {
  public:
   static std::string DataTypeToSerialString(DataType data_type);

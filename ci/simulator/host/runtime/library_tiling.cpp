@@ -69,10 +69,10 @@ uint32_t GetSoftMaxFlashV2MaxTmpSize(const ge::Shape& shape, uint32_t size, uint
   return GetSoftMaxMaxTmpSize(shape, size, false);
 }
 uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& shape, uint32_t size, bool, bool) {
-  return 2 * GetSoftMaxMinTmpSize(shape, size, false);
+  return 3 * GetSoftMaxMinTmpSize(shape, size, false);
 }
 uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape& shape, uint32_t size, bool, bool) {
-  return 2 * GetSoftMaxMaxTmpSize(shape, size, false);
+  return 3 * GetSoftMaxMaxTmpSize(shape, size, false);
 }
 
 void SoftMaxTilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t local_bytes,
@@ -85,13 +85,20 @@ void SoftMaxFlashV2TilingFunc(const ge::Shape& shape, uint32_t, uint32_t max_typ
 }
 void SoftMaxGradTilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t local_bytes,
                            optiling::SoftMaxTiling& tiling, bool) {
-  fill(shape, type_size, local_bytes / 2, tiling);
+  fill(shape, type_size, local_bytes / 3, tiling);
 }
 
 void GetMeanMaxMinTmpSize(uint32_t n, uint32_t, uint32_t accumulate_size, bool, uint32_t& max,
                           uint32_t& min) {
   const uint32_t bytes = n * std::max<uint32_t>(accumulate_size, sizeof(float));
   min = max = (bytes + kRepeatBytes - 1) / kRepeatBytes * kRepeatBytes + kRepeatBytes;
+}
+void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const ge::Shape&,
+                               const ge::Shape& to, uint32_t type_size, bool, uint32_t& max,
+                               uint32_t& min) {
+  const auto elements = static_cast<uint32_t>(std::max<int64_t>(to.GetShapeSize(), 1));
+  min = kRepeatBytes * kBlockBytes / std::max(type_size, 1U);
+  max = std::max(elements * type_size, min);
 }
 void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& max,
                          uint32_t& min) {

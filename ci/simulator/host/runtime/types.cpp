@@ -85,7 +85,7 @@ DataType TypeUtils::SerialStringToDataType(const std::string& text) {
   return DT_UNDEFINED;
 }
 
-std::string TypeUtils::FormatToSerialString(Format format) {
+const char* GetFormatName(Format format) {
   for (const FormatRow& row : kFormats) {
     if (row.format == GetPrimaryFormat(format)) {
       return row.name;
@@ -93,6 +93,7 @@ std::string TypeUtils::FormatToSerialString(Format format) {
   }
   return "RESERVED";
 }
+std::string TypeUtils::FormatToSerialString(Format format) { return GetFormatName(format); }
 
 AscendString TypeUtils::FormatToAscendString(const Format& format) {
   return AscendString(FormatToSerialString(format).c_str());

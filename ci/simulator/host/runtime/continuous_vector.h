@@ -1,0 +1,4 @@
+// Attribute values.
+#pragma once
+
+#include "detail/attrs.h"

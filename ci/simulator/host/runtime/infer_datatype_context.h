@@ -1,0 +1,4 @@
+// Contexts of host functions.
+#pragma once
+
+#include "detail/context.h"

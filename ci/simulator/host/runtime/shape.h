@@ -1,0 +1,4 @@
+// Shapes and tensors.
+#pragma once
+
+#include "detail/shape.h"
