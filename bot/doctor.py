@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
+from ci.errors import InputError
 from ci.trial import Frozen
 
 if TYPE_CHECKING:
@@ -162,6 +163,24 @@ def check_toolkit(home: str | None = None) -> Check:
     )
 
 
+def check_headers(asc_headers: str = "") -> Check:
+    """The real AscendC headers that kernels would be compiled against, if any are named."""
+    from ci.simulator.door.header_tree import chosen_headers, find_header_tree
+
+    try:
+        root = chosen_headers(asc_headers)
+        if root is None:
+            return Check(
+                name="AscendC headers",
+                state="absent",
+                finding="none named: kernels are compiled against our own",
+            )
+        tree = find_header_tree(root)
+    except InputError as problem:
+        return Check(name="AscendC headers", state="missing", finding=str(problem))
+    return Check(name="AscendC headers", state="found", finding=f"{tree.name} in {tree.api}")
+
+
 def check_npu(devices: Path = Path("/dev")) -> Check:
     """An Ascend NPU, by its device nodes."""
     nodes = sorted(p.name for p in devices.glob("davinci[0-9]*"))
@@ -249,8 +268,13 @@ def conclude(checks: tuple[Check, ...]) -> Examination:
     return Examination(checks=checks, ready=not missing, follows=tuple(follows))
 
 
-def examine(models: Path | None = None, *, check_models: bool = False) -> Examination:
-    """Look at this machine; `check_models` asks the configured models, which costs some tokens."""
+def examine(
+    models: Path | None = None, *, check_models: bool = False, asc_headers: str = ""
+) -> Examination:
+    """Look at this machine; `check_models` asks the configured models, which costs some tokens.
+
+    `asc_headers` names real headers, as for evaluate.
+    """
     binutils = "kernels cannot be checked for forbidden symbols and lines cannot be named"
     return conclude(
         (
@@ -264,6 +288,7 @@ def examine(models: Path | None = None, *, check_models: bool = False) -> Examin
             check_program("addr2line", "binutils", binutils, needed=True),
             check_sandbox(),
             check_toolkit(),
+            check_headers(asc_headers),
             check_npu(),
             check_roles(models, ask=check_models),
         )

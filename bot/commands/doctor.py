@@ -25,6 +25,9 @@ class DoctorOptions(Frozen):
         default=False,
         description="Send each configured model one tiny request; else nothing is sent.",
     )
+    asc_headers: str = Field(
+        default="", description="Real AscendC headers to look for, as evaluate takes them."
+    )
 
 
 @options(DoctorOptions)
@@ -37,7 +40,9 @@ def doctor(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     Ends with 1 when something is missing that the simulator cannot do without.
     """
     own = build(DoctorOptions, given)
-    report = examine(own.models, check_models=own.check_models)
+    report = examine(
+        own.models, check_models=own.check_models, asc_headers=own.asc_headers
+    )
     if as_json:
         click.echo(report.model_dump_json(indent=2))
     else:

@@ -10,6 +10,7 @@ from bot.cli import run
 from bot.doctor import (
     Check,
     check_compiler,
+    check_headers,
     check_npu,
     check_program,
     check_python,
@@ -108,3 +109,18 @@ def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out)["ready"] is examine().ready
     assert code == (0 if examine().ready else 1)
     assert os.environ["PATH"]
+
+
+def test_named_headers_are_looked_for(tmp_path: Path) -> None:
+    tree = Path(__file__).parent.parent / "ci" / "simulator" / "header_tree"
+    assert check_headers(str(tree)).state == "found"
+    assert "header_tree " in check_headers(str(tree)).finding
+    missing = check_headers(str(tmp_path))
+    assert missing.state == "missing"
+    assert "holds no AscendC headers" in missing.finding
+    assert not conclude((missing,)).ready
+
+
+def test_headers_are_optional(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASCENDOPT_ASC_HEADERS", raising=False)
+    assert check_headers().state == "absent"
