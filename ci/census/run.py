@@ -16,6 +16,7 @@ from ci.census.model import Row
 from ci.census.worker import Worker
 from ci.discovery import operator_folders
 from ci.errors import InputError
+from ci.simulator.door import open_door
 from ci.simulator.toolchain import Toolchain
 from ci.trial import Frozen
 
@@ -35,6 +36,9 @@ class CensusSettings(Frozen):
     )
     jobs: int = Field(default=2, ge=1, description="Operators tried at a time.")
     device: str = Field(default="910B4", description="Device model (rules/devices).")
+    asc_headers: str = Field(
+        default="", description="Real AscendC headers to compile against, as evaluate takes them."
+    )
     again: Literal["missing", "failed", "all"] = Field(
         default="missing",
         description="Which operators to try: those that the census in --out does not hold yet; also"
@@ -65,7 +69,7 @@ def take_census(
     waiting = [f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings)]
     if waiting:
         # Built here, once: the workers would each build them at the same time.
-        toolchain = Toolchain()
+        toolchain = Toolchain(door=open_door(settings.asc_headers))
         _ = toolchain.machine_runner, toolchain.kernel_prefix
         _ = toolchain.host_prelude, toolchain.host_runtime
     lock = threading.Lock()
@@ -74,7 +78,13 @@ def take_census(
 
     def one(folder: Path) -> None:
         if not hasattr(local, "worker"):
-            local.worker = Worker(top, settings.workloads, settings.device, settings.seconds)
+            local.worker = Worker(
+                top,
+                settings.workloads,
+                settings.device,
+                settings.seconds,
+                settings.asc_headers,
+            )
             with lock:
                 workers.append(local.worker)
         row = local.worker.attempt(folder)

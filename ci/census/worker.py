@@ -20,6 +20,8 @@ from ci.backend.sim import SimulatorBackend
 from ci.census.attempt import attempt
 from ci.census.model import Failure, Row, Stage
 from ci.errors import EnvironmentProblem
+from ci.simulator.door import open_door
+from ci.simulator.toolchain import Toolchain
 
 LAUNCH_SECONDS = 40.0
 """CPU time of one launch in a census."""
@@ -30,10 +32,18 @@ _PROBLEM = "environment problem: "
 class Worker:
     """One process at work for one caller; started when first asked."""
 
-    def __init__(self, top: Path, workloads: Path | None, device: str, seconds: float) -> None:
-        """`seconds` is the wall time that one operator may take."""
+    def __init__(
+        self,
+        top: Path,
+        workloads: Path | None,
+        device: str,
+        seconds: float,
+        asc_headers: str = "",
+    ) -> None:
+        """`seconds` is the wall time that one operator may take; `asc_headers` is what
+        `ci.simulator.door.open_door` takes."""
         self._top = top
-        self._command = [sys.executable, "-m", "ci.census.worker", str(top), device]
+        self._command = [sys.executable, "-m", "ci.census.worker", str(top), device, asc_headers]
         self._command += [str(workloads.resolve())] if workloads is not None else []
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
@@ -108,11 +118,12 @@ def lost(folder: Path, top: Path, why: str) -> Row:
     )
 
 
-def serve(top: Path, device: str, workloads: Path | None) -> None:
+def serve(top: Path, device: str, asc_headers: str, workloads: Path | None) -> None:
     """Answer each folder on stdin with a row on stdout, until there are no more."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what golden functions print goes nowhere
-    backend = SimulatorBackend(device, launch_seconds=LAUNCH_SECONDS)
+    toolchain = Toolchain(door=open_door(asc_headers))
+    backend = SimulatorBackend(device, toolchain=toolchain, launch_seconds=LAUNCH_SECONDS)
     for line in sys.stdin:
         folder = Path(line.rstrip("\n"))
         try:
@@ -127,5 +138,5 @@ def serve(top: Path, device: str, workloads: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    _, given_top, given_device, *rest = sys.argv
-    serve(Path(given_top), given_device, Path(rest[0]) if rest else None)
+    _, given_top, given_device, given_headers, *rest = sys.argv
+    serve(Path(given_top), given_device, given_headers, Path(rest[0]) if rest else None)

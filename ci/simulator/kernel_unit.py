@@ -37,6 +37,8 @@ class KernelVariant:
 
 
 _LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
+_KEY = r"TILING_KEY_IS\s*\(\s*[\w']+\s*\)"
+_KEY_TEST = re.compile(rf"\bif(\s*\(\s*{_KEY}(?:\s*\|\|\s*{_KEY})*\s*\))")
 _SIGNATURE = (
     r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?{name}\s*\((?P<list>[^)]*)\)"
 )
@@ -48,6 +50,12 @@ def without_launches(source: str) -> str:
     """The source with launches (`name<<<…>>>(…);`) blanked to equal length: host-side launchers
     become empty functions. Some launch a kernel of another name, which is not there."""
     return _LAUNCH.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), source)
+
+
+def selecting_keys(source: str) -> str:
+    """The source with tests of nothing but tiling keys made constant: what belongs to other keys is
+    then checked, but its templates are not instantiated, which is most of a compilation."""
+    return _KEY_TEST.sub(r"if constexpr\1", source)
 
 
 def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:

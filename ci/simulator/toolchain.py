@@ -33,7 +33,12 @@ from ci.simulator.host_tiling import (
     prelude_text,
     runtime_sources,
 )
-from ci.simulator.kernel_unit import KernelVariant, translation_unit, without_launches
+from ci.simulator.kernel_unit import (
+    KernelVariant,
+    selecting_keys,
+    translation_unit,
+    without_launches,
+)
 from ci.simulator.source_tree import SOURCE_ENDINGS, lay, lay_operator, neighbours, place_of
 from rules.guards import priced_symbols
 
@@ -299,7 +304,11 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
 
     Leaving the host sources out keeps a kernel's cache entry valid when only the tiling changes.
     """
-    kernel = {f: without_launches(t) for f, t in texts.items() if f.startswith("op_kernel/")}
+    kernel = {
+        f: selecting_keys(without_launches(t))
+        for f, t in texts.items()
+        if f.startswith("op_kernel/")
+    }
     if any("op_host" in text for text in kernel.values()):
         return {**{f: t for f, t in texts.items() if f.startswith("op_host/")}, **kernel}
     return kernel

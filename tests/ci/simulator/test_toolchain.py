@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from ci.simulator.kernel_unit import (
     KernelVariant,
     formats_of,
     kernel_parameters,
+    selecting_keys,
     translation_unit,
     without_launches,
 )
@@ -153,8 +155,6 @@ def test_the_unit_defines_what_the_operator_compiler_would(variant: KernelVarian
 
 
 def test_a_template_kernel_is_instantiated(variant: KernelVariant) -> None:
-    from dataclasses import replace
-
     unit = translation_unit(
         OPERATOR, replace(variant, template_arguments=("half", "3")), OPERATOR.read(KERNEL)
     )
@@ -172,6 +172,29 @@ def test_launchers_are_blanked_to_equal_length() -> None:
     assert len(plain) == len(text)
     assert plain.count("\n") == text.count("\n")
     assert plain.split() == ["void", "f()", "{", "other();", "}"]
+
+
+def test_only_the_selected_tiling_key_is_instantiated(
+    toolchain: Toolchain, variant: KernelVariant
+) -> None:
+    start = "    GET_TILING_DATA(data, tiling);\n"
+    never = 'template <typename T> void never() { static_assert(sizeof(T) == 0, "built"); }\n'
+    text = OPERATOR.read(KERNEL)
+    text = text.replace('extern "C"', f'{never}extern "C"').replace(
+        start, f"{start}    if (TILING_KEY_IS(7) || TILING_KEY_IS(8ULL)) {{ never<float>(); }}\n"
+    )
+    toolchain.compile_kernel(OPERATOR, OPERATOR.texts({KERNEL: text}), variant)
+    with pytest.raises(TrialFailure, match="built"):
+        other = replace(variant, tiling_key=8)
+        toolchain.compile_kernel(OPERATOR, OPERATOR.texts({KERNEL: text}), other)
+
+
+def test_only_tests_of_nothing_but_keys_become_constant() -> None:
+    kept = "if (TILING_KEY_IS(1) && count > 0) {} elif(TILING_KEY_IS(2)) {}"
+    assert selecting_keys(kept) == kept
+    assert selecting_keys("else if(TILING_KEY_IS( KEY_A )) {") == (
+        "else if constexpr(TILING_KEY_IS( KEY_A )) {"
+    )
 
 
 def test_every_dtype_has_a_kernel_type() -> None:
