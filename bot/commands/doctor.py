@@ -40,9 +40,7 @@ def doctor(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     Ends with 1 when something is missing that the simulator cannot do without.
     """
     own = build(DoctorOptions, given)
-    report = examine(
-        own.models, check_models=own.check_models, asc_headers=own.asc_headers
-    )
+    report = examine(own.models, check_models=own.check_models, asc_headers=own.asc_headers)
     if as_json:
         click.echo(report.model_dump_json(indent=2))
     else:
