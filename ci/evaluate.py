@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from ci.backend.base import Backend, Build, CaseRun
+from ci.backend.base import Backend, Build, CaseRun, arrays
 from ci.columns import output_dtypes
 from ci.errors import TrialFailure
 from ci.guard import guard
@@ -23,7 +23,7 @@ from ci.in_place import judged_operator
 from ci.ledger import booked
 from ci.measure import Interval, interval, roofline_us
 from ci.operator import Operator
-from ci.reference import References, arrays, empty_like
+from ci.reference import References, empty_like
 from ci.result import Verification
 from ci.trial import (
     Candidate,

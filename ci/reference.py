@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from ci.backend.base import Array, Backend, Build, Tensors
+from ci.backend.base import Array, Backend, Build, Tensors, arrays
 from ci.columns import output_dtypes
 from ci.dtypes import BY_NAME
 from ci.errors import InputError
@@ -98,17 +98,6 @@ class References:
     def unmodified(self) -> Build:
         """The operator as it stands in the repository, built."""
         return self._backend.build(self._operator, {}, self._workload)
-
-
-def arrays(tensors: tuple[Array | list[Array] | None, ...] | Tensors) -> list[Array]:
-    """All arrays among tensors, tensor lists opened and absent ones left out."""
-    found: list[Array] = []
-    for tensor in tensors:
-        if isinstance(tensor, list):
-            found += tensor
-        elif tensor is not None:
-            found.append(tensor)
-    return found
 
 
 def empty_like(outputs: Tensors) -> Tensors:

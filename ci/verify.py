@@ -68,8 +68,8 @@ def compare_arrays(
         return Compared(
             0, np.inf, f"output {label} has shape {actual.shape}, golden has {golden.shape}"
         )
-    if golden.size == 0:
-        return Compared(0, 0.0)
+    if golden.size == 0 or _identical(actual, golden):
+        return Compared(golden.size, 0.0)
     if np.issubdtype(golden.dtype, np.complexfloating):
         actual, golden = _components(actual), _components(golden)
     error = _error_share(_plain(actual, dtype), _plain(golden, dtype), tolerance)
@@ -86,6 +86,15 @@ def compare_arrays(
         f"golden {_show(golden, dtype, index)}"
     )
     return Compared(golden.size, worst, message, _list_worst(error, actual, golden, dtype))
+
+
+def _identical(actual: Array, golden: Array) -> bool:
+    """Whether two tensors have the same bytes: usual for exact operators, and quick to see."""
+    if actual.dtype != golden.dtype or not (
+        actual.flags.c_contiguous and golden.flags.c_contiguous
+    ):
+        return False
+    return np.array_equal(actual.reshape(-1).view(np.uint8), golden.reshape(-1).view(np.uint8))
 
 
 def _error_share(

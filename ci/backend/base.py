@@ -20,6 +20,17 @@ Array: TypeAlias = npt.NDArray[np.generic]
 Tensors: TypeAlias = list[Array | list[Array] | None]
 
 
+def arrays(tensors: tuple[Array | list[Array] | None, ...] | Tensors) -> list[Array]:
+    """All arrays among tensors, tensor lists opened and absent ones left out."""
+    found: list[Array] = []
+    for tensor in tensors:
+        if isinstance(tensor, list):
+            found += tensor
+        elif tensor is not None:
+            found.append(tensor)
+    return found
+
+
 @dataclass(frozen=True)
 class CaseRun:
     """What one launch gave: outputs, its time samples in µs and the per-pipe profile."""

@@ -16,10 +16,9 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
-from ci.backend.base import Array, Backend, Build, CaseRun, Tensors
+from ci.backend.base import Array, Backend, Build, CaseRun, Tensors, arrays
 from ci.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.operator import Operator
-from ci.reference import arrays
 from ci.simulator.cache import digest
 from ci.trial import Evidence, Fingerprint, Frozen, Outcome, PipeTime
 from ci.workload import Workload, WorkloadCase

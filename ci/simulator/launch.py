@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,12 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from ci.backend.base import Array, Tensors
+from ci.backend.base import Array, Tensors, arrays
 from ci.errors import TrialFailure
 from ci.ledger import book_machine, booked
 from ci.sandbox import Limits, run
+from ci.scratch import scratch
+from ci.simulator.input_files import shared_file
 from ci.simulator.kernel_cores import VECTOR, Cores
 from ci.simulator.kernel_unit import SYSTEM_WORKSPACE
 from ci.simulator.toolchain import operator_lines
@@ -81,14 +82,15 @@ def launch(
 
     Raises TrialFailure(LAUNCH_ERROR, RACE, MEMORY_ERROR or TIMEOUT).
     """
-    with tempfile.TemporaryDirectory(prefix="ascendopt-launch-") as name:
+    moved = sum(a.nbytes for a in arrays((*inputs, *outputs)))
+    with scratch("launch", moved) as name:
         folder = Path(name)
-        request, files = _write_request(folder, device, spec, inputs, outputs, timeline)
+        request, files, shared = _write_request(folder, device, spec, inputs, outputs, timeline)
         with booked("run"):
             done = run(
                 [str(runner), str(request), *map(str, spec.kernels)],
                 cwd=folder,
-                readable=[runner.parent, *(kernel.parent for kernel in spec.kernels)],
+                readable=[runner.parent, *(kernel.parent for kernel in spec.kernels), *shared],
                 writable=[folder],
                 limits=limits,
             )
@@ -119,8 +121,11 @@ def _write_request(
     inputs: Tensors,
     outputs: Tensors,
     timeline: Path | None,
-) -> tuple[Path, list[list[Path]]]:
-    """Write everything the machine reads; answers the request and the files of each output."""
+) -> tuple[Path, list[list[Path]], list[Path]]:
+    """Write everything the machine reads.
+
+    Answers the request, the files of each output, and the input files that lie elsewhere.
+    """
     constants = "".join(f"{name}\t{value!r}\n" for name, value in device.constants.items())
     (folder / "constants").write_text(constants)
     (folder / "tiling").write_bytes(spec.tiling)
@@ -134,8 +139,9 @@ def _write_request(
         f"tiling\t{folder / 'tiling'}",
         f"workspace\t{max(spec.workspace, SYSTEM_WORKSPACE + 32)}",
     ]
+    shared: list[Path] = []
     for index, tensor in enumerate(inputs):
-        lines += _argument("input", folder / f"input{index}", tensor)
+        lines += _input(folder / f"input{index}", tensor, shared)
     files: list[list[Path]] = []
     for index, tensor in enumerate(outputs):
         stem = folder / f"output{index}"
@@ -145,14 +151,14 @@ def _write_request(
             continue
         if index in spec.initial and isinstance(tensor, np.ndarray):
             np.full(tensor.shape, spec.initial[index]).astype(tensor.dtype).tofile(stem)
-        lines += _argument("output", stem, tensor)
+        lines += _output(stem, tensor)
         files.append(_parts(stem, tensor))
     lines.append(f"report\t{folder / 'report.json'}")
     if timeline:
         lines.append(f"timeline\t{folder / 'timeline.jsonl'}")
     request = folder / "request"
     request.write_text("\n".join(lines) + "\n")
-    return request, files
+    return request, files, shared
 
 
 def _parts(stem: Path, tensor: Array | list[Array] | None) -> list[Path]:
@@ -162,22 +168,39 @@ def _parts(stem: Path, tensor: Array | list[Array] | None) -> list[Path]:
     return [stem]
 
 
-def _argument(role: str, stem: Path, tensor: Array | list[Array] | None) -> list[str]:
-    """Request lines of one kernel argument; an input's bytes are written beside."""
+def _input(stem: Path, tensor: Array | list[Array] | None, shared: list[Path]) -> list[str]:
+    """Request lines of one input; its bytes are in a file of `shared`, or written beside."""
     if tensor is None:
         return ["arg\tnull"]
     if isinstance(tensor, list):
-        lines = [f"list\t{role}\t{len(tensor)}"]
-        for number, item in enumerate(tensor):
-            path = Path(f"{stem}.{number}")
-            if role == "input":
-                np.ascontiguousarray(item).tofile(path)
-            shape = ",".join(str(n) for n in item.shape)
-            lines.append(f"item\t{path}\t{item.nbytes}\t{shape}")
+        lines = [f"list\tinput\t{len(tensor)}"]
+        for path, item in zip(_parts(stem, tensor), tensor, strict=True):
+            lines.append(_item(_input_file(path, item, shared), item))
         return lines
-    if role == "input":
-        np.ascontiguousarray(tensor).tofile(stem)
-    return [f"arg\t{role}\t{stem}\t{tensor.nbytes}"]
+    return [f"arg\tinput\t{_input_file(stem, tensor, shared)}\t{tensor.nbytes}"]
+
+
+def _input_file(path: Path, tensor: Array, shared: list[Path]) -> Path:
+    known = shared_file(tensor)
+    if known is not None:
+        shared.append(known)
+        return known
+    np.ascontiguousarray(tensor).tofile(path)
+    return path
+
+
+def _output(stem: Path, tensor: Array | list[Array] | None) -> list[str]:
+    """Request lines of one output."""
+    if tensor is None:
+        return ["arg\tnull"]
+    if isinstance(tensor, list):
+        items = zip(_parts(stem, tensor), tensor, strict=True)
+        return [f"list\toutput\t{len(tensor)}", *(_item(path, item) for path, item in items)]
+    return [f"arg\toutput\t{stem}\t{tensor.nbytes}"]
+
+
+def _item(path: Path, tensor: Array) -> str:
+    return f"item\t{path}\t{tensor.nbytes}\t{','.join(map(str, tensor.shape))}"
 
 
 def _bytes(tensor: Array | list[Array] | None) -> int:

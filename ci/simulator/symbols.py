@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from ci.errors import EnvironmentProblem
+from ci.simulator.elf import dynamic_symbols
 from ci.trial import Evidence
 from rules.guards import allowed_symbols, priced_symbols
 
@@ -52,32 +52,20 @@ def check_symbols(
 @lru_cache(maxsize=8)
 def instructions(machine_runner: Path) -> frozenset[str]:
     """Symbols of the machine's instructions and hooks."""
-    names = _nm(machine_runner, "--defined-only")
+    names = dynamic_symbols(machine_runner, defined=True)
     return frozenset(n for n in names if not _INTERNAL.match(n))
 
 
 @lru_cache(maxsize=512)
 def undefined_symbols(library: Path) -> tuple[str, ...]:
     """What a shared library leaves to its loader, without version suffixes."""
-    return tuple(sorted(_nm(library, "--undefined-only")))
+    return tuple(sorted(dynamic_symbols(library, defined=False)))
 
 
 @lru_cache(maxsize=512)
 def defined_symbols(library: Path) -> tuple[str, ...]:
     """What a shared library shows."""
-    return tuple(sorted(_nm(library, "--defined-only")))
-
-
-def _nm(file: Path, which: str) -> set[str]:
-    done = subprocess.run(
-        ["nm", "-D", "--format=posix", which, str(file)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
-    if done.returncode:
-        raise EnvironmentProblem(f"nm cannot read {file.name}: {done.stderr.strip()[:200]}")
-    return {line.split(" ", 1)[0].split("@", 1)[0] for line in done.stdout.splitlines() if line}
+    return tuple(sorted(dynamic_symbols(library, defined=True)))
 
 
 def _demangle(names: list[str]) -> list[str]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ci.operator import Operator
+from ci.scratch import scratch
 from ci.simulator.block_table import TABLE as BLOCK_TABLE
 from ci.simulator.block_table import write_block_table
 from ci.simulator.cache import BuildCache, digest, digest_tree
@@ -73,9 +73,10 @@ KINDS = ("kernel", "host", "object", "machine", "kernel_prefix", "host_prelude")
 KERNEL_LINK = (
     "-shared", "-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
     "-Wl," + ",".join(f"--wrap={name}" for name in priced_symbols()),
-    "kernel.o", "-o", "kernel.so",
+    "-nodefaultlibs", "-o", "kernel.so", "-lgcc",
 )  # fmt: skip
-"""Links without the sanitizers' libraries: the machine offers their hooks."""
+"""Links without libraries: the machine has what a kernel may use of them, the hooks of the
+instrumentation among it. Looking them up would take the linker six times as long."""
 
 
 class Toolchain:
@@ -193,16 +194,13 @@ class Toolchain:
             f"-I{prefix}",
             "-include",
             str(prefix / "prefix.h"),
-            "-c",
             "kernel_unit.cpp",
-            "-o",
-            "kernel.o",
+            *KERNEL_LINK,
         ]
         key = digest(
             [
                 compiler_version(),
                 *arguments,  # the prefix's path among them stands for the headers
-                *KERNEL_LINK,
                 BLOCK_TABLE,
                 unit,
                 *self._shared(operator),
@@ -211,13 +209,12 @@ class Toolchain:
         )
 
         def make(folder: Path) -> None:
-            with tempfile.TemporaryDirectory(prefix="ascendopt-build-") as name:
+            with scratch("build") as name:
                 place = lay_operator(Path(name).resolve(), operator, laid)
                 lay(place, {"kernel_unit.cpp": unit})
                 readable = [*self.door.readable, prefix, *operator.include_folders]
                 named = [f"-ffile-prefix-map={place}=.", *arguments]
                 compile_candidate(named, place, [Path(name).resolve(), *readable], "kernel")
-                compile_candidate(KERNEL_LINK, place, [], "kernel")
                 shutil.copy(place / "kernel.so", folder)
                 write_block_table(folder / "kernel.so")
 
@@ -263,7 +260,7 @@ class Toolchain:
         )
 
         def make(folder: Path) -> None:
-            with tempfile.TemporaryDirectory(prefix="ascendopt-build-") as name:
+            with scratch("build") as name:
                 place = lay_operator(Path(name).resolve(), operator, laid)
                 readable = [Path(name).resolve(), HOST, self.host_prelude]
                 readable += [*operator.include_folders, *self.host_runtime]
@@ -323,7 +320,12 @@ def operator_line(program: Path, offset: str) -> tuple[str, int]:
 
 
 def operator_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int]]:
-    """`operator_line` of several addresses with one call of addr2line."""
+    """`operator_line` of several addresses with one call of addr2line, remembered."""
+    return list(_operator_lines(program, tuple(offsets)))
+
+
+@lru_cache(maxsize=256)
+def _operator_lines(program: Path, offsets: tuple[str, ...]) -> list[tuple[str, int]]:
     if not offsets:
         return []
     # A return address belongs to the instruction before it.

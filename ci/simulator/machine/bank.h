@@ -15,6 +15,11 @@ struct BankOperand {
     uint32_t repeat_stride;
     uint8_t blocks;
     bool write;
+    bool operator==(const BankOperand& other) const {
+        return offset == other.offset && block_stride == other.block_stride &&
+               repeat_stride == other.repeat_stride && blocks == other.blocks &&
+               write == other.write;
+    }
 };
 
 // Extra cycles over `repeats` repeats: two reads (or two writes) in one bank group take turns; a

@@ -1,6 +1,9 @@
 #include "gm.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -63,6 +66,24 @@ uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8
     allocations.push_back({next, bytes, usable, role, name});
     next += (mapped + GUARD + GUARD - 1) / GUARD * GUARD;
     return static_cast<uint8_t*>(memory);
+}
+
+uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std::string& name) {
+    uint8_t* memory = allocate_gm(bytes, role, name, 0);
+    const int descriptor = open(file.c_str(), O_RDONLY);
+    struct stat about {};
+    if (descriptor < 0 || fstat(descriptor, &about) != 0 ||
+        static_cast<uint64_t>(about.st_size) < bytes)
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The file %s has fewer than %llu bytes.",
+             file.c_str(), static_cast<unsigned long long>(bytes));
+    // Read-only at first: the pages of a writable mapping would all be copied at once.
+    if (bytes > 0 && (mmap(memory, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE,
+                           descriptor, 0) != memory ||
+                      mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0))
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The file %s cannot be mapped.",
+             file.c_str());
+    close(descriptor);
+    return memory;
 }
 
 void mark_output(const uint8_t* address) {

@@ -16,6 +16,10 @@ enum class GmRole : uint8_t { INPUT, OUTPUT, WORKSPACE, TILING, LIST };
 // `fill`, with unmapped memory around. Rounded up to 32 bytes plus 32, as the runtime pads.
 uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8_t fill);
 
+// The same for what a file holds. Its pages are shared with it until they are written; what is
+// written stays here. A file with fewer bytes ends the launch.
+uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std::string& name);
+
 // The allocation at this address is (also) an output: writing it is expected.
 void mark_output(const uint8_t* address);
 

@@ -1,3 +1,4 @@
+#pragma GCC optimize("O3")
 #include "hazard.h"
 
 #include <algorithm>
@@ -16,6 +17,20 @@ uint32_t end_block(uint32_t offset, uint32_t bytes) {
 
 uint64_t end_of(const Transfer& span) {
     return span.start + uint64_t(span.count - 1) * span.stride + span.length;
+}
+
+// The two scans that nearly every instruction is through with: shadows of a whole tile, mostly
+// written by one record or read before what the pipe has waited for. Both run over eight blocks at
+// a time.
+bool all_equal(const uint32_t* tags, uint32_t count) {
+    uint32_t different = 0;
+    for (uint32_t i = 1; i < count; ++i) different |= tags[i] ^ tags[0];
+    return different == 0;
+}
+uint32_t latest(const uint32_t* tags, uint32_t count) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; ++i) most = std::max(most, tags[i]);
+    return most;
 }
 
 // Does one burst [low, high) meet any burst of `span`?
@@ -83,9 +98,13 @@ void Hazards::need(int pipe, uint32_t record, Hazard kind, uint64_t address, boo
 
 void Hazards::read_ub(uint32_t offset, uint32_t bytes) {
     const Clock& clock = current->clocks[pipe_];
-    const uint32_t end = end_block(offset, bytes);
+    const uint32_t start = first_block(offset);
+    uint32_t end = end_block(offset, bytes);
+    // Equal tags give the same answer: the first block stands for all.
+    if (end > start && all_equal(&current->local->writer[start], end - start))
+        end = start + 1;
     uint32_t known = 0;
-    for (uint32_t block = first_block(offset); block < end; ++block) {
+    for (uint32_t block = start; block < end; ++block) {
         const uint32_t record = current->local->writer[block];
         if (record == known) continue;
         known = record;
@@ -99,8 +118,11 @@ void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
     const Clock& clock = current->clocks[pipe_];
     const uint32_t start = first_block(offset);
     const uint32_t end = end_block(offset, bytes);
+    const bool one_writer =
+        end > start && all_equal(&current->local->writer[start], end - start);
+    const uint32_t writers_end = one_writer ? start + 1 : end;
     uint32_t known = 0;
-    for (uint32_t block = start; block < end; ++block) {
+    for (uint32_t block = start; block < writers_end; ++block) {
         const uint32_t record = current->local->writer[block];
         if (record == known) continue;
         known = record;
@@ -115,6 +137,7 @@ void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
         const int pipe = READER_PIPE[index];
         if (pipe == pipe_) continue;
         const uint32_t seen = clock.seen[pipe];
+        if (latest(&current->local->reader[index][start], end - start) <= seen) continue;
         for (uint32_t block = start; block < end; ++block)
             if (current->local->reader[index][block] > seen)
                 need(pipe, current->local->reader[index][block], Hazard::WRITE_AFTER_READ,

@@ -10,6 +10,8 @@
 namespace dav {
 namespace {
 
+constexpr int MOST_BANKS = 4;  // operands that bank conflicts are looked for in
+
 // Calls visit(offset, bytes) for the contiguous ranges that an operand touches.
 template <typename Visit>
 void for_each_range(const VectorOperand& operand, uint32_t offset, uint32_t repeats, Visit visit) {
@@ -62,6 +64,34 @@ uint64_t extent(const VectorOperand& operand, uint32_t repeats) {
     return std::max(last, before) * BLOCK_BYTES;
 }
 
+// Bank conflicts of the same operands over the same repeats are the same: a kernel's loop asks for
+// few of them again and again.
+float conflict_cycles(const BankOperand* operands, int count, uint32_t repeats, float read_write) {
+    struct Known {
+        BankOperand operands[MOST_BANKS];
+        int count = -1;
+        uint32_t repeats = 0;
+        float cycles = 0;
+    };
+    constexpr uint32_t ENTRIES = 256;
+    static Known known[ENTRIES];
+    uint32_t hash = repeats * 31 + static_cast<uint32_t>(count);
+    for (int i = 0; i < count; ++i) {
+        const BankOperand& one = operands[i];
+        hash = hash * 0x9e3779b1u + (one.offset >> 5) + one.repeat_stride * 977 +
+               one.block_stride * 131 + one.blocks * 7 + one.write;
+    }
+    Known& entry = known[(hash ^ hash >> 15) % ENTRIES];
+    bool same = entry.count == count && entry.repeats == repeats;
+    for (int i = 0; same && i < count; ++i) same = operands[i] == entry.operands[i];
+    if (same) return entry.cycles;
+    std::copy(operands, operands + count, entry.operands);
+    entry.count = count;
+    entry.repeats = repeats;
+    entry.cycles = bank_conflict_cycles(operands, count, repeats, read_write);
+    return entry.cycles;
+}
+
 }  // namespace
 
 void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
@@ -73,7 +103,6 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     // Gathers have an operand for each range they touch.
     static std::vector<uint32_t> offsets;
     offsets.assign(static_cast<size_t>(count), 0);
-    constexpr int MOST_BANKS = 4;
     BankOperand banks[MOST_BANKS];
     int bank_count = 0;
     Hazards hazards(V, mnemonic, site);
@@ -103,7 +132,7 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     // A slow instruction hides the conflicts of its operands: it reads less often.
     const float work = cost.cycles * static_cast<float>(repeats);
     const float access = static_cast<float>(repeats) +
-                         bank_conflict_cycles(banks, bank_count, repeats, read_write);
+                         conflict_cycles(banks, bank_count, repeats, read_write);
     record.conflict = std::max(0.0f, access - std::max(work, static_cast<float>(repeats)));
     record.occupancy = std::max(floor_cycles, std::max(work, access) + extra_cycles);
     record.latency = cost.latency;

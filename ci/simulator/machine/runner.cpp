@@ -46,10 +46,13 @@ void write_file(const std::string& path, const uint8_t* from, uint64_t bytes) {
 }
 
 void place(TensorFile& tensor, bool input, const std::string& name) {
-    const GmRole role = input ? GmRole::INPUT : GmRole::OUTPUT;
-    tensor.address = allocate_gm(tensor.bytes, role, name, input ? 0 : UNWRITTEN);
+    if (input) {
+        tensor.address = map_gm(tensor.file, tensor.bytes, GmRole::INPUT, name);
+        return;
+    }
+    tensor.address = allocate_gm(tensor.bytes, GmRole::OUTPUT, name, UNWRITTEN);
     // An output whose file is there has initial values.
-    if (input || file_size(tensor.file) == tensor.bytes)
+    if (file_size(tensor.file) == tensor.bytes)
         read_file(tensor.file, tensor.address, tensor.bytes);
 }
 

@@ -71,10 +71,7 @@ VectorOperand Lanes::packed(const void* address, unsigned bits_per_lane, bool wr
     return operand;
 }
 
-const void* view(const uint8_t* base, Step step, uint32_t iteration, unsigned bytes,
-                 void* scratch) {
-    base += size_t(iteration) * step.repeat * BLOCK_BYTES;
-    if (step.block == 1) return base;
+const void* view_gathered(const uint8_t* base, Step step, unsigned bytes, void* scratch) {
     auto* room = static_cast<uint8_t*>(scratch);
     for (unsigned done = 0; done < bytes; done += BLOCK_BYTES) {
         std::memcpy(room + done, base, BLOCK_BYTES);

@@ -68,8 +68,12 @@ class Lanes {
 
 // `bytes` of iteration `iteration`, contiguous: in place when the blocks are adjacent, else copied
 // to `scratch` (256 bytes).
-const void* view(const uint8_t* base, Step step, uint32_t iteration, unsigned bytes,
-                 void* scratch);
+const void* view_gathered(const uint8_t* base, Step step, unsigned bytes, void* scratch);
+inline const void* view(const uint8_t* base, Step step, uint32_t iteration, unsigned bytes,
+                        void* scratch) {
+    base += size_t(iteration) * step.repeat * BLOCK_BYTES;
+    return step.block == 1 ? base : view_gathered(base, step, bytes, scratch);
+}
 // Writes the active lanes of `lanes` (elements of `bits` bits) to the destination.
 void store(uint8_t* base, Step step, uint32_t iteration, const void* lanes, const Active& active,
            unsigned bits);
@@ -134,6 +138,12 @@ inline void apply(F f, D* out, unsigned count, const S*... sources) {
     }
 }
 
+// Whether two operands of an iteration share no byte, or are the same bytes.
+inline bool apart(const uint8_t* out, unsigned bytes, const void* source, unsigned source_bytes) {
+    const auto* in = static_cast<const uint8_t*>(source);
+    return out + bytes <= in || in + source_bytes <= out || (out == in && bytes == source_bytes);
+}
+
 template <class T>
 struct Source {
     T* address;
@@ -171,19 +181,27 @@ void elementwise(const char* mnemonic, const char* dtype, void* site, uint32_t r
     const Step steps[N + 1] = {sources.step..., Step{}};
     constexpr unsigned bits[N + 1] = {BITS<S>..., 0};
     alignas(32) uint8_t scratch[N + 1][REPEAT_BYTES];
-    alignas(32) D result[MAX_LANES];
+    alignas(32) D gathered[MAX_LANES];
+    D* result = gathered;
     const void* in[N + 1] = {};
     const auto call = [&](unsigned count, auto indices) {
         invoke(body, result, count, in, indices, static_cast<const S*>(nullptr)...);
     };
+    constexpr unsigned width = REPEAT_BYTES * 8 / widest<D, S...>();
     for (uint32_t r = 0; r < lanes.repeats(); r++) {
         const Active& active = lanes.at(r);
-        for (size_t k = 0; k < N; k++)
+        uint8_t* const place = out + size_t(r) * dst_step.repeat * BLOCK_BYTES;
+        // All lanes into adjacent blocks that no source shares in part: nothing to put together.
+        bool direct = active.prefix && active.reach == width && dst_step.block == 1;
+        for (size_t k = 0; k < N; k++) {
             in[k] = view(bases[k], steps[k], r, (active.reach * bits[k] + 7) / 8, scratch[k]);
+            direct = direct && apart(place, width * BITS<D> / 8, in[k], width * bits[k] / 8);
+        }
+        result = direct ? reinterpret_cast<D*>(place) : gathered;
         call(active.reach, std::index_sequence_for<S...>{});
         if constexpr (std::is_same_v<D, half> || std::is_same_v<D, bfloat16_t>)
             saturate_if_asked(result, active.reach);
-        store(out, dst_step, r, result, active, BITS<D>);
+        if (!direct) store(out, dst_step, r, result, active, BITS<D>);
     }
 }
 

@@ -78,7 +78,7 @@ class AscendCBench(MachineBench):
                 cwd=stem,
             )
             assert done.returncode == 0, done.stderr
-            subprocess.run(["g++", *KERNEL_LINK], check=True, cwd=stem)
+            subprocess.run(["g++", "kernel.o", *KERNEL_LINK], check=True, cwd=stem)
         return library
 
     def rows(

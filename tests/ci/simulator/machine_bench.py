@@ -65,7 +65,7 @@ class MachineBench:
             flags = [*KERNEL_FLAGS, *CORE_FLAGS["vector"], f"-I{MACHINE}"]
             compile_command = ["g++", *flags, "-c", "kernel.cpp"]
             subprocess.run([*compile_command, "-o", "kernel.o"], check=True, cwd=stem)
-            subprocess.run(["g++", *KERNEL_LINK], check=True, cwd=stem)
+            subprocess.run(["g++", "kernel.o", *KERNEL_LINK], check=True, cwd=stem)
             write_block_table(library)
         return library
 

@@ -1,0 +1,49 @@
+"""The dynamic symbols of a 64-bit little-endian ELF file, without starting a program for it."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from ci.errors import EnvironmentProblem
+
+_DYNSYM = 11  # section type SHT_DYNSYM
+_UNDEFINED = 0  # section index SHN_UNDEF
+_LOCAL = 0  # binding STB_LOCAL
+
+
+def dynamic_symbols(file: Path, *, defined: bool) -> set[str]:
+    """Names that the file offers to the loader (`defined`), or that it asks of it.
+
+    Raises EnvironmentProblem when the file is no such ELF file.
+    """
+    data = file.read_bytes()
+    try:
+        return _read(data, defined)
+    except (struct.error, IndexError, ValueError) as problem:
+        raise EnvironmentProblem(
+            f"{file.name} cannot be read as a shared library for this machine: {problem}"
+        ) from problem
+
+
+def _read(data: bytes, defined: bool) -> set[str]:
+    if data[:6] != b"\x7fELF\x02\x01":
+        raise ValueError("it is no 64-bit little-endian ELF file")
+    (sections_at,) = struct.unpack_from("<Q", data, 40)
+    size, count = struct.unpack_from("<HH", data, 58)
+    sections = [
+        struct.unpack_from("<IIQQQQIIQQ", data, sections_at + number * size)
+        for number in range(count)
+    ]
+    names: set[str] = set()
+    for _, kind, _, _, offset, length, link, _, _, entry in sections:
+        if kind != _DYNSYM:
+            continue
+        _, _, _, _, text_at, text_length, *_ = sections[link]
+        texts = data[text_at : text_at + text_length]
+        for at in range(offset + entry, offset + length, entry):
+            name, info, _, section = struct.unpack_from("<IBBH", data, at)
+            if info >> 4 != _LOCAL and (section != _UNDEFINED) is defined:
+                end = texts.index(b"\0", name)
+                names.add(texts[name:end].decode("utf-8", errors="replace"))
+    return names

@@ -1,0 +1,44 @@
+"""Input tensors as files that the machine maps, written once for all launches that read them.
+
+The evaluator keeps the inputs of a case and seed, read-only, for the whole run, so their files
+can be kept too. The machine maps them privately: what a kernel writes into an input stays in its
+launch.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import weakref
+from pathlib import Path
+
+import numpy as np
+
+from ci.backend.base import Array
+
+_files: dict[int, tuple[Path, tempfile.TemporaryDirectory[str]]] = {}
+"""By the array's identity, for as long as the array lives."""
+
+_lock = threading.RLock()  # a collected array may call `_forget` in the midst of `shared_file`
+
+
+def shared_file(tensor: Array) -> Path | None:
+    """The file with a read-only tensor's bytes; None for one that may still change."""
+    if tensor.flags.writeable:
+        return None
+    with _lock:
+        if id(tensor) not in _files:
+            # On a disk's file system: its pages are mapped in large pieces, those of one in
+            # memory one by one.
+            folder = tempfile.TemporaryDirectory(prefix="ascendopt-input-")
+            path = Path(folder.name) / "tensor"
+            np.ascontiguousarray(tensor).tofile(path)
+            _files[id(tensor)] = path, folder
+            weakref.finalize(tensor, _forget, id(tensor))
+        return _files[id(tensor)][0]
+
+
+def _forget(identity: int) -> None:
+    with _lock:
+        _, folder = _files.pop(identity)
+    folder.cleanup()
