@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from ci.simulator.vector_table import INSTRUCTIONS, Instruction
+from ci.simulator.vector_rows.window import Whole
+from ci.simulator.vector_table import INSTRUCTIONS, WHOLE, Instruction
 
 _TYPES = {
     "half": "f16", "float": "f32", "bfloat16_t": "bf16", "int4b_t": "s4", "int8_t": "s8",
@@ -14,9 +15,10 @@ _TYPES = {
 
 _HEAD = """# Vector instructions
 
-What each instruction of the simulated vector unit computes. The element-by-element ones stand in
-one table, `ci/simulator/vector_table.py`, whose numpy meanings the tests hold against the machine
-with random operands; this page is generated from it.
+What each instruction of the simulated vector unit computes. All of them stand in one table,
+`ci/simulator/vector_table.py`, with their meaning in numpy. Tests draw operands, shapes, masks,
+strides, modes and special values for every row and compare the machine with it; this page is
+generated from it. *Assumption* tells what no public document says.
 
 ## How an instruction walks over its operands
 
@@ -39,63 +41,51 @@ with random operands; this page is generated from it.
 Types are written destination ← sources. Fused results and those of the mathematical functions may
 differ from the correctly rounded value by one unit in the last place.
 
-| instruction | types | result |
-|---|---|---|
+| instruction | types | result | assumption |
+|---|---|---|---|
+"""
+
+_MIDDLE = """
+## The others
+
+| instruction | types | result | assumption |
+|---|---|---|---|
 """
 
 _TAIL = """
-## The others
+## Assumptions
 
-| instruction | result |
-|---|---|
-| vcadd | the sum of an iteration's active lanes as a binary tree over neighbours, each node \
-rounded to the element type; in accumulating mode the total of all iterations goes to ACC_VAL and \
-memory is left alone |
-| vcmax, vcmin | the extreme of an iteration with its lowest index; the extreme over all \
-iterations goes to MAX_MIN_CNT with its index over all lanes; a NaN wins |
-| vcgadd, vcgmax, vcgmin | one result a 32-byte block; blocks without an active lane keep theirs |
-| vcpadd | one sum a pair of neighbours |
-| vcmpv, vcmpvs | one bit a lane, packed; the mask is ignored |
-| vcmp | one bit a lane into CMPMASK; inactive lanes keep theirs |
-| vsel | src0 where the bit is set, else the alternative: mode 0 takes its bits from CMPMASK, \
-mode 1 from memory with CMPMASK's first element as the alternative, mode 2 from the address \
-that CMPMASK holds |
-| vector_dup, vcopy | the scalar, or the source, in every active lane |
-| vbrcb | eight elements an iteration, each filling a block |
-| vgather, vgatherb | elements (blocks) at byte offsets from a base |
-| vreducev2 | the elements that a pattern or a bit table keeps, one after the other; RSVD_CNT \
-counts them |
-| scatter_vnchwconv | sixteen blocks, rows to columns; with a single iteration the strides are \
-added to the first addresses already |
-| vtranspose | a 16 by 16 matrix of 16-bit elements |
-| v4dtrans | NCHW to NHWC and back |
-| vbitsort | 32 scores and indices an iteration as (score, index) pairs, descending and stable |
-| vmrgsort4 | up to four sorted lists of pairs into one; the earlier list wins among equals; \
-VMS4_SR counts what was taken of each |
-| vconv_deq, vconv_deqs162b8, vconv_vdeqs162b8 | conversions with the scale (and offset) of \
-DEQSCALE, rounded to nearest even |
-
-Where Huawei's public documentation is silent the choice made is told as an assumption at the top \
-of the source file, `ci/simulator/machine/vector_*.cpp`. Two of them matter most. The reciprocal \
-instructions vrec and vrsqrt give estimates: the documentation says that their errors exceed \
-1/1000 for half and 1/10000 for float, so the machine keeps eight fraction bits, and a kernel \
+Where Huawei's public documentation is silent the choice made stands in the tables' last column, and
+at the top of the source file, `ci/simulator/machine/vector_*.cpp`. Two of them matter most. The
+reciprocal instructions vrec and vrsqrt give estimates: the documentation says that their errors
+exceed 1/1000 for half and 1/10000 for float, so the machine keeps eight fraction bits, and a kernel
 that needs more fails here as it would on the chip. Additions and products of integers wrap.
 """
 
 
 def page() -> str:
     """The page's Markdown."""
-    rows = []
+    element = []
     for _, group in groupby(sorted(INSTRUCTIONS, key=_key), key=_key):
         members = list(group)
         types = ", ".join(f"{_TYPES[row.dst]} ← {_TYPES[row.src]}" for row in members)
-        rows.append(f"| {members[0].mnemonic} | {types} | {_escaped(members[0].formula)} |")
-    return _HEAD + "\n".join(rows) + "\n" + _TAIL
+        element.append(_line(members[0].mnemonic, types, members[0].formula, members[0].assumption))
+    whole = []
+    for _, others in groupby(sorted(WHOLE, key=_whole_key), key=_whole_key):
+        rows = list(others)
+        types = ", ".join(_TYPES[row.dtype] for row in rows)
+        whole.append(_line(rows[0].mnemonic + rows[0].variant, types, rows[0].formula,
+                           rows[0].assumption))  # fmt: skip
+    return _HEAD + "".join(element) + _MIDDLE + "".join(whole) + _TAIL
 
 
-def _key(row: Instruction) -> tuple[str, str]:
-    return row.mnemonic, row.formula
+def _key(row: Instruction) -> tuple[str, str, str]:
+    return row.mnemonic, row.formula, row.assumption
 
 
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
+def _whole_key(row: Whole) -> tuple[str, str, str]:
+    return row.mnemonic, row.variant, row.formula
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

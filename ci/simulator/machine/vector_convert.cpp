@@ -154,20 +154,25 @@ struct Quantisation {
     }
 };
 
+// The table of sixteen sets; the register holds its address in units of 32 bytes.
+VectorOperand quantisation_table() {
+    VectorOperand operand{};
+    operand.address =
+        reinterpret_cast<const void*>(vector_state().dequantize_scale * BLOCK_BYTES);
+    operand.span = 16 * sizeof(uint64_t);
+    return operand;
+}
+
 // Sixteen parameter sets (one a position in the block) or the same one sixteen times.
 template <class D, bool PER_POSITION>
 void load_quantisation(Quantisation* sets, void* site) {
     const uint64_t config = vector_state().dequantize_scale;
     if constexpr (PER_POSITION) {
-        // The register holds the table's address in units of 32 bytes.
-        const auto* table = reinterpret_cast<const void*>(config * BLOCK_BYTES);
-        VectorOperand operand{};
-        operand.address = table;
-        operand.span = 16 * sizeof(uint64_t);
-        if (!inside_ub(table, operand.span))
-            issue_vector("vconv", "vdeqs162b8", 1, &operand, 1, site);
+        const VectorOperand table = quantisation_table();
+        if (!inside_ub(table.address, table.span))
+            issue_vector("vconv", "vdeqs162b8", 1, &table, 1, site);
         uint64_t configs[16];
-        std::memcpy(configs, ub_address(table), sizeof(configs));
+        std::memcpy(configs, ub_address(table.address), sizeof(configs));
         for (int i = 0; i < 16; i++) sets[i] = Quantisation(configs[i]);
     } else {
         for (int i = 0; i < 16; i++) sets[i] = Quantisation(config);
@@ -185,10 +190,12 @@ void dequantise(const char* mnemonic, const char* dtype, void* site, uint32_t re
         Quantisation(0), Quantisation(0), Quantisation(0), Quantisation(0)};
     load_quantisation<D, PER_POSITION>(sets, site);
     const Lanes lanes(MAX_LANES, repeat);
-    const VectorOperand operands[] = {
+    VectorOperand operands[] = {
         lanes.operand(dst, dst_step, 16, true), lanes.operand(a.address, a.step, 16, false),
-        lanes.operand(b ? b->address : a.address, b ? b->step : a.step, 16, false)};
-    issue_vector(mnemonic, dtype, lanes.empty() ? 0 : lanes.repeats(), operands, b ? 3 : 2, site);
+        lanes.operand(b ? b->address : a.address, b ? b->step : a.step, 16, false), {}};
+    int count = b ? 3 : 2;
+    if constexpr (PER_POSITION) operands[count++] = quantisation_table();
+    issue_vector(mnemonic, dtype, lanes.empty() ? 0 : lanes.repeats(), operands, count, site);
     if (lanes.empty()) return;
     uint8_t* const out = ub_address(dst);
     const uint8_t* const base_a = ub_address(a.address);

@@ -231,23 +231,40 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
 
 }  // namespace
 
+namespace {
+
+// Elements are moved as words of their size: saturation (CTRL[48]) is for results of arithmetic.
+template <class T>
+using Word = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
+template <class T>
+Word<T> word_of(T value) {
+    Word<T> word;
+    std::memcpy(&word, &value, sizeof(word));
+    return word;
+}
+
+}  // namespace
+
 #define DUPLICATE(T)                                                                              \
     void vector_dup(T* dst, T value, uint8_t repeat, uint16_t dst_block, uint16_t,                \
                     uint16_t dst_repeat, uint16_t) {                                              \
         elementwise(                                                                              \
             "vector_dup", dtype_name<T>(), DAV_SITE, repeat,                                      \
-            [value](T* out, unsigned count) { std::fill(out, out + count, value); }, dst,         \
-            {dst_block, dst_repeat});                                                             \
+            [word = word_of(value)](Word<T>* out, unsigned count) {                               \
+                std::fill(out, out + count, word);                                                \
+            },                                                                                    \
+            reinterpret_cast<Word<T>*>(dst), {dst_block, dst_repeat});                            \
     }
 #define COPY(T)                                                                                   \
     void vcopy(T* dst, T* src, uint8_t repeat, uint16_t dst_block, uint16_t src_block,            \
                uint16_t dst_repeat, uint16_t src_repeat) {                                        \
         elementwise(                                                                              \
             "vcopy", dtype_name<T>(), DAV_SITE, repeat,                                           \
-            [](T* out, unsigned count, const T* in) {                                             \
-                std::memcpy(static_cast<void*>(out), in, count * sizeof(T));                      \
+            [](Word<T>* out, unsigned count, const Word<T>* in) {                                 \
+                std::memmove(out, in, count * sizeof(T));                                         \
             },                                                                                    \
-            dst, {dst_block, dst_repeat}, Source<T>{src, {src_block, src_repeat}});               \
+            reinterpret_cast<Word<T>*>(dst), {dst_block, dst_repeat},                             \
+            Source<Word<T>>{reinterpret_cast<Word<T>*>(src), {src_block, src_repeat}});           \
     }
 #define BROADCAST(T)                                                                              \
     void vbrcb(T* dst, T* src, uint16_t dst_block, uint16_t dst_repeat, uint8_t repeat) {         \

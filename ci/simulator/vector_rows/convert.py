@@ -1,0 +1,142 @@
+"""Conversions, with every rounding mode, and arithmetic that converts its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from ci.simulator import rounding
+from ci.simulator.rounding import Round
+from ci.simulator.vector_rows.element import (
+    NUMPY_TYPES,
+    Array,
+    Form,
+    Instruction,
+    Meaning,
+    arithmetic,
+    then_relu,
+)
+
+
+def _to_integer(dst: str, src: str, mode: Round) -> Meaning:
+    low, high = (-8, 7) if dst == "int4b_t" else _limits(dst)
+
+    def meaning(x: Array) -> Array:
+        wide = rounding.from_bfloat16(x) if src == "bfloat16_t" else x.astype(np.float32)
+        return rounding.to_integer(rounding.integral(wide, mode), low, high, NUMPY_TYPES[dst])
+
+    return meaning
+
+
+def _limits(dtype: str) -> tuple[int, int]:
+    info = np.iinfo(np.dtype(NUMPY_TYPES[dtype]))
+    return int(info.min), int(info.max)
+
+
+def _exact(dst: str) -> Meaning:
+    return lambda x: x.astype(NUMPY_TYPES[dst])
+
+
+def _clip(dst: str) -> Meaning:
+    low, high = _limits(dst)
+    return lambda x: np.clip(x, low, high).astype(NUMPY_TYPES[dst])
+
+
+_ROUNDING_MODES = (Round.EVEN, Round.FLOOR, Round.CEILING, Round.AWAY, Round.ZERO)
+
+
+def _conversions() -> Iterator[Instruction]:
+    def row(name: str, dst: str, src: str, meaning: Meaning, formula: str) -> Instruction:
+        return Instruction(f"vconv_{name}", Form.UNARY, dst, src, meaning, formula)
+
+    for mode in _ROUNDING_MODES:
+        words = f"rounded: {mode.name.lower()}"
+        for pair, dst, src in (
+            ("f322s64", "int64_t", "float"),
+            ("f322s32", "int32_t", "float"),
+            ("f322s16", "int16_t", "float"),
+            ("bf162s32", "int32_t", "bfloat16_t"),
+            ("f162s32", "int32_t", "half"),
+            ("f162s16", "int16_t", "half"),
+            ("f162s8", "int8_t", "half"),
+            ("f162u8", "uint8_t", "half"),
+            ("f162s4", "int4b_t", "half"),
+        ):
+            meaning = _to_integer(dst, src, mode)
+            yield row(pair + mode.value, dst, src, meaning, f"{words}; saturates, NaN gives 0")
+            if mode is Round.EVEN and pair in ("f162s8", "f162u8", "f162s4"):
+                yield row(pair, dst, src, meaning, f"{words}; saturates, NaN gives 0")
+        yield row(
+            f"f322f32{mode.value}", "float", "float", partial(rounding.integral, mode=mode),
+            f"to a whole number, {words}",
+        )  # fmt: skip
+        yield row(
+            f"f322bf16{mode.value}", "bfloat16_t", "float",
+            partial(rounding.to_bfloat16, mode=mode), words,
+        )  # fmt: skip
+        half = partial(rounding.to_half, mode=mode)
+        single = partial(rounding.to_float, mode=mode)
+        yield row(f"f322f16{mode.value}", "half", "float", half, words)
+        yield row(f"s162f16{mode.value}", "half", "int16_t", half, words)
+        yield row(f"s322f32{mode.value}", "float", "int32_t", single, words)
+        yield row(f"s642f32{mode.value}", "float", "int64_t", single, words)
+        if mode is Round.EVEN:
+            yield row("f322f16", "half", "float", half, words)
+            yield row("s162f16", "half", "int16_t", half, words)
+            yield row("s322f32", "float", "int32_t", single, words)
+    odd = partial(rounding.to_half, mode=Round.ODD)
+    yield row("f322f16o", "half", "float", odd, "rounded: odd (inexact results get an odd bit)")
+    yield row("bf162f32", "float", "bfloat16_t", rounding.from_bfloat16, "exact")
+    for pair, dst, src in (
+        ("f162f32", "float", "half"),
+        ("s42f16", "half", "int4b_t"),
+        ("s82f16", "half", "int8_t"),
+        ("u82f16", "half", "uint8_t"),
+        ("s162f32", "float", "int16_t"),
+        ("s322s64", "int64_t", "int32_t"),
+    ):
+        yield row(pair, dst, src, _exact(dst), "exact")
+    yield row("s322s16", "int16_t", "int32_t", _clip("int16_t"), "saturates")
+    yield row("s642s32", "int32_t", "int64_t", _clip("int32_t"), "saturates")
+
+
+def _fused_conversions() -> Iterator[Instruction]:
+    for mnemonic, operation, sign in (
+        ("vaddreluconv", np.add, "+"),
+        ("vsubreluconv", np.subtract, "-"),
+    ):
+        for pair, dst, src in (
+            ("f162s8", "int8_t", "half"),
+            ("f322f16", "half", "float"),
+            ("s162s8", "int8_t", "int16_t"),
+        ):
+            result = then_relu(arithmetic(operation), src)
+            yield Instruction(
+                f"{mnemonic}_{pair}", Form.BINARY_HALF, dst, src,
+                _composed(result, _converted(dst, src)),
+                f"max(src0 {sign} src1, 0), converted to nearest even",
+            )  # fmt: skip
+    for pair, dst in (("f162s8", "int8_t"), ("f162u8", "uint8_t")):
+        yield Instruction(
+            f"vmulconv_{pair}", Form.BINARY, dst, "half",
+            _composed(arithmetic(np.multiply)("half"), _converted(dst, "half")),
+            "src0 * src1, converted to nearest even",
+        )  # fmt: skip
+
+
+def _converted(dst: str, src: str) -> Meaning:
+    if dst == "half":
+        return partial(rounding.to_half, mode=Round.EVEN)
+    return _clip(dst) if src == "int16_t" else _to_integer(dst, src, Round.EVEN)
+
+
+def _composed(first: Meaning, second: Meaning) -> Meaning:
+    return lambda *operands: second(first(*operands))
+
+
+def rows() -> Iterator[Instruction]:
+    """Every conversion."""
+    yield from _conversions()
+    yield from _fused_conversions()
