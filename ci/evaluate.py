@@ -10,8 +10,11 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from pydantic import Field
 
@@ -37,6 +40,9 @@ from ci.trial import (
 from ci.verify import Compared, compare_outputs
 from ci.workload import Workload, WorkloadCase
 
+Launched: TypeAlias = tuple[CaseRun, Compared]
+"""A launch that ended well, and how its outputs compare with the golden ones."""
+
 VALUES_SLOWER = 0.10
 """What a candidate may lose on other values than those it was measured on."""
 
@@ -50,6 +56,9 @@ class EvaluationSettings(Frozen):
     timelines: Path | None = Field(
         default=None,
         description="Folder that takes an instruction timeline (JSON lines) of each case.",
+    )
+    jobs: int = Field(
+        default=1, ge=1, description="Cases that are built and run side by side; same results."
     )
 
 
@@ -113,11 +122,9 @@ class Evaluator:
         """
         build = self._build(candidate.files)
         seeds = (*self.workload.seeds, *self._fresh_seeds(candidate))
-        runs = {
-            (seed, case.name): self._run(build, case, seed, None)
-            for seed in seeds
-            for case in self.workload.cases
-        }
+        places = [(seed, case) for seed in seeds for case in self.workload.cases]
+        answers = self._in_order([partial(self._run, build, c, s, None) for s, c in places])
+        runs = {(s, c.name): answer for (s, c), answer in zip(places, answers, strict=True)}
         for case in self.workload.cases:
             times = {seed: interval(runs[seed, case.name][0].samples_us) for seed in seeds}
             self._check_steady(case, times)
@@ -192,12 +199,16 @@ class Evaluator:
         """Run, verify and time every case on the first seed."""
         rows: list[CaseMeasurement] = []
         warnings: list[str] = []
-        for case in self.workload.cases:
-            timeline = None
-            if profile and self.settings.timelines:
-                self.settings.timelines.mkdir(parents=True, exist_ok=True)
-                timeline = self.settings.timelines / f"{len(rows)}.jsonl"
-            run, _ = self._run(build, case, self.workload.seeds[0], timeline)
+        seed, folder = self.workload.seeds[0], self.settings.timelines if profile else None
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        runs = self._in_order(
+            [
+                partial(self._run, build, case, seed, folder and folder / f"{number}.jsonl")
+                for number, case in enumerate(self.workload.cases)
+            ]
+        )
+        for case, (run, _) in zip(self.workload.cases, runs, strict=True):
             self._check_plausible(case, run, files)
             found = interval(run.samples_us)
             rows.append(
@@ -215,9 +226,29 @@ class Evaluator:
         return Measurement(fingerprint=self.backend.fingerprint(), cases=tuple(rows)), warnings
 
     def _verify_seeds(self, build: Build, seeds: Iterable[int]) -> list[Compared]:
-        return [
-            self._run(build, case, seed, None)[1] for seed in seeds for case in self.workload.cases
+        asked = [
+            partial(self._run, build, case, seed, None)
+            for seed in seeds
+            for case in self.workload.cases
         ]
+        return [compared for _, compared in self._in_order(asked)]
+
+    def _in_order(self, asked: Sequence[Callable[[], Launched]]) -> Iterator[Launched]:
+        """What the calls answer, in order, up to `jobs` of them at a time.
+
+        The failure of the first call that fails is raised, whichever failed sooner, so that the
+        trial is the same with any number of jobs.
+        """
+        if self.settings.jobs == 1:
+            yield from (call() for call in asked)
+            return
+        with ThreadPoolExecutor(self.settings.jobs, "case") as threads:
+            futures = [threads.submit(call) for call in asked]
+            try:
+                yield from (future.result() for future in futures)
+            finally:
+                for future in futures:
+                    future.cancel()
 
     def _run(
         self, build: Build, case: WorkloadCase, seed: int, timeline: Path | None

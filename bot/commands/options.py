@@ -41,6 +41,12 @@ class Target(Frozen):
         default=None,
         description="File that --backend replay answers from, and that any other one writes.",
     )
+    jobs: int = Field(
+        default=1,
+        ge=1,
+        description="Cases of an evaluation that are built and simulated side by side; the results"
+        " are those of one job.",
+    )
 
 
 class ProposerOptions(Frozen):

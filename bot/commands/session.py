@@ -47,6 +47,11 @@ def open_session(path: Path, target: Target, *, timelines: Path | None = None) -
 
     operator = load_operator(path)
     workload = load_workload(operator, target.workload)
+    if target.jobs > 1 and (target.backend == "cann" or target.recording is not None):
+        raise InputError(
+            "--jobs is for simulated time: on an NPU, or with --recording, launches must not meet;"
+            " leave it at 1."
+        )
     backend = make_backend(
         target.backend,
         target.device,
@@ -62,7 +67,10 @@ def open_session(path: Path, target: Target, *, timelines: Path | None = None) -
             raise InputError(f"The folder {target.recording.parent} does not exist.")
         backend = RecordingBackend(backend, target.recording)
     evaluator = Evaluator(
-        operator, workload, backend, settings=EvaluationSettings(timelines=timelines)
+        operator,
+        workload,
+        backend,
+        settings=EvaluationSettings(timelines=timelines, jobs=target.jobs),
     )
     settings = {"backend": target.backend, "device": target.device}
     if target.asc_headers:

@@ -11,7 +11,6 @@ from ci.backend.sim import SimulatorBackend
 from ci.errors import InputError, TrialFailure
 from ci.evaluate import EvaluationSettings, Evaluator
 from ci.measure import compare
-from ci.pool import EvaluationPool
 from ci.trial import Candidate, Outcome, Trial
 from tests.ci.scale_shift import (
     FOLDER,
@@ -385,16 +384,23 @@ def test_a_profile_leaves_a_timeline(backend: SimulatorBackend, tmp_path: Path) 
     assert "copy_gm_to_ubuf" in text and "vmuls" in text
 
 
-def test_several_candidates_are_evaluated_side_by_side(evaluator: Evaluator) -> None:
-    wanted = [
-        (Candidate(), 0),
-        (changed("2.0f", "3.0f"), 1),
-        (changed("            PipeBarrier<PIPE_V>();\n", ""), 2),
-    ]
-    with EvaluationPool(evaluator, workers=2) as pool:
-        trials = list(pool.evaluate_all(wanted))
-    assert [t.number for t in trials] == [0, 1, 2]
-    assert [t.outcome for t in trials] == [Outcome.OK, Outcome.WRONG_RESULT, Outcome.RACE]
+@pytest.mark.parametrize(
+    "change",
+    [("2.0f", "2.0f"), ("2.0f", "3.0f"), ("            PipeBarrier<PIPE_V>();\n", "")],
+    ids=["ok", "wrong", "race"],
+)
+def test_a_trial_is_the_same_with_several_jobs(
+    backend: SimulatorBackend, change: tuple[str, str]
+) -> None:
+    candidate = changed(*change)
+    one, several = (
+        Evaluator(OPERATOR, WORKLOAD, backend, settings=EvaluationSettings(jobs=jobs)).evaluate(
+            candidate, 1
+        )
+        for jobs in (1, 3)
+    )
+    assert len(WORKLOAD.cases) > 1
+    assert several.model_copy(update={"seconds": one.seconds}) == one
 
 
 def test_an_unknown_device_is_named_with_the_known_ones() -> None:
