@@ -27,14 +27,28 @@ uint32_t scalar_record(const void* site) {
     return append(record, site);
 }
 
+// Whether the newest record is one of scalar accesses and has done the like to this 32-byte block of
+// UB already: nothing was issued since, so every check would find again what it found then.
+bool repeated(const Core& core, uint32_t offset, uint32_t bytes, bool write) {
+    const uint32_t newest = static_cast<uint32_t>(core.records.size() - 1);
+    if (offset % BLOCK_BYTES + bytes > BLOCK_BYTES || core.records[newest].kind != Kind::SCALAR)
+        return false;
+    const uint32_t block = offset / BLOCK_BYTES;
+    return (write ? core.local->writer : core.local->reader[0])[block] == newest;
+}
+
 void access(const void* pointer, uint32_t bytes, bool write, const char* name, const void* site) {
     static const double load = constants().get("scalar.ub_load");
     static const double store = constants().get("scalar.ub_store");
     static const double hit = constants().get("scalar.gm_hit");
     static const double miss = constants().get("scalar.gm_miss");
     Core& core = *current;
-    Hazards hazards(S, name, site);
     const uint32_t offset = ub_offset(pointer);
+    if (offset < UB_BYTES && !core.cube && repeated(core, offset, bytes, write)) {
+        core.scalar_pending += write ? store : load;
+        return;
+    }
+    Hazards hazards(S, name, site);
     if (offset != UINT32_MAX && core.cube) return;  // it has no UB
     if (offset != UINT32_MAX) {
         if (uint64_t(offset) + bytes > UB_BYTES)
