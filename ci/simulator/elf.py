@@ -20,7 +20,7 @@ def dynamic_symbols(file: Path, *, defined: bool) -> set[str]:
     data = file.read_bytes()
     try:
         return _read(data, defined)
-    except (struct.error, IndexError, ValueError) as problem:
+    except (struct.error, IndexError, ValueError, OverflowError) as problem:
         raise EnvironmentProblem(
             f"{file.name} cannot be read as a shared library for this machine: {problem}"
         ) from problem
