@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -278,7 +279,9 @@ def test_reaching_into_another_cores_buffer_is_a_memory_error(evaluator: Evaluat
     reach = "*((volatile float *)in.GetPhyAddr() - 0x200000 / sizeof(float)) = 1.0f;"
     trial = evaluator.evaluate(with_statement(f"if (GetBlockIdx() == 1) {{ {reach} }}"), 1)
     assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
-    assert trial.evidence and "unified buffer of another core" in trial.evidence.message
+    # A core that runs after another takes over its memory: nothing need lie where that one was.
+    assert trial.evidence
+    assert re.search("unified buffer of another core|outside every ", trial.evidence.message)
 
 
 def test_a_library_function_that_the_scalar_unit_lacks_is_refused(evaluator: Evaluator) -> None:
