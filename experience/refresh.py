@@ -13,6 +13,7 @@ from itertools import combinations
 
 from pydantic import Field
 
+from ci.budget import ModelLimits
 from ci.operator import Operator
 from ci.proposer.base import Proposer
 from ci.trial import Candidate, Frozen, Outcome, Trial
@@ -27,7 +28,7 @@ NO_LONGER = "no longer holds"
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class RefreshSettings(Frozen):
+class RefreshSettings(ModelLimits):
     """How much of the bank to go over."""
 
     sample: int = Field(
@@ -205,6 +206,9 @@ class _Refresh:
             new[operator.name] = sum(1 for s in found.steps if s.tuple_id and not s.known)
             if not found.stopped:  # noted only when the walk is over: a killed one is done again
                 self.bank.note(key, digest)
+                continue
+            self.on_step(f"no more is rewound: {found.stopped}")
+            break
         return new
 
     def retire_duplicates(self) -> list[str]:

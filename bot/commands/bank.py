@@ -64,7 +64,7 @@ def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
     from experience.rewind import rewind as walk
 
     tried: list[RewindStep] = []
-    begin_beside(proposer, store, session, settings, upcoming=lambda: len(tried) + 1)
+    begin_beside(proposer, store, settings, session=session, upcoming=lambda: len(tried) + 1)
 
     def on_step(step: RewindStep) -> None:
         tried.append(step)

@@ -10,7 +10,7 @@ import click
 from pydantic import Field
 
 from bot.commands.options import ProposerOptions, Target, build, json_option, options
-from bot.commands.session import find_proposer, open_bank, open_session
+from bot.commands.session import begin_beside, find_proposer, open_bank, open_session
 from ci.errors import InputError
 from ci.trial import Frozen
 from experience.refresh import RefreshSettings
@@ -226,11 +226,13 @@ def refresh(
     def evaluator_of(operator: Operator) -> EvaluatesCandidates:
         return open_session(operator.root, target).evaluator
 
+    proposer = find_proposer(who.proposer, who.models)
+    begin_beside(proposer, bank, settings)
     done = go_over(
         bank,
         chosen_operators(operators),
         evaluator_of,
-        find_proposer(who.proposer, who.models),
+        proposer,
         settings,
         commit_of=base_commit,
         on_step=lambda text: click.echo(text, err=True),

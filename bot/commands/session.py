@@ -116,11 +116,15 @@ def find_proposer(name: str, models: Path | None = None) -> Proposer:
 def begin_beside(
     proposer: Proposer,
     bank: Bank,
-    session: Session,
     limits: ModelLimits,
-    upcoming: Callable[[], int],
+    *,
+    session: Session | None = None,
+    upcoming: Callable[[], int] = lambda: 0,
 ) -> None:
-    """Begin work that has no run of its own: model calls are kept in BANK.calls.duckdb."""
+    """Begin work that has no run of its own: model calls are kept in BANK.calls.duckdb.
+
+    `session` is the operator that it is about, when it is about one.
+    """
     from ci.proposer.base import RunContext
 
     proposer.begin(
@@ -128,8 +132,8 @@ def begin_beside(
             calls=bank.path.with_suffix(".calls.duckdb"),
             budget=limits.grant(),
             upcoming=upcoming,
-            workload=session.workload,
-            device=session.evaluator.backend.fingerprint().device,
+            workload=session.workload if session else None,
+            device=session.evaluator.backend.fingerprint().device if session else "",
         )
     )
 

@@ -69,7 +69,7 @@ def optimize(
     search = Search(evaluator, budget, store, on_event, elsewhere or _nothing_wrong)
     device = evaluator.backend.fingerprint().device if isinstance(evaluator, Evaluator) else ""
     proposer.begin(RunContext(path, budget, lambda: len(search.history), workload, device))
-    search.tell("started", text=f"Optimizing {operator.name}.")
+    search.tell("started", text=f"Optimizing {operator.name}.{_who(proposer)}")
     used: list[UsedTuple] = []
     stopped = ""
     if search.measure_baseline().outcome is Outcome.OK:
@@ -148,6 +148,14 @@ def _template(
         return template
     search.tell("note", text="The base tiling program does not hold up: rules make it.")
     return synthesize(operator)
+
+
+def _who(proposer: Proposer) -> str:
+    """Who fills the roles of a model, as a sentence to follow another; '' when all are rules."""
+    roles = proposer.roles()
+    by = {name: [r for r, n in roles.items() if n == name] for name in roles.values()}
+    told = "; ".join(f"{name}: {', '.join(mine)}" for name, mine in by.items())
+    return f" Roles by {told}." if told else ""
 
 
 def _nothing_wrong(candidate: Candidate) -> str:

@@ -14,6 +14,7 @@ from ci.proposer.llm.ledger import read_calls
 from ci.proposer.llm.proposer import BY_RULES, LlmProposer
 from ci.proposer.llm.recording import Recording
 from ci.proposer.llm.settings import Models, ModelSettings
+from ci.result import RoleUse
 from ci.trial_store import TrialStore
 
 NOWHERE = "https://recorded.invalid"
@@ -62,3 +63,12 @@ class ReplayProposer(LlmProposer):
             rows = recorded.execute("SELECT round, step, retrieved FROM retrievals").fetchall()
         store.take_retrievals(rows)
         super().begin(run)
+
+    def model_use(self) -> tuple[tuple[RoleUse, ...], str]:
+        """As in a run of models, with the recorded answers named as such."""
+        uses, _ = super().model_use()
+        told = (
+            u if u.by == BY_RULES else u.model_copy(update={"by": f"recorded answers of {u.by}"})
+            for u in uses
+        )
+        return tuple(told), ""

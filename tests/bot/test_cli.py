@@ -249,7 +249,7 @@ def test_submit_files_updates_and_declines(
 def test_a_defect_is_called_a_defect_and_is_no_bad_input(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken() -> None:
+    def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr("bot.commands.doctor.examine", broken)

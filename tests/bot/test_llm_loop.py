@@ -221,6 +221,9 @@ def test_the_run_is_replayed_without_a_model(
     assert [seen(t) for t in two.trials] == [seen(t) for t in one.trials]
     assert two.diff == one.diff
     assert two.budget.tokens == 0
+    assert {u.by for u in two.models if u.calls} == {
+        f"recorded answers of {name}" for name in ("big", "tiny")
+    }
 
 
 def test_a_replay_of_another_operator_is_refused(

@@ -35,6 +35,8 @@ def test_templates_rules_and_sources_lie_inside_the_packages() -> None:
         "rules/rewrites/*.yml",
         "rules/devices/*.toml",
         "rules/guards/*.yml",
+        "rules/prompts/*.j2",
+        "rules/prices.yml",
         "experience/*.sql",
         "ci/simulator/machine/*.cpp",
         "ci/simulator/ascendc/*.h",

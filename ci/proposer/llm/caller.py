@@ -59,9 +59,8 @@ class Caller:
         self._models = models
         self._run = run
         self._replayed = replayed
-        self._chat_of = chat_of
         self._sleep = sleep
-        self._chats: dict[ModelSettings, Chat] = {}
+        self._chats = {m: chat_of(m) for m in models.in_use()} if replayed is None else {}
         self._mask = Mask(m.secret() for m in models.models.values())
         self._prices = {m: price_of(m) for m in models.in_use()}
         self.currency = _one_currency(self._prices.values())
@@ -124,7 +123,7 @@ class Caller:
         schema: dict[str, Any] | None,
         call: Call,
     ) -> tuple[int, Reply]:
-        chat = self._chats.setdefault(model, self._chat_of(model))
+        chat = self._chats[model]
         backoff = wait_random_exponential(multiplier=model.backoff, max=LONGEST_BACKOFF)
         retrying = Retrying(
             retry=retry_if_exception(_worth_another_try),
