@@ -98,8 +98,8 @@ class LocalForge(Forge):
 
     def permission(self, user: str) -> Access:
         """From `members.json`; whoever runs this owns the folder, anybody else is a stranger."""
-        owner = user in (getpass.getuser(), AUTHOR)
-        return self._store.members().get(user, "admin" if owner else "none")
+        owner = user in (_owner(), AUTHOR)
+        return self._store.members().get(user, "admin" if user and owner else "none")
 
     def set_permission(self, user: str, access: Access) -> None:
         """Write it to `members.json`."""
@@ -369,6 +369,14 @@ class LocalForge(Forge):
             return self._git.run("merge-base", target, head).strip()
         except GitError as problem:
             raise ForgeError(f"{head[:12]} has no history in common with its target.") from problem
+
+
+def _owner() -> str:
+    """Who runs this; empty for an account that the system has no name for."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
 
 
 def _head_ref(number: int) -> str:

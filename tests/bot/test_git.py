@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
 
-from bot.git import Git, GitError
+from bot.git import Git, GitError, login
 from ci.errors import EnvironmentProblem
 from tests.bot.make import OPERATOR_PATH, SOURCES, TILING, repository
 
@@ -49,3 +50,31 @@ def test_an_option_in_place_of_a_revision_is_no_commit(tmp_path: Path) -> None:
     git = Git(repository(tmp_path))
     assert git.commit("--all") is None
     assert git.commit("HEAD") == git.run("rev-parse", "HEAD").strip()
+
+
+def answers(git: Git, *arguments: str, env: dict[str, str]) -> bool:
+    try:
+        return bool(git.run(*arguments, env=env).strip())
+    except GitError:
+        return False
+
+
+def test_a_login_is_sent_to_its_own_server_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "user.name")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "Kept")
+    env = login("https://forge.example.org/team/ops.git", "bot", "s3cret")
+    git = Git(tmp_path)
+    asked = ("config", "--get-urlmatch", "http.extraHeader")
+    basic = base64.b64encode(b"bot:s3cret").decode()
+    found = git.run(*asked, "https://forge.example.org/other", env=env)
+    assert found.strip() == f"Authorization: Basic {basic}"
+    for other in (
+        "https://example.org/",
+        "http://forge.example.org/",
+        "https://forge.example.org:1/",
+    ):
+        assert not answers(git, *asked, other, env=env)
+    assert git.run("config", "user.name", env=env).strip() == "Kept"
