@@ -8,7 +8,6 @@ import requests
 
 from bot.forge.http import Answer, rate_limit_of, refusal, unreachable
 
-
 # Far enough for the slowest machine.
 LATER = str(int(time.time()) + 7200)
 
