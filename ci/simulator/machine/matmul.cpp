@@ -114,7 +114,9 @@ class Product {
         const uint32_t bytes_b = tile_bytes(step_n_ * p_.base_n, step_kb_ * p_.base_k);
         uint32_t slots_a = std::max(1u, uint32_t(p_.depth_a) / (step_m_ * step_ka_));
         uint32_t slots_b = std::max(1u, uint32_t(p_.depth_b) / (step_n_ * step_kb_));
-        const uint32_t room = place_of(Memory::L1).bytes - TABLE_BYTES;
+        const bool tables = p_.bias != nullptr || p_.quantize != nullptr;
+        const uint32_t first = tables ? TABLE_BYTES : 0;
+        const uint32_t room = place_of(Memory::L1).bytes - first;
         while (slots_a * bytes_a + slots_b * bytes_b > room && slots_a + slots_b > 2) {
             if (slots_a > 1 && (slots_b == 1 || slots_a * bytes_a >= slots_b * bytes_b))
                 --slots_a;
@@ -125,8 +127,8 @@ class Product {
             fail(Outcome::LAUNCH_ERROR, site_, nullptr,
                  "The Matmul tiling's steps take %u bytes of A and %u of B; L1 has %u for them.",
                  bytes_a, bytes_b, room);
-        tiles_a_.lay(TABLE_BYTES, bytes_a, slots_a);
-        tiles_b_.lay(TABLE_BYTES + slots_a * bytes_a, bytes_b, slots_b);
+        tiles_a_.lay(first, bytes_a, slots_a);
+        tiles_b_.lay(first + slots_a * bytes_a, bytes_b, slots_b);
         l0_a_ = tile_bytes(p_.base_m, p_.base_k);
         l0_b_ = tile_bytes(p_.base_n, p_.base_k);
         l0_c_ = up(p_.base_m, 16) * up(p_.base_n, 16) * 4;

@@ -68,8 +68,9 @@ void return_memory(Core& core) {
 }
 
 bool in_local_memories(const void* address) {
-    const uint64_t distance = reinterpret_cast<uint64_t>(address) - FIRST_UB;
-    return distance < mapped * SPACING;
+    // All that is kept for them counts, whether a core has it at the moment or not.
+    const uint64_t distance = reinterpret_cast<uint64_t>(address) - (FIRST_UB - SPACING);
+    return distance < (MOST + 1) * SPACING;
 }
 
 uint32_t check_local(Memory memory, const void* address, uint64_t bytes, uint32_t alignment,

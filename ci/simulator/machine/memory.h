@@ -13,7 +13,7 @@ namespace dav {
 // nothing has written yet is a pattern that is no plausible value, or what an earlier block left.
 void take_memory(Core& core);
 void return_memory(Core& core);
-// True for an address within any core's memories.
+// True for an address that is kept for the memories of any core.
 bool in_local_memories(const void* address);
 
 // Checks one operand range of the running core: bounds and alignment end the launch as a memory

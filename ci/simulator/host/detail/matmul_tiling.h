@@ -178,11 +178,10 @@ class MatmulApiTilingBase {
   int32_t SetBufferSpace(int32_t l1 = -1, int32_t l0c = -1, int32_t ub = -1, int32_t bt = -1);
   int32_t SetTraverse(MatrixTraverse order);
   int32_t SetMadType(MatrixMadType) { return 0; }
-  int32_t SetSplitRange(int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1,
-                        int32_t = -1) {
-    return 0;
-  }
-  int32_t SetDoubleBuffer(bool, bool, bool, bool, bool = true, bool = true) { return 0; }
+  // Bounds of the base blocks; -1: none.
+  int32_t SetSplitRange(int32_t max_m = -1, int32_t max_n = -1, int32_t max_k = -1,
+                        int32_t min_m = -1, int32_t min_n = -1, int32_t min_k = -1);
+  int32_t SetDoubleBuffer(bool a, bool b, bool c, bool, bool = true, bool = true);
   void SetMatmulConfigParams(int32_t, bool = false, ScheduleType = ScheduleType::INNER_PRODUCT,
                              MatrixTraverse = MatrixTraverse::NOSET, bool = false) {}
   void SetMatmulConfigParams(const MatmulConfigParams&) {}
@@ -195,12 +194,17 @@ class MatmulApiTilingBase {
 
  protected:
   virtual void split_cores() {}
+  bool choose_base(int32_t m, int32_t n, int32_t k);
+  void choose_steps(int32_t k, optiling::TCubeTiling& tiling) const;
   int32_t fixed_base_m_ = -1, fixed_base_n_ = -1, fixed_base_k_ = -1;
   int32_t base_m_ = 0, base_n_ = 0, base_k_ = 0;
   int32_t m_ = 0, n_ = 0, k_ = 0;
   int32_t org_m_ = 0, org_n_ = 0, org_ka_ = 0, org_kb_ = 0;
   int32_t single_m_ = -1, single_n_ = -1, single_k_ = -1;
   int32_t cores_ = 1, used_cores_ = 1;
+  int32_t max_base_m_ = -1, max_base_n_ = -1, max_base_k_ = -1;
+  int32_t align_m_ = 1, align_n_ = 1;  // of a core's share
+  int32_t parts_a_ = 2, parts_b_ = 2, parts_c_ = 1;  // buffers in L0A, L0B, L0C
   bool bias_ = false;
   MatrixTraverse traverse_ = MatrixTraverse::NOSET;
   MatTilingType a_, b_, c_, bias_type_;
@@ -222,7 +226,7 @@ class MultiCoreMatmulTiling : public MatmulApiTilingBase {
                                  int32_t = -1, int32_t = -1) {
     return 0;
   }
-  int32_t SetAlignSplit(int32_t, int32_t, int32_t) { return 0; }
+  int32_t SetAlignSplit(int32_t m, int32_t n, int32_t);
   void EnableMultiCoreSplitK(bool) {}
   int32_t GetSingleShape(int32_t& m, int32_t& n, int32_t& k);
   int32_t GetCoreNum(int32_t& dim, int32_t& m_dim, int32_t& n_dim);
