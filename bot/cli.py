@@ -30,7 +30,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Experience": ("bank",),
     "Measure": ("bench", "census"),
     "The repository bot": ("serve", "watch", "ci", "config"),
-    "This machine": ("doctor",),
+    "This machine": ("doctor", "machine"),
 }
 
 

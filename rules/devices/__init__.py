@@ -12,6 +12,8 @@ from ci.trial import Frozen
 
 FOLDER = Path(__file__).parent
 DEFAULT_DEVICE = "910B4"
+MEASUREMENTS = FOLDER / "measurements"
+"""Published figures that the constants come from and are judged by, each row with its source."""
 
 
 class Device(Frozen):

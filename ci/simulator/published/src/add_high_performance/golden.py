@@ -5,4 +5,5 @@ import numpy as np
 
 def add(x: np.ndarray, y: np.ndarray, version: int) -> np.ndarray:
     """The sum, rounded once as the vector unit does; the versions differ in time only."""
-    return x + y
+    total: np.ndarray = x + y
+    return total

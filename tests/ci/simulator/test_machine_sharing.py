@@ -1,0 +1,121 @@
+"""How cores share L2 and the memory behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rules.devices import load_device
+from tests.ci.simulator.machine_bench import Launch, MachineBench
+
+LOADS = """
+static void kernel(u8** a) {
+    for (int i = 0; i < 8; i++) {
+        u8* from = a[0] + (PLACE) % (1 << 25);
+        copy_gm_to_ubuf(ub<u8>(0), from, 0, 1, LENGTH / 32, 0, 0);
+    }
+}
+"""
+
+
+def loads(
+    bench: MachineBench,
+    place: str,
+    *,
+    cores: int = 1,
+    length: int = 32768,
+    constants: dict[str, float] | None = None,
+) -> Launch:
+    body = LOADS.replace("PLACE", place).replace("LENGTH", str(length))
+    data = np.zeros(1 << 25, np.uint8)
+    done = bench.run(body, [data], block_dim=cores, device="910B1", constants=constants)
+    assert done.outcome == "ok", done.report
+    return done
+
+
+APART = "(get_block_idx() * 8 + i) * 65536"
+TOGETHER = "i * 65536"
+
+
+def test_one_core_reads_faster_from_the_cache_than_from_the_memory(bench: MachineBench) -> None:
+    cold = loads(bench, APART).cycles
+    warm = loads(bench, APART, constants={"l2.warm": 1.0}).cycles
+    assert 1.5 < cold / warm < 2.5
+
+
+def test_cores_at_one_place_hold_each_other_up(bench: MachineBench) -> None:
+    warm = {"l2.warm": 1.0}
+    together = [loads(bench, TOGETHER, cores=n, constants=warm).cycles for n in (1, 12, 48)]
+    assert together == sorted(together)
+    assert together[2] > 3 * together[1]
+    assert together[2] > 3 * loads(bench, APART, cores=48, constants=warm).cycles
+
+
+@pytest.mark.parametrize("length", [2048, 32768])
+def test_a_launch_is_never_faster_on_less_memory(bench: MachineBench, length: int) -> None:
+    times = [
+        loads(
+            bench, APART, cores=48, length=length, constants={"hbm.bytes_per_second": rate}
+        ).cycles
+        for rate in (2.4e12, 1.2e12, 0.4e12)
+    ]
+    assert times == sorted(times)
+    assert times[2] > 1.3 * times[0]
+
+
+COPY = """
+static void kernel(u8** a) {
+    for (int i = 0; i < 16; i++) {
+        const uint64_t place = (get_block_idx() * 16 + i) * 32768;
+        wait_event_of_store
+        BYPASS
+        copy_gm_to_ubuf(ub<u8>(i % 2 * 65536), a[0] + place, 0, 1, 1024, 0, 0);
+        set_flag(PIPE_MTE2, PIPE_MTE3, 0);
+        wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+        copy_ubuf_to_gm(a[1] + place, ub<u8>(i % 2 * 65536), 0, 1, 1024, 0, 0);
+        set_flag(PIPE_MTE3, PIPE_MTE2, i % 2);
+    }
+    wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
+    wait_flag(PIPE_MTE3, PIPE_MTE2, 1);
+}
+"""
+
+
+def copy(bench: MachineBench, *, cores: int, bypass: bool = False) -> Launch:
+    body = COPY.replace("BYPASS", "dav_bypass_l2();" if bypass else "").replace(
+        "wait_event_of_store", "if (i > 1) wait_flag(PIPE_MTE3, PIPE_MTE2, i % 2);"
+    )
+    data = np.zeros(48 * 16 * 32768, np.uint8)
+    done = bench.run(body, [data], [data], block_dim=cores, device="910B1")
+    assert done.outcome == "ok", done.report
+    return done
+
+
+def loads_begun_during_stores(done: Launch) -> int:
+    """How many loads of core 0 begin while one of its stores still sends."""
+    latency = load_device("910B1").number("mte3.latency")
+    stores = [(s["start"], s["end"] - latency) for s in done.timeline if s["pipe"] == "MTE3"]
+    begun = [s["start"] for s in done.timeline if s["pipe"] == "MTE2"]
+    return sum(any(start <= load < end - 1 for start, end in stores) for load in begun)
+
+
+def test_loads_queue_behind_stores_of_their_core_at_a_busy_memory_only(
+    bench: MachineBench,
+) -> None:
+    alone, crowded, past = (
+        loads_begun_during_stores(done)
+        for done in (
+            copy(bench, cores=1),
+            copy(bench, cores=48),
+            copy(bench, cores=48, bypass=True),
+        )
+    )
+    assert crowded < 0.3 * min(alone, past), (alone, crowded, past)
+
+
+def test_each_core_takes_its_start_once(bench: MachineBench) -> None:
+    body = "static void kernel(u8**) { dav_scalar(10000); }"
+    start = {"launch.start_up_cycles": 5000.0}
+    plain = [bench.run(body, block_dim=n).cycles for n in (1, 120)]
+    slow = [bench.run(body, block_dim=n, constants=start).cycles for n in (1, 120)]
+    assert [b - a for a, b in zip(plain, slow, strict=True)] == pytest.approx([5000, 5000])
