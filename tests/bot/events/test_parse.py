@@ -213,6 +213,19 @@ def test_a_delivery_is_read_only_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -
         github.parse({}, raw({"a": "b" * 10}))
 
 
+@pytest.mark.parametrize("number", [2**63, 2**70, -1, 0, 1.5, True, "7x", "\u0667", None, [7]])
+def test_a_number_that_no_forge_gives_is_none(number: Any) -> None:
+    data = gitlab_note()
+    data["merge_request"]["iid"] = number
+    assert gitlab.parse({}, raw(data)).number == 0
+
+
+def test_text_that_is_no_unicode_can_still_be_written_down() -> None:
+    event = gitlab.parse({}, raw(gitlab_note("/optimize \ud800 \udc00x")))
+    assert event.text == "/optimize \ufffd \ufffdx"
+    assert Event.model_validate_json(event.model_dump_json()) == event
+
+
 JSON = st.recursive(
     st.none()
     | st.booleans()

@@ -69,6 +69,26 @@ def test_no_headers_and_no_secret_prove_nothing(kind: str) -> None:
             receive(forge_of(kind), given, BODY, "", NOW)
 
 
+@pytest.mark.parametrize(
+    ("forge", "headers"),
+    [
+        ("github", {"X-Hub-Signature-256": hub_signature(BODY, "")}),
+        ("gitcode", {"X-GitCode-Signature-256": hub_signature(BODY, "")}),
+        ("gitcode", {"X-GitCode-Token": ""}),
+        ("gitlab", {"X-Gitlab-Token": ""}),
+        (
+            "gitee",
+            {"X-Gitee-Token": gitee_token(NOW * 1000, ""), "X-Gitee-Timestamp": f"{NOW}000"},
+        ),
+    ],
+)
+def test_what_is_signed_with_no_secret_fits_no_configuration(
+    forge: str, headers: dict[str, str]
+) -> None:
+    with pytest.raises(SignatureError):
+        receive(forge, headers, BODY, "", NOW)
+
+
 @pytest.mark.parametrize("kind", COVERED)
 def test_a_changed_body_is_refused(kind: str) -> None:
     headers, secret = GOOD[kind]

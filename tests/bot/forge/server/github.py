@@ -199,7 +199,9 @@ class GitHubServer(ForgeServer):
 
     def recent(self, request: Request) -> Answer:
         at = datetime.fromisoformat(request.query["since"].replace("Z", "+00:00"))
-        found = [self.remark(c) for c in reversed(self.forge().recent_comments(at).comments)]
+        found = [self.remark(c) for c in self.forge().recent_comments(at).comments]
+        if request.query["direction"] == "desc":
+            found.reverse()
         page, size = int(request.query.get("page", 1)), int(request.query.get("per_page", 30))
         return Answer(found[(page - 1) * size : page * size])
 
