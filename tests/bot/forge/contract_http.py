@@ -6,12 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from unidiff import PatchSet
 
 from bot.forge.base import Forge, ForgeError
 from bot.git import Git, GitError
+from bot.merge_request import SubmitSettings, submit
 from tests.bot.forge.contract import LONG_AGO, ForgeContract
 from tests.bot.forge.server.base import ForgeServer
-from tests.bot.make import git
+from tests.bot.make import git, result
 
 
 class HttpForgeContract(ForgeContract):
@@ -103,6 +105,21 @@ class HttpForgeContract(ForgeContract):
                 env=person.credentials(),
             )
         assert forge.branch_head("mine") is None
+
+    def test_a_finished_run_becomes_a_merge_request_and_is_updated_in_place(
+        self, forge: Forge, checkout: Path
+    ) -> None:
+        made = result(git(checkout, "rev-parse", "main"))
+        first = submit(made, forge, checkout, SubmitSettings())
+        again = submit(made, forge, checkout, SubmitSettings())
+        assert (first.action, again.action) == ("opened", "updated")
+        (found,) = forge.merge_requests("open", "optimize/")
+        assert found.head == again.commit == forge.branch_head(found.source_branch)
+        assert found.title.startswith("Optimize ScaleAdd")
+        assert "```mermaid" in found.body
+        assert len(PatchSet(forge.diff(found.number))) == 2
+        forge.close(found.number)
+        assert submit(made, forge, checkout, SubmitSettings()).action == "declined"
 
     def test_a_fork_is_told_from_our_own(
         self, forge: Forge, server: ForgeServer, checkout: Path, tmp_path: Path
