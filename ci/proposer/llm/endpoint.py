@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import email.utils
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -168,7 +169,7 @@ def _without(manner: _Manner, said: str, model: ModelSettings) -> _Manner | None
     elif "temperature" in words:
         if manner.temperature:
             return replace(manner, temperature=False)
-    elif "stream" in words and manner.stream:
+    elif re.search(r"\bstream(?:ing)?\b", words) and manner.stream:
         return replace(manner, stream=False)
     return None
 
