@@ -23,3 +23,13 @@ class TrialFailure(Exception):
         super().__init__(f"{outcome.value}: {evidence.message}")
         self.outcome = outcome
         self.evidence = evidence
+
+
+def in_case(failure: TrialFailure, case: str, seed: int) -> TrialFailure:
+    """The failure with the case and seed that showed it in its message, when they matter."""
+    if failure.outcome in (Outcome.COMPILE_ERROR, Outcome.REJECTED):
+        return failure
+    evidence = failure.evidence.model_copy(
+        update={"message": f"case {case}, seed {seed}: {failure.evidence.message}"}
+    )
+    return TrialFailure(failure.outcome, evidence)

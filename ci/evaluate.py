@@ -20,7 +20,8 @@ from pydantic import Field
 
 from ci.backend.base import Backend, Build, CaseRun, arrays
 from ci.columns import output_dtypes
-from ci.errors import TrialFailure
+from ci.edges import edge_cases
+from ci.errors import InputError, TrialFailure, in_case
 from ci.guard import guard
 from ci.in_place import judged_operator
 from ci.ledger import booked
@@ -53,6 +54,12 @@ class EvaluationSettings(Frozen):
     thorough_seeds: int = Field(
         default=3, ge=0, description="Further seeds that the final verification draws inputs from."
     )
+    edge_cases: int = Field(
+        default=10,
+        ge=0,
+        description="Most edge cases (lengths, non-finite values, other dtypes) of the final"
+        " verification.",
+    )
     timelines: Path | None = Field(
         default=None,
         description="Folder that takes an instruction timeline (JSON lines) of each case.",
@@ -79,6 +86,7 @@ class Evaluator:
         self.settings = settings or EvaluationSettings()
         self.references = References(operator, workload, backend)
         self._known: dict[str, Trial] = {}
+        self._edges: dict[str, str | None] = {}
         self._moved: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
 
@@ -129,13 +137,51 @@ class Evaluator:
             times = {seed: interval(runs[seed, case.name][0].samples_us) for seed in seeds}
             self._check_steady(case, times)
         found = [compared for _, compared in runs.values()]
+        edges, defects = self._verify_edges(build)
         return Verification(
             seeds=seeds,
             cases=len(self.workload.cases),
             elements=sum(f.elements for f in found),
             reference=self.references.kind,
             worst_error=max((f.worst_error for f in found), default=0.0),
+            edge_cases=edges,
+            baseline_defects=defects,
         )
+
+    def _verify_edges(self, build: Build) -> tuple[int, tuple[str, ...]]:
+        """How many edge cases were passed, and what the operator as it stands does wrong on others.
+
+        A case that the unmodified operator does not take is passed over, one that it gets wrong is
+        reported and not held against the candidate. Raises TrialFailure with the first case that
+        only the candidate fails.
+        """
+        passed, defects = 0, list[str]()
+        seed = self.workload.seeds[0]
+        for case in edge_cases(self.operator, self.workload, self.settings.edge_cases):
+            defect = self._baseline_at(case, seed)
+            if defect is None:
+                continue
+            if defect:
+                defects.append(defect)
+                continue
+            self._run(build, case, seed, None)
+            passed += 1
+        return passed, tuple(defects)
+
+    def _baseline_at(self, case: WorkloadCase, seed: int) -> str | None:
+        """'' when the unmodified operator passes an edge case, None when it does not take it, else
+        what it does wrong."""
+        if case.name not in self._edges:
+            try:
+                self._run(self.references.unmodified, case, seed, None)
+                self._edges[case.name] = ""
+            except InputError:  # the golden function does not take it
+                self._edges[case.name] = None
+            except TrialFailure as failure:
+                refused = failure.outcome in (Outcome.LAUNCH_ERROR, Outcome.COMPILE_ERROR)
+                said = None if refused else f"{failure.outcome.value}: {failure.evidence.message}"
+                self._edges[case.name] = said
+        return self._edges[case.name]
 
     def _fresh_seeds(self, candidate: Candidate) -> list[int]:
         """Seeds that differ from candidate to candidate; equal candidates get equal ones."""
@@ -261,7 +307,7 @@ class Evaluator:
                 case, reference.inputs, empty_like(reference.outputs), timeline=timeline
             )
         except TrialFailure as failure:
-            raise _in_case(failure, case, seed) from failure
+            raise in_case(failure, case.name, seed) from failure
         names = [spec.name for spec in self.operator.outputs]
         with booked("verify"):
             found = compare_outputs(
@@ -273,7 +319,7 @@ class Evaluator:
             )
         if not found.agrees:
             wrong = Evidence(message=found.message, details=found.details)
-            raise _in_case(TrialFailure(Outcome.WRONG_RESULT, wrong), case, seed)
+            raise in_case(TrialFailure(Outcome.WRONG_RESULT, wrong), case.name, seed)
         return run, found
 
     def _check_plausible(self, case: WorkloadCase, run: CaseRun, files: dict[str, str]) -> None:
@@ -347,13 +393,3 @@ class Evaluator:
             except TrialFailure:
                 self._moved[case.name] = (0, 0)
         return self._moved[case.name]
-
-
-def _in_case(failure: TrialFailure, case: WorkloadCase, seed: int) -> TrialFailure:
-    """The failure with the case and seed that showed it in its message, when they matter."""
-    if failure.outcome in (Outcome.COMPILE_ERROR, Outcome.REJECTED):
-        return failure
-    evidence = failure.evidence.model_copy(
-        update={"message": f"case {case.name}, seed {seed}: {failure.evidence.message}"}
-    )
-    return TrialFailure(failure.outcome, evidence)

@@ -11,7 +11,15 @@ from ci.dtypes import BY_NAME, DType, find_dtype, to_bfloat16
 from ci.errors import InputError
 from ci.workload import TensorCase, WorkloadCase
 
-DISTRIBUTIONS = ("uniform", "normal", "permutation", "sorted")
+DISTRIBUTIONS = ("uniform", "normal", "permutation", "sorted", "special")
+_SPECIAL_SHARE = 0.125
+_SMALLEST = {
+    "float16": 2.0**-14,
+    "bfloat16": 2.0**-126,
+    "float32": 2.0**-126,
+    "float64": 2.0**-1022,
+}
+"""Smallest normal number of each dtype."""
 # A normal draw spans the range at three standard deviations a side, then is clipped to it.
 _NORMAL_SIGMAS = 3.0
 
@@ -79,7 +87,19 @@ def _drawn(spec: TensorCase, dtype: DType, count: int, stream: np.random.Generat
         if first > last:
             raise InputError(f"The range [{low:g}, {high:g}] holds no value of dtype {dtype.name}.")
         return _shaped(stream.integers(first, last, count, dtype=dtype.numpy, endpoint=True), spec)
-    return store(_shaped(values, spec), dtype)
+    made = store(_shaped(values, spec), dtype)
+    return _sprinkle(made, dtype, stream) if spec.distribution == "special" else made
+
+
+def _sprinkle(drawn: Array, dtype: DType, stream: np.random.Generator) -> Array:
+    """Puts NaN, infinities, zeros of both signs and denormals where about every eighth was."""
+    if not dtype.is_float:
+        return drawn
+    tiny = _SMALLEST[dtype.name] / 2
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, tiny, -tiny])
+    places = stream.random(drawn.shape) < _SPECIAL_SHARE
+    chosen = store(special[stream.integers(0, special.size, drawn.shape)], dtype)
+    return np.where(places, chosen, drawn).astype(drawn.dtype)
 
 
 def _shaped(values: Array, spec: TensorCase) -> Array:

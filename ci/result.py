@@ -29,6 +29,12 @@ class Verification(Frozen):
     elements: int = Field(description="Output elements compared, over all cases and seeds.")
     reference: Literal["golden", "unmodified operator"]
     worst_error: float = Field(description="Largest error as a share of its tolerance.")
+    edge_cases: int = Field(
+        default=0, description="Edge cases that both the operator as it stands and this one pass."
+    )
+    baseline_defects: tuple[str, ...] = Field(
+        default=(), description="Edge cases that the operator as it stands fails, and how."
+    )
 
 
 class BudgetUse(Frozen):

@@ -76,6 +76,8 @@ def classify(stage: Stage, outcome: Outcome, evidence: Evidence) -> tuple[str, s
 
 
 def _compile(text: str) -> tuple[str, str] | None:
+    if re.search(r"call to '(?:\w+::)*kernel_entry_\w+", text):
+        return "kernel's template arguments", ""
     header = _HEADER.search(text)
     if header:
         name = header["what"]

@@ -23,6 +23,10 @@ COMPILE_ERRORS = {
     "'class AscendC::TPipe' has no member named 'Grow'": ("missing member", "Grow"),
     "no matching function for call to 'AscendC::Cast(int, int)'": ("missing call form of", "Cast"),
     "call of overloaded 'Max(int, long int)' is ambiguous": ("missing call form of", "Max"),
+    "no matching function for call to 'kernel_entry_fill(uint8_t*&)'": (
+        "kernel's template arguments",
+        "",
+    ),
     "stray '#' in program": ("does not compile", ""),
 }
 
