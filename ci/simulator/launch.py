@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,7 +107,7 @@ def launch(
             raise _failure(report, spec)
         book_machine(_host_seconds(report))
         if timeline:
-            (folder / "timeline.jsonl").replace(timeline)
+            shutil.move(folder / "timeline.jsonl", timeline)  # may be another file system
         return LaunchResult(
             outputs=_read_outputs(files, outputs),
             pipes=_pipe_time(report, spec),
