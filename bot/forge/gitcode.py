@@ -35,6 +35,7 @@ from bot.forge.model import (
     Repository,
     Status,
 )
+from bot.forge.own_comments import OwnComments
 from bot.git import Git, GitError, login
 
 HOME: Final = "https://gitcode.com"
@@ -75,7 +76,7 @@ class GitCodeForge(Forge):
         )
         self._rest = Rest("GitCode", token, self._send, words.message)
         self._home: Repository | None = None
-        self._own_comments: set[int] = set()
+        self._own = OwnComments()
 
     def repository(self) -> Repository:
         """GET /repos/{name}, once."""
@@ -205,21 +206,14 @@ class GitCodeForge(Forge):
         doing = f"commenting on pull request {number}"
         path = self._path(f"/pulls/{number}/comments")
         made = self._rest.ask(doing, "POST", path, {"body": body}).json
-        self._own_comments.add(words.comment_id(made))
+        self._own.add(words.comment_id(made))
         if made.get("created_at") and made.get("user"):
             return self._said(made, number)
         return self._read_comment(number, words.comment_id(made))
 
     def edit_comment(self, number: int, comment_id: int, body: str) -> Comment:
         """PATCH /repos/{name}/pulls/comments/{id}."""
-        if comment_id not in self._own_comments:
-            found = self._read_comment(number, comment_id)
-            if found.author != self.viewer():
-                raise ForgeError(
-                    f"Comment {comment_id} is by {found.author}, not by {self.viewer()}.",
-                    kind="forbidden",
-                )
-            self._own_comments.add(comment_id)
+        self._own.require(comment_id, self.viewer(), lambda: self._read_comment(number, comment_id))
         path = self._path(f"/pulls/comments/{comment_id}")
         made = self._rest.ask(f"editing comment {comment_id}", "PATCH", path, {"body": body}).json
         if isinstance(made, dict) and made.get("created_at") and made.get("user"):

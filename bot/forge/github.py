@@ -29,6 +29,7 @@ from bot.forge.model import (
     Repository,
     Status,
 )
+from bot.forge.own_comments import OwnComments
 from bot.git import login
 
 API: Final = "https://api.github.com"
@@ -74,7 +75,7 @@ class GitHubForge(Forge):
         ).requester
         self._rest = Rest("GitHub", token, self._send, words.message)
         self._home: Repository | None = None
-        self._own_comments: set[int] = set()
+        self._own = OwnComments()
 
     def repository(self) -> Repository:
         """GET /repos/{name}, once."""
@@ -204,20 +205,17 @@ class GitHubForge(Forge):
         path = self._path(f"/issues/{number}/comments")
         doing = f"commenting on pull request {number}"
         made = self._rest.ask(doing, "POST", path, {"body": body}).json
-        self._own_comments.add(made["id"])
+        self._own.add(made["id"])
         return self._comment(made)
 
     def edit_comment(self, number: int, comment_id: int, body: str) -> Comment:
         """PATCH /repos/{name}/issues/comments/{id}; GitHub lets maintainers edit any, we do not."""
         path = self._path(f"/issues/comments/{comment_id}")
-        if comment_id not in self._own_comments:
-            found = self._comment(self._rest.get(f"reading comment {comment_id}", path))
-            if found.author != self.viewer():
-                raise ForgeError(
-                    f"Comment {comment_id} is by {found.author}, not by {self.viewer()}.",
-                    kind="forbidden",
-                )
-            self._own_comments.add(comment_id)
+        self._own.require(
+            comment_id,
+            self.viewer(),
+            lambda: self._comment(self._rest.get(f"reading comment {comment_id}", path)),
+        )
         doing = f"editing comment {comment_id}"
         return self._comment(self._rest.ask(doing, "PATCH", path, {"body": body}).json)
 

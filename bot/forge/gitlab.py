@@ -26,6 +26,7 @@ from bot.forge.model import (
     Repository,
     Status,
 )
+from bot.forge.own_comments import OwnComments
 from bot.git import login
 
 HOME: Final = "https://gitlab.com"
@@ -47,7 +48,7 @@ class GitLabForge(Forge):
         self._client.session.hooks["response"].append(self._remember)
         self._home: Repository | None = None
         self._projects: dict[int, str] = {}
-        self._own_comments: set[int] = set()
+        self._own = OwnComments()
 
     def repository(self) -> Repository:
         """GET /projects/{id}, once."""
@@ -192,20 +193,17 @@ class GitLabForge(Forge):
         doing = f"commenting on merge request {number}"
         path = self._path(f"/merge_requests/{number}/notes")
         made = self._rest.ask(doing, "POST", path, {"body": body}).json
-        self._own_comments.add(made["id"])
+        self._own.add(made["id"])
         return self._said(made, number)
 
     def edit_comment(self, number: int, comment_id: int, body: str) -> Comment:
         """PUT …/notes/{id}; GitLab lets maintainers edit any, we do not."""
         path = self._path(f"/merge_requests/{number}/notes/{comment_id}")
-        if comment_id not in self._own_comments:
-            found = self._said(self._rest.get(f"reading comment {comment_id}", path), number)
-            if found.author != self.viewer():
-                raise ForgeError(
-                    f"Comment {comment_id} is by {found.author}, not by {self.viewer()}.",
-                    kind="forbidden",
-                )
-            self._own_comments.add(comment_id)
+        self._own.require(
+            comment_id,
+            self.viewer(),
+            lambda: self._said(self._rest.get(f"reading comment {comment_id}", path), number),
+        )
         answer = self._rest.ask(f"editing comment {comment_id}", "PUT", path, {"body": body})
         return self._said(answer.json, number)
 
