@@ -15,12 +15,12 @@ import duckdb
 import numpy as np
 
 from ci.errors import InputError
-from ci.trial import Frozen
+from ci.trial import Fingerprint, Frozen
 from experience import store
 from experience.embed import Embedder, Vector, make_embedder
 from experience.index import SIDECAR_ROWS, Index
 from experience.retrieve import Query, Retrieved, choose, order, record, told
-from experience.tuple import ExperienceTuple
+from experience.tuple import EffectEvidence, ExperienceTuple, Neighbour
 
 BATCH = 500
 """Tuples embedded at once by `reembed`."""
@@ -129,7 +129,7 @@ class Bank:
             rows = choose(index, score, ~index.negative, k)
             rows += choose(index, score, index.negative, k)
             ids = [str(index.ids[r]) for r in rows]
-            held = {t.id: t for t in store.select(db, "WHERE list_contains(?, t.id)", [ids])}
+            held = {t.id: t for t in store.of_ids(db, ids)}
             return [
                 told(query, held[i], float(similarity[r]), float(score[r]), found, index.motif[r])
                 for i, r in zip(ids, rows, strict=True)
@@ -156,6 +156,21 @@ class Bank:
 
         if news:
             self._file.write(note)
+
+    def remeasure(
+        self,
+        tuple_id: str,
+        evidence: EffectEvidence,
+        fingerprint: Fingerprint,
+        slow: Neighbour,
+        fast: Neighbour,
+    ) -> None:
+        """Put the evidence of a later measurement in the place of the earlier one."""
+        values = [m.model_dump_json() for m in (evidence, fingerprint, slow, fast)]
+        statement = (
+            "UPDATE tuples SET evidence = ?, fingerprint = ?, slow = ?, fast = ? WHERE id = ?"
+        )
+        self._file.write(lambda db: db.execute(statement, [*values, tuple_id]))
 
     def fact(self, key: str) -> str:
         """What was noted under a key; '' when nothing was."""

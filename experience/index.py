@@ -63,6 +63,8 @@ class Index:
     def __post_init__(self) -> None:
         self.wins = np.zeros(len(self.ids))
         self.losses = np.zeros(len(self.ids))
+        self.by_motif = np.argsort(self.motif, kind="stable")
+        self.starts = np.searchsorted(self.motif[self.by_motif], np.arange(len(self.motifs)))
         self.retired = self.equals("status", "retired")
         self.negative = self.equals("direction", "negative")
 

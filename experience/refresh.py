@@ -22,7 +22,7 @@ from experience.distill import judge
 from experience.embed import hashed_words
 from experience.patching import Misfit, redo, undo
 from experience.rewind import EvaluatesCandidates, RewindSettings, rewind
-from experience.tuple import ExperienceTuple
+from experience.tuple import ExperienceTuple, Neighbour
 
 NO_LONGER = "no longer holds"
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -167,10 +167,26 @@ class _Refresh:
         now = judgement.slowdown if judgement else None
         said = f"{now:.3f}x" if now is not None else slow.outcome.value
         if holds:
+            self._remeasure(one, slow, fast)
             self.bank.stand([(one.id, "verified", f"{said} again on {self.backend}", _now())])
             return answer("holds", now)
         self.bank.stand([(one.id, "retired", f"{NO_LONGER}: {said} on {self.backend}", _now())])
         return answer("retired", now)
+
+    def _remeasure(self, one: ExperienceTuple, slow: Trial, fast: Trial) -> None:
+        """Keep what was measured now as the tuple's evidence."""
+        if fast.measurement is None:
+            return
+        now = one.evidence.model_copy(
+            update={
+                "slow_us": slow.measurement.score_us if slow.measurement else None,
+                "fast_us": fast.measurement.score_us,
+                "samples": min(len(c.samples_us) for c in fast.measurement.cases),
+                "failure": "" if slow.measurement else slow.outcome.value,
+            }
+        )
+        fingerprint = fast.measurement.fingerprint
+        self.bank.remeasure(one.id, now, fingerprint, Neighbour.of(slow), Neighbour.of(fast))
 
     def retire_useless(self) -> list[str]:
         """Retire what was offered often and never became the best."""

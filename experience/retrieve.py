@@ -84,7 +84,8 @@ class Record(NamedTuple):
 
 def record(index: Index, similarity: Vector) -> Record:
     """Weigh every lesson for and against each motif by its likeness to the query."""
-    weight = np.clip(similarity, 0.0, 1.0).astype(np.float64) ** SHARPNESS
+    weight = np.clip(similarity, 0.0, 1.0).astype(np.float64)
+    weight = (weight * weight) ** (SHARPNESS // 2)
     weight[index.retired] = 0.0
     motifs = len(index.motifs)
     against = index.negative
@@ -118,10 +119,18 @@ def choose(
     index: Index, score: npt.NDArray[np.float64], wanted: npt.NDArray[np.bool_], k: int
 ) -> list[int]:
     """Rows of the k best among the wanted, each motif at most once, best first."""
-    rows = np.flatnonzero(wanted & (score > 0))
-    ranked = rows[np.lexsort((index.ids[rows], -score[rows]))]
-    _, first = np.unique(index.motif[ranked], return_index=True)
-    return [int(ranked[i]) for i in np.sort(first)[:k]]
+    if not len(index.ids):
+        return []
+    sorted_by_motif = np.where(wanted, score, 0.0)[index.by_motif]
+    best = np.maximum.reduceat(sorted_by_motif, index.starts)
+    found = []
+    for motif in np.argsort(-best, kind="stable")[:k]:
+        if best[motif] <= 0:
+            break
+        start = index.starts[motif]
+        end = index.starts[motif + 1] if motif + 1 < len(index.starts) else len(sorted_by_motif)
+        found.append(int(index.by_motif[start + int(np.argmax(sorted_by_motif[start:end]))]))
+    return found
 
 
 def told(

@@ -218,6 +218,13 @@ def select(db: Connection, clause: str, parameters: list[Any]) -> list[Experienc
     return [_tuple(row) for row in db.execute(statement, parameters).fetchall()]
 
 
+def of_ids(db: Connection, ids: Sequence[str]) -> list[ExperienceTuple]:
+    """The tuples with these ids, found by index and not by going through the bank."""
+    if not ids:
+        return []
+    return select(db, f"WHERE t.id IN ({', '.join('?' for _ in ids)})", list(ids))
+
+
 def vectors(db: Connection) -> dict[str, list[float]]:
     """Every vector of the model in force by tuple id."""
     rows = db.execute("SELECT tuple_id, vector FROM embeddings WHERE model = ?", [model(db)[0]])

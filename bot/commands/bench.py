@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-SUITES: Final = ("machine", "ablation")
+SUITES: Final = ("machine", "ablation", "retrieval")
 """Each is the command of that name in bot/commands/bench_<name>.py."""
 
 

@@ -172,11 +172,14 @@ class Search:
         if self.stage != "kernel":
             return ""
         before, after = _inserted(self.best), _inserted(trial)
-        if after <= before * (1 + INSERTED_SLACK):
+        limit = 1 + INSERTED_SLACK
+        shares = (before[0] / before[1], after[0] / after[1])
+        # More waits for more tiles is no fault, nor are as many waits for fewer instructions.
+        if after[0] <= before[0] * limit or shares[1] <= shares[0] * limit:
             return ""
         return (
-            f"it leaves {after:.2f} waits an instruction to automatic synchronisation, "
-            f"its parent {before:.2f}"
+            f"it leaves {shares[1]:.2f} waits an instruction to automatic synchronisation, "
+            f"its parent {shares[0]:.2f}"
         )
 
     def _keep(self, trial: Trial, least: float = 1 + STEP_EFFECT) -> Trial:
@@ -217,15 +220,15 @@ def _kind(warning: str) -> str:
     return re.sub(r"0x[0-9a-f]+|\d+|\([^)]*\)|[\w./]+\.\w+", "#", message)
 
 
-def _inserted(trial: Trial) -> float:
-    """Waits that automatic synchronisation inserted, for each copy and vector instruction."""
+def _inserted(trial: Trial) -> tuple[int, int]:
+    """Waits that automatic synchronisation inserted; copy and vector instructions."""
     if trial.measurement is None:
-        return 0.0
+        return 0, 1
     pipes = [c.pipes for c in trial.measurement.cases]
     work = sum(
         n for p in pipes for name, n in p.instructions.items() if name.startswith(("v", "copy"))
     )
-    return sum(p.inserted_waits for p in pipes) / max(1, work)
+    return sum(p.inserted_waits for p in pipes), max(1, work)
 
 
 def _score(trial: Trial) -> float | None:

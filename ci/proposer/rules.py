@@ -136,24 +136,27 @@ class RulesProposer(Proposer):
     ) -> Candidate | None:
         """The motifs that the bank is sure of, one on top of the other; None for fewer than two.
 
-        A small budget does not reach them one by one. One try from each parent: when it fails,
-        one of them is at fault and they are tried alone.
+        A small budget does not reach them one by one. When four of them fail, one is at fault:
+        the first two are tried, then each alone.
         """
         sure = {
             r.tuple.rule_id: r.reliability
             for r in retrieved
             if r.tuple.direction != "negative" and r.reliability >= CONFIDENT
         }
-        if any(
-            len(t.candidate.rule_ids) > 1 and t.candidate.parent == best.candidate.hash
+        before = [
+            len(t.candidate.rule_ids)
             for t in history
-        ):
+            if len(t.candidate.rule_ids) > 1 and t.candidate.parent == best.candidate.hash
+        ]
+        if before and min(before) <= 2:
             return None
+        most = 2 if before else MOST_AT_ONCE
         chance, changed = 1.0, dict(texts)
         taken: list[Application] = []
         for motif in motifs:
             chance *= sure.get(motif.id, 0.0)
-            if len(taken) == MOST_AT_ONCE or chance < COMBINED:
+            if len(taken) == most or chance < COMBINED:
                 break
             found = next(_promising([motif], changed, operator, best, history), None)
             if found is not None:
@@ -259,6 +262,7 @@ def _promising(
     effects = {_signature(t.candidate.rationale): _effect(t, history) for t in tried}
     vain = {signature for signature, effect in effects.items() if effect < 1}
     useless = {s for s, effect in effects.items() if 0 < effect < 1 + NO_DIFFERENCE}
+    useless |= {_signature(t.candidate.rationale) for t in tried if t.warnings}
     late: list[tuple[Application, Candidate]] = []
     seen = {t.candidate.hash: t for t in history}
     hot = _hot_lines(best)
