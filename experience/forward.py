@@ -24,11 +24,6 @@ from experience.tuple import ExperienceTuple
 NOISE_FLOOR = 0.01
 """Relative difference below which a rewrite made none; the search's own least step."""
 
-_FAILED = frozenset(
-    {Outcome.COMPILE_ERROR, Outcome.LAUNCH_ERROR, Outcome.TIMEOUT, Outcome.RACE}
-    | {Outcome.MEMORY_ERROR, Outcome.WRONG_RESULT}
-)
-
 
 def lessons(
     operator: Operator,
@@ -61,15 +56,18 @@ def lesson_of(
     """The tuple of one rewrite; None when it teaches nothing that can be told apart.
 
     A rewrite of several motifs at once teaches only when it helps: which of them was at fault is
-    not known. A candidate that a guard refused, or one inherited with a warning, teaches nothing.
+    not known. What a guard refused teaches nothing. What passed with a warning that its parent
+    does not give is not inherited, however fast: it counts as refused.
     """
     rules = after.candidate.rule_ids
-    faster = judge(before, after, NOISE_FLOOR)
-    if faster is not None and faster.significant and not after.warnings:
-        return _tuple(operator, before, after, "forward", faster, proposer, source, base)
-    if len(rules) != 1 or (after.measurement is None and after.outcome not in _FAILED):
+    if len(after.warnings) > len(before.warnings):
+        after = after.model_copy(update={"measurement": None, "outcome": Outcome.REJECTED})
+    elif after.outcome is Outcome.REJECTED:
         return None
-    if after.measurement is not None and after.warnings:
+    faster = judge(before, after, NOISE_FLOOR)
+    if faster is not None and faster.significant:
+        return _tuple(operator, before, after, "forward", faster, proposer, source, base)
+    if len(rules) != 1:
         return None
     slower = judge(after, before, NOISE_FLOOR)
     return _tuple(operator, after, before, "negative", slower, proposer, source, base)

@@ -32,7 +32,9 @@ from ci.trial import Frozen
 from ci.workload import Workload
 from ci.workload_file import load_workload
 from experience.bank import Bank
+from experience.distill import Provenance
 from experience.embed import hashed_words
+from experience.forward import lessons
 from experience.patching import Misfit, undo
 from experience.tuple import ExperienceTuple
 
@@ -71,6 +73,9 @@ class AblationSettings(Frozen):
         "as the bank knows them; 0: as it stands.",
     )
     top_k: int = Field(default=5, ge=1, description="Experience tuples retrieved for a step.")
+    learn: bool = Field(
+        default=False, description="Add what the runs taught to the bank, when all are done."
+    )
     jobs: int = Field(default=2, ge=1, description="Runs side by side.")
     device: str = Field(default="910B4", description="Device model (rules/devices).")
 
@@ -166,6 +171,10 @@ def ablation(
     with ThreadPoolExecutor(settings.jobs) as pool:
         done = list(pool.map(run, work))
     cells = [c for c in done if c is not None]
+    if settings.learn:
+        for operator, seed, arm in work:
+            home = out / operator.name / f"weakened-{settings.weaken}" / f"seed-{seed}"
+            bank.add_all(_lessons(operator, home / f"{arm}-{settings.budget}", make_proposer()))
     fingerprint = backend.fingerprint()
     return Ablation(
         settings=settings,
@@ -313,6 +322,18 @@ def _best_after(result: Result, budget: int) -> tuple[float, ...]:
         found.append(best)
     found += [best] * (budget - 1 - len(found))
     return tuple(found)
+
+
+def _lessons(operator: Operator, folder: Path, proposer: Proposer) -> list[ExperienceTuple]:
+    """What the kernel steps of a finished run taught; nothing when there is none."""
+    kept = folder / "result.json"
+    if not kept.exists():
+        return []
+    result = Result.model_validate_json(kept.read_text(encoding="utf-8"))
+    copies = list((folder / "operator").glob("src/*/*"))
+    subject = load_operator(copies[0]) if copies else operator
+    source = Provenance(origin=f"run {result.run} of bench ablation")
+    return lessons(subject, result.trials, proposer, source)
 
 
 def _rows(cells: Sequence[Cell]) -> list[Row]:

@@ -6,7 +6,15 @@ import pytest
 
 from ci.errors import InputError
 from experience.bank import Bank
-from experience.exchange import SHIPPED, export_lines, import_lines, open_default_bank
+from experience.exchange import (
+    SHIPPED,
+    export_lines,
+    export_tuples,
+    import_lines,
+    import_tuples,
+    open_default_bank,
+    strip,
+)
 from tests.experience.make import make_tuple
 
 
@@ -43,3 +51,37 @@ def test_the_shipped_tuples_are_verified_experience_of_several_motifs(tmp_path: 
 def test_a_bank_that_exists_is_left_as_it_is(tmp_path: Path) -> None:
     Bank(tmp_path / "bank.duckdb").add(make_tuple(1))
     assert len(open_default_bank(tmp_path / "bank.duckdb").all()) == 1
+
+
+def test_parquet_reads_back_to_equal_tuples(tmp_path: Path) -> None:
+    one, two = Bank(tmp_path / "one.duckdb"), Bank(tmp_path / "two.duckdb")
+    one.add_all([make_tuple(n) for n in range(3)])
+    one.retire(make_tuple(2).id, "old")
+    assert export_tuples(one.all(), tmp_path / "tuples.parquet") == 3
+    assert import_tuples(two, tmp_path / "tuples.parquet") == (3, 0)
+    assert two.all() == one.all()
+
+
+def test_a_stripped_export_names_neither_kernel_nor_code(tmp_path: Path) -> None:
+    secret = make_tuple(
+        1, rule_id="double-buffering", title="At line 4 (secretQueue)", operator="secret_op",
+        description="secret", origin="https://secret", source_commit="secret",
+    )  # fmt: skip
+    model_made = make_tuple(2, bottleneck="the secret loop", classes=("scalar_bound",))
+    bank = Bank(tmp_path / "bank.duckdb")
+    bank.add_all([secret, model_made])
+    out = tmp_path / "tuples.jsonl"
+    export_tuples([strip(t) for t in bank.all()], out)
+    text = out.read_text(encoding="utf-8")
+    assert "secret" not in text and "Slow1" not in text and "add_custom" not in text
+    there = Bank(tmp_path / "there.duckdb")
+    assert import_tuples(there, out) == (2, 0)
+    kept = there.get(secret.id)
+    assert (kept.title, kept.rule_id) == ("Double buffering of queues", "double-buffering")
+    assert kept.evidence.speedup == secret.evidence.speedup
+
+
+def test_a_file_that_is_no_parquet_gives_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "tuples.parquet").write_text("no parquet", encoding="utf-8")
+    with pytest.raises(InputError, match="Cannot read tuples"):
+        import_tuples(Bank(tmp_path / "bank.duckdb"), tmp_path / "tuples.parquet")
