@@ -41,11 +41,14 @@ def test_a_broken_line_is_named_and_nothing_is_stored(tmp_path: Path) -> None:
 def test_the_shipped_tuples_are_verified_experience_of_several_motifs(tmp_path: Path) -> None:
     bank = open_default_bank(tmp_path / "made" / "bank.duckdb")
     shipped = bank.all()
-    assert len(shipped) == len(SHIPPED.read_text(encoding="utf-8").splitlines()) >= 40
-    assert len({t.rule_id for t in shipped}) >= 5
-    for t in shipped:
-        assert t.status == "verified" and t.fingerprint.simulated
+    assert len(shipped) == len(SHIPPED.read_text(encoding="utf-8").splitlines())
+    helpful = [t for t in shipped if t.status == "verified" and t.direction != "negative"]
+    assert len(helpful) >= 150
+    assert len({t.rule_id for t in helpful}) >= 10
+    for t in helpful:
+        assert t.fingerprint.simulated and t.origin and t.slow is not None and t.fast is not None
         assert t.evidence.speedup > 1 + t.evidence.noise_floor
+    assert all(t.retired_because for t in shipped if t.status == "retired")
 
 
 def test_a_bank_that_exists_is_left_as_it_is(tmp_path: Path) -> None:
