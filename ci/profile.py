@@ -1,21 +1,21 @@
-"""A measurement as tools for performance work know it: msprof's columns and a Chrome trace.
+"""A measurement as a person looks at it: shares of the pipes, and a Chrome trace.
 
 Pure functions of what was measured; the command line writes the files.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
+from ci.timeline import Timeline
 from ci.trial import CaseMeasurement, Frozen, Measurement
 
-# msprof's column stems for the pipes of a vector core (aiv) and of a cube core (aic).
-VECTOR_CORE: Final = {"VECTOR": "vec", "SCALAR": "scalar", "MTE2": "mte2", "MTE3": "mte3"}
-CUBE_CORE: Final = {"CUBE": "mac", "MTE1": "mte1", "FIX": "fixpipe"}
+# Pipes in the order in which a viewer shows their tracks.
+PIPES: Final = ("SCALAR", "MTE2", "MTE1", "CUBE", "VECTOR", "FIX", "MTE3")
+# Arrows that one case may have; their ids must differ within a file.
+ARROWS: Final = 10_000_000
 
 
 class PipeShare(Frozen):
@@ -43,76 +43,55 @@ def pipe_shares(measurement: Measurement) -> list[PipeShare]:
     ]
 
 
-def msprof_csv(op_type: str, measurement: Measurement) -> str:
-    """One row a case under the names that msprof's op_summary and PipeUtilization tables use.
+def trace_events(process: int, case: CaseMeasurement, timeline: Timeline) -> list[dict[str, Any]]:
+    """Chrome trace events of one case, µs as time: a thread a pipe and core, an arrow a wait.
 
-    Times are µs of one core, ratios shares of the launch. Columns that nothing here measures, such
-    as the instruction cache's miss rate, are left out and not filled with zeros.
-    """
-    pipes = VECTOR_CORE
-    used = {pipe for case in measurement.cases for pipe, n in case.pipes.busy_cycles.items() if n}
-    core = "aic" if used & set(CUBE_CORE) else "aiv"
-    if core == "aic":
-        pipes = VECTOR_CORE | CUBE_CORE
-    header = ["Op Name", "OP Type", "Task Duration(us)", "Block Dim"]
-    header += [f"{core}_time(us)", f"{core}_total_cycles"]
-    for stem in pipes.values():
-        header += [f"{core}_{stem}_time(us)", f"{core}_{stem}_ratio"]
-    file = io.StringIO()
-    table = csv.writer(file, lineterminator="\n")
-    table.writerow(header)
-    for case in measurement.cases:
-        total = max(1, case.pipes.total_cycles)
-        cycle_us = case.median_us / total
-        row: list[object] = [case.case, op_type, f"{case.median_us:.4f}", case.pipes.block_dim]
-        row += [f"{case.median_us:.4f}", case.pipes.total_cycles]
-        for pipe in pipes:
-            busy = case.pipes.busy_cycles.get(pipe, 0.0)
-            row += [f"{busy * cycle_us:.4f}", f"{busy / total:.4f}"]
-        table.writerow(row)
-    return file.getvalue()
-
-
-def trace_events(
-    process: int, case: CaseMeasurement, timeline: Iterable[str]
-) -> list[dict[str, Any]]:
-    """Chrome trace events of one case: a process a case, a thread a pipe, µs as time.
-
-    `timeline` is the backend's lines of JSON, one an instruction of core 0, in cycles.
+    Processes are numbered from `process` on, one a core.
     """
     cycle_us = case.median_us / max(1, case.pipes.total_cycles)
-    threads: dict[str, int] = {}
-    events: list[dict[str, Any]] = [
-        {"ph": "M", "name": "process_name", "pid": process, "args": {"name": case.case}}
-    ]
-    for line in timeline:
-        one: Mapping[str, Any] = json.loads(line)
-        pipe = str(one["pipe"])
-        if pipe not in threads:
-            threads[pipe] = len(threads)
-            events.append(
-                {
-                    "ph": "M",
-                    "name": "thread_name",
-                    "pid": process,
-                    "tid": threads[pipe],
-                    "args": {"name": pipe},
-                }
-            )
-        start, end = float(one["start"]), float(one["end"])
+    events: list[dict[str, Any]] = []
+    for core in timeline.cores:
+        label = f"{case.case}: {core.kind} core {core.core} (block {core.block})"
+        events.append(_named("process_name", process + core.core, 0, label))
+    threads: set[tuple[int, str]] = set()
+    for span in timeline.spans:
+        where = (span.core, span.pipe)
+        if where not in threads:
+            threads.add(where)
+            events.append(_named("thread_name", process + span.core, _thread(span.pipe), span.pipe))
         events.append(
             {
                 "ph": "X",
-                "name": str(one["name"]),
-                "cat": pipe,
-                "pid": process,
-                "tid": threads[pipe],
-                "ts": start * cycle_us,
-                "dur": (end - start) * cycle_us,
-                "args": {"start_cycle": start, "end_cycle": end, "bytes": one.get("bytes", 0)},
+                "name": span.name,
+                "cat": span.pipe,
+                "pid": process + span.core,
+                "tid": _thread(span.pipe),
+                "ts": span.start * cycle_us,
+                "dur": (span.end - span.start) * cycle_us,
+                "args": {"start_cycle": span.start, "end_cycle": span.end, "bytes": span.bytes},
             }
         )
+    for number, link in enumerate(timeline.links):
+        name = f"event {link.event}" if link.event >= 0 else "inserted by automatic sync"
+        common = {
+            "name": name,
+            "cat": "flag",
+            "id": process * ARROWS + number,
+            "pid": process + link.core,
+        }
+        # The arrow begins in what set the flag, which ends just then.
+        begin = {"ph": "s", "tid": _thread(link.source), "ts": max(0.0, link.set - 0.5) * cycle_us}
+        end = {"ph": "f", "bp": "e", "tid": _thread(link.target), "ts": link.until * cycle_us}
+        events += [common | begin, common | end]
     return events
+
+
+def _thread(pipe: str) -> int:
+    return PIPES.index(pipe) if pipe in PIPES else len(PIPES)
+
+
+def _named(what: str, process: int, thread: int, label: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": label}}
 
 
 def chrome_trace(events: Iterable[dict[str, Any]], measurement: Measurement) -> str:
@@ -127,7 +106,7 @@ def chrome_trace(events: Iterable[dict[str, Any]], measurement: Measurement) -> 
                 "device": fingerprint.device,
                 "version": fingerprint.version,
                 "time": "simulated time" if fingerprint.simulated else "time",
-                "core": "core 0 of each launch",
+                "cores": "all cores of each launch, as far as the file stays readable",
             },
         }
     )

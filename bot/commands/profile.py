@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,16 @@ from bot.commands.options import Target, build, json_option, options
 from bot.commands.session import find_proposer, open_session
 from bot.report.text import visible
 from ci.errors import InputError
+from ci.operator import Operator
 from ci.proposer.base import Diagnosis
+from ci.roofline import Roofline, roofline
 from ci.trial import Frozen, Measurement, Outcome, PipeTime, Trial
+from rules.devices import load_device
 
 # Costly lines and waits that are shown; all of them are in the files.
-SHOWN = 5
+SHOWN = 3
+# Cores that a launch can have in the trace; the next case's processes are numbered after them.
+CORES = 10_000
 
 
 class ProfileOptions(Frozen):
@@ -26,7 +32,7 @@ class ProfileOptions(Frozen):
 
     out: Path | None = Field(
         default=None,
-        description="Folder for trace.json (Chrome trace) and pipes.csv (msprof's columns);"
+        description="Folder for trace.json (Chrome trace) and msprof's tables of each case;"
         " ascendopt-out/OPERATOR-profile.",
     )
 
@@ -36,11 +42,12 @@ class Profile(Frozen):
 
     trial: Trial
     diagnosis: Diagnosis | None = None
+    rooflines: tuple[Roofline, ...] = ()
     trace: str = ""
-    table: str = ""
+    tables: tuple[str, ...] = ()
 
 
-def _echo_pipes(pipes: PipeTime) -> None:
+def _echo_pipes(pipes: PipeTime, operator: Operator) -> None:
     """Busy and waiting pipes, costly lines and what automatic sync added, of one case."""
     total = max(1, pipes.total_cycles)
     for pipe, cycles in sorted(pipes.busy_cycles.items(), key=lambda item: -item[1]):
@@ -52,7 +59,8 @@ def _echo_pipes(pipes: PipeTime) -> None:
         who, _, whom = pair.partition("<-")
         click.echo(f"    {who} waited {cycles:,.0f} cycles for {whom}")
     for file, line, cycles in pipes.hot_lines[:SHOWN]:
-        click.echo(f"    {cycles:>12,.0f} cycles at {visible(file)}:{line}")
+        words = visible(_source_line(operator, file, line), 70)
+        click.echo(f"    {cycles:>12,.0f} cycles at {visible(file)}:{line}  {words}")
     click.echo(
         f"    unified buffer {pipes.ub_peak_bytes:,} bytes, read {pipes.gm_read_bytes:,} and"
         f" written {pipes.gm_write_bytes:,} bytes of global memory,"
@@ -62,21 +70,44 @@ def _echo_pipes(pipes: PipeTime) -> None:
     )
 
 
-def _write(op_type: str, measurement: Measurement, timelines: Path, out: Path) -> tuple[Path, Path]:
-    """Write trace and table; returns their paths."""
-    from ci.profile import chrome_trace, msprof_csv, trace_events
+def _source_line(operator: Operator, file: str, line: int) -> str:
+    """The text of one of the operator's own lines, '' for any other file."""
+    if file not in (*operator.kernel_sources, *operator.host_sources):
+        return ""
+    lines = operator.read(file).splitlines()
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
-    events = []
+
+def _write(
+    name: str, measurement: Measurement, timelines: Path, out: Path
+) -> tuple[Path, tuple[Path, ...]]:
+    """Write the trace, and msprof's tables of each case; returns their paths."""
+    from ci.msprof import kernel_kind, op_basic_info, pipe_utilization, resource_conflict
+    from ci.profile import chrome_trace, trace_events
+    from ci.timeline import read_timeline
+
+    events, tables = [], []
+    out.mkdir(parents=True, exist_ok=True)
     for index, case in enumerate(measurement.cases):
         file = timelines / f"{index}.jsonl"
-        if file.is_file():
-            with file.open(encoding="utf-8") as lines:
-                events += trace_events(index, case, lines)
-    out.mkdir(parents=True, exist_ok=True)
-    trace, table = out / "trace.json", out / "pipes.csv"
+        if not file.is_file():
+            continue
+        with file.open(encoding="utf-8") as lines:
+            timeline = read_timeline(lines)
+        events += trace_events(index * CORES, case, timeline)
+        clock = case.pipes.total_cycles / max(case.median_us, 1e-9)
+        folder = out / re.sub(r"[^A-Za-z0-9_.-]", "_", case.case).lstrip(".")
+        folder.mkdir(exist_ok=True)
+        for title, text in (
+            ("PipeUtilization.csv", pipe_utilization(timeline, clock)),
+            ("ResourceConflictRatio.csv", resource_conflict(timeline, clock)),
+            ("OpBasicInfo.csv", op_basic_info(name, kernel_kind(timeline), case, clock)),
+        ):
+            (folder / title).write_text(text, encoding="utf-8")
+            tables.append(folder / title)
+    trace = out / "trace.json"
     trace.write_text(chrome_trace(events, measurement), encoding="utf-8")
-    table.write_text(msprof_csv(op_type, measurement), encoding="utf-8")
-    return trace, table
+    return trace, tuple(tables)
 
 
 @options(Target, EvaluateOptions, ProfileOptions)
@@ -87,8 +118,8 @@ def _write(op_type: str, measurement: Measurement, timelines: Path, out: Path) -
 def profile(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
     """Evaluate OPERATOR and show where its time goes.
 
-    Leaves a Chrome trace of every instruction of core 0 and a table in msprof's columns, and says
-    in words what bounds the kernel. Ends with 1 when the outcome is not ok.
+    Leaves a Chrome trace of every core's pipes and the tables of `msprof op`, and says in words
+    what bounds the kernel. Ends with 1 when the outcome is not ok.
     """
     own = build(ProfileOptions, given)
     if own.out is not None and own.out.exists() and not own.out.is_dir():
@@ -102,25 +133,43 @@ def profile(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) 
         found = Profile(trial=trial)
         if trial.measurement is not None:
             out = own.out or Path("ascendopt-out") / f"{session.operator.name}-profile"
-            trace, table = _write(session.operator.op_type, trial.measurement, timelines, out)
-            diagnosis = find_proposer("rules").diagnose(session.operator, trial)
-            found = Profile(trial=trial, diagnosis=diagnosis, trace=str(trace), table=str(table))
+            trace, tables = _write(session.operator.name, trial.measurement, timelines, out)
+            found = Profile(
+                trial=trial,
+                diagnosis=find_proposer("rules").diagnose(session.operator, trial),
+                rooflines=_rooflines(trial.measurement),
+                trace=str(trace),
+                tables=tuple(str(table) for table in tables),
+            )
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
-        _echo(found)
+        _echo(found, session.operator)
     ctx.exit(0 if trial.outcome is Outcome.OK else 1)
 
 
-def _echo(found: Profile) -> None:
+def _rooflines(measurement: Measurement) -> tuple[Roofline, ...]:
+    """Of each case, where the chip's peaks are known."""
+    try:
+        device = load_device(measurement.fingerprint.device)
+    except InputError:
+        return ()
+    return tuple(roofline(case, device) for case in measurement.cases)
+
+
+def _echo(found: Profile, operator: Operator) -> None:
     echo_trial(found.trial)
     if found.trial.measurement is None or found.diagnosis is None:
         return
+    roofs = {one.case: one for one in found.rooflines}
     for case in found.trial.measurement.cases:
         click.echo(f"\n  {case.case}")
-        _echo_pipes(case.pipes)
+        _echo_pipes(case.pipes, operator)
+        if case.case in roofs:
+            click.echo(f"    {roofs[case.case].sentence()}")
     click.echo(f"\nbottleneck: {visible(found.diagnosis.bottleneck)}")
     for reason in found.diagnosis.evidence:
         click.echo(f"  {visible(reason)}")
     click.echo(f"trace: {found.trace} (chrome://tracing or ui.perfetto.dev)")
-    click.echo(f"table: {found.table}")
+    for table in found.tables:
+        click.echo(f"table: {table}")

@@ -47,6 +47,7 @@ void CoreTimer::book(int pipe, uint32_t number, double start, double occupied, d
         if (by_site_kept_) by_site_[record.site] += fresh;
     }
     conflict_ += record.conflict;
+    if (record.bank) bank_ += record.conflict;
     if (keep_spans_) spans_.push_back({number, start, complete});
 }
 
@@ -82,6 +83,9 @@ bool CoreTimer::step_pipe(int pipe) {
             if (flag.empty()) return false;
             start = std::max(ready, flag.front());
             wait(pipe, record.peer, ready, start);
+            if (keep_spans_)
+                links_.push_back({record.peer, pipe, record.event, flag.front() - flag_latency_,
+                                  start});
             flag.pop_front();
             state.free = start;
             break;
@@ -91,6 +95,7 @@ bool CoreTimer::step_pipe(int pipe) {
             if (done < 0) return false;
             start = std::max(ready, done + flag_latency_);
             wait(pipe, record.peer, ready, start);
+            if (keep_spans_) links_.push_back({record.peer, pipe, -1, done, start});
             if (record.drain) {
                 state.busy += start - std::max(ready, std::min(start, state.busy_until));
                 state.busy_until = std::max(state.busy_until, start);
@@ -162,6 +167,9 @@ bool CoreTimer::step_scalar() {
             until = flag.front();
             flag.pop_front();
             wait(S, record.peer, scalar_, until);
+            if (keep_spans_)
+                links_.push_back({record.peer, S, record.event, until - flag_latency_,
+                                  std::max(scalar_, until)});
             break;
         }
         case Kind::DEPEND:

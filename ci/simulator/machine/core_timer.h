@@ -28,11 +28,20 @@ class TimerWorld {
     virtual void block_ended(int core, double time) = 0;
 };
 
-// An instruction of core 0 for the timeline.
+// An instruction for the timeline.
 struct Span {
     uint32_t record;
     double start;
     double end;
+};
+
+// A pipe that waited for another: a flag, or a wait that automatic sync inserted.
+struct Link {
+    int from;
+    int to;
+    int event;  // -1: inserted
+    double set;
+    double until;
 };
 
 class CoreTimer {
@@ -52,9 +61,11 @@ class CoreTimer {
     double end_time() const { return end_; }
     double busy(int pipe) const { return pipes_[pipe].busy; }
     double conflict_cycles() const { return conflict_; }
+    double bank_cycles() const { return bank_; }  // of them, reads with writes in a bank
     const std::map<std::pair<int, int>, double>& waits() const { return waits_; }
     const std::unordered_map<uint32_t, double>& by_site() const { return by_site_; }
     const std::vector<Span>& spans() const { return spans_; }
+    const std::vector<Link>& links() const { return links_; }
 
     static constexpr int SYNC = PIPES;  // "peer" of waits for other cores
 
@@ -101,9 +112,11 @@ class CoreTimer {
     std::deque<double> flags_[PIPES][PIPES][EVENTS];
     std::vector<double> completion_;  // by record; negative: not yet known
     double conflict_ = 0;
+    double bank_ = 0;
     std::map<std::pair<int, int>, double> waits_;
     std::unordered_map<uint32_t, double> by_site_;
     std::vector<Span> spans_;
+    std::vector<Link> links_;
 };
 
 }  // namespace dav

@@ -134,6 +134,7 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     const float access = static_cast<float>(repeats) +
                          conflict_cycles(banks, bank_count, repeats, read_write);
     record.conflict = std::max(0.0f, access - std::max(work, static_cast<float>(repeats)));
+    record.bank = record.conflict > 0 && bank_conflict_cycles(banks, bank_count, repeats, 0) == 0;
     record.occupancy = std::max(floor_cycles, std::max(work, access) + extra_cycles);
     record.latency = cost.latency;
     record.drain = hazards.drain();

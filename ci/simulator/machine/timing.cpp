@@ -11,6 +11,7 @@
 #include "core_timer.h"
 #include "machine.h"
 #include "report.h"
+#include "timeline.h"
 
 namespace dav {
 namespace {
@@ -36,7 +37,7 @@ class Replay : public TimerWorld {
     explicit Replay(bool keep_spans) {
         for (const Core* core : launch().cores)
             timers.push_back(
-                std::make_unique<CoreTimer>(*core, *this, keep_spans && core->index == 0));
+                std::make_unique<CoreTimer>(*core, *this, keep_spans));
         const Launch& shared = launch();
         cores_per_block_ = size_t(shared.cubes_per_block + shared.vectors_per_block);
         cores_left_.assign(shared.block_dim, cores_per_block_);
@@ -201,25 +202,6 @@ class Replay : public TimerWorld {
     double signal_;
 };
 
-void write_timeline(const std::string& path, const CoreTimer& timer) {
-    FILE* file = std::fopen(path.c_str(), "w");
-    if (file == nullptr)
-        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The timeline %s cannot be written.",
-             path.c_str());
-    const Core& core = *launch().cores[0];
-    for (const Span& span : timer.spans()) {
-        const Record& record = core.records[span.record];
-        const uint64_t bytes =
-            record.kind == Kind::TRANSFER ? core.transfers[record.argument].bytes() : 0;
-        std::fprintf(file,
-                     "{\"pipe\": \"%s\", \"name\": \"%s\", \"start\": %.2f, \"end\": %.2f, "
-                     "\"site\": \"0x%x\", \"bytes\": %llu}\n",
-                     pipe_name(record.pipe), mnemonic_names()[record.name], span.start, span.end,
-                     record.site, static_cast<unsigned long long>(bytes));
-    }
-    std::fclose(file);
-}
-
 std::string peer_name(int peer) {
     return peer == CoreTimer::SYNC ? "OTHER_CORES" : pipe_name(peer);
 }
@@ -294,7 +276,7 @@ Profile time_launch(const std::string& timeline) {
     profile.hbm_bytes = replay.memory_bytes();
     count_instructions(profile);
     find_hot_lines(profile, *replay.timers[0]);
-    if (!timeline.empty()) write_timeline(timeline, *replay.timers[0]);
+    if (!timeline.empty()) write_timeline(timeline, replay.timers);
     return profile;
 }
 

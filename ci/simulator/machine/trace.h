@@ -36,6 +36,7 @@ struct Record {
     uint8_t event = 0;
     bool drain = false;  // a rewrite of a result in flight: starts when earlier results are there;
                          // of a DEPEND: the pipe counts as busy while it waits
+    bool bank = false;   // the conflict is of reads with writes in a bank, not within bank groups
 };
 
 // Which way between GM and a core's memories.

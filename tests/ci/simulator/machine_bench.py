@@ -128,5 +128,6 @@ class MachineBench:
             np.fromfile(folder / f"out{i}", dtype=like.dtype).reshape(like.shape)
             for i, like in enumerate(outputs or [])
         ]
-        timeline = [json.loads(line) for line in (folder / "timeline").read_text().splitlines()]
+        rows = [json.loads(line) for line in (folder / "timeline").read_text().splitlines()]
+        timeline = [row for row in rows if "pipe" in row and row["core"] == 0]
         return Launch(report, found, timeline)
