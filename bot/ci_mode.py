@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -44,8 +45,9 @@ def plan_event(event: Event, connection: Connection, out: Path) -> list[Job]:
     taken = queue.next_event(now)
     assert taken is not None
     made = plan(event, connection.name, connection.forge, connection.mirror, queue)
-    fresh = carry_out(taken[0], event, made, connection, queue, now)
-    jobs = [j for j in made.jobs if j.key in fresh and not _done_before(connection, j)]
+    jobs = [job for job in made.jobs if not _done_before(connection, job)]
+    # What is on record keeps its status comment, which answers.
+    carry_out(taken[0], event, replace(made, jobs=tuple(jobs)), connection, queue, now)
     _write(jobs, connection, out)
     return jobs
 
