@@ -141,9 +141,6 @@ __aicore__ inline constexpr uint32_t DivCeil(uint32_t a, uint32_t b) {
 __aicore__ inline constexpr uint32_t AlignUp(uint32_t a, uint32_t rounding) {
     return rounding == 0 ? 0 : (a + rounding - 1) / rounding * rounding;
 }
-__aicore__ inline constexpr uint32_t AlignDown(uint32_t a, uint32_t rounding) {
-    return rounding == 0 ? 0 : a / rounding * rounding;
-}
 __aicore__ inline constexpr uint32_t CeilDivision(uint32_t a, uint32_t b) { return DivCeil(a, b); }
 __aicore__ inline constexpr uint32_t Ceil(uint32_t a, uint32_t b) { return DivCeil(a, b); }
 
