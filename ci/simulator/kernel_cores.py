@@ -46,6 +46,8 @@ KERNEL_TYPES = {
 _CUBE_INSTRUCTION = re.compile(r"_Z\d+(mad|load_cbuf|img2colv2|copy_matrix_cc|load_gm_to_c)")
 _VECTOR_INSTRUCTION = re.compile(r"_Z\d+(v[a-z]|copy_gm_to_ubuf|copy_ubuf_to|scatter_|vector_dup)")
 _CUBE_WORDS = re.compile(r"\bASCEND_IS_AIC\b|\b__DAV_C220_CUBE__\b|\b__DAV_CUBE__\b")
+_MATMUL = re.compile(r"^[^/\n]*\bREGIST_MATMUL_OBJ\s*\(", re.MULTILINE)
+_CUBE_ONLY = re.compile(r"^\s*#\s*define\s+ASCENDC_CUBE_ONLY\b", re.MULTILINE)
 
 
 def cores_of(defined: Collection[str], used: Collection[str], texts: Collection[str]) -> Cores:
@@ -63,6 +65,8 @@ def cores_of(defined: Collection[str], used: Collection[str], texts: Collection[
         return CUBE
     if "matmul" in marks:
         return Cores(1, 2)
+    if any(_MATMUL.search(text) for text in texts):  # through real headers, which leave no mark
+        return CUBE if any(_CUBE_ONLY.search(text) for text in texts) else Cores(1, 2)
     if not any(_CUBE_INSTRUCTION.match(name) for name in used):
         return VECTOR
     split = any(_CUBE_WORDS.search(text) for text in texts)

@@ -161,3 +161,18 @@ def test_cores_follow_the_kernel_type_then_what_was_used() -> None:
     assert cores_of([mark + "matmul"], [], []) == Cores(1, 2)
     assert cores_of([], [product], []) == CUBE
     assert cores_of([], [product, "_Z4vaddPf"], []) == Cores(1, 2)
+    # Real headers leave no mark of the Matmul API.
+    through = ["    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), op.mm);\n"]
+    assert cores_of([], [], through) == Cores(1, 2)
+    assert cores_of([], [], ["// REGIST_MATMUL_OBJ(a)\n"]) == VECTOR
+    assert cores_of([], [], [*through, "#define ASCENDC_CUBE_ONLY\n"]) == CUBE
+
+
+def test_polling_memory_for_another_core_ends_in_words(bench: MachineBench) -> None:
+    body = """static void kernel(u8** a) {
+        volatile int* there = (volatile int*)a[0];
+        while (*there != 1) dcci(a[0], SINGLE_CACHE_LINE, CACHELINE_OUT);
+    }\n"""
+    found = bench.run(body, [], [np.zeros(8, dtype=np.int32)])
+    assert found.outcome == "launch_error"
+    assert "polls global memory for the message of another core" in found.report["message"]
