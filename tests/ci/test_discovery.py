@@ -144,3 +144,15 @@ def test_a_link_out_of_the_operator_is_refused(tmp_path: Path) -> None:
     (root / "op_host" / "stolen.h").symlink_to(tmp_path / "secret.h")
     with pytest.raises(InputError, match="leads out of"):
         load_operator(root)
+
+
+def test_a_source_that_only_implements_a_tiling_header_belongs_to_the_operator(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path)
+    (root / "op_host" / "split_tiling.h").write_text("int Parts(int rows);\n")
+    (root / "op_host" / "split.cpp").write_text('#include "split_tiling.h"\nint Parts(int) {}\n')
+    (root / "op_host" / "other.cpp").write_text("int Other() {}\n")
+    sources = load_operator(root).host_sources
+    assert "op_host/split.cpp" in sources
+    assert "op_host/other.cpp" not in sources
