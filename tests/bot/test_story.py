@@ -186,15 +186,22 @@ def github(tmp_path: Path) -> Iterator[Ops]:
     made.server.stop()
 
 
+@pytest.fixture
+def serving(github: Ops) -> Iterator[Serving]:
+    made = Serving(github)
+    yield made
+    if made.process.poll() is None:
+        made.kill()
+
+
 def running_trials(data: Path) -> list[Path]:
     return list(data.glob("runs/*/trials.duckdb"))
 
 
 def test_a_webhook_becomes_a_merge_request_although_the_server_is_killed_on_the_way(
-    github: Ops,
+    github: Ops, serving: Serving
 ) -> None:
     comment = github.alice.comment(github.number, "Please\n\n/optimize")
-    serving = Serving(github)
     data = github.folder / "data"
     assert serving.deliver(comment.id, "d1", secret="wrong") == 401
     assert serving.deliver(comment.id, "d1") == 202
@@ -214,9 +221,8 @@ def test_a_webhook_becomes_a_merge_request_although_the_server_is_killed_on_the_
     serving.stop()
 
 
-def test_the_process_that_runs_candidates_is_given_no_token(github: Ops) -> None:
+def test_the_process_that_runs_candidates_is_given_no_token(github: Ops, serving: Serving) -> None:
     comment = github.alice.comment(github.number, "/optimize budget=3")
-    serving = Serving(github)
     serving.deliver(comment.id, "d1")
     environment = until(_environment_of_the_run)
     assert "PATH=" in environment
