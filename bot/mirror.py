@@ -136,6 +136,11 @@ class Mirror:
         if self.git.commit(commit) is None:
             raise InputError(f"Commit {commit[:12]} is gone from {ref}; somebody pushed over it.")
 
+    def check_out_branch(self, forge: Forge, branch: str, into: Path) -> None:
+        """Put the work tree of a branch, as it is now, into the folder `into`."""
+        commit = self.fetch(forge, f"refs/heads/{branch}")
+        _clone(self.git, commit, into)
+
     def commit(self, name: str) -> Commit:
         """A commit that was fetched."""
         return Commit(self.git, name)
@@ -170,13 +175,7 @@ def check_out(git_folder: Path, job: Job, into: Path) -> None:
     for commit in (job.source_commit, job.judge_commit):
         if git.commit(commit) is None:
             raise InputError(f"{git_folder} does not have commit {commit[:12]}; fetch it first.")
-    if into.exists():
-        shutil.rmtree(into)
-    into.parent.mkdir(parents=True, exist_ok=True)
-    source = git.run("rev-parse", "--absolute-git-dir").strip()
-    git.run("clone", "--quiet", "--shared", "--no-checkout", "--", source, str(into.resolve()))
-    tree = Git(into)
-    tree.run("checkout", "--quiet", "--detach", job.source_commit)
+    _clone(git, job.source_commit, into)
     judge, tested = Commit(git, job.judge_commit), Commit(git, job.source_commit)
     if job.operator not in tested.operators:
         raise InputError(f"Commit {job.source_commit[:12]} has no operator in {job.operator}.")
@@ -184,6 +183,16 @@ def check_out(git_folder: Path, job: Job, into: Path) -> None:
     if job.workload not in trusted:
         raise InputError(f"{job.workload} is not on the default branch.")
     _replace(into, tested.beside(job.workload), trusted, git)
+
+
+def _clone(git: Git, commit: str, into: Path) -> None:
+    """The work tree of a commit in a fresh folder; no hook or submodule is used."""
+    if into.exists():
+        shutil.rmtree(into)
+    into.parent.mkdir(parents=True, exist_ok=True)
+    source = git.run("rev-parse", "--absolute-git-dir").strip()
+    git.run("clone", "--quiet", "--shared", "--no-checkout", "--", source, str(into.resolve()))
+    Git(into).run("checkout", "--quiet", "--detach", commit)
 
 
 def _replace(into: Path, old: Iterable[str], new: dict[str, str], git: Git) -> None:

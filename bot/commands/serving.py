@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.commands.connect import served
+from bot.connection import Connections
+from bot.delivery import TEMPORARY
 from bot.queue import Queue
+from bot.report import RESULT
 from bot.report.text import visible
+from bot.run_job import CHECKOUT, JOB_FILE, read_job
 from bot.service import Service
 from bot.settings import BotSettings
 from bot.worker import PASSED, WorkSettings
+from ci.errors import InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 # A refresh that takes longer than a night is stopped; it goes on in the next.
@@ -42,12 +47,15 @@ def start_service(settings: BotSettings, *, dry_run: bool = False) -> Service:
         workers=settings.workers,
         slots=settings.slots,
         look_again_s=settings.look_again_minutes * 60,
-        merged=lambda folder: _command(settings, "bank", "import", "--from-result", str(folder)),
+        merged=lambda folder: learn_from(settings, folder),
     )
     service.start()
     if settings.refresh_hour is not None:
         threading.Thread(
-            target=_nightly, args=(settings, settings.refresh_hour), name="refresh", daemon=True
+            target=_nightly,
+            args=(settings, connections, settings.refresh_hour),
+            name="refresh",
+            daemon=True,
         ).start()
     return service
 
@@ -73,12 +81,44 @@ def _command(settings: BotSettings, *arguments: str) -> bool:
     return done.returncode == 0
 
 
-def _nightly(settings: BotSettings, hour: int) -> None:
+def learn_from(settings: BotSettings, folder: Path) -> bool:
+    """Feed a run that a person merged to the bank; whether that is done with."""
+    try:
+        job = read_job(folder / JOB_FILE)
+    except InputError as problem:
+        LOG.warning("nothing learnt from %s: %s", folder.name, problem)
+        return True
+    operator = folder / CHECKOUT / job.operator
+    if not (folder / RESULT).is_file() or not operator.is_dir():
+        return True
+    origin = f"{job.forge} {job.repository}"
+    flags = ("--from-result", "--operator", str(operator), "--origin", origin)
+    return _command(settings, "bank", "import", str(folder / RESULT), *flags)
+
+
+def _nightly(settings: BotSettings, connections: Connections, hour: int) -> None:
     while True:
         threading.Event().wait(seconds_until(hour, datetime.now(UTC)))
-        out = settings.data / "refresh"
-        if _command(settings, "bank", "refresh", "--out", str(out)):
-            LOG.info("the bank was refreshed; summary in %s", out)
+        refresh(settings, connections)
+
+
+def refresh(settings: BotSettings, connections: Connections) -> bool:
+    """Refresh the bank with the default branches as they are now; whether it ended well."""
+    folders = []
+    for connection in connections.all():
+        into = settings.data / "refresh" / connection.mirror.folder.stem
+        branch = connection.forge.repository().default_branch
+        try:
+            connection.mirror.check_out_branch(connection.forge, branch, into)
+        except (*TEMPORARY, OSError) as problem:
+            LOG.warning("%s is left out of the refresh: %s", connection.repository, problem)
+            continue
+        folders.append(str(into))
+    out = settings.data / "refresh" / "summary"
+    done = bool(folders) and _command(settings, "bank", "refresh", *folders, "--out", str(out))
+    if done:
+        LOG.info("the bank was refreshed; summary in %s", out)
+    return done
 
 
 def seconds_until(hour: int, now: datetime) -> float:
