@@ -94,6 +94,8 @@ class Ops:
         assert "Ascendopt-Operator: src/math/affine_clamp" in message
         changed = git(self.checkout, "diff", "--name-only", "feature", "FETCH_HEAD").split()
         assert changed and all(p.startswith("src/math/affine_clamp/op_host") for p in changed)
+        if isinstance(self.server, GitCodeServer):
+            return  # it has no commit statuses: docs/forges.md
         head = self.bot.merge_request(self.number).head
         (status,) = until(lambda: [s for s in self.bot.statuses(head) if s.state != "pending"])
         assert (status.context, status.state) == ("ascendopt/affine_clamp", "success")
