@@ -60,7 +60,7 @@ def run_job(
     unit = "simulated time" if job.backend == "sim" else "time"
     with progress_for(console, session.operator.name, unit) as progress:
         if job.kind == "verify":
-            found = _verify(job, session, proposer, out, progress)
+            found = _verify(job, session, out, progress)
         else:
             found = _optimize(job, session, proposer, bank, out, progress)
     settings = {**found.settings, **session.settings, "proposer": job.proposer}
@@ -93,7 +93,7 @@ def _optimize(
         return optimize(*arguments, settings, out, progress)
 
 
-def _verify(job: Job, session: Session, proposer: Proposer, out: Path, progress: object) -> Result:
+def _verify(job: Job, session: Session, out: Path, progress: object) -> Result:
     from ci.optimizer.reverify import reverify
     from ci.other_shapes import OtherShapes
 
@@ -102,9 +102,7 @@ def _verify(job: Job, session: Session, proposer: Proposer, out: Path, progress:
     files = applied(operator, job.patch, "the merge request's patch")
     return reverify(
         operator,
-        workload,
         session.evaluator,
-        proposer,
         files,
         f"the change of merge request {job.patch_of}, on the base as it is now",
         out,

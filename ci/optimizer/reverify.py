@@ -12,11 +12,9 @@ from ci.optimizer.outcome import conclude
 from ci.optimizer.run import TRIALS_FILE
 from ci.optimizer.search import Evaluates, Search
 from ci.optimizer.settings import OptimizeSettings
-from ci.proposer.base import Proposer
 from ci.result import Result
 from ci.trial import Candidate, Outcome
 from ci.trial_store import TrialStore
-from ci.workload import Workload
 
 # The baseline, the change, and the final verification.
 EVALUATIONS = 3
@@ -24,9 +22,7 @@ EVALUATIONS = 3
 
 def reverify(
     operator: Operator,
-    workload: Workload,
     evaluator: Evaluates,
-    proposer: Proposer,
     files: dict[str, str],
     rationale: str,
     out: Path,
