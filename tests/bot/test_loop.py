@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import runpy
 import shutil
@@ -91,7 +92,7 @@ def test_a_second_run_into_the_same_folder_asks_for_resume(
     assert "--resume" in capsys.readouterr().err
 
 
-def test_a_profile_leaves_a_trace_and_a_table(
+def test_a_profile_leaves_a_trace_and_msprofs_tables(
     finished: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checkout, _ = finished
@@ -102,7 +103,15 @@ def test_a_profile_leaves_a_trace_and_a_table(
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     pipes = {event["cat"] for event in events if event["ph"] == "X"}
     assert {"MTE2", "VECTOR", "MTE3"} <= pipes
-    assert "aiv_vec_ratio" in (tmp_path / "pipes.csv").read_text()
+    arrows = [event["ph"] for event in events if event.get("cat") == "flag"]
+    assert arrows.count("s") == arrows.count("f") > 0
+    cores = {event["pid"] for event in events if event["ph"] == "X"}
+    tables = list(tmp_path.glob("*/PipeUtilization.csv"))
+    assert len(tables) == 2 and "of the memory's peak" in said
+    for table in tables:
+        rows = list(csv.DictReader(table.open()))
+        assert len(rows) * len(tables) == len(cores)
+        assert all(0 < float(row["aiv_mte2_ratio"]) <= 1 for row in rows)
 
 
 def test_a_recording_answers_like_the_simulator(
