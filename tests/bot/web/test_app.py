@@ -190,7 +190,7 @@ def test_a_browser_shows_jobs_and_nothing_of_what_strangers_wrote_is_run(
     bench: Bench, server: Server, tmp_path: Path
 ) -> None:
     finished_run(bench)
-    page = browse(f"http://127.0.0.1:{server.port}/", tmp_path / "profile")
+    page = browse(server, "/", tmp_path / "profile")
     assert "src/math/scale_add" in page and "2.00×" in page
     assert "<img" not in page and "<script" not in page
     assert "&lt;img" in page
@@ -200,7 +200,7 @@ def test_a_browser_shows_a_run_with_its_report_inside(
     bench: Bench, server: Server, tmp_path: Path
 ) -> None:
     key = finished_run(bench)
-    page = browse(f"http://127.0.0.1:{server.port}/runs/{key}", tmp_path / "profile")
+    page = browse(server, f"/runs/{key}", tmp_path / "profile")
     assert "2.00× faster" in page and "<iframe" in page and "alice" in page
     report = server.ask(f"/runs/{key}/report.html")
     assert report.status == 200 and "<svg" in report.body
