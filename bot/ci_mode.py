@@ -20,7 +20,7 @@ from typing import Final
 from bot.commit_pack import PACK, read_pack, write_pack
 from bot.config import FILE, RepositoryConfig, parse_config
 from bot.connection import Connection
-from bot.delivery import DAY_S, check, deliver, say
+from bot.delivery import DAY_S, check, deliver, is_own, say
 from bot.events.model import Event
 from bot.job import Job
 from bot.merge_request import BRANCHES, read_result
@@ -73,7 +73,7 @@ def _done_before(connection: Connection, job: Job) -> bool:
         return False
     forge = connection.forge
     return any(
-        c.body.startswith(run_mark(job)) and ended_mark() in c.body and c.author == forge.viewer()
+        is_own(c, run_mark(job), forge) and ended_mark() in c.body
         for c in forge.comments(job.number)
     )
 

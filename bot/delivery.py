@@ -11,7 +11,7 @@ from typing import Final
 
 from bot.config import RepositoryConfig
 from bot.forge.base import Forge, ForgeError
-from bot.forge.model import Status
+from bot.forge.model import Comment, Status
 from bot.git import GitError
 from bot.job import Job
 from bot.merge_request import BRANCHES, SubmitSettings, submit
@@ -109,7 +109,7 @@ def _propose(
 
 def say(forge: Forge, number: int, mark: str, text: str) -> int:
     """Write or rewrite the comment that begins with `mark`; its id."""
-    existing = next((c for c in forge.comments(number) if _is(c.body, mark, c, forge)), None)
+    existing = next((c for c in forge.comments(number) if is_own(c, mark, forge)), None)
     if existing is None:
         return forge.comment(number, text).id
     if existing.body.strip() != text.strip():
@@ -117,15 +117,15 @@ def say(forge: Forge, number: int, mark: str, text: str) -> int:
     return existing.id
 
 
-def _is(body: str, mark: str, comment: object, forge: Forge) -> bool:
+def is_own(comment: Comment, mark: str, forge: Forge) -> bool:
     """Whether a comment is the bot's own and begins with `mark`: others may quote it."""
-    return body.startswith(mark) and getattr(comment, "author", "") == forge.viewer()
+    return comment.body.startswith(mark) and comment.author == forge.viewer()
 
 
 def answer(forge: Forge, number: int, mark: str, text: str) -> None:
     """Answer once: nothing happens when an answer with this mark is there."""
     line = reply_mark(mark)
-    if not any(_is(c.body, line, c, forge) for c in forge.comments(number)):
+    if not any(is_own(c, line, forge) for c in forge.comments(number)):
         forge.comment(number, f"{line}\n{text}\n")
 
 

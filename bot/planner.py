@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from bot.command import ALLOW, HELP, VERB, Command, Mistake, parse
 from bot.config import FILE, parse_config
+from bot.delivery import is_own
 from bot.events.model import Event
 from bot.forge.base import Forge, ForgeError
 from bot.forge.model import LEVELS, Comment, MergeRequest
@@ -63,10 +64,7 @@ def allowance_mark(head: str) -> str:
 def allowed(forge: Forge, request: MergeRequest) -> bool:
     """Whether a person allowed this very head: the bot has answered so, under its own name."""
     line = reply_mark(allowance_mark(request.head))
-    return any(
-        c.body.startswith(line) and c.author == forge.viewer()
-        for c in forge.comments(request.number)
-    )
+    return any(is_own(c, line, forge) for c in forge.comments(request.number))
 
 
 def talk(event: Event) -> bool:
