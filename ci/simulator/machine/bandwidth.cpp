@@ -39,21 +39,25 @@ bool level(std::vector<Flow>& flows, double capacity, Use use, Slots slots) {
     double wanted = 0;
     for (const Flow& flow : flows) wanted += flow.rate * use(flow);
     if (wanted <= capacity) return false;
-    std::vector<const Flow*> open;
+    struct Open {
+        double wish;  // the level at which it gets all that it wants
+        const Flow* flow;
+    };
+    static std::vector<Open> open;
+    open.clear();
     for (const Flow& flow : flows)
-        if (use(flow) > 0) open.push_back(&flow);
-    std::sort(open.begin(), open.end(), [&](const Flow* a, const Flow* b) {
-        return a->rate * slots(*a) < b->rate * slots(*b);
-    });
+        if (use(flow) > 0) open.push_back({flow.rate * slots(flow), &flow});
+    std::sort(open.begin(), open.end(),
+              [](const Open& a, const Open& b) { return a.wish < b.wish; });
     double left = capacity;
     double share = 0;
-    for (const Flow* flow : open) share += use(*flow) / slots(*flow);
+    for (const Open& one : open) share += use(*one.flow) / slots(*one.flow);
     double found = 0;
-    for (const Flow* flow : open) {
+    for (const Open& one : open) {
         found = left / share;
-        if (flow->rate * slots(*flow) >= found) break;
-        left -= flow->rate * use(*flow);
-        share -= use(*flow) / slots(*flow);
+        if (one.wish >= found) break;
+        left -= one.flow->rate * use(*one.flow);
+        share -= use(*one.flow) / slots(*one.flow);
     }
     for (Flow& flow : flows) {
         if (slots(flow) > 0) flow.rate = std::min(flow.rate, found / slots(flow));

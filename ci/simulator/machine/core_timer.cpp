@@ -79,7 +79,7 @@ bool CoreTimer::step_pipe(int pipe) {
             world_.core_set(record.argument, std::max(state.complete, head.issued));
             break;
         case Kind::WAIT_FLAG: {
-            std::deque<double>& flag = flags_[record.peer][pipe][record.event];
+            Fifo<double>& flag = flags_[record.peer][pipe][record.event];
             if (flag.empty()) return false;
             start = std::max(ready, flag.front());
             wait(pipe, record.peer, ready, start);
@@ -162,7 +162,7 @@ bool CoreTimer::step_scalar() {
                 if (!dispatch(next_)) return false;
                 break;
             }
-            std::deque<double>& flag = flags_[record.peer][S][record.event];
+            Fifo<double>& flag = flags_[record.peer][S][record.event];
             if (flag.empty()) return false;
             until = flag.front();
             flag.pop_front();

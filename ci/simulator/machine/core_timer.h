@@ -4,9 +4,8 @@
 // on a copy in flight or on another core; the timing pass tells it when those end.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +13,28 @@
 #include "machine.h"
 
 namespace dav {
+
+// First in, first out. A core has hundreds, nearly all of them never used: an empty one owns nothing.
+template <typename T>
+class Fifo {
+   public:
+    bool empty() const { return head_ == items_.size(); }
+    size_t size() const { return items_.size() - head_; }
+    const T& front() const { return items_[head_]; }
+    const T& operator[](size_t i) const { return items_[head_ + i]; }
+    void push_back(const T& item) { items_.push_back(item); }
+    void pop_front() {
+        ++head_;
+        // What was taken is dropped when it is most of what is kept.
+        if (head_ < items_.size() && head_ < 16 + size()) return;
+        items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(head_));
+        head_ = 0;
+    }
+
+   private:
+    std::vector<T> items_;
+    size_t head_ = 0;
+};
 
 // What a core asks of the world outside it.
 class TimerWorld {
@@ -75,8 +96,8 @@ class CoreTimer {
         double issued;
     };
     struct PipeState {
-        std::deque<Queued> queue;
-        std::deque<double> starts;  // of the latest entries, for the queue's depth
+        Fifo<Queued> queue;
+        Fifo<double> starts;  // of the latest entries, for the queue's depth
         double free = 0;
         double complete = 0;        // when all results so far are there
         double busy = 0;
@@ -109,7 +130,7 @@ class CoreTimer {
     double flag_latency_;
     double wait_latency_;
     PipeState pipes_[PIPES];
-    std::deque<double> flags_[PIPES][PIPES][EVENTS];
+    Fifo<double> flags_[PIPES][PIPES][EVENTS];
     std::vector<double> completion_;  // by record; negative: not yet known
     double conflict_ = 0;
     double bank_ = 0;
