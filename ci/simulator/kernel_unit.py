@@ -118,13 +118,22 @@ def _call(operator: Operator, entry: str, count: int) -> list[str]:
     tensors = operator.declared_tensors
     workspace = len(operator.inputs) + len(operator.outputs)
     given = [f"a[{i}]" for i in range(min(tensors, count))]
-    system = ""
+    lines: list[str] = []
     if count >= tensors + 2:
-        system = f"    AscendC::SetSysWorkspaceForce(a[{workspace}]);"
+        lines = [
+            f"    AscendC::SetSysWorkspaceForce(a[{workspace}]);",
+            # The operator build puts this before a kernel that multiplies: the cube core empties
+            # the mailboxes and lets the vector cores go on.
+            "#if defined(ASCENDOPT_REAL_HEADERS) && defined(REGIST_MATMUL_OBJ)",
+            "#ifndef ASCENDC_CUBE_ONLY",
+            f"    matmul::clearWorkspace(a[{workspace}]);",
+            "#endif",
+            "#endif",
+        ]
         given += [f"AscendC::GetUserWorkspace(a[{workspace}])", f"a[{workspace + 1}]"]
     elif count == tensors + 1:
         given.append(f"a[{workspace + 1}]")
-    return [line for line in (system, f"    {entry}({', '.join(given)});") if line]
+    return [*lines, f"    {entry}({', '.join(given)});"]
 
 
 def _dtype_macros(operator: Operator, variant: KernelVariant) -> list[str]:

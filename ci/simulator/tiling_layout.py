@@ -70,7 +70,7 @@ def _member(field: TilingField) -> str:
     if not _IDENTIFIER.fullmatch(field.name) or not 0 <= field.count <= _MAX_ELEMENTS:
         raise ValueError(f"'{field.name[:40]}' is no name for a tiling field")
     if field.nested is not None:
-        return f"{field.nested.name} {field.name}"
+        return f"alignas(8) {field.nested.name} {field.name}"
     ctype = field.ctype.removeprefix("std::")
     if ctype not in _KNOWN_TYPES:
         # A type of the operator's own (an enum, an alias): the bytes are what matters.

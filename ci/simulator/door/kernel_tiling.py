@@ -28,14 +28,17 @@ def kernel_tiling(tree: HeaderTree) -> tuple[str, frozenset[str]]:
 
 
 def tiling_header(definitions: Iterable[str]) -> tuple[str, frozenset[str]]:
-    """C++ structs for the tiling data that `definitions` declare by macros, and their names."""
+    """C++ structs for the tiling data that `definitions` declare by macros, and their names.
+
+    They are aligned to 8 bytes, as the host lays nested structs.
+    """
     lines = ["#pragma once", "#include <cstdint>", "namespace AscendC::tiling {"]
     names: list[str] = []
     for text in definitions:
         for name, body in _STRUCT.findall(_COMMENT.sub("", text)):
             if name not in names:
                 names.append(name)
-                lines += [f"struct {name} {{", *map(_member, _FIELD.findall(body)), "};"]
+                lines += [f"struct alignas(8) {name} {{", *map(_member, _FIELD.findall(body)), "};"]
     lines += ["}", *(f"using AscendC::tiling::{name};" for name in names)]
     return "\n".join(lines) + "\n", frozenset(names)
 

@@ -28,6 +28,7 @@ struct Fiber {
     void* argument = nullptr;
     const char* what = "";
     const void* site = nullptr;
+    bool polls = false;  // it may go on although it is not ready
 };
 
 ucontext_t scheduler;
@@ -70,6 +71,7 @@ void resume(int index) {
         prepare(fiber);
     }
     fiber.ready = nullptr;
+    fiber.polls = false;
     swapcontext(&scheduler, &fiber.context);
     charge_scalar_code();
     leave_image(index, fiber.ended);
@@ -80,17 +82,28 @@ void resume(int index) {
     current = nullptr;
 }
 
-[[noreturn]] void deadlock() {
+// What the first cores that wait stand at, cores that only poll memory left out where others wait.
+std::string waiting_cores(const void*& site) {
+    constexpr int MOST = 3;
     std::string waiting;
-    const void* site = nullptr;
-    for (size_t index = 0; index < fibers.size(); ++index) {
-        if (fibers[index]->ended) continue;
-        if (site == nullptr) {
-            site = fibers[index]->site;
-            waiting = (launch().cores[index]->cube ? "cube core " : "core ") +
-                      std::to_string(index) + " waits at " + fibers[index]->what;
+    int named = 0;
+    for (const bool polling : {false, true}) {
+        if (polling && named > 0) break;
+        for (size_t index = 0; index < fibers.size() && named < MOST; ++index) {
+            const Fiber& fiber = *fibers[index];
+            if (fiber.ended || fiber.polls != polling || !fiber.started) continue;
+            if (named++ == 0) site = fiber.site;
+            waiting += waiting.empty() ? "" : ", ";
+            waiting += (launch().cores[index]->cube ? "cube core " : "core ") +
+                       std::to_string(index) + " waits at " + fiber.what;
         }
     }
+    return waiting;
+}
+
+[[noreturn]] void deadlock() {
+    const void* site = nullptr;
+    const std::string waiting = waiting_cores(site);
     fail(Outcome::LAUNCH_ERROR, site, nullptr,
          "deadlock: %s for ever; %d of %zu blocks ended without reaching it.", waiting.c_str(),
          ended, fibers.size());
@@ -106,6 +119,9 @@ void run_blocks(const KernelEntries& entries, unsigned char** arguments) {
     const int cores_a_block = launch().cubes_per_block + launch().vectors_per_block;
     std::vector<int> cores_left(launch().block_dim, cores_a_block);
     int finished_blocks = 0;
+    constexpr int PATIENCE = 20000;
+    bool look_again = false;  // nothing goes on but cores that poll memory
+    int in_vain = 0;          // rounds in which they saw nothing new
     while (ended < count) {
         bool progress = false;
         for (int index = 0; index < count; ++index) {
@@ -113,12 +129,17 @@ void run_blocks(const KernelEntries& entries, unsigned char** arguments) {
             // A block starts when there are cores for it.
             const int block = launch().cores[index]->block;
             if (block >= finished_blocks + launch().resident_blocks) break;
-            if (fiber.ended || (fiber.ready != nullptr && !fiber.ready(fiber.argument))) continue;
+            if (fiber.ended) continue;
+            if (fiber.ready != nullptr && !(look_again && fiber.polls) &&
+                !fiber.ready(fiber.argument))
+                continue;
             resume(index);
             progress = true;
             if (fiber.ended && --cores_left[block] == 0) ++finished_blocks;
         }
-        if (!progress) deadlock();
+        in_vain = look_again || !progress ? in_vain + 1 : 0;
+        if ((!progress && look_again) || in_vain > PATIENCE) deadlock();
+        look_again = !progress;
     }
 }
 
@@ -131,6 +152,16 @@ void wait_until(bool (*ready)(void*), void* argument, const char* what, const vo
         fiber.site = site;
         swapcontext(&fiber.context, &scheduler);
     }
+}
+
+void give_turn(bool (*ready)(void*), void* argument, const void* site) {
+    Fiber& fiber = *fibers[current->index];
+    fiber.ready = ready;
+    fiber.argument = argument;
+    fiber.what = "a message in global memory";
+    fiber.site = site;
+    fiber.polls = true;
+    swapcontext(&fiber.context, &scheduler);
 }
 
 int ended_blocks() { return ended; }

@@ -11,6 +11,7 @@
 
 #include "hazard.h"
 #include "machine.h"
+#include "message.h"
 
 namespace dav {
 namespace {
@@ -162,9 +163,10 @@ void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
         warn(site, "input", "%s writes into %s, which is no output.", mnemonic, one->name.c_str());
 }
 
-void note_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
+namespace {
+
+void book_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
     Core& core = *current;
-    if (launch().cores.size() == 1) return;
     const uint32_t segment = static_cast<uint32_t>(core.segments.size());
     const bool dense = span.count == 1 || span.stride == span.length;
     const uint64_t low = span.start;
@@ -194,6 +196,14 @@ void note_shared(const Transfer& span, bool changed, const void* site, bool atom
         kept.count = 1;
     }
     core.shared.push_back({low, high, kept, segment, site_offset(site), atomic, changed});
+}
+
+}  // namespace
+
+void note_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
+    if (launch().cores.size() == 1) return;
+    book_shared(span, changed, site, atomic);
+    if (span.write && changed) note_message(span, site);
 }
 
 void order_after(const std::vector<Release>& releases) {

@@ -13,6 +13,7 @@
 #include "image.h"
 #include "machine.h"
 #include "memory.h"
+#include "message.h"
 #include "report.h"
 #include "request.h"
 #include "scalar.h"
@@ -134,6 +135,7 @@ std::vector<unsigned char*> kernel_parameters(Request& request) {
     std::vector<unsigned char*> parameters;
     for (const Argument& argument : request.arguments) parameters.push_back(argument.address);
     parameters.push_back(allocate_gm(request.workspace, GmRole::WORKSPACE, "the workspace", 0));
+    set_workspace(reinterpret_cast<uint64_t>(parameters.back()), request.workspace);
     const uint64_t bytes = request.tiling.empty() ? 0 : file_size(request.tiling);
     uint8_t* data = allocate_gm(bytes, GmRole::TILING, "the tiling data", 0);
     if (bytes > 0) read_file(request.tiling, data, bytes);

@@ -15,6 +15,7 @@
 #include "intrinsics_sync_copy.h"
 #include "low_address.h"
 #include "machine.h"
+#include "message.h"
 
 namespace {
 
@@ -187,23 +188,13 @@ void dav_scalar(uint32_t cycles) { dav::issue_scalar(cycles); }
 void dcci(__gm__ void* address, uint64_t line) { dcci(address, line, CACHELINE_ALL); }
 
 void dcci(__gm__ void* address, uint64_t line, uint64_t) {
-    // Cores take turns where they wait for flags. One that asks memory instead, for what another
-    // core is to write there, would ask for ever.
-    constexpr uint32_t PATIENCE = 1'000'000;
-    static const void* asked = nullptr;
-    static uint32_t times = 0;
-    times = asked == address && line == SINGLE_CACHE_LINE ? times + 1 : 0;
-    asked = address;
-    if (times > PATIENCE)
-        dav::fail(dav::Outcome::LAUNCH_ERROR, __builtin_return_address(0), nullptr,
-                  "The kernel polls global memory for the message of another core, and the machine "
-                  "has cores take turns only where they wait for flags.");
     dav::issue_scalar(static_cast<uint32_t>(dav::constants().get("scalar.dcci")));
     uint32_t* lines = dav::current->cache_lines;
     if (line == ENTIRE_DATA_CACHE) {
         std::memset(lines, 0, sizeof(dav::current->cache_lines));
         return;
     }
+    dav::poll_line(reinterpret_cast<uint64_t>(address), __builtin_return_address(0));
     const uint32_t number = static_cast<uint32_t>(reinterpret_cast<uint64_t>(address) / 64) + 1;
     if (lines[number % 256] == number) lines[number % 256] = 0;
 }

@@ -11,6 +11,7 @@
 #include "low_address.h"
 #include "machine.h"
 #include "memory.h"
+#include "message.h"
 
 namespace dav {
 namespace {
@@ -80,7 +81,8 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
         hazards.read_gm(span);
     hazards.settle();
     mark_gm(S, span, scalar_record(site));
-    note_shared(span, write, site);  // the new value is unknown here: counts as a change
+    // A store's new value is unknown here: it counts as a change.
+    if (write || !is_message_line(span.start)) note_shared(span, write, site);
     constexpr uint64_t LINE = 64;
     const uint32_t line = static_cast<uint32_t>(span.start / LINE) + 1;
     uint32_t& held = core.cache_lines[line % 256];

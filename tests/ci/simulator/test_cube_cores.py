@@ -168,11 +168,125 @@ def test_cores_follow_the_kernel_type_then_what_was_used() -> None:
     assert cores_of([], [], [*through, "#define ASCENDC_CUBE_ONLY\n"]) == CUBE
 
 
-def test_polling_memory_for_another_core_ends_in_words(bench: MachineBench) -> None:
+# A vector core leaves a message in a mailbox of the workspace (a[2]), the cube core answers with
+# data and empties the mailbox; the vector core copies the data when it finds the mailbox empty.
+POSTS = """
+static void look(volatile int* box) { dcci((void*)box, SINGLE_CACHE_LINE, CACHELINE_OUT); }
+static void kernel(u8** a) {
+    volatile int* box = (volatile int*)(a[2] + 64 * get_block_idx());
+    for (int turn = 1; turn <= 3; ++turn) {
+        look(box);
+        int* x = (int*)ub<int>(0);
+        dav_scalar_store(x, 4);
+        *x = turn;
+        set_flag(PIPE_S, PIPE_MTE3, 0);
+        wait_flag(PIPE_S, PIPE_MTE3, 0);
+        POST
+        set_flag(PIPE_MTE3, PIPE_S, 0);
+        wait_flag(PIPE_MTE3, PIPE_S, 0);
+        look(box);
+        while (*box != 0) look(box);
+        int* y = (int*)ub<int>(64);
+        copy_gm_to_ubuf(y, a[0] + get_block_idx() * 32, 0, 1, 1, 0, 0);
+        set_flag(PIPE_MTE2, PIPE_MTE3, 0);
+        wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+        copy_ubuf_to_gm(a[1] + get_block_idx() * 32, y, 0, 1, 1, 0, 0);
+        set_flag(PIPE_MTE3, PIPE_MTE2, 0);
+        wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
+    }
+}
+"""
+ANSWERS = """
+static void kernel(u8** a) {
+    volatile int* box = (volatile int*)(a[2] + 64 * get_block_idx());
+    for (int turn = 1; turn <= 3; ++turn) {
+        LOOK while (*box == 0) LOOK
+        create_cbuf_matrix((uint32_t*)0, 1 | 1 << 16, (uint32_t)(*box * 10));
+        set_flag(PIPE_MTE2, PIPE_MTE3, 0);
+        wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+        copy_cbuf_to_gm(a[0] + get_block_idx() * 32, (void*)0, 0, 1, 1, 0, 0);
+        set_flag(PIPE_MTE3, PIPE_S, 0);
+        wait_flag(PIPE_MTE3, PIPE_S, 0);
+        *box = 0;
+        dcci((void*)box, SINGLE_CACHE_LINE, CACHELINE_OUT);
+        set_flag(PIPE_MTE3, PIPE_MTE2, 0);
+        wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
+    }
+}
+"""
+POST = "copy_ubuf_to_gm((void*)box, x, 0, 1, 1, 0, 0);"
+LOOK = "dcci((void*)box, SINGLE_CACHE_LINE, CACHELINE_OUT);"
+
+
+def by_mail(bench: MachineBench, post: str, look: str = LOOK, blocks: int = 2) -> Launch:
+    return bench.run(
+        POSTS.replace("POST", post),
+        outputs=[np.zeros((blocks, 8), np.int32), np.zeros((blocks, 8), np.int32)],
+        block_dim=blocks,
+        cores=(1, 1),
+        cube_body=ANSWERS.replace("LOOK", look),
+    )
+
+
+def test_cores_pass_messages_through_global_memory(bench: MachineBench) -> None:
+    found = by_mail(bench, POST)
+    assert found.outcome == "ok", found.report["message"]
+    np.testing.assert_array_equal(found.outputs[1], np.full((2, 8), 30))
+    assert found.report["wait_cycles"]["SCALAR<-OTHER_CORES"] > 0
+
+
+def test_a_message_that_nobody_sends_is_a_deadlock(bench: MachineBench) -> None:
+    found = by_mail(bench, "", LOOK)
+    assert found.outcome in ("launch_error", "race")
+    silent = bench.run(
+        "static void kernel(u8** a) { wait_flag_dev(5); }\n",
+        outputs=[np.zeros((1, 8), np.int32)] * 2,
+        cores=(1, 1),
+        cube_body=ANSWERS.replace("LOOK", LOOK),
+    )
+    assert silent.outcome == "launch_error"
+    assert "waits at a cross-core flag for ever" in silent.report["message"]
+
+
+def test_polling_for_what_no_other_core_can_write_ends_in_words(bench: MachineBench) -> None:
     body = """static void kernel(u8** a) {
         volatile int* there = (volatile int*)a[0];
         while (*there != 1) dcci(a[0], SINGLE_CACHE_LINE, CACHELINE_OUT);
     }\n"""
     found = bench.run(body, [], [np.zeros(8, dtype=np.int32)])
     assert found.outcome == "launch_error"
-    assert "polls global memory for the message of another core" in found.report["message"]
+    assert "waits at a message in global memory for ever" in found.report["message"]
+
+
+def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(bench: MachineBench) -> None:
+    """A cube core answers the first vector core; the second gets every flag along."""
+    asks = """static void kernel(u8** a) {
+        for (int i = 0; i < 40 && !get_subblockid(); ++i) {
+            SET
+            wait_flag_dev(3);
+        }
+    }\n"""
+    answers = """static void kernel(u8** a) {
+        for (int i = 0; i < 40; ++i) {
+            WAIT
+            ffts_cross_core_sync(PIPE_MTE3, 1 | 2 << 4 | 3 << 8);
+        }
+    }\n"""
+    box = "((volatile int*)a[1])"
+    look = "dcci(a[1], SINGLE_CACHE_LINE, CACHELINE_OUT);"
+    wait = f"do {look} while ({box}[0] != i + 1);"
+    found = bench.run(
+        asks.replace("SET", f"{box}[0] = i + 1; {look}"),
+        outputs=[np.zeros(16, np.int32)],
+        cores=(1, 2),
+        cube_body=answers.replace("WAIT", wait),
+    )
+    assert found.outcome == "ok", found.report["message"]
+    # Without the questions the first core's own counter overflows.
+    eager = bench.run(
+        asks.replace("SET", ""),
+        outputs=[np.zeros(16, np.int32)],
+        cores=(1, 2),
+        cube_body=answers.replace("WAIT", ""),
+    )
+    assert "deadlock" in eager.report["message"]

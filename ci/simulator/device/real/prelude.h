@@ -3,6 +3,9 @@
 // qualifiers are empty, so the pointers of a local memory are offsets into it, as on the device.
 #pragma once
 
+// For what only these headers need.
+#define ASCENDOPT_REAL_HEADERS
+
 // Our 4-bit type steps aside for the one that the headers define.
 #define int4b_t AscendOptInt4
 #include "../compiler.h"
