@@ -10,11 +10,7 @@ class ContinuousVector {
   size_t GetCapacity() const { return size_; }
   const void* GetData() const { return bytes_.data(); }
   void* MutableData() { return bytes_.data(); }
-  void fill(const void* data, size_t count, size_t element_bytes) {
-    const auto* first = static_cast<const uint8_t*>(data);
-    bytes_.assign(first, first + count * element_bytes);
-    size_ = count;
-  }
+  void fill(const void* data, size_t count, size_t element_bytes);
 
  private:
   size_t size_ = 0;
@@ -54,7 +50,7 @@ class RuntimeAttrs {
     return GetAttrPointer<TypedContinuousVector<float>>(index);
   }
   const ContinuousVectorVector* GetListListInt(size_t) const { return nullptr; }
-  size_t GetAttrNum() const { return values_.size(); }
+  size_t GetAttrNum() const;
 
   struct Value {
     int64_t integer = 0;
@@ -64,23 +60,10 @@ class RuntimeAttrs {
     ContinuousVector list;
     enum Kind { kInt, kFloat, kBool, kString, kList, kMissing } kind = kMissing;
   };
-  void add(const Value& value) { values_.push_back(std::make_unique<Value>(value)); }
+  void add(const Value& value);
 
  private:
-  const void* find(size_t index) const {
-    if (index >= values_.size()) {
-      return nullptr;
-    }
-    const Value& v = *values_[index];
-    switch (v.kind) {
-      case Value::kInt: return &v.integer;
-      case Value::kFloat: return &v.real;
-      case Value::kBool: return &v.truth;
-      case Value::kString: return v.text.c_str();
-      case Value::kList: return &v.list;
-      default: return nullptr;
-    }
-  }
+  const void* find(size_t index) const;
   std::vector<std::unique_ptr<Value>> values_;
 };
 }  // namespace gert

@@ -1,4 +1,7 @@
 // The op definition language: class Foo : public OpDef, OP_ADD(Foo).
+//
+// What handles strings, lists and maps is defined in runtime/op_def.cpp: an operator's own source
+// would instantiate all of it again, which was more than half of its compilation.
 #pragma once
 
 #include "detail/op_impl.h"
@@ -51,27 +54,27 @@ struct ScalarVar {
 
 class OpParamDef {
  public:
-  explicit OpParamDef(const char* name) : name_(name) {}
+  explicit OpParamDef(const char* name);
+  OpParamDef(const OpParamDef&);
+  ~OpParamDef();
   OpParamDef& ParamType(Option type) {
     param_type_ = type;
     return *this;
   }
-  OpParamDef& DataType(std::vector<ge::DataType> types) {
-    types_ = std::move(types);
-    return *this;
-  }
-  OpParamDef& DataTypeList(std::vector<ge::DataType> types) {
-    types_ = std::move(types);
-    is_type_list_ = true;
-    return *this;
-  }
-  OpParamDef& Format(std::vector<ge::Format> formats) {
-    formats_ = std::move(formats);
-    return *this;
-  }
-  OpParamDef& FormatList(std::vector<ge::Format> formats) { return Format(std::move(formats)); }
+  // Nearly every definition writes its lists in braces.
+  OpParamDef& DataType(std::initializer_list<ge::DataType> types);
+  OpParamDef& DataType(std::vector<ge::DataType> types);
+  OpParamDef& DataTypeList(std::initializer_list<ge::DataType> types);
+  OpParamDef& DataTypeList(std::vector<ge::DataType> types);
+  OpParamDef& Format(std::initializer_list<ge::Format> formats);
+  OpParamDef& Format(std::vector<ge::Format> formats);
+  OpParamDef& FormatList(std::initializer_list<ge::Format> formats);
+  OpParamDef& FormatList(std::vector<ge::Format> formats);
+  OpParamDef& DataTypeForBinQuery(std::initializer_list<ge::DataType>) { return *this; }
   OpParamDef& DataTypeForBinQuery(std::vector<ge::DataType>) { return *this; }
+  OpParamDef& FormatForBinQuery(std::initializer_list<ge::Format>) { return *this; }
   OpParamDef& FormatForBinQuery(std::vector<ge::Format>) { return *this; }
+  OpParamDef& UnknownShapeFormat(std::initializer_list<ge::Format>) { return *this; }
   OpParamDef& UnknownShapeFormat(std::vector<ge::Format>) { return *this; }
   OpParamDef& ValueDepend(Option) {
     value_depend_ = true;
@@ -94,14 +97,9 @@ class OpParamDef {
     init_value_ = value.value;
     return *this;
   }
-  OpParamDef& InitValue(const std::vector<ScalarVar>& values) {
-    return values.empty() ? *this : InitValue(values.front());
-  }
+  OpParamDef& InitValue(const std::vector<ScalarVar>& values);
   OpParamDef& OutputShapeDependOnCompute() { return *this; }
-  OpParamDef& Follow(const char* name) {
-    follow_ = name;
-    return *this;
-  }
+  OpParamDef& Follow(const char* name);
   OpParamDef& Follow(const char* name, FollowType) { return Follow(name); }
   OpParamDef& Comment(const char*) { return *this; }
 
@@ -115,29 +113,27 @@ class OpParamDef {
 
 class OpAttrDef {
  public:
-  explicit OpAttrDef(const char* name) : name_(name) {}
+  explicit OpAttrDef(const char* name);
+  OpAttrDef(const OpAttrDef&);
+  ~OpAttrDef();
   OpAttrDef& AttrType(Option type) {
     required_ = type == REQUIRED;
     return *this;
   }
   OpAttrDef& Bool() { return kind("bool"); }
-  OpAttrDef& Bool(bool v) { return kind("bool").number(v); }
+  OpAttrDef& Bool(bool v) { return kind("bool").number(v ? 1 : 0); }
   OpAttrDef& Float() { return kind("float"); }
   OpAttrDef& Float(float v) { return kind("float").number(v); }
   OpAttrDef& Int() { return kind("int"); }
-  OpAttrDef& Int(int64_t v) { return kind("int").number(v); }
+  OpAttrDef& Int(int64_t v) { return kind("int").number(static_cast<double>(v)); }
   OpAttrDef& String() { return kind("string"); }
-  OpAttrDef& String(const char* v) {
-    text_ = v;
-    has_default_ = true;
-    return kind("string");
-  }
+  OpAttrDef& String(const char* v);
   OpAttrDef& ListBool() { return kind("list_bool"); }
-  OpAttrDef& ListBool(std::vector<bool> v) { return kind("list_bool").numbers(v); }
+  OpAttrDef& ListBool(std::vector<bool> v);
   OpAttrDef& ListFloat() { return kind("list_float"); }
-  OpAttrDef& ListFloat(std::vector<float> v) { return kind("list_float").numbers(v); }
+  OpAttrDef& ListFloat(std::vector<float> v);
   OpAttrDef& ListInt() { return kind("list_int"); }
-  OpAttrDef& ListInt(std::vector<int64_t> v) { return kind("list_int").numbers(v); }
+  OpAttrDef& ListInt(std::vector<int64_t> v);
   OpAttrDef& ListListInt() { return kind("list_list_int"); }
   OpAttrDef& ListListInt(std::vector<std::vector<int64_t>>) { return kind("list_list_int"); }
   OpAttrDef& Version(uint32_t) { return *this; }
@@ -149,43 +145,26 @@ class OpAttrDef {
   std::vector<double> numbers_;
 
  private:
-  OpAttrDef& kind(const char* name) {
-    kind_ = name;
-    return *this;
-  }
-  template <class T>
-  OpAttrDef& number(T v) {
-    numbers_.assign(1, static_cast<double>(v));
-    has_default_ = true;
-    return *this;
-  }
-  template <class T>
-  OpAttrDef& numbers(const std::vector<T>& v) {
-    numbers_.assign(v.begin(), v.end());
-    has_default_ = true;
-    return *this;
-  }
+  OpAttrDef& kind(const char* name);
+  OpAttrDef& number(double v);
 };
 
 // Named parameters whose references stay valid while more are added.
 class OpParams {
  public:
-  OpParamDef& operator[](const char* name) {
-    for (auto& p : all) {
-      if (p->name_ == name) {
-        return *p;
-      }
-    }
-    all.push_back(std::make_shared<OpParamDef>(name));
-    return *all.back();
-  }
+  OpParams();
+  OpParams(const OpParams&);
+  ~OpParams();
+  OpParamDef& operator[](const char* name);
   std::vector<std::shared_ptr<OpParamDef>> all;
 };
 
 class OpAICoreConfig {
  public:
-  OpAICoreConfig() = default;
-  explicit OpAICoreConfig(const char*) {}
+  OpAICoreConfig();
+  explicit OpAICoreConfig(const char*);
+  OpAICoreConfig(const OpAICoreConfig&);
+  ~OpAICoreConfig();
   OpParamDef& Input(const char* name) { return inputs_[name]; }
   OpParamDef& Output(const char* name) { return outputs_[name]; }
   OpAICoreConfig& DynamicCompileStaticFlag(bool) { return *this; }
@@ -194,16 +173,16 @@ class OpAICoreConfig {
   OpAICoreConfig& DynamicShapeSupportFlag(bool) { return *this; }
   OpAICoreConfig& NeedCheckSupportFlag(bool) { return *this; }
   OpAICoreConfig& PrecisionReduceFlag(bool) { return *this; }
-  OpAICoreConfig& ExtendCfgInfo(const char* key, const char* value) {
-    extended_[key] = value;
-    return *this;
-  }
+  OpAICoreConfig& ExtendCfgInfo(const char* key, const char* value);
   OpParams inputs_, outputs_;
   std::map<std::string, std::string> extended_;
 };
 
 class OpAICoreDef {
  public:
+  OpAICoreDef();
+  OpAICoreDef(const OpAICoreDef&);
+  ~OpAICoreDef();
   OpAICoreDef& SetTiling(gert::OpImplRegisterV2::TilingKernelFunc f) {
     tiling_ = f;
     return *this;
@@ -214,14 +193,8 @@ class OpAICoreDef {
   OpAICoreDef& SetOpSpecInfo(optiling::OP_CHECK_FUNC) { return *this; }
   OpAICoreDef& SetParamGeneralize(optiling::PARAM_GENERALIZE_FUNC) { return *this; }
   OpAICoreDef& LaunchWithZeroEleOutputTensors(bool) { return *this; }
-  OpAICoreDef& AddConfig(const char* soc) {
-    configs_.emplace_back(soc, OpAICoreConfig());
-    return *this;
-  }
-  OpAICoreDef& AddConfig(const char* soc, OpAICoreConfig& config) {
-    configs_.emplace_back(soc, config);
-    return *this;
-  }
+  OpAICoreDef& AddConfig(const char* soc);
+  OpAICoreDef& AddConfig(const char* soc, OpAICoreConfig& config);
   gert::OpImplRegisterV2::TilingKernelFunc tiling_ = nullptr;
   std::vector<std::pair<std::string, OpAICoreConfig>> configs_;
 };
@@ -250,18 +223,12 @@ using OpMC2Def = OpOtherEngineDef;
 
 class OpDef {
  public:
-  explicit OpDef(const char* type) : type_(type) {}
+  explicit OpDef(const char* type);
+  OpDef(const OpDef&);
+  ~OpDef();
   OpParamDef& Input(const char* name) { return inputs_[name]; }
   OpParamDef& Output(const char* name) { return outputs_[name]; }
-  OpAttrDef& Attr(const char* name) {
-    for (auto& a : attrs_) {
-      if (a->name_ == name) {
-        return *a;
-      }
-    }
-    attrs_.push_back(std::make_shared<OpAttrDef>(name));
-    return *attrs_.back();
-  }
+  OpAttrDef& Attr(const char* name);
   OpDef& Comment(CommentSection, const char*) { return *this; }
   OpDef& SetInferShape(gert::OpImplRegisterV2::InferShapeKernelFunc f) {
     infer_shape_ = f;
@@ -288,11 +255,11 @@ class OpDef {
   gert::OpImplRegisterV2::InferDataTypeKernelFunc infer_type_ = nullptr;
 };
 
-// Every definition that OP_ADD added, in order.
-std::vector<std::shared_ptr<OpDef>>& registered_definitions();
-int add_definition(std::shared_ptr<OpDef> definition);
+// Every definition that OP_ADD added, in order. They live as long as the program.
+std::vector<const OpDef*>& registered_definitions();
+int add_definition(const OpDef* definition);
 }  // namespace ops
 
 #define OP_ADD(op_type, ...)                         \
   static int VAR_UNUSED g_ascendopt_##op_type##_add = \
-      ops::add_definition(std::make_shared<op_type>(#op_type))
+      ops::add_definition(new op_type(#op_type))

@@ -44,7 +44,7 @@ class OpImplRegisterV2 {
   using KernelFunc = ge::graphStatus (*)(KernelContext*);
   using OpExecFunc = ge::graphStatus (*)(OpExecuteContext*);
 
-  explicit OpImplRegisterV2(const char* type) : functions_(&registered_functions()[type]) {}
+  explicit OpImplRegisterV2(const char* type);
   OpImplRegisterV2& InferShape(InferShapeKernelFunc f) {
     functions_->infer_shape = f;
     return *this;
@@ -72,10 +72,7 @@ class OpImplRegisterV2 {
   OpImplRegisterV2& TilingParse(KernelFunc f) {
     return TilingParse<T>(reinterpret_cast<TilingParseFunc>(f));
   }
-  OpImplRegisterV2& InputsDataDependency(std::initializer_list<int32_t> inputs) {
-    functions_->value_inputs.insert(functions_->value_inputs.end(), inputs);
-    return *this;
-  }
+  OpImplRegisterV2& InputsDataDependency(std::initializer_list<int32_t> inputs);
   OpImplRegisterV2& TilingInputsDataDependency(std::initializer_list<int32_t> inputs) {
     return InputsDataDependency(inputs);
   }

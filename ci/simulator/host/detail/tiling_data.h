@@ -21,10 +21,10 @@ struct FieldInfo {
 
 class TilingDef {
  public:
-  TilingDef() = default;
-  TilingDef(const TilingDef&) = default;
+  TilingDef();
+  TilingDef(const TilingDef& other);
   TilingDef& operator=(const TilingDef& other);
-  virtual ~TilingDef() = default;
+  virtual ~TilingDef();
   void SaveToBuffer(void* out, size_t capacity);
   size_t GetDataSize() const { return data_size_; }
   const char* GetTilingClassName() const { return class_name_; }
@@ -47,7 +47,8 @@ class TilingDef {
   std::shared_ptr<std::vector<uint8_t>> owned_;
 };
 
-using TilingDataConstructor = std::shared_ptr<TilingDef> (*)();
+// Answers an object that its caller owns.
+using TilingDataConstructor = TilingDef* (*)();
 // By the registered name: an op type, or an op type and `_<tiling key>`; last registration wins.
 std::map<std::string, TilingDataConstructor>& registered_tilings();
 std::vector<std::string>& registered_tiling_order();
@@ -56,9 +57,7 @@ int add_tiling(const char* name, TilingDataConstructor constructor);
 class CTilingDataClassFactory {
  public:
   static CTilingDataClassFactory& GetInstance();
-  void RegisterTilingData(const char* name, TilingDataConstructor constructor) {
-    add_tiling(name, constructor);
-  }
+  void RegisterTilingData(const char* name, TilingDataConstructor constructor);
   std::shared_ptr<TilingDef> CreateTilingDataInstance(const char* name);
 };
 }  // namespace optiling
@@ -121,7 +120,6 @@ class CTilingDataClassFactory {
   namespace {                                                                                 \
   static int __attribute__((unused))                                                          \
   ASCENDOPT_TILING_JOIN(g_ascendopt_tiling_##op_type##_##class_name##_, __COUNTER__) =        \
-      optiling::add_tiling(#op_type, []() -> std::shared_ptr<optiling::TilingDef> {           \
-        return std::make_shared<class_name>();                                                \
-      });                                                                                     \
+      optiling::add_tiling(                                                                   \
+          #op_type, []() -> optiling::TilingDef* { return new class_name(); });               \
   }

@@ -94,8 +94,10 @@ std::string describe() {
   return "{\"definitions\":" +
          list(ops::registered_definitions(), [](const auto& d) { return definition(*d); }) +
          ",\"tilings\":" + list(optiling::registered_tiling_order(), [](const std::string& name) {
-           return "{\"registered\":" + quoted(name) +
-                  ",\"struct\":" + structure(*optiling::registered_tilings()[name]()) + "}";
+           const auto made =
+               optiling::CTilingDataClassFactory::GetInstance().CreateTilingDataInstance(
+                   name.c_str());
+           return "{\"registered\":" + quoted(name) + ",\"struct\":" + structure(*made) + "}";
          }) +
          ",\"registered\":" + list(gert::registered_functions(), [](const auto& entry) {
            const gert::OpFunctions& f = entry.second;

@@ -15,13 +15,22 @@ std::map<std::string, gert::OpFunctions>& gert::registered_functions() {
   return functions;
 }
 
-std::vector<std::shared_ptr<ops::OpDef>>& ops::registered_definitions() {
-  static std::vector<std::shared_ptr<OpDef>> definitions;
+gert::OpImplRegisterV2::OpImplRegisterV2(const char* type)
+    : functions_(&registered_functions()[type]) {}
+
+gert::OpImplRegisterV2& gert::OpImplRegisterV2::InputsDataDependency(
+    std::initializer_list<int32_t> inputs) {
+  functions_->value_inputs.insert(functions_->value_inputs.end(), inputs);
+  return *this;
+}
+
+std::vector<const ops::OpDef*>& ops::registered_definitions() {
+  static std::vector<const OpDef*> definitions;
   return definitions;
 }
 
-int ops::add_definition(std::shared_ptr<OpDef> definition) {
-  registered_definitions().push_back(std::move(definition));
+int ops::add_definition(const OpDef* definition) {
+  registered_definitions().push_back(definition);
   return 0;
 }
 
@@ -48,9 +57,15 @@ CTilingDataClassFactory& CTilingDataClassFactory::GetInstance() {
   return factory;
 }
 
+void CTilingDataClassFactory::RegisterTilingData(const char* name,
+                                                 TilingDataConstructor constructor) {
+  add_tiling(name, constructor);
+}
+
 std::shared_ptr<TilingDef> CTilingDataClassFactory::CreateTilingDataInstance(const char* name) {
   const auto found = registered_tilings().find(name);
-  return found == registered_tilings().end() ? nullptr : found->second();
+  return std::shared_ptr<TilingDef>(found == registered_tilings().end() ? nullptr
+                                                                        : found->second());
 }
 
 namespace {
@@ -93,6 +108,10 @@ void TilingDef::SetDataPtr(void* data) {
         ->SetDataPtr(data_ptr_ + offset);
   }
 }
+
+TilingDef::TilingDef() = default;
+TilingDef::TilingDef(const TilingDef& other) = default;
+TilingDef::~TilingDef() = default;
 
 TilingDef& TilingDef::operator=(const TilingDef& other) {
   if (this != &other && data_ptr_ != nullptr && other.data_ptr_ != nullptr) {

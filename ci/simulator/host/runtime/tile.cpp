@@ -11,12 +11,12 @@ using gert::Node;
 
 const ops::OpDef* find_definition(const std::string& type) {
   const auto& all = ops::registered_definitions();
-  for (const auto& def : all) {
+  for (const ops::OpDef* def : all) {
     if (def->type_ == type) {
-      return def.get();
+      return def;
     }
   }
-  return all.size() == 1 ? all.front().get() : nullptr;
+  return all.size() == 1 ? all.front() : nullptr;
 }
 
 // The functions of the type: what the definition sets, completed by what is registered apart.
