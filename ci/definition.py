@@ -205,6 +205,7 @@ def _tensor(name: str, calls: dict[str, str], names: _Names) -> TensorSpec:
             "formats": tuple(f.removeprefix("FORMAT_") for f in formats),
             "scalar": "Scalar" in calls or "ScalarList" in calls,
             "value_depend": "ValueDepend" in calls,
+            "shape_depends": "OutputShapeDependOnCompute" in calls,
         }
     )
 

@@ -204,7 +204,9 @@ def _read_operator(root: Path) -> Operator:
         compile_options=build.compile_options,
         include_folders=build.include_folders,
         shared_host_sources=tuple(
-            dict.fromkeys((*build.shared_sources, *_neighbour_sources(root, work)))
+            dict.fromkeys(
+                (*build.shared_sources, *_neighbour_sources(root, work, build.include_folders))
+            )
         ),
     )
 
@@ -261,18 +263,21 @@ def _shared_text(host: dict[str, str], folders: tuple[Path, ...]) -> str:
     return "\n".join(texts.values())
 
 
-def _neighbour_sources(root: Path, host: dict[str, str]) -> list[Path]:
+def _neighbour_sources(root: Path, host: dict[str, str], folders: tuple[Path, ...]) -> list[Path]:
     """Sources of other operators that implement a header which this one includes from them.
+
+    Includes start at the including file or at one of `folders`.
 
     A repository links all its operators into one library; here each stands alone.
     """
     found: list[Path] = []
     included = [
-        (root / place).parent / name
+        folder / name
         for place, text in host.items()
-        for name in re.findall(r'#\s*include\s*"((?:\.\./)+[\w./]+/op_host/[\w./]+\.h)"', text)
+        for name in re.findall(r'#\s*include\s*"([\w./]+/op_host/[\w./]+\.h)"', text)
+        for folder in ((root / place).parent, *folders)
     ]
-    for header in (path.resolve() for path in included):
+    for header in dict.fromkeys(path.resolve() for path in included):
         own = header.is_relative_to(root)
         if header.is_file() and not own and header.is_relative_to(root.parent.parent):
             for path in sorted(header.parent.glob("*.c*")):

@@ -24,6 +24,10 @@ class TensorSpec(Frozen):
     formats: tuple[str, ...] = ()
     scalar: bool = Field(default=False, description="Declared .Scalar() or .ScalarList().")
     value_depend: bool = False
+    shape_depends: bool = Field(
+        default=False,
+        description="Declared .OutputShapeDependOnCompute(): the kernel tells the output's shape.",
+    )
     in_place: bool = Field(
         default=False,
         description="Not in the definition: an input that the kernel updates, judged as an output.",
@@ -79,6 +83,11 @@ class Operator(Frozen):
     def declared_tensors(self) -> int:
         """Tensors of the definition, and so of the kernel's parameters."""
         return len(self.inputs) + sum(not spec.in_place for spec in self.outputs)
+
+    @property
+    def tells_output_shape(self) -> bool:
+        """Whether the kernel gets a place for the shapes of its outputs."""
+        return any(spec.shape_depends for spec in self.outputs)
 
     def read(self, source: str) -> str:
         """Text of one of the sources (path relative to `root`)."""

@@ -58,7 +58,7 @@ class _Notes:
 def attempt(folder: Path, top: Path, workloads: Path | None, backend: SimulatorBackend) -> Row:
     """Try the operator in `folder` of the repository at `top`.
 
-    `workloads` is a folder that may hold `<operator>/workload.yaml` or `<category>/<operator>/…`.
+    `workloads` is a folder as `find_workload` reads it.
     """
     started = time.monotonic()
     notes = _Notes()
@@ -94,13 +94,16 @@ def attempt(folder: Path, top: Path, workloads: Path | None, backend: SimulatorB
 
 
 def find_workload(root: Path, folder: Path | None) -> Path | None:
-    """The workload beside the operator in `root`, else the one for its name below `folder`."""
+    """The workload beside the operator in `root`, else the one for its name below `folder`.
+
+    There `<around>/<operator>` goes before `<operator>`, where around is the name of any folder
+    that the operator lies in, the nearest first: its category, its repository.
+    """
     candidates = [root / "workload.yaml"]
     if folder is not None:
-        candidates += [
-            folder / root.parent.name / root.name / "workload.yaml",
-            folder / root.name / "workload.yaml",
-        ]
+        around = [parent.name for parent in root.parents if parent.name]
+        candidates += [folder / name / root.name / "workload.yaml" for name in around]
+        candidates.append(folder / root.name / "workload.yaml")
     return next((path for path in candidates if path.is_file()), None)
 
 

@@ -146,7 +146,7 @@ def _attrs(operator: Operator, values: dict[str, str]) -> dict[str, AttrValue]:
         given = _read(text, spec.type) if text else None
         if given is not None:
             found[spec.name] = given
-        elif spec.required and spec.default is None:
+        elif spec.default is None:  # an optional one too: a call of the operator gives them all
             found[spec.name] = _harmless(spec)
     return found
 

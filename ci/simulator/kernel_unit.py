@@ -19,6 +19,10 @@ from ci.trial import Evidence, Outcome
 SYSTEM_WORKSPACE = 16 << 20
 """Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
 
+SHAPE_BYTES = 4096
+"""Bytes at the end of the system's workspace where a kernel leaves the shapes of outputs that
+depend on its result."""
+
 
 @dataclass(frozen=True)
 class KernelVariant:
@@ -113,7 +117,8 @@ def template_list(variant: KernelVariant) -> str:
 def _call(operator: Operator, entry: str, count: int) -> list[str]:
     """The call of the kernel: tensors as they are, then the user's workspace and the tiling.
 
-    Kernels that declare fewer parameters than tensors + 2 leave out the workspace, then tiling.
+    Kernels that declare fewer parameters than tensors + 2 leave out the workspace, then tiling. One
+    that tells the shape of an output gets room for it behind the outputs.
     """
     tensors = operator.declared_tensors
     workspace = len(operator.inputs) + len(operator.outputs)
@@ -130,6 +135,8 @@ def _call(operator: Operator, entry: str, count: int) -> list[str]:
             "#endif",
             "#endif",
         ]
+        if count == tensors + 3 and operator.tells_output_shape:
+            given.append(f"a[{workspace}] + {SYSTEM_WORKSPACE - SHAPE_BYTES}")
         given += [f"AscendC::GetUserWorkspace(a[{workspace}])", f"a[{workspace + 1}]"]
     elif count == tensors + 1:
         given.append(f"a[{workspace + 1}]")
@@ -139,10 +146,12 @@ def _call(operator: Operator, entry: str, count: int) -> list[str]:
 def _dtype_macros(operator: Operator, variant: KernelVariant) -> list[str]:
     names = [t.name for t in (*operator.inputs, *operator.outputs)]
     lines = []
-    # An output may bear an input's name (in-place operators); the first definition stands.
+    # An output may bear an input's name (in-place operators); the operator compiler tells the two
+    # apart by an ending.
     seen: set[str] = set()
     for name, dtype, form in zip(names, variant.dtypes, variant.formats, strict=True):
         word = name.upper()
+        word += "_REF" if word in seen else ""
         if word in seen:
             continue
         seen.add(word)

@@ -52,15 +52,32 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
         for match in pattern.finditer(text):
             # Not resolve(): a link must not lead elsewhere than its name says.
             path = Path(os.path.normpath(source.parent / match["path"]))
-            if path.is_relative_to(root) or not path.resolve().is_relative_to(base):
+            held = _held_by(path, root)
+            if held.is_relative_to(root) or not held.resolve().is_relative_to(base):
                 continue
             name = path.relative_to(base).as_posix() if path.is_relative_to(base) else ""
             if not name or name in found or path.suffix not in SOURCE_ENDINGS:
                 continue
-            if path.is_file():
-                found[name] = path.read_text(encoding="utf-8", errors="replace")
+            if held.is_file():
+                found[name] = held.read_text(encoding="utf-8", errors="replace")
                 waiting.append((path, found[name]))
     return found
+
+
+def _held_by(path: Path, root: Path) -> Path:
+    """The file that `path` means: itself, or a kernel source of the operator beside `root`.
+
+    Installed, kernels lie side by side as `<operator>/<file>`, without their op_kernel folder; some
+    include a neighbour's header by that path.
+    """
+    if path.is_file():
+        return path
+    for top in (root, root.parent):
+        if path.is_relative_to(top) and len(parts := path.relative_to(top).parts) > 1:
+            held = root.parent.joinpath(parts[0], "op_kernel", *parts[1:])
+            if held.is_file():
+                return held
+    return path
 
 
 def lay(folder: Path, texts: Mapping[str, str]) -> None:

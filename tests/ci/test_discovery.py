@@ -61,6 +61,31 @@ def test_shared_sources_and_folders_come_from_cmake_but_stay_in_the_repository(
     assert tmp_path not in operator.include_folders
 
 
+def test_the_source_that_implements_an_included_header_of_a_neighbour_is_built_too(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path / "repo")
+    top = tmp_path / "repo"
+    (top / "common" / "inc").mkdir(parents=True)  # this layout includes from its top
+    (top / ".git").mkdir()
+    other = root.parent / "other" / "op_host"
+    other.mkdir(parents=True)
+    (other / "parts.h").write_text("int Parts();\n")
+    (other / "parts.cpp").write_text('#include "parts.h"\nint Parts() { return 1; }\n')
+    (other / "more.cpp").write_text("int more;\n")
+    (root / "op_host" / "own_tiling.h").write_text('#include "src/math/other/op_host/parts.h"\n')
+    assert load_operator(root).shared_host_sources == (other / "parts.cpp",)
+
+
+def test_an_output_whose_shape_the_kernel_tells_is_known(tmp_path: Path) -> None:
+    definition = DEFINITION.replace(
+        'Output("y").ParamType(REQUIRED)', 'Output("y").OutputShapeDependOnCompute()'
+    )
+    operator = load_operator(write_operator(tmp_path, host=TILING + definition))
+    assert operator.tells_output_shape
+    assert not load_operator(write_operator(tmp_path / "plain")).tells_output_shape
+
+
 def test_sources_that_call_the_runtime_are_left_out(tmp_path: Path) -> None:
     root = write_operator(tmp_path)
     (root / "op_host" / "aclnn_scale_mask.cpp").write_text(

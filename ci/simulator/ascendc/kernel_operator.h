@@ -19,5 +19,6 @@
 #include "math/power.h"
 #include "math/quantise.h"
 #include "math/reduce.h"
+#include "math/reduce_pattern.h"
 #include "math/softmax.h"
 #include "math/softmax_flash.h"

@@ -5,7 +5,7 @@ from pathlib import Path
 from ci.census.probe import GENERIC_SHAPES, probe_cases
 from ci.discovery import load_operator
 from ci.workload import TensorCase
-from tests.ci.small_operator import write_operator
+from tests.ci.small_operator import DEFINITION, TILING, write_operator
 
 EXAMPLE = """
     std::vector<int64_t> weightsShape = {3, 5};
@@ -41,3 +41,11 @@ def test_the_example_program_goes_first_with_its_shapes_and_values(tmp_path: Pat
     assert isinstance(weights, tuple) and weights[0].shape == (3, 5)
     assert case.attrs["scale"] == 2.5
     assert case.outputs == ()  # it creates none: the tiling is asked
+
+
+def test_an_optional_attribute_without_a_default_is_given_too(tmp_path: Path) -> None:
+    definition = DEFINITION.replace(
+        'Attr("scale").AttrType(REQUIRED)', 'Attr("scale").AttrType(OPTIONAL)'
+    )
+    operator = load_operator(write_operator(tmp_path, host=TILING + definition))
+    assert next(probe_cases(operator))[1].attrs == {"scale": 1.0}

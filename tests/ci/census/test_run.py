@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.census.attempt import find_workload
 from ci.census.model import Row, Stage
 from ci.census.run import ROWS, CensusSettings, read_rows, take_census
 from ci.errors import InputError
@@ -137,3 +138,13 @@ def test_the_glob_selects_by_name_and_by_category(repository: Path, tmp_path: Pa
 def test_a_folder_without_operators_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no operator"):
         take_census(tmp_path, CensusSettings(), tmp_path / "out", lambda *_: None)
+
+
+def test_the_nearest_folder_around_an_operator_names_its_workload(tmp_path: Path) -> None:
+    root = tmp_path / "repo" / "math" / "op"
+    root.mkdir(parents=True)
+    files = [tmp_path / "w" / name / "workload.yaml" for name in ("op", "repo/op", "math/op")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text("")
+        assert find_workload(root, tmp_path / "w") == file

@@ -42,6 +42,31 @@ def test_reductions_of_whole_tensors_give_value_and_place(kernels: AscendCBench)
         assert rows[3][0] == x.max()
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(5, 20), (3, 200)])
+def test_reductions_of_a_matrix_along_either_axis(
+    kernels: AscendCBench, rows: int, columns: int
+) -> None:
+    pitch = (columns + 7) // 8 * 8  # a row fills whole blocks; what is behind it must not count
+    matrix = RANDOM.uniform(0.5, 1.5, (rows, pitch)).astype(np.float32)
+    matrix[:, columns:] = 1e6
+    prepare = (
+        f"uint32_t shape[] = {{{rows}, {columns}}}; auto space = desk.empty<uint8_t>(1024);"
+        f"Duplicate(d, 0.0f, {pitch}); PipeBarrier<PIPE_V>();"
+    )
+    names = ["Sum", "Max", "Min", "Mean", "Prod"]
+    calls = [
+        f"Reduce{name}<float, Pattern::Reduce::{axis}>(d, x, {scratch}shape, true);"
+        for name in names
+        for axis, scratch in (("AR", "space, "), ("RA", ""))
+    ]
+    found = kernels.rows(calls, [matrix], pitch, np.float32, "x:float", "float", prepare)
+    counted = matrix[:, :columns].astype(np.float64)
+    for i, name in enumerate(names):
+        expected = getattr(np, name.lower())
+        np.testing.assert_allclose(found[2 * i][:rows], expected(counted, axis=1), rtol=1e-5)
+        np.testing.assert_allclose(found[2 * i + 1][:columns], expected(counted, axis=0), rtol=1e-5)
+
+
 def test_reductions_by_repeat_block_and_pair(kernels: AscendCBench) -> None:
     x = unique(512)
     prepare = "auto work = desk.empty<float>(64); Duplicate(d, 0.0f, 64); PipeBarrier<PIPE_V>();"

@@ -161,6 +161,25 @@ def test_a_template_kernel_is_instantiated(variant: KernelVariant) -> None:
     assert "kernel_entry_scale_shift<half, 3>(" in unit
 
 
+def test_a_kernel_that_tells_the_shape_of_its_output_gets_room_for_it(
+    variant: KernelVariant,
+) -> None:
+    told = OPERATOR.outputs[0].model_copy(update={"shape_depends": True})
+    operator = OPERATOR.model_copy(update={"outputs": (told,)})
+    text = OPERATOR.read(KERNEL).replace("GM_ADDR workspace", "GM_ADDR shape, GM_ADDR workspace")
+    call = "kernel_entry_scale_shift(a[0], a[1], a[2] + 16773120, AscendC::GetUserWorkspace(a[2])"
+    assert call in translation_unit(operator, variant, text)
+
+
+def test_an_output_with_the_name_of_an_input_gets_macros_of_its_own(
+    variant: KernelVariant,
+) -> None:
+    output = OPERATOR.outputs[0].model_copy(update={"name": OPERATOR.inputs[0].name})
+    operator = OPERATOR.model_copy(update={"outputs": (output,)})
+    lines = translation_unit(operator, variant, OPERATOR.read(KERNEL)).splitlines()
+    assert {"#define DTYPE_X float", "#define DTYPE_X_REF float"} <= set(lines)
+
+
 def test_kernels_without_a_global_function_are_told() -> None:
     with pytest.raises(TrialFailure, match="no __global__ function"):
         kernel_parameters(OPERATOR, "// __global__ void scale_shift(int a)\n")
@@ -225,3 +244,14 @@ def test_headers_of_neighbours_are_laid_beside_but_nothing_from_outside(tmp_path
     place = lay_operator(tmp_path / "build", operator, texts)
     assert (place / "../other/more.h").read_text() == "int more;\n"
     assert not list((tmp_path / "build").rglob("secret.h"))
+
+
+def test_a_neighbours_kernel_header_is_found_by_its_installed_path(tmp_path: Path) -> None:
+    root, other = tmp_path / "math" / "mine", tmp_path / "math" / "other"
+    for folder in (root, other):
+        (folder / "op_kernel").mkdir(parents=True)
+    (other / "op_kernel" / "shared.h").write_text("int shared;\n")
+    texts = {"op_kernel/mine.cpp": '#include "../other/shared.h"\n'}
+    operator = OPERATOR.model_copy(update={"root": root, "repository": tmp_path})
+    place = lay_operator(tmp_path / "build", operator, texts)
+    assert (place / "op_kernel" / "../other/shared.h").read_text() == "int shared;\n"

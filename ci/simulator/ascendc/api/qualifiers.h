@@ -31,10 +31,13 @@ using GM_ADDR = __gm__ uint8_t*;
 #define ENABLE_DETERMINISTIC(...)
 #define ENABLE_PRINTF(...)
 #define ENABLE_PRINTF_DUMP_SIZE(...)
-#define REGISTER_TILING_DEFAULT(...)
+#define __tiling_data_ptr__
 #define REGISTER_TILING_FOR_TILINGKEY(...)
 #define REGISTER_NONE_TILING
 #define ASCENDC_TPL_SEL_PARAM(...)
+
+// The structure that GET_TILING_DATA reads where the definition registers none.
+#define REGISTER_TILING_DEFAULT(...) using AscendOptTilingData [[maybe_unused]] = __VA_ARGS__
 
 namespace AscendC {
 constexpr int32_t MIX = 0;

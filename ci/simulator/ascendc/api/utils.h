@@ -196,3 +196,9 @@ __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t, const S&) {}
 __aicore__ inline void DumpAccChkPoint() {}
 
 }  // namespace AscendC
+
+// Stops the core where the condition does not hold.
+template <typename... Arguments>
+__aicore__ inline void ascendc_assert(bool condition, Arguments...) {
+    if (!condition) trap();
+}

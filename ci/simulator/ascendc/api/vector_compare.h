@@ -128,8 +128,10 @@ __aicore__ inline void CompareScalar(const LocalTensor<U>& dst, const LocalTenso
     }
 }
 // The newer name of CompareScalar.
-template <typename... Arguments> __aicore__ inline void Compares(const Arguments&... arguments) {
-    CompareScalar(arguments...);
+template <typename T, typename U, typename... Rest>
+__aicore__ inline void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src, const T scalar,
+                                const Rest&... rest) {
+    CompareScalar(dst, src, scalar, rest...);
 }
 #undef ASC_COMPARE_MODES
 

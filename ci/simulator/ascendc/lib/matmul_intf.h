@@ -9,3 +9,7 @@
 #else
 #define ASC_MATMUL_MARK ASC_MARK(matmul)
 #endif
+
+// Some kernels name these without their namespace.
+using AscendC::GetMDLConfig;
+using AscendC::GetNormalConfig;

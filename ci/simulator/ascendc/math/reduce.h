@@ -17,18 +17,47 @@ struct MeanParams {
     uint32_t n = 0;
 };
 
-// dst[r] = the sum of the first `columns` of row r; rows are `pitch` elements apart.
-template <typename T>
-__aicore__ inline void sum_rows(T* dst, T* src, T* scratch, uint32_t rows, uint32_t pitch,
-                                uint32_t columns) {
+// What reduces a repeat to one element, and what combines two elements.
+struct SumReduction {
+    template <typename T>
+    __aicore__ static void repeats(T* dst, T* src, uint8_t count, uint16_t stride) {
+        vcadd(dst, src, count, 1, 1, stride, false);
+    }
+    template <typename T> __aicore__ static void combine(T* dst, T* a, T* b) {
+        vadd(dst, a, b, 1, 1, 1, 1, 8, 8, 8);
+    }
+};
+struct MaxReduction {
+    template <typename T>
+    __aicore__ static void repeats(T* dst, T* src, uint8_t count, uint16_t stride) {
+        vcmax(dst, src, count, 1, 1, stride, ONLY_VALUE);
+    }
+    template <typename T> __aicore__ static void combine(T* dst, T* a, T* b) {
+        vmax(dst, a, b, 1, 1, 1, 1, 8, 8, 8);
+    }
+};
+struct MinReduction {
+    template <typename T>
+    __aicore__ static void repeats(T* dst, T* src, uint8_t count, uint16_t stride) {
+        vcmin(dst, src, count, 1, 1, stride, ONLY_VALUE);
+    }
+    template <typename T> __aicore__ static void combine(T* dst, T* a, T* b) {
+        vmin(dst, a, b, 1, 1, 1, 1, 8, 8, 8);
+    }
+};
+
+// dst[r] = the first `columns` of row r reduced; rows are `pitch` elements apart.
+template <class Reduction, typename T>
+__aicore__ inline void reduce_rows(T* dst, T* src, T* scratch, uint32_t rows, uint32_t pitch,
+                                   uint32_t columns) {
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     if (columns <= whole) {
         AscendCUtils::SetMask<T>(int32_t(columns));
         for (uint32_t done = 0; done < rows; done += MAX_REPEAT_TIMES) {
             const uint32_t part = rows - done < MAX_REPEAT_TIMES ? rows - done : MAX_REPEAT_TIMES;
-            vcadd(dst + done, src + uint64_t(done) * pitch, uint8_t(part), 1, 1,
-                  uint16_t(pitch / block), false);
+            Reduction::repeats(dst + done, src + uint64_t(done) * pitch, uint8_t(part),
+                               uint16_t(pitch / block));
         }
     } else {
         for (uint32_t row = 0; row < rows; ++row) {
@@ -38,8 +67,8 @@ __aicore__ inline void sum_rows(T* dst, T* src, T* scratch, uint32_t rows, uint3
             while (left > 1) {
                 const uint32_t results = (left + whole - 1) / whole;
                 set_vector_mask(0, left);
-                vcadd(results == 1 ? dst + row : scratch, from, 1, 1, 1, DEFAULT_REPEAT_STRIDE,
-                      false);
+                Reduction::repeats(results == 1 ? dst + row : scratch, from, 1,
+                                   DEFAULT_REPEAT_STRIDE);
                 pipe_barrier(PIPE_V);
                 from = scratch;
                 left = results;
@@ -49,6 +78,11 @@ __aicore__ inline void sum_rows(T* dst, T* src, T* scratch, uint32_t rows, uint3
     }
     pipe_barrier(PIPE_V);
     ResetMask();
+}
+template <typename T>
+__aicore__ inline void sum_rows(T* dst, T* src, T* scratch, uint32_t rows, uint32_t pitch,
+                                uint32_t columns) {
+    reduce_rows<SumReduction>(dst, src, scratch, rows, pitch, columns);
 }
 
 template <typename T, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>

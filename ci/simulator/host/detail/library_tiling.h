@@ -81,6 +81,40 @@ void GetMeanMaxMinTmpSize(uint32_t n, uint32_t type_size, uint32_t accumulate_si
 void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC& platform,
                                const ge::Shape& from, const ge::Shape& to, uint32_t type_size,
                                bool reuse, uint32_t& max, uint32_t& min);
+// Axes that stay (A) and that are reduced (R), outermost first.
+enum class ReducePattern : uint32_t {
+  AR = 0,
+  RA = 1,
+  R,
+  ARA,
+  ARAR,
+  ARARA,
+  ARARAR,
+  ARARARA,
+  ARARARAR,
+  ARARARARA,
+  RAR,
+  RARA,
+  RARAR,
+  RARARA,
+  RARARAR,
+  RARARARA,
+};
+// Scratch of the reductions over an axis of a matrix: one row of partial results.
+void reduction_scratch(const ge::Shape& shape, ge::DataType type, ReducePattern pattern,
+                       uint32_t& max, uint32_t& min);
+#define ASCENDOPT_REDUCTION_SCRATCH(Name)                                                    \
+  inline void Get##Name##MaxMinTmpSize(const ge::Shape& shape, const ge::DataType type,      \
+                                       ReducePattern pattern, bool, bool, uint32_t& max,     \
+                                       uint32_t& min) {                                      \
+    reduction_scratch(shape, type, pattern, max, min);                                       \
+  }
+ASCENDOPT_REDUCTION_SCRATCH(ReduceSum)
+ASCENDOPT_REDUCTION_SCRATCH(ReduceMax)
+ASCENDOPT_REDUCTION_SCRATCH(ReduceMin)
+ASCENDOPT_REDUCTION_SCRATCH(ReduceMean)
+ASCENDOPT_REDUCTION_SCRATCH(ReduceProd)
+#undef ASCENDOPT_REDUCTION_SCRATCH
 void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& max,
                          uint32_t& min);
 

@@ -152,6 +152,10 @@ template <class Context>
 uint32_t GetVRegSize(const Context*) {
   return 256;
 }
+template <class Context>
+uint32_t GetAivCoreNum(const Context* context) {
+  return platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAiv();
+}
 // The register-based vector units of later chips; dav-c220 has none.
 template <class Context>
 bool IsRegbaseSocVersion(const Context*) {
@@ -160,7 +164,24 @@ bool IsRegbaseSocVersion(const Context*) {
 
 ge::graphStatus InferShape4Elewise(gert::InferShapeContext* context);
 ge::graphStatus InferShape4Broadcast(gert::InferShapeContext* context);
+// Reduces input 0 along the axes that input 1 holds; attribute 0 says whether they are kept.
+ge::graphStatus InferShape4Reduce(gert::InferShapeContext* context);
 bool BroadcastShape(const gert::Shape* first, const gert::Shape* second, gert::Shape* result);
+bool BroadcastShape(const std::vector<const gert::Shape*>& shapes, gert::Shape* result);
+
+// The shape that is left of `from` when `axes` (negative: from the end) are reduced.
+ge::graphStatus reduce_dims(const gert::Shape* from, const std::vector<int64_t>& axes, bool keep,
+                            gert::Shape* to);
+template <class T>
+ge::graphStatus ReduceDimsWithKeepDims(const gert::Shape* from, const T* axes, int32_t count,
+                                       gert::Shape* to) {
+  return reduce_dims(from, std::vector<int64_t>(axes, axes + count), true, to);
+}
+template <class T>
+ge::graphStatus ReduceDimsWithoutKeepDims(const gert::Shape* from, const T* axes, int32_t count,
+                                          gert::Shape* to) {
+  return reduce_dims(from, std::vector<int64_t>(axes, axes + count), false, to);
+}
 
 // The values of a constant input, widened. False when the host may not read them.
 bool constant_values(const gert::Tensor* tensor, std::vector<int64_t>& values);
@@ -174,17 +195,14 @@ bool GetConstInt(Context* context, int64_t index, T& value) {
   value = static_cast<T>(values.front());
   return true;
 }
+bool shape_from(const gert::Tensor* tensor, gert::Shape& shape);
 template <class T, class Context>
 bool GetConstIntToShape(Context* context, int64_t index, gert::Shape& shape) {
-  std::vector<int64_t> values;
-  if (!constant_values(context->GetInputTensor(static_cast<size_t>(index)), values)) {
-    return false;
-  }
-  shape.SetDimNum(0);
-  for (const int64_t v : values) {
-    shape.AppendDim(v);
-  }
-  return true;
+  return shape_from(context->GetInputTensor(static_cast<size_t>(index)), shape);
+}
+template <class T>
+bool GetValueToShape(const gert::Tensor* tensor, gert::Shape& shape) {
+  return shape_from(tensor, shape);
 }
 
 // The steps of a tiling, in the order in which they run; a class may say it does not apply.
@@ -206,6 +224,16 @@ class TilingBaseClass {
   virtual ge::graphStatus PostTiling() = 0;
   virtual void DumpTilingInfo() {}
 
+  struct {
+    uint64_t numBlocks = 0;
+    uint64_t blockDim = 0;
+    uint64_t aicNum = 0;
+    uint64_t ubSize = 0;
+    uint64_t l1Size = 0;
+    uint64_t l0aSize = 0;
+    uint64_t l0bSize = 0;
+    uint64_t l0cSize = 0;
+  } aicoreParams_;
   gert::TilingContext* context_ = nullptr;
   uint64_t numBlocks_ = 0;
   uint64_t blockDim_ = 0;

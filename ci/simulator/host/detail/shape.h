@@ -77,6 +77,7 @@ class StorageShape {
   StorageShape(const Shape& origin, const Shape& storage) : origin_(origin), storage_(storage) {}
   const Shape& GetOriginShape() const { return origin_; }
   const Shape& GetStorageShape() const { return storage_; }
+  const Shape& GetShape() const { return storage_; }
   Shape& MutableOriginShape() { return origin_; }
   Shape& MutableStorageShape() { return storage_; }
   void SetOriginShape(const Shape& shape) { origin_ = shape; }

@@ -105,6 +105,13 @@ void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& m
   GetMeanMaxMinTmpSize(n, type_size, type_size, reuse, max, min);
 }
 
+void reduction_scratch(const ge::Shape& shape, ge::DataType type, ReducePattern, uint32_t& max,
+                       uint32_t& min) {
+  const auto size = static_cast<uint32_t>(std::max(ge::GetSizeByDataType(type), 1));
+  const uint32_t bytes = rows_of(shape).length * size;
+  min = max = (bytes + kRepeatBytes - 1) / kRepeatBytes * kRepeatBytes;
+}
+
 void elementwise_scratch(const ge::Shape& shape, uint32_t buffers, uint32_t& max, uint32_t& min) {
   const auto elements = static_cast<uint32_t>(std::max<int64_t>(shape.GetShapeSize(), 1));
   min = buffers * kRepeatBytes;

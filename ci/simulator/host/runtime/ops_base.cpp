@@ -74,10 +74,50 @@ bool BroadcastShape(const gert::Shape* first, const gert::Shape* second, gert::S
   return true;
 }
 
+bool BroadcastShape(const std::vector<const gert::Shape*>& shapes, gert::Shape* result) {
+  gert::Shape merged;
+  for (const gert::Shape* shape : shapes) {
+    const gert::Shape before = merged;
+    if (!BroadcastShape(&before, shape, &merged)) {
+      return false;
+    }
+  }
+  if (result == nullptr) {
+    return false;
+  }
+  *result = merged;
+  return true;
+}
+
 ge::graphStatus InferShape4Broadcast(gert::InferShapeContext* context) {
   const bool fits = BroadcastShape(context->GetInputShape(0), context->GetInputShape(1),
                                    context->GetOutputShape(0));
   return fits ? ge::GRAPH_SUCCESS : ge::GRAPH_FAILED;
+}
+
+ge::graphStatus reduce_dims(const gert::Shape* from, const std::vector<int64_t>& axes, bool keep,
+                            gert::Shape* to) {
+  if (from == nullptr || to == nullptr) {
+    return ge::GRAPH_FAILED;
+  }
+  const auto rank = static_cast<int64_t>(from->GetDimNum());
+  std::set<int64_t> reduced;
+  for (const int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) {
+      return ge::GRAPH_FAILED;
+    }
+    reduced.insert(axis < 0 ? axis + rank : axis);
+  }
+  gert::Shape left;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (reduced.count(i) == 0) {
+      left.AppendDim(from->GetDim(static_cast<size_t>(i)));
+    } else if (keep) {
+      left.AppendDim(1);
+    }
+  }
+  *to = left;
+  return ge::GRAPH_SUCCESS;
 }
 
 bool constant_values(const gert::Tensor* tensor, std::vector<int64_t>& values) {
@@ -96,6 +136,28 @@ bool constant_values(const gert::Tensor* tensor, std::vector<int64_t>& values) {
     return true;
   }
   return false;
+}
+
+bool shape_from(const gert::Tensor* tensor, gert::Shape& shape) {
+  std::vector<int64_t> values;
+  if (!constant_values(tensor, values)) {
+    return false;
+  }
+  shape.SetDimNum(0);
+  for (const int64_t v : values) {
+    shape.AppendDim(v);
+  }
+  return true;
+}
+
+ge::graphStatus InferShape4Reduce(gert::InferShapeContext* context) {
+  std::vector<int64_t> axes;
+  if (!constant_values(context->GetInputTensor(1), axes)) {
+    return ge::GRAPH_FAILED;
+  }
+  const auto* keep = context->GetAttrs()->GetAttrPointer<bool>(0);
+  return reduce_dims(context->GetInputShape(0), axes, keep != nullptr && *keep,
+                     context->GetOutputShape(0));
 }
 
 ge::graphStatus TilingBaseClass::DoTiling() {

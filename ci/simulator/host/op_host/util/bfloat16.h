@@ -1,0 +1,4 @@
+// The base library of the ops-math layout.
+#pragma once
+
+#include "detail/small_floats.h"
