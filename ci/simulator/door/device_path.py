@@ -28,6 +28,7 @@ def real_headers(root: Path) -> FrontDoor:
             f'#include "{OURS}/prelude.h"\n'
             f'#include "{OURS}/access.h"\n'
             f"#include <{ENTRY}>\n"
+            f'#include "{OURS}/overloads.h"\n'
             f'#include "{DEVICE}/operator_build.h"\n'
         ),
         library_structs=structs,

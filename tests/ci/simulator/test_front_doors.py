@@ -137,6 +137,15 @@ def test_the_lowest_local_address_can_be_read(backend: SimulatorBackend) -> None
     assert run(backend, with_scalars(body).files)[0] == given().reshape(-1)[0]
 
 
+def test_the_address_of_an_overloaded_function_can_be_taken(backend: SimulatorBackend) -> None:
+    tensor = "const LocalTensor<float>&"
+    take = f"void (*twice)({tensor}, {tensor}, const float&, const int32_t&) = Muls;"
+    after = "            Adds(out, out, 1.0f, tileLength_);\n"
+    barrier = "            PipeBarrier<PIPE_V>();\n"
+    use = f"{after}{barrier}            {take}\n            twice(out, out, 2.0f, tileLength_);\n"
+    np.testing.assert_array_equal(run(backend, changed(after, use).files), 2 * run(backend, {}))
+
+
 def test_measurements_name_the_headers(backend: SimulatorBackend, tmp_path: Path) -> None:
     own = SimulatorBackend().fingerprint()
     real = backend.fingerprint()
@@ -190,6 +199,7 @@ def test_the_option_counts_before_the_environment(monkeypatch: pytest.MonkeyPatc
 def test_tiling_structs_are_made_from_their_definitions() -> None:
     text, names = tiling_header([(TREE / "include/adv_api/miniature_tilingdata.h").read_text()])
     assert names == {"MiniatureTiling"}
+    assert "struct alignas(8) MiniatureTiling {" in text
     assert "    uint32_t rows = {};" in text
     assert "    uint16_t sizes[4] = {};" in text
     assert "using AscendC::tiling::MiniatureTiling;" in text

@@ -95,21 +95,29 @@ __aicore__ inline void InRepeats(uint32_t count, Step step)
     set_vector_mask(static_cast<uint64_t>(-1), static_cast<uint64_t>(-1));
 }
 
-template <typename T>
-__aicore__ inline void Muls(LocalTensor<T> dst, LocalTensor<T> src, T scalar, uint32_t count)
-{
-    InRepeats<T>(count, [&](uint32_t offset, uint8_t repeats) {
-        vmuls((__ubuf__ T*)dst.GetPhyAddr(offset), (__ubuf__ T*)src.GetPhyAddr(offset), scalar,
-              repeats, 1, 1, 8, 8);
-    });
-}
-template <typename T>
-__aicore__ inline void Adds(LocalTensor<T> dst, LocalTensor<T> src, T scalar, uint32_t count)
-{
-    InRepeats<T>(count, [&](uint32_t offset, uint8_t repeats) {
-        vadds((__ubuf__ T*)dst.GetPhyAddr(offset), (__ubuf__ T*)src.GetPhyAddr(offset), scalar,
-              repeats, 1, 1, 8, 8);
-    });
-}
+// The two forms of a real tree, whose address is ambiguous to some compilers.
+#define ASCENDC_MODULE_OPERATOR_VEC_BINARY_SCALAR_INTERFACE_H
+#define MINIATURE_SCALAR(name, instruction)                                                      \
+    template <typename T, bool isSetMask = true>                                                 \
+    __aicore__ inline void name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
+                                const T& scalar, const int32_t& count)                           \
+    {                                                                                            \
+        InRepeats<T>(count, [&](uint32_t offset, uint8_t repeats) {                              \
+            instruction((__ubuf__ T*)dst.GetPhyAddr(offset), (__ubuf__ T*)src.GetPhyAddr(offset), \
+                        scalar, repeats, 1, 1, 8, 8);                                            \
+        });                                                                                      \
+    }                                                                                            \
+    template <typename T, typename U, bool isSetMask = true,                                     \
+              typename std::enable_if<std::is_same<T, U>::value, bool>::type = true>             \
+    __aicore__ inline void name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
+                                const U& scalar, const int32_t& count)                           \
+    {                                                                                            \
+        name<T, isSetMask>(dst, src, scalar, count);                                             \
+    }
+MINIATURE_SCALAR(Adds, vadds)
+MINIATURE_SCALAR(Muls, vmuls)
+MINIATURE_SCALAR(Maxs, vmaxs)
+MINIATURE_SCALAR(Mins, vmins)
+#undef MINIATURE_SCALAR
 
 }  // namespace AscendC
