@@ -131,12 +131,21 @@ def stream_us(constants: Mapping[str, float], row: Row) -> float:
 
 def launch_us(constants: Mapping[str, float], row: Row) -> float:
     """Microseconds that a task takes beyond its cores."""
-    return constants["launch.base_us"] + constants["launch.us_per_core"] * (float(row["cores"]) - 1)
+    return constants["launch.base_us"] + constants["launch.us_per_core"] * (float(row["ai_cores"]) - 1)
 
 
-def start_up_cycles(constants: Mapping[str, float], row: Row) -> float:
-    """Scalar cycles of a launch that do not belong to its tiles."""
-    return constants["launch.start_up_cycles"]
+def scalar_us(constants: Mapping[str, float], row: Row) -> float:
+    """Microseconds that the scalar unit is busy: its start, and what our rebuilt kernel's code
+    counts for each tile."""
+    tile = float(row["issued"]) * constants["scalar.issue"]
+    tile += float(row["instructions"]) * constants["scalar.instruction"]
+    return (constants["launch.start_up_cycles"] + float(row["tiles"]) * tile) / float(row["mhz"])
+
+
+def first_copy_us(constants: Mapping[str, float], row: Row) -> float:
+    """Microseconds of a core, in a kernel that only copies, in which no copy is under way."""
+    fetch = constants["launch.fetch_cycles_per_core"] * float(row["ai_cores"])
+    return (fetch + constants["launch.start_up_cycles"]) / float(row["mhz"])
 
 
 def groups(device: Device) -> list[Group]:
@@ -169,11 +178,15 @@ def groups(device: Device) -> list[Group]:
         _group("reads past L2, µs", ("l2.bypass_least_bytes",), kind(past), "us", stream_us),
         _group(
             "task beyond its cores, µs", ("launch.base_us", "launch.us_per_core"),
-            _least_overheads(launches), "overhead_us", launch_us,
+            _differences(launches, "task_us", "core_us"), "difference", launch_us,
         ),
         _group(
-            "start of a core, cycles", ("launch.start_up_cycles",), _start_ups(launches),
-            "cycles", start_up_cycles,
+            "scalar unit of a launch, µs", ("launch.start_up_cycles", "scalar.instruction"),
+            tuple(row for row in launches if row["issued"]), "scalar_us", scalar_us,
+        ),
+        _group(
+            "core without a copy under way, µs", ("launch.fetch_cycles_per_core",),
+            _differences(launches, "core_us", "copy_us"), "difference", first_copy_us,
         ),
     ]  # fmt: skip
 
@@ -188,28 +201,13 @@ def _group(
     return Group(title=title, names=names, rows=rows, measured=measured, predict=predict)
 
 
-def _least_overheads(rows: Sequence[Row]) -> tuple[dict[str, str], ...]:
-    """By number of cores the least: what is above it comes from cores that end late."""
-    least: dict[str, dict[str, str]] = {}
-    for row in rows:
-        over = float(row["task_us"]) - float(row["core_us"])
-        held = least.get(row["cores"])
-        if held is None or over < float(held["overhead_us"]):
-            least[row["cores"]] = {**row, "overhead_us": repr(over)}
-    return tuple(least.values())
-
-
-def _start_ups(rows: Sequence[Row]) -> tuple[dict[str, str], ...]:
-    """What two launches of one kernel with different numbers of tiles leave at no tile at all."""
-    tiled = [row for row in rows if row["tiles"]]
-    found = []
-    for a, b in zip(tiled, tiled[1:], strict=False):
-        per_tile = (float(a["scalar_us"]) - float(b["scalar_us"])) / (
-            float(a["tiles"]) - float(b["tiles"])
-        )
-        rest = (float(b["scalar_us"]) - per_tile * float(b["tiles"])) * float(b["mhz"])
-        found.append({**b, "name": f"{a['name']}, {b['name']}", "cycles": repr(rest)})
-    return tuple(found)
+def _differences(rows: Sequence[Row], whole: str, part: str) -> tuple[dict[str, str], ...]:
+    """The rows that have both columns, with `difference`."""
+    return tuple(
+        {**row, "difference": repr(float(row[whole]) - float(row[part]))}
+        for row in rows
+        if row[whole] and row[part]
+    )
 
 
 def source_of(row: Row) -> str:

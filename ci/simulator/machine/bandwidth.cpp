@@ -137,7 +137,13 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double bu
         flow.cap = std::min(flow.cap, window[side] / flow.latency);
         flow.queueing = missing * queueing;
     }
-    const double least = std::max({issue[side], burst[side] * transfer.count,
+    // Past L2 a short burst keeps the port for what it counts at the memory.
+    static const double bypass_least = constants().get("l2.bypass_least_bytes");
+    const double longer =
+        transfer.bypass
+            ? std::max(1.0, bypass_least / std::max<double>(double(LINE), transfer.length))
+            : 1.0;
+    const double least = std::max({issue[side], burst[side] * transfer.count * longer,
                                    double(transfer.least)});
     flow.cap = std::min(flow.cap, flow.remaining / least);
     // What the buffer has taken is written all the same: the next copy finds the memory at it.

@@ -16,10 +16,10 @@ CoreTimer::CoreTimer(const Core& core, TimerWorld& world, bool first)
       wait_latency_(constants().get("sync.barrier_cycles")),
       completion_(core.records.size(), -1.0) {}
 
-void CoreTimer::begin(double time, double start_up) {
+void CoreTimer::begin(double time, double fetch, double start_up) {
     begun_ = true;
     start_ = time;
-    scalar_ = time + start_up;
+    scalar_ = time + fetch + start_up;
     pipes_[S].busy += start_up;
     for (PipeState& pipe : pipes_) pipe.free = pipe.complete = pipe.busy_until = time;
 }

@@ -68,8 +68,9 @@ struct Link {
 class CoreTimer {
    public:
     CoreTimer(const Core& core, TimerWorld& world, bool keep_spans);
-    // The block starts; its first instruction comes `start_up` cycles later.
-    void begin(double time, double start_up);
+    // The block starts: its code comes `fetch` cycles later, and then the scalar unit is at it for
+    // `start_up` cycles until the first instruction.
+    void begin(double time, double fetch, double start_up);
     // Runs as far as is known.
     void advance();
     // The copy in flight on `pipe` begins at `start` only, because of pipe `peer`.

@@ -32,6 +32,10 @@ struct Start {
     }
 };
 
+// AI cores that so many blocks at once take: a block of vector cores alone is one of the two of an
+// AI core.
+size_t ai_cores(size_t blocks) { return launch().cubes_per_block > 0 ? blocks : (blocks + 1) / 2; }
+
 class Replay : public TimerWorld {
    public:
     explicit Replay(bool keep_spans) {
@@ -53,7 +57,13 @@ class Replay : public TimerWorld {
 
     void run() {
         const size_t at_once = std::min(launch().block_dim, launch().resident_blocks);
-        while (next_block_ < at_once) begin_block(0, constants().get("launch.start_up_cycles"));
+        // All cores ask for the same code at once and get it in turn: an AI core's two vector cores
+        // together, its cube core for itself.
+        const int kinds = (launch().cubes_per_block > 0) + (launch().vectors_per_block > 0);
+        const double fetch =
+            constants().get("launch.fetch_cycles_per_core") * double(ai_cores(at_once)) * kinds;
+        const double start_up = constants().get("launch.start_up_cycles");
+        while (next_block_ < at_once) begin_block(0, fetch, start_up);
         settle();
         while (!starts_.empty() || !memory_.idle()) {
             const double end = memory_.next_end();
@@ -124,7 +134,7 @@ class Replay : public TimerWorld {
     void block_ended(int core, double time) override {
         const int block = launch().cores[core]->block;
         if (--cores_left_[block] != 0 || next_block_ >= cores_left_.size()) return;
-        begin_block(time + constants().get("launch.next_block_cycles"), 0);
+        begin_block(time + constants().get("launch.next_block_cycles"), 0, 0);
     }
 
     uint64_t memory_bytes() const { return memory_.memory_bytes(); }
@@ -139,10 +149,10 @@ class Replay : public TimerWorld {
     };
 
     // Starts all cores of the next block.
-    void begin_block(double time, double start_up) {
+    void begin_block(double time, double fetch, double start_up) {
         for (size_t core = next_block_ * cores_per_block_;
              core < (next_block_ + 1) * cores_per_block_; ++core) {
-            timers[core]->begin(time, start_up);
+            timers[core]->begin(time, fetch, start_up);
             touched_.push_back(static_cast<int>(core));
         }
         ++next_block_;
@@ -268,9 +278,10 @@ Profile time_launch(const std::string& timeline) {
     for (const auto& timer : replay.timers)
         slowest = std::max(slowest, timer->end_time() - timer->start_time());
     profile.imbalance = sum > 0 ? slowest / (sum / cores) : 1;
-    const double used = std::min(launch().block_dim, launch().resident_blocks);
-    const double overhead_us = constants().get("launch.base_us") +
-                               constants().get("launch.us_per_core") * (used - 1);
+    const size_t at_once = std::min(launch().block_dim, launch().resident_blocks);
+    const double overhead_us =
+        constants().get("launch.base_us") +
+        constants().get("launch.us_per_core") * (double(ai_cores(at_once)) - 1);
     profile.total_cycles = profile.core_cycles + overhead_us * constants().get("clock.mhz");
     profile.inserted_waits = launch().inserted_waits;
     profile.hbm_bytes = replay.memory_bytes();

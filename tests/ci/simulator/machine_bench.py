@@ -92,7 +92,8 @@ class MachineBench:
         folder = self.folder / f"run{self.runs}"
         folder.mkdir()
         # A core's start would hide what the tests compare.
-        values = load_device(device).constants | {"launch.start_up_cycles": 0.0}
+        start = ("launch.start_up_cycles", "launch.fetch_cycles_per_core")
+        values = load_device(device).constants | dict.fromkeys(start, 0.0)
         values |= constants or {}
         (folder / "constants").write_text("".join(f"{k}\t{v!r}\n" for k, v in values.items()))
         (folder / "tiling").write_bytes(tiling)
