@@ -143,8 +143,12 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double bu
         transfer.bypass
             ? std::max(1.0, bypass_least / std::max<double>(double(LINE), transfer.length))
             : 1.0;
-    const double least = std::max({issue[side], burst[side] * transfer.count * longer,
-                                   double(transfer.least)});
+    // Into L1 the port waits for a burst from the memory longer than for one from L2.
+    static const double from_memory = constants().get("mte2.l1_burst_memory_cycles");
+    const double cycles =
+        burst[side] + (transfer.port == Port::TO_L1 ? missing * from_memory : 0.0);
+    const double least =
+        std::max({issue[side], cycles * transfer.count * longer, double(transfer.least)});
     flow.cap = std::min(flow.cap, flow.remaining / least);
     // What the buffer has taken is written all the same: the next copy finds the memory at it.
     flow.remaining = std::max(0.0, flow.remaining - buffered);

@@ -75,8 +75,7 @@ class Product {
     Product(const DavMatmul& p, const void* site) : p_(p), site_(site) {}
 
     void run() {
-        static const auto scalar =
-            static_cast<uint32_t>(constants().get("matmul.scalar_cycles"));
+        const uint32_t scalar = scalar_cycles();
         lay_out();
         const uint64_t control = vector_state().control;
         if (p_.hf32) vector_state().control |= 1ull << CTRL_HF32;
@@ -95,6 +94,14 @@ class Product {
    private:
     static constexpr uint32_t C0 = c0_of<T>();
     static constexpr uint32_t UNIT = std::max(C0, FRACTAL_ROWS);
+
+    // What the API's own code takes for a base block.
+    uint32_t scalar_cycles() const {
+        double cycles = constants().get("matmul.scalar_cycles");
+        if (!p_.fixed_tiling) cycles += constants().get("matmul.tiling_cycles");
+        if (!p_.large_steps) cycles += constants().get("matmul.single_copy_cycles");
+        return static_cast<uint32_t>(cycles);
+    }
 
     uint32_t tile_bytes(uint32_t rows, uint32_t columns) const {
         return up(rows, UNIT) * up(columns, UNIT) * uint32_t(sizeof(T));
@@ -257,10 +264,12 @@ class Product {
             load_a(part_a_ * l0_a_, m, rows, k, depth);
             load_b(part_b_ * l0_b_, n, columns, k, depth);
             const bool first = k == 0;
+            const bool last = k + depth == uint32_t(p_.k);
+            const uint8_t flag = !p_.unit_flag ? 0 : last ? 3 : 2;
             // A single row would be read as a vector; turned 32-bit operands come 16 deep.
             mad(c, local<T>(part_a_ * l0_a_), local<T>(part_b_ * l0_b_), uint64_t(0),
                 static_cast<uint16_t>(up(rows, 16)), static_cast<uint16_t>(depth),
-                static_cast<uint16_t>(columns), 0, sizeof(T) == 4 && p_.a_turned,
+                static_cast<uint16_t>(columns), flag, sizeof(T) == 4 && p_.a_turned,
                 first && has_bias_, first && !has_bias_);
             part_a_ = (part_a_ + 1) % parts_a_;
             part_b_ = (part_b_ + 1) % parts_b_;
@@ -291,9 +300,10 @@ class Product {
         } else {
             to += uint64_t(m) * p_.c_stride + n;
         }
+        const uint8_t flag = p_.unit_flag ? 3 : 0;
         copy_matrix_cc_to_gm(to, c, 0, static_cast<uint16_t>(columns), static_cast<uint16_t>(rows),
-                             stride, static_cast<uint16_t>(up(rows, 16)), 0, mode, p_.relu, false,
-                             !p_.c_fractal);
+                             stride, static_cast<uint16_t>(up(rows, 16)), flag, mode, p_.relu,
+                             false, !p_.c_fractal);
         if (p_.add) set_atomic_none();
     }
 

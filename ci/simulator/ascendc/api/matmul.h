@@ -51,6 +51,9 @@ public:
         p_.type = element_of<TA>();
         p_.result = element_of<TC>();
         p_.large_steps = config_of(CONFIG).doMultiDataLoad;
+        p_.unit_flag = config_of(CONFIG).enUnitFlag;
+        p_.fixed_tiling =
+            IsSameType<std::decay_t<decltype(CONFIG)>, MatmulApiStaticTiling>::value;
         p_.a_fractal = A::format == CubeFormat::NZ;
         p_.b_fractal = B::format == CubeFormat::NZ;
         p_.c_fractal = C::format == CubeFormat::NZ;
