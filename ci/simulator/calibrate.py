@@ -131,7 +131,8 @@ def stream_us(constants: Mapping[str, float], row: Row) -> float:
 
 def launch_us(constants: Mapping[str, float], row: Row) -> float:
     """Microseconds that a task takes beyond its cores."""
-    return constants["launch.base_us"] + constants["launch.us_per_core"] * (float(row["ai_cores"]) - 1)
+    more = float(row["ai_cores"]) - 1
+    return constants["launch.base_us"] + constants["launch.us_per_core"] * more
 
 
 def scalar_us(constants: Mapping[str, float], row: Row) -> float:
