@@ -39,13 +39,15 @@ uint32_t outputs(uint32_t size, uint32_t before, uint32_t after, uint32_t filter
     return padded < covered || stride == 0 ? 0 : (padded - covered) / stride + 1;
 }
 
-template <typename T>
+// A T may hold PACKED elements: two of 4 bits.
+template <typename T, uint32_t PACKED = 1>
 void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const Filter& filter,
                      bool from_b, const void* site) {
     static const double rate = constants().get("mte1.image_bytes_per_cycle");
     static const double fixed = constants().get("mte1.fixed_cycles");
     static const auto latency = static_cast<float>(constants().get("mte1.image_latency"));
     constexpr uint32_t C0 = c0_of<T>();
+    constexpr uint32_t CHANNELS = C0 * PACKED;  // of 32 bytes
     if (passed_over(mnemonic, site)) return;
     const CubeState& state = cube_state();
     const FeatureMap map(state.feature_map[from_b ? 1 : 0]);
@@ -58,17 +60,17 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
     const bool to_a = memory == Memory::L0A;
     const bool turned = !to_a || filter.transpose;  // m runs within 32 bytes
     if (turned && sizeof(T) == 1)
-        fail(Outcome::LAUNCH_ERROR, site, nullptr, "%s does not transpose 8-bit elements.",
-             mnemonic);
+        fail(Outcome::LAUNCH_ERROR, site, nullptr, "%s does not transpose elements of %u bits.",
+             mnemonic, 8 / PACKED);
     const uint32_t out_width = outputs(map.width, map.left, map.right, filter.width,
                                        filter.dilation_w, filter.stride_w);
     const uint32_t out_height = outputs(map.height, map.top, map.bottom, filter.height,
                                         filter.dilation_h, filter.stride_h);
     const uint32_t pixels = out_width * out_height;
-    const uint32_t c1 = divide_up(filter.channels, C0);
+    const uint32_t c1 = divide_up(filter.channels, CHANNELS);
     const uint32_t map_bytes = map.width * map.height * BLOCK_BYTES;
     // Pieces of the target: fractals of 16 × C0, along k and along m.
-    const uint32_t k_unit = turned ? FRACTAL_ROWS : C0;
+    const uint32_t k_unit = turned ? FRACTAL_ROWS : CHANNELS;
     const uint32_t m_unit = turned ? C0 : FRACTAL_ROWS;
     const uint32_t k_blocks = divide_up(filter.k_extension, k_unit);
     const uint32_t m_blocks = divide_up(divide_up(filter.m_extension, FRACTAL_ROWS) * FRACTAL_ROWS,
@@ -84,7 +86,7 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
     std::memcpy(&padding, &state.padding, sizeof(T));
     // 32 bytes of the source for output pixel `m` and the C0 channels that start at `k`; null: pad.
     const auto source = [&](uint32_t m, uint32_t k) -> const T* {
-        const uint32_t group = k / C0;
+        const uint32_t group = k / CHANNELS;
         const uint32_t point = group % (filter.width * filter.height);
         const uint32_t channel = group / (filter.width * filter.height);
         if (m >= pixels || channel >= c1) return nullptr;
@@ -96,10 +98,10 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
         return reinterpret_cast<const T*>(from + uint64_t(channel) * map_bytes +
                                           uint64_t(y * map.width + x) * BLOCK_BYTES);
     };
-    const uint32_t k_groups = divide_up(filter.k_extension, C0);
+    const uint32_t k_groups = divide_up(filter.k_extension, CHANNELS);
     for (uint32_t group = 0; group < k_groups; ++group)
         for (uint32_t m = 0; m < filter.m_extension; ++m) {
-            const T* data = source(filter.m_start + m, filter.k_start + group * C0);
+            const T* data = source(filter.m_start + m, filter.k_start + group * CHANNELS);
             if (!turned) {
                 T* place = reinterpret_cast<T*>(to) +
                            ((m / FRACTAL_ROWS * k_blocks + group) * FRACTAL_ROWS +
@@ -140,6 +142,19 @@ using namespace dav;
 #define DAV_IMG2COL(T)                                      \
     DAV_IMG2COL_TO(img2colv2_cbuf_to_ca, Memory::L0A, T)    \
     DAV_IMG2COL_TO(img2colv2_cbuf_to_cb, Memory::L0B, T)
+void img2colv2_cbuf_to_ca_s4(void* dst, void* src, uint16_t k_extension, uint16_t m_extension,
+                             uint16_t k_start, uint16_t m_start, uint8_t stride_w,
+                             uint8_t stride_h, uint8_t filter_w, uint8_t filter_h,
+                             uint8_t dilation_w, uint8_t dilation_h, bool wide_w, bool wide_h,
+                             bool transpose, bool from_b, uint16_t channels) {
+    image_to_column<uint8_t, 2>(
+        "img2colv2_cbuf_to_ca_s4", Memory::L0A, static_cast<uint8_t*>(dst),
+        static_cast<uint8_t*>(src),
+        {k_extension, m_extension, k_start, m_start, stride_w, stride_h,
+         filter_w + (wide_w ? 256u : 0u), filter_h + (wide_h ? 256u : 0u), dilation_w, dilation_h,
+         channels, transpose},
+        from_b, __builtin_return_address(0));
+}
 DAV_IMG2COL(int8_t)
 DAV_IMG2COL(uint8_t)
 DAV_IMG2COL(half)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace dav {
 
@@ -14,6 +15,7 @@ struct CubeState {
     uint64_t fixpipe_config = 0;       // addresses in the fixpipe buffer, unit flag
     uint64_t nd_parameters = 1;        // number of matrices | source stride | target stride
     uint64_t fill_value = 0;
+    std::vector<uint8_t> sparse_indices;  // beside L0B, a quarter of its size; empty until used
 };
 
 }  // namespace dav

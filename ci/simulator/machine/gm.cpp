@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "data_cache.h"
 #include "hazard.h"
 #include "machine.h"
 #include "message.h"
@@ -168,6 +169,11 @@ namespace {
 void book_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
     Core& core = *current;
     const uint32_t segment = static_cast<uint32_t>(core.segments.size());
+    const auto record = static_cast<uint32_t>(core.records.size() - 1);
+    const int pipe = core.records[record].pipe;
+    const bool scalar = pipe == S;
+    CacheLine* line = scalar ? cached(span.start) : nullptr;
+    const uint32_t loaded = line != nullptr ? std::min(line->loaded, segment) : segment;
     const bool dense = span.count == 1 || span.stride == span.length;
     const uint64_t low = span.start;
     const uint64_t high = end_of(span);
@@ -175,16 +181,21 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
     const size_t count = core.shared.size();
     for (size_t back = 1; dense && back <= 8 && back <= count; ++back) {
         SharedAccess& other = core.shared[count - back];
-        if (other.low <= low && other.high >= high && other.span.count == 1 &&
-            other.segment == segment && other.span.write == span.write &&
-            other.atomic == atomic && other.changed == changed)
-            return;  // the same again
-        if (other.high != low || other.segment != segment || other.span.count != 1 ||
-            other.span.write != span.write || other.atomic != atomic || other.changed != changed)
+        if (other.segment != segment || other.span.count != 1 || other.atomic != atomic ||
+            other.span.write != span.write || other.changed != changed ||
+            other.loaded != loaded || core.records[other.record].pipe != pipe)
             continue;
+        if (other.low <= low && other.high >= high) {  // the same again
+            other.record = record;
+            if (line != nullptr && span.write) soil(*line, count - back);
+            return;
+        }
+        if (other.high != low) continue;
         // A burst's length has 32 bits.
         if (high - other.low > UINT32_MAX) continue;
         other.high = high;
+        other.record = record;
+        if (line != nullptr && span.write) soil(*line, count - back);
         other.span.length = static_cast<uint32_t>(high - other.low);
         other.span.stride = other.span.length;
         return;
@@ -195,7 +206,9 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
         kept.stride = kept.length;
         kept.count = 1;
     }
-    core.shared.push_back({low, high, kept, segment, site_offset(site), atomic, changed});
+    core.shared.push_back({low, high, kept, segment, site_offset(site), atomic, changed, scalar,
+                           0, loaded, record});
+    if (line != nullptr && span.write) soil(*line, count);
 }
 
 }  // namespace
@@ -222,8 +235,18 @@ void order_after(const std::vector<Release>& releases) {
     core.segments.push_back(known);
 }
 
-uint32_t release_segment() {
+uint32_t release_segment(const Clock* reached) {
     Core& core = *current;
+    const auto ended = static_cast<uint32_t>(core.segments.size());
+    const size_t first = core.unreleased;
+    core.unreleased = core.shared.size();
+    for (size_t i = first; reached != nullptr && i < core.shared.size(); ++i) {
+        SharedAccess& access = core.shared[i];
+        const int pipe = core.records[access.record].pipe;
+        if (access.segment != ended || pipe == S || access.record <= reached->seen[pipe]) continue;
+        access.segment = ended + 1;
+        core.unreleased = std::min(core.unreleased, i);
+    }
     std::vector<uint32_t> known(launch().cores.size(), 0);
     if (!core.segments.empty()) known = core.segments.back();
     core.segments.push_back(known);
@@ -239,19 +262,37 @@ struct Burst {
     const SharedAccess* access;
 };
 
-bool ordered(const Burst& a, const Burst& b) {
-    const auto before = [](const Burst& first, const Burst& second) {
-        const Core& core = *launch().cores[second.core];
-        const uint32_t segment = second.access->segment;
-        return segment > 0 && core.segments[segment - 1][first.core] > first.access->segment;
-    };
-    return before(a, b) || before(b, a);
+// Is `first` released before its core's other learns of it in `segment`?
+bool before(const Burst& first, const Burst& second, uint32_t segment) {
+    const Core& core = *launch().cores[second.core];
+    return segment > 0 && core.segments[segment - 1][first.core] > first.access->segment;
+}
+
+// Of two accesses in order: does the scalar unit's data cache stand between them?
+void judge_cache(const Burst& first, const Burst& second) {
+    if (!first.access->span.write) return;
+    const std::string where = describe_gm(std::max(first.low, second.low));
+    if (first.access->dirty > 0)
+        warn(site_address(first.access->site), "cache",
+             "Core %d writes %s with the scalar unit and core %d %s it later, but no "
+             "DataCacheCleanAndInvalid writes the data cache's line back: the other core may find "
+             "the old value.",
+             first.core, where.c_str(), second.core,
+             second.access->span.write ? "writes" : "reads");
+    if (second.access->scalar && !second.access->span.write &&
+        !before(first, second, second.access->loaded))
+        warn(site_address(second.access->site), "cache",
+             "Core %d reads %s with the scalar unit from a line that its data cache has held since "
+             "before core %d wrote there; DataCacheCleanAndInvalid before the read would fetch the "
+             "new value.",
+             second.core, where.c_str(), first.core);
 }
 
 void judge(const Burst& a, const Burst& b) {
     if (a.core == b.core || !(a.access->span.write || b.access->span.write)) return;
     if (a.access->atomic && b.access->atomic) return;
-    if (ordered(a, b)) return;
+    if (before(a, b, b.access->segment)) return judge_cache(a, b);
+    if (before(b, a, a.access->segment)) return judge_cache(b, a);
     const void* site = site_address(b.access->site);
     const std::string where = describe_gm(std::max(a.low, b.low));
     if (a.access->span.write && b.access->span.write && !(a.access->changed && b.access->changed)) {

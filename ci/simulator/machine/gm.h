@@ -9,6 +9,8 @@
 
 namespace dav {
 
+struct Clock;
+
 // What an allocation is, for messages and rules.
 enum class GmRole : uint8_t { INPUT, OUTPUT, WORKSPACE, TILING, LIST };
 
@@ -39,7 +41,8 @@ std::string describe_gm(uint64_t address);
 void note_shared(const Transfer& span, bool changed, const void* site, bool atomic = false);
 
 // Ends the running core's segment: others may be ordered after it. Returns the release's number.
-uint32_t release_segment();
+// With a clock, what that does not know to be complete belongs to the next segment.
+uint32_t release_segment(const Clock* reached = nullptr);
 // A release of a core: what it did before is done.
 struct Release {
     int core;

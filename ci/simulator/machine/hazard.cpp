@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "data_cache.h"
+#include "gm.h"
+
 namespace dav {
 namespace {
 
@@ -96,10 +99,26 @@ void Hazards::need(int pipe, uint32_t record, Hazard kind, uint64_t address, boo
     gm_[pipe] = gm;
 }
 
+void Hazards::check_watches(uint32_t start, uint32_t end, bool write) const {
+    for (const uint64_t watch : current->watches) {
+        // From the block behind the first one named to the last one named, both in 32 bytes.
+        const auto low = static_cast<uint32_t>(watch >> 48) + 1;
+        const auto high = static_cast<uint32_t>(watch >> 32 & 0xffff) + 1;
+        const int read_bit = pipe_ == S ? 31 : pipe_ == V ? 29 : 27;
+        const bool asked = watch >> (read_bit - write) & 1;
+        if (!(watch & 1) || !asked || end <= low || start >= high) continue;
+        fail(Outcome::MEMORY_ERROR, site_, nullptr,
+             "%s on %s %s %s, which CheckLocalMemoryIA watches.", mnemonic_, pipe_name(pipe_),
+             write ? "writes" : "reads",
+             describe_ub(std::max(start, low) * BLOCK_BYTES, BLOCK_BYTES).c_str());
+    }
+}
+
 void Hazards::read_ub(uint32_t offset, uint32_t bytes) {
     const Clock& clock = current->clocks[pipe_];
     const uint32_t start = first_block(offset);
     uint32_t end = end_block(offset, bytes);
+    if (current->watching) check_watches(start, end, false);
     // Equal tags give the same answer: the first block stands for all.
     if (end > start && all_equal(&current->local->writer[start], end - start))
         end = start + 1;
@@ -118,6 +137,7 @@ void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
     const Clock& clock = current->clocks[pipe_];
     const uint32_t start = first_block(offset);
     const uint32_t end = end_block(offset, bytes);
+    if (current->watching) check_watches(start, end, true);
     const bool one_writer =
         end > start && all_equal(&current->local->writer[start], end - start);
     const uint32_t writers_end = one_writer ? start + 1 : end;
@@ -128,7 +148,9 @@ void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
         known = record;
         const int pipe = current->records[record].pipe;
         if (record <= clock.seen[pipe]) continue;
-        if (pipe == pipe_)
+        if (pipe == pipe_ && pipe == MTE2)
+            overlaps_own_copy(describe_ub(block * BLOCK_BYTES, BLOCK_BYTES).c_str());
+        else if (pipe == pipe_)
             drain_ = drain_ || pipe == V;  // in order on one pipe: stalls, is no race
         else
             need(pipe, record, Hazard::WRITE_AFTER_WRITE, uint64_t(block) * BLOCK_BYTES, false);
@@ -145,7 +167,17 @@ void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
     }
 }
 
+void Hazards::overlaps_own_copy(const char* where) {
+    if (told_ || launch().auto_sync || current->ordered_by_data) return;
+    told_ = true;
+    warn(site_, "copy_order",
+         "%s overwrites what a copy before it on %s wrote at %s; without a PipeBarrier between them "
+         "either may come last.",
+         mnemonic_, pipe_name(pipe_), where);
+}
+
 void Hazards::read_gm(const Transfer& span) {
+    if (pipe_ != S) past_cache(span, mnemonic_, site_);
     for (int pipe = 0; pipe < PIPES; ++pipe) {
         if (pipe == pipe_) continue;
         const uint32_t count = std::min<uint32_t>(current->recent_count[pipe][1], RECENT);
@@ -158,6 +190,16 @@ void Hazards::read_gm(const Transfer& span) {
 }
 
 void Hazards::write_gm(const Transfer& span) {
+    if (pipe_ != S) past_cache(span, mnemonic_, site_);
+    // What was written is overwritten soon or not at all: the latest few of its own pipe will do.
+    constexpr uint32_t OWN = 4;
+    const uint32_t own = current->recent_count[pipe_][1];
+    for (uint32_t i = 0; pipe_ == MTE3 && i < std::min(own, OWN); ++i) {
+        if (current->atomic != AtomicOperation::NONE) break;
+        const RecentAccess& other = current->local->recent[pipe_][1][(own - 1 - i) % RECENT];
+        if (other.record > current->clocks[pipe_].seen[pipe_] && overlap(span, other.span))
+            overlaps_own_copy(describe_gm(std::max(span.start, other.low)).c_str());
+    }
     for (int pipe = 0; pipe < PIPES; ++pipe) {
         if (pipe == pipe_) continue;
         for (int write = 0; write < 2; ++write) {

@@ -38,8 +38,14 @@ class Hazards {
     const char* mnemonic_;
     const void* site_;
     void wait_for(int pipe, uint32_t record, const char* name);
+    // Ends the launch when a register that watches UB asks for it.
+    void check_watches(uint32_t start, uint32_t end, bool write) const;
+
+    // Copies on one pipe start in order but are not through in order.
+    void overlaps_own_copy(const char* where);
 
     bool drain_ = false;
+    bool told_ = false;
     bool small_sum_ = false;
     bool unit_flag_ = false;
     uint32_t flagged_[PIPES] = {};  // records that a unit flag orders this one after

@@ -138,6 +138,12 @@ DAV_IMG2COL(float)
 DAV_IMG2COL(int32_t)
 DAV_IMG2COL(uint32_t)
 #undef DAV_IMG2COL
+void img2colv2_cbuf_to_ca_s4(__ca__ void* dst, __cbuf__ void* src, uint16_t k_extension,
+                             uint16_t m_extension, uint16_t k_start, uint16_t m_start,
+                             uint8_t stride_w, uint8_t stride_h, uint8_t filter_w,
+                             uint8_t filter_h, uint8_t dilation_w, uint8_t dilation_h,
+                             bool wide_filter_w, bool wide_filter_h, bool transpose, bool from_b,
+                             uint16_t channels);
 void set_fmatrix(uint64_t config);
 void set_fmatrix_b(uint64_t config);
 void set_padding(uint64_t value);
@@ -167,6 +173,16 @@ void copy_cbuf_to_bt(uint64_t dst, __cbuf__ void* src, uint16_t convert, uint16_
                      uint16_t length, uint16_t src_gap, uint16_t dst_gap);
 void copy_cbuf_to_fbuf(__fbuf__ void* dst, __cbuf__ void* src, uint16_t bursts, uint16_t length,
                        uint16_t src_gap, uint16_t dst_gap);
+// L1 to L0C (MTE1), lengths and gaps in 32-byte blocks.
+#define DAV_CBUF_TO_CC(T)                                                                         \
+    void copy_matrix_cbuf_to_cc(__cc__ T* dst, __cbuf__ T* src, uint16_t bursts, uint16_t length, \
+                                uint16_t src_gap, uint16_t dst_gap);
+DAV_CBUF_TO_CC(half)
+DAV_CBUF_TO_CC(bfloat16_t)
+DAV_CBUF_TO_CC(float)
+DAV_CBUF_TO_CC(int32_t)
+DAV_CBUF_TO_CC(uint32_t)
+#undef DAV_CBUF_TO_CC
 void copy_cbuf_to_gm(__gm__ void* dst, __cbuf__ void* src, uint8_t sid, uint16_t bursts,
                      uint16_t length, uint16_t src_gap, uint16_t dst_gap);
 
@@ -184,6 +200,12 @@ DAV_MAD(int32_t, int8_t)
 #undef DAV_MAD
 void mad_s4(__cc__ int32_t* c, __ca__ void* a, __cb__ void* b, uint16_t m, uint16_t k, uint16_t n,
             uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first);
+// B holds two of every four values along k; load_cbuf_to_cb_sp brings them and their indices (source:
+// the address of the values in the lower 32 bits, of the indices in the upper).
+void mad_sp(__cc__ int32_t* c, __ca__ int8_t* a, __cb__ int8_t* b, uint16_t m, uint16_t k,
+            uint16_t n, uint8_t unit_flag, bool from_bias, bool zero_first);
+void load_cbuf_to_cb_sp(__cb__ int8_t* dst, __cbuf__ int8_t* src, uint16_t start, uint8_t repeats);
+void load_cbuf_to_cb_sp(__cb__ int8_t* dst, __cbuf__ int8_t* src, uint64_t config);
 
 // --- the fixpipe (pipe FIX): n × m of L0C to GM or L1, converted on the way. `src_stride` between
 // fractal columns in rows of 16 elements; `dst_stride` in 32-byte blocks between fractal columns, or

@@ -17,6 +17,8 @@ constexpr uint32_t CUBE_SITE = 0x80000000;  // in site offsets: of the cube core
 constexpr int EVENTS = 8;       // event numbers of a pair of pipes
 constexpr size_t FLAG_MOST = 15;  // sets that a flag counts
 constexpr int LOCAL_READERS = 6;  // pipes that read local memories: S, V, MTE3, MTE1, M, FIX
+constexpr uint64_t CACHE_LINE_BYTES = 64;
+constexpr int CACHE_LINES = 256;
 constexpr int RECENT = 32;      // GM accesses a pipe remembers for hazards within the core
 
 // For each pipe the last record known to be complete.
@@ -53,10 +55,23 @@ struct SharedAccess {
     uint64_t low;
     uint64_t high;
     Transfer span;
-    uint32_t segment;
+    uint32_t segment;  // the one whose end releases it
     uint32_t site;
     bool atomic;
     bool changed;  // a write that altered at least one byte
+    bool scalar;   // through the data cache
+    uint32_t dirty;   // lines of a scalar write that have not left the data cache
+    uint32_t loaded;  // of a scalar access: the segment in which its line came into the cache
+    uint32_t record;  // the latest of those that it stands for
+};
+
+// A line of the scalar unit's data cache.
+struct CacheLine {
+    uint64_t number = 0;  // of GM's 64-byte lines; 0: none
+    uint32_t loaded = 0;  // segment in which it came
+    bool dirty = false;   // written here, not yet in GM
+    bool stale = false;   // a copy has written the same bytes of GM since
+    std::vector<uint32_t> writers;  // in Core::shared, what it is dirty with
 };
 
 // A signal from cores to cores: it is given once `expected` cores have sent it.
@@ -96,6 +111,7 @@ struct Core {
     std::map<int, Flag> flags;              // by (from, to, event), see flag_of
     uint32_t recent_count[PIPES][2] = {};
     std::vector<SharedAccess> shared;
+    size_t unreleased = 0;  // in `shared`, the first that no signal has released
     std::vector<std::vector<uint32_t>> segments;  // by segment: what of each core is ordered before
     std::vector<BufferNote> buffers;
 
@@ -105,6 +121,8 @@ struct Core {
     AtomicOperation atomic = AtomicOperation::NONE;
     AtomicType atomic_type = AtomicType::NONE;
     uint64_t store_config = 0;
+    uint64_t watches[4] = {};  // set_data_exp_0 to 3: UB that must not be touched
+    bool watching = false;
     uint64_t pad_bits = 0;
     bool pad_set = false;
     bool bypass_l2 = false;                 // the next copy only
@@ -113,7 +131,10 @@ struct Core {
     uint64_t scalar_read_bytes = 0;         // of GM, by the scalar unit
     uint64_t scalar_write_bytes = 0;
     uint32_t ub_peak = 0;
-    uint32_t cache_lines[256] = {};         // the scalar unit's data cache: GM line number + 1
+    CacheLine cache_lines[CACHE_LINES];     // the scalar unit's data cache, by number
+    uint64_t cached_from = ~0ull;           // addresses of GM that it has held, and no others
+    uint64_t cached_to = 0;
+    uint32_t dirty_lines = 0;
 };
 
 struct Launch {

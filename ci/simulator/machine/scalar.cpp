@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "constants.h"
+#include "data_cache.h"
 #include "fiber.h"
 #include "gm.h"
 #include "intrinsics_sync_copy.h"
@@ -189,14 +190,12 @@ void dcci(__gm__ void* address, uint64_t line) { dcci(address, line, CACHELINE_A
 
 void dcci(__gm__ void* address, uint64_t line, uint64_t) {
     dav::issue_scalar(static_cast<uint32_t>(dav::constants().get("scalar.dcci")));
-    uint32_t* lines = dav::current->cache_lines;
     if (line == ENTIRE_DATA_CACHE) {
-        std::memset(lines, 0, sizeof(dav::current->cache_lines));
+        dav::empty_cache();
         return;
     }
     dav::poll_line(reinterpret_cast<uint64_t>(address), __builtin_return_address(0));
-    const uint32_t number = static_cast<uint32_t>(reinterpret_cast<uint64_t>(address) / 64) + 1;
-    if (lines[number % 256] == number) lines[number % 256] = 0;
+    dav::empty_cache_line(reinterpret_cast<uint64_t>(address));
 }
 
 void dsb(uint64_t) { dav::issue_scalar(1); }

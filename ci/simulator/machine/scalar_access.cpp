@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "constants.h"
+#include "data_cache.h"
 #include "gm.h"
 #include "hazard.h"
 #include "intrinsics_sync_copy.h"
@@ -81,14 +82,10 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
         hazards.read_gm(span);
     hazards.settle();
     mark_gm(S, span, scalar_record(site));
+    core.scalar_pending += through_cache(span, name, site) ? hit : miss;
+    (write ? core.scalar_write_bytes : core.scalar_read_bytes) += bytes;
     // A store's new value is unknown here: it counts as a change.
     if (write || !is_message_line(span.start)) note_shared(span, write, site);
-    constexpr uint64_t LINE = 64;
-    const uint32_t line = static_cast<uint32_t>(span.start / LINE) + 1;
-    uint32_t& held = core.cache_lines[line % 256];
-    core.scalar_pending += held == line ? hit : miss;
-    (write ? core.scalar_write_bytes : core.scalar_read_bytes) += bytes;
-    held = line;
 }
 
 // What the last hook announced: the raw access behind it is not charged again. The compiler may

@@ -318,7 +318,8 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
                 queue.push_back(&signal);
             }
     }
-    signal.releases.push_back({current->index, release_segment()});
+    const Clock clock = reached(pipe);
+    signal.releases.push_back({current->index, release_segment(&clock)});
     send_signal(pipe, signal.number, "cross_core_set", site);
 }
 
@@ -389,6 +390,16 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name) {
     constexpr size_t MOST = 256;
     if (core.buffers.size() < MOST) core.buffers.push_back({offset, bytes, name ? name : ""});
 }
+
+#define DAV_WATCH(number)                                      \
+    void set_data_exp_##number(uint64_t config) {              \
+        current->watches[number] = config;                     \
+        current->watching = current->watching || (config & 1); \
+    }
+DAV_WATCH(0)
+DAV_WATCH(1)
+DAV_WATCH(2)
+DAV_WATCH(3)
 
 void dav_fail(const char* message) {
     fail(Outcome::LAUNCH_ERROR, __builtin_return_address(0), nullptr, "%s", message);

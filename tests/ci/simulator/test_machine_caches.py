@@ -1,0 +1,160 @@
+"""The scalar unit's data cache, signals of one pipe, and copies that overlap on one pipe."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.ci.simulator.machine_bench import Launch, MachineBench
+
+WORDS = np.arange(64, dtype=np.float32)
+
+
+def warned(done: Launch, kind: str) -> list[str]:
+    assert done.outcome == "ok", done.report["message"]
+    return [str(w["message"]) for w in done.report["warnings"] if w["kind"] == kind]
+
+
+SCALAR_STORE = """
+static void kernel(u8** a) {
+    float* word = (float*)a[0];
+    dav_scalar_store(word, 4);
+    *word = 7;
+    CLEAN
+    set_flag(PIPE_S, PIPE_MTE2, 0); wait_flag(PIPE_S, PIPE_MTE2, 0);
+    copy_gm_to_ubuf(ub<float>(0), a[0] + SHIFT, 0, 1, 2, 0, 0);
+}
+"""
+CLEAN_ONE = "dcci(a[0], SINGLE_CACHE_LINE);"
+CLEAN_ALL = "dcci(a[0], ENTIRE_DATA_CACHE);"
+
+
+@pytest.mark.parametrize(
+    ("clean", "shift", "warns"),
+    [("", 0, True), ("", 64, False), (CLEAN_ONE, 0, False), (CLEAN_ALL, 0, False)],
+)
+def test_a_copy_of_what_the_scalar_unit_wrote_needs_its_line_written_back(
+    bench: MachineBench, clean: str, shift: int, warns: bool
+) -> None:
+    text = SCALAR_STORE.replace("CLEAN", clean).replace("SHIFT", str(shift))
+    done = bench.run(text, [WORDS], [WORDS], auto_sync=False)
+    assert bool(warned(done, "cache")) == warns
+
+
+@pytest.mark.parametrize(("clean", "warns"), [("", True), (CLEAN_ONE, False)])
+def test_a_scalar_read_behind_a_copy_needs_a_fresh_line(
+    bench: MachineBench, clean: str, warns: bool
+) -> None:
+    text = """
+    static void kernel(u8** a) {
+        dav_scalar_load(a[1], 4);
+        set_flag(PIPE_S, PIPE_MTE3, 0); wait_flag(PIPE_S, PIPE_MTE3, 0);
+        set_vector_mask(~0ull, ~0ull);
+        vector_dup(ub<float>(0), 1.0f, 1, 1, 1, 8, 0);
+        set_flag(PIPE_V, PIPE_MTE3, 0); wait_flag(PIPE_V, PIPE_MTE3, 0);
+        copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 2, 0, 0);
+        set_flag(PIPE_MTE3, PIPE_S, 0); wait_flag(PIPE_MTE3, PIPE_S, 0);
+        CLEAN
+        dav_scalar_load(a[1], 4);
+    }
+    """.replace("CLEAN", clean.replace("a[0]", "a[1]"))
+    done = bench.run(text, [WORDS], [WORDS], auto_sync=False)
+    assert bool(warned(done, "cache")) == warns
+
+
+BETWEEN_CORES = """
+static void kernel(u8** a) {
+    float* word = (float*)a[1];
+    float* other = (float*)(a[1] + 128);
+    EARLY
+    if (get_block_idx() == 0) { dav_scalar_store(word, 4); *word = 3; WRITTEN }
+    dav_sync_all();
+    if (get_block_idx() == 1) {
+        FRESH
+        dav_scalar_load(word, 4);
+        const float value = *word;
+        dav_scalar_store(other, 4);
+        *other = value;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("early", "written", "fresh", "warns"),
+    [
+        ("", "", "", "writes the data cache's line back"),
+        ("", "dcci(word, SINGLE_CACHE_LINE);", "", ""),
+        (
+            "if (get_block_idx() == 1) dav_scalar_load(word + 1, 4);",
+            "dcci(word, SINGLE_CACHE_LINE);",
+            "",
+            "has held since",
+        ),
+        (
+            "if (get_block_idx() == 1) dav_scalar_load(word + 1, 4);",
+            "dcci(word, SINGLE_CACHE_LINE);",
+            "dcci(word, SINGLE_CACHE_LINE);",
+            "",
+        ),
+    ],
+)
+def test_scalar_values_pass_between_cores_through_global_memory(
+    bench: MachineBench, early: str, written: str, fresh: str, warns: str
+) -> None:
+    text = BETWEEN_CORES
+    for name, words in (("EARLY", early), ("WRITTEN", written), ("FRESH", fresh)):
+        text = text.replace(name, words)
+    done = bench.run(text, [WORDS], [WORDS], block_dim=2, auto_sync=False)
+    said = warned(done, "cache")
+    assert (not said) if not warns else (len(said) == 1 and warns in said[0])
+
+
+@pytest.mark.parametrize(("pipe", "outcome"), [("PIPE_MTE3", "ok"), ("PIPE_MTE2", "race")])
+def test_a_signal_tells_of_the_pipe_that_sends_it_only(
+    bench: MachineBench, pipe: str, outcome: str
+) -> None:
+    text = """
+    static void kernel(u8** a) {
+        if (get_block_idx() == 0) {
+            set_vector_mask(~0ull, ~0ull);
+            vector_dup(ub<float>(0), 1.0f, 1, 1, 1, 8, 0);
+            set_flag(PIPE_V, PIPE_MTE3, 0); wait_flag(PIPE_V, PIPE_MTE3, 0);
+            copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 2, 0, 0);
+        }
+        ffts_cross_core_sync(PIPE, 1 | (0 << 4) | (3 << 8));
+        wait_flag_dev(3);
+        if (get_block_idx() == 1) copy_gm_to_ubuf(ub<float>(0), a[1], 0, 1, 2, 0, 0);
+    }
+    """.replace("PIPE,", f"{pipe},")
+    done = bench.run(text, [WORDS], [WORDS], block_dim=2, auto_sync=False)
+    assert done.outcome == outcome, done.report["message"]
+
+
+OVERLAPPING = {
+    "MTE3": """
+        set_vector_mask(~0ull, ~0ull);
+        vector_dup(ub<float>(0), 1.0f, 1, 1, 1, 8, 0);
+        set_flag(PIPE_V, PIPE_MTE3, 0); wait_flag(PIPE_V, PIPE_MTE3, 0);
+        copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 2, 0, 0);
+        BARRIER
+        copy_ubuf_to_gm(a[1] + SHIFT, ub<float>(0x40), 0, 1, 2, 0, 0);
+    """,
+    "MTE2": """
+        copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 2, 0, 0);
+        BARRIER
+        copy_gm_to_ubuf(ub<float>(SHIFT), a[0], 0, 1, 2, 0, 0);
+    """,
+}
+
+
+@pytest.mark.parametrize("pipe", OVERLAPPING)
+@pytest.mark.parametrize(("shift", "barrier"), [(32, False), (64, False), (32, True)])
+def test_overlapping_targets_of_copies_on_one_pipe_need_a_barrier(
+    bench: MachineBench, pipe: str, shift: int, barrier: bool
+) -> None:
+    body = OVERLAPPING[pipe].replace("SHIFT", str(shift))
+    body = body.replace("BARRIER", f"pipe_barrier(PIPE_{pipe});" if barrier else "")
+    text = f"static void kernel(u8** a) {{ {body} }}"
+    done = bench.run(text, [WORDS], [WORDS], auto_sync=False)
+    assert bool(warned(done, "copy_order")) == (shift < 64 and not barrier)
