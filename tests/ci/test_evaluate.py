@@ -107,7 +107,7 @@ def test_an_equal_program_is_answered_from_memory(evaluator: Evaluator, baseline
 
 
 def test_a_better_tiling_is_measured_as_faster(evaluator: Evaluator, baseline: Trial) -> None:
-    wider = changed("BLOCK_DIM = 4", "BLOCK_DIM = 8", HOST)
+    wider = changed("TILE_LENGTH = 1024", "TILE_LENGTH = 4096", HOST)
     trial = evaluator.evaluate(wider, 1)
     assert trial.outcome is Outcome.OK, trial.evidence
     assert trial.measurement and baseline.measurement
