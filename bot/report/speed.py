@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Final
 
+from bot.report.page import replace_part
 from ci.bench.machine import MachineBench
-from ci.errors import InputError
 from ci.trial import Frozen
 
 BEGIN: Final = "<!-- measured: written by `ascendopt bench machine --markdown` -->"
@@ -147,12 +146,4 @@ def update_page(path: Path, found: MachineBench) -> None:
 
     Raises InputError when there is no such page, or none with the two marks.
     """
-    try:
-        text = path.read_text()
-    except OSError as problem:
-        raise InputError(f"The page {path} cannot be read: {problem.strerror}.") from problem
-    parts = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-    if not parts.search(text):
-        raise InputError(f"{path} has no measured part; it stands between '{BEGIN}' and '{END}'.")
-    measured = f"{BEGIN}\n\n{tables(found)}\n{END}"
-    path.write_text(parts.sub(lambda _: measured, text, count=1))
+    replace_part(path, BEGIN, END, tables(found))

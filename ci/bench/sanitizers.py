@@ -1,20 +1,25 @@
-"""Mutation test of the sanitizers: drop each ordering statement of a working kernel in turn.
+"""Mutation test of the sanitizers: plant faults of synchronisation into working kernels.
 
-A dropped flag, barrier or queue operation is a fault that real kernels have. The machine finds it,
-or automatic synchronisation puts the same wait back so that nothing is lost, or it is not found.
-What is not found is listed: the machine then sees no pair of conflicting accesses that the rest of
-the kernel leaves unordered, and a person has to say whether that is so.
+The machine finds a fault, or automatic synchronisation puts the same wait back so that nothing is
+lost, or the workload does not run the statement, or it is not found. What is not found is listed:
+the machine then sees no pair of conflicting accesses that the rest of the kernel leaves unordered,
+and a person has to say whether that is so. What was said stands in `explained.yaml` beside this
+module and goes onto the page.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from random import Random
 from typing import Final, Literal
 
-from pydantic import Field
+import yaml
+from pydantic import Field, TypeAdapter
 
 from ci.backend import make_backend
-from ci.cpp_source import Call, Method, Source
+from ci.bench.faults import Kind, faults
 from ci.evaluate import EvaluationSettings, Evaluator
 from ci.operator import Operator
 from ci.trial import Candidate, Frozen, Outcome, Trial
@@ -22,22 +27,9 @@ from ci.workload import Workload
 from ci.workload_file import load_workload
 from rules.devices import DEFAULT_DEVICE
 
-# Statements that order pipes or cores, or hand a buffer over.
-ORDERING: Final = (
-    "SetFlag",
-    "WaitFlag",
-    "PipeBarrier",
-    "DataSyncBarrier",
-    "SyncAll",
-    "CrossCoreSetFlag",
-    "CrossCoreWaitFlag",
-    "IBSet",
-    "IBWait",
-    "EnQue",
-    "FreeTensor",
-)
+Verdict = Literal["found", "put back", "not found", "not reached", "not built"]
 
-Verdict = Literal["found", "put back", "not found", "not built"]
+EXPLAINED: Final = Path(__file__).parent / "explained.yaml"
 
 
 class SanitizerBenchSettings(Frozen):
@@ -45,21 +37,55 @@ class SanitizerBenchSettings(Frozen):
 
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     limit: int = Field(
-        default=0, ge=0, description="At most this many mutants an operator; 0: all of them."
+        default=0,
+        ge=0,
+        description="At most this many mutants an operator, drawn from its faults; 0: all.",
+    )
+    workloads: Path | None = Field(
+        default=None,
+        description="Folder with a workload an operator (examples/workloads) for operators that "
+        "bring none.",
+    )
+    record: Path | None = Field(
+        default=None,
+        description="File of JSON lines that keeps what was measured: a mutant that it has from "
+        "the same version of the machine is not measured again.",
     )
 
 
 class Mutant(Frozen):
-    """A kernel without one of its ordering statements, and what the machine said."""
+    """A kernel with one fault, and what the machine said."""
 
     operator: str
     file: str
     line: int
-    dropped: str
+    fault: Kind
+    words: str = Field(description="The statement as it stood.")
     auto_sync: bool
     verdict: Verdict
     outcome: str = ""
     message: str = ""
+    program: str = Field(default="", description="Hash of the changed texts.")
+    version: str = Field(default="", description="Of the machine that it ran on.")
+
+
+class Explanation(Frozen):
+    """Why a fault that was not found changes nothing."""
+
+    operator: str
+    fault: str = Field(default="", description="Kind of fault; '' for any.")
+    file: str = Field(default="", description="Ending of the file's name; '' for any.")
+    words: str = Field(description="Regular expression that the statement matches in full.")
+    why: str
+
+    def explains(self, mutant: Mutant) -> bool:
+        """Whether it was written about this mutant."""
+        return (
+            re.fullmatch(self.operator, mutant.operator) is not None
+            and self.fault in ("", mutant.fault)
+            and mutant.file.endswith(self.file)
+            and re.fullmatch(self.words, mutant.words) is not None
+        )
 
 
 class SanitizerBench(Frozen):
@@ -70,34 +96,26 @@ class SanitizerBench(Frozen):
         default=(), description="Operators that do not pass as they stand, with the reason."
     )
 
-    def count(self, verdict: Verdict) -> int:
-        """How many mutants ended so."""
-        return sum(m.verdict == verdict for m in self.mutants)
+    def count(self, verdict: Verdict, fault: Kind | None = None) -> int:
+        """How many mutants, of one fault or all, ended so."""
+        return sum(m.verdict == verdict and fault in (None, m.fault) for m in self.mutants)
 
     @property
     def built(self) -> int:
         """Mutants that compile."""
         return len(self.mutants) - self.count("not built")
 
-    @property
-    def share(self) -> float:
+    def share(self, fault: Kind | None = None) -> float:
         """Found, of those that automatic synchronisation does not put back; 1 when none is."""
-        lost = self.count("found") + self.count("not found")
-        return self.count("found") / lost if lost else 1.0
+        found = self.count("found", fault)
+        lost = found + self.count("not found", fault)
+        return found / lost if lost else 1.0
 
 
-def dropped_statements(text: str) -> Iterator[tuple[int, str, str]]:
-    """(line, statement, text without it) for each ordering statement of a kernel source."""
-    source = Source(text)
-    calls: list[Call | Method] = [*source.calls, *source.methods]
-    for call in sorted(calls, key=lambda c: c.start):
-        node = call.statement
-        if call.name.rpartition("::")[2] not in ORDERING or node is None:
-            continue
-        begin = source.begin(node.start_byte)
-        line = text.count("\n", 0, begin) + 1
-        words = " ".join(text[begin : node.end_byte].split())
-        yield line, words, text[:begin] + ";" + text[node.end_byte :]
+def explanations() -> list[Explanation]:
+    """What people have said about faults that are not found."""
+    raw = yaml.safe_load(EXPLAINED.read_text(encoding="utf-8"))
+    return TypeAdapter(list[Explanation]).validate_python(raw)
 
 
 def measure(
@@ -106,61 +124,134 @@ def measure(
     tell: Callable[[str], None] = lambda text: None,
 ) -> SanitizerBench:
     """Evaluate every mutant of every operator on the simulator."""
+    record = _Record(settings.record)
     mutants: list[Mutant] = []
     unusable: list[str] = []
     for operator in operators:
-        workload = load_workload(operator, None)
-        found = _baseline(operator, workload, settings.device)
-        if isinstance(found, str):
-            unusable.append(f"{operator.name}: {found}")
-            tell(f"{operator.name}: left out: {found}")
+        bench = _Bench(operator, settings, record)
+        refused = bench.prepare()
+        if refused:
+            unusable.append(f"{operator.name}: {refused}")
+            tell(f"{operator.name}: left out: {refused}")
             continue
-        evaluator, baseline, auto_sync = found
-        own = list(_mutants(operator, evaluator, baseline, auto_sync, settings.limit))
+        own = list(bench.mutants())
         mutants += own
-        tell(f"{operator.name}: {sum(m.verdict == 'found' for m in own)} of {len(own)} found")
+        found, missed = (sum(m.verdict == v for m in own) for v in ("found", "not found"))
+        tell(f"{operator.name}: {len(own)} mutants, {found} found, {missed} not found")
     return SanitizerBench(mutants=tuple(mutants), unusable=tuple(unusable))
 
 
-def _baseline(
-    operator: Operator, workload: Workload, device: str
-) -> tuple[Evaluator, Trial, bool] | str:
-    """The operator as it stands: without automatic sync when it passes so, else with it."""
-    said = ""
-    for auto_sync in (False, True):
-        asked = workload.model_copy(update={"auto_sync": auto_sync, "cases": workload.cases[:1]})
-        evaluator = Evaluator(
-            operator, asked, make_backend("sim", device), settings=EvaluationSettings()
-        )
-        trial = evaluator.evaluate(Candidate(), 0)
-        if trial.outcome is Outcome.OK:
-            return evaluator, trial, auto_sync
-        said = trial.evidence.message if trial.evidence else trial.outcome.value
-    return said
+class _Record:
+    """What was measured before, and where it is kept."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.known: dict[tuple[str, str, str], Mutant] = {}
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                mutant = Mutant.model_validate_json(line)
+                self.known[mutant.operator, mutant.program, mutant.version] = mutant
+
+    def keep(self, mutant: Mutant) -> None:
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(mutant.model_dump_json() + "\n")
 
 
-def _mutants(
-    operator: Operator, evaluator: Evaluator, baseline: Trial, auto_sync: bool, limit: int
-) -> Iterator[Mutant]:
-    number = 0
-    for file in operator.kernel_sources:
-        for line, words, text in dropped_statements(operator.read(file)):
-            if limit and number == limit:
-                return
-            number += 1
-            trial = evaluator.evaluate(
-                Candidate(files={file: text}, stage="kernel", proposer="mutation"), number
-            )
-            yield Mutant(
-                operator=operator.name,
+class _Bench:
+    """The mutants of one operator."""
+
+    def __init__(
+        self, operator: Operator, settings: SanitizerBenchSettings, record: _Record
+    ) -> None:
+        self.operator = operator
+        self.settings = settings
+        self.record = record
+        self.backend = make_backend("sim", settings.device)
+        self.version = self.backend.fingerprint().version
+        self.workload: Workload
+        self.baseline: Trial
+        self.first: Evaluator
+        self.all: Evaluator | None = None
+
+    def prepare(self) -> str:
+        """Evaluates the operator as it stands: without automatic synchronisation when it passes so,
+        else with it. Answers why it cannot be used, or ''."""
+        path = None
+        brings_one = (self.operator.root / "workload.yaml").exists()
+        if self.settings.workloads is not None and not brings_one:
+            path = self.settings.workloads / self.operator.name
+        workload = load_workload(self.operator, path)
+        said = ""
+        for auto_sync in (False, True):
+            self.workload = workload.model_copy(update={"auto_sync": auto_sync})
+            self.first = self._evaluator(self.workload.cases[:1])
+            self.baseline = self.first.evaluate(Candidate(), 0)
+            if self.baseline.outcome is Outcome.OK:
+                return ""
+            evidence = self.baseline.evidence
+            said = evidence.message if evidence else self.baseline.outcome.value
+        return said
+
+    def _evaluator(self, cases: Sequence[object]) -> Evaluator:
+        asked = self.workload.model_copy(update={"cases": tuple(cases)})
+        return Evaluator(self.operator, asked, self.backend, settings=EvaluationSettings())
+
+    def mutants(self) -> Iterator[Mutant]:
+        """Each fault, evaluated or known from the record."""
+        planted = [
+            (file, fault)
+            for file in self.operator.kernel_sources
+            for fault in faults(self.operator.read(file))
+        ]
+        limit = self.settings.limit
+        if limit and len(planted) > limit:
+            # The same ones in every run, but not the same kinds in every operator.
+            planted = Random(self.operator.name).sample(planted, limit)
+        for number, (file, fault) in enumerate(planted, start=1):
+            candidate = Candidate(files={file: fault.text}, stage="kernel", proposer="mutation")
+            known = self.record.known.get((self.operator.name, candidate.hash, self.version))
+            if known is not None:
+                yield known
+                continue
+            probe = Candidate(files={file: fault.probe} if fault.probe else {})
+            trial, verdict = self._judge(candidate, probe, number)
+            mutant = Mutant(
+                operator=self.operator.name,
                 file=file,
-                line=line,
-                dropped=words,
-                auto_sync=auto_sync,
-                verdict=_verdict(trial, baseline),
+                line=fault.line,
+                fault=fault.kind,
+                words=fault.words,
+                auto_sync=bool(self.workload.auto_sync),
+                verdict=verdict,
                 outcome=trial.outcome.value,
                 message=trial.evidence.message if trial.evidence else "",
+                program=candidate.hash,
+                version=self.version,
             )
+            self.record.keep(mutant)
+            yield mutant
+
+    def _judge(self, candidate: Candidate, probe: Candidate, number: int) -> tuple[Trial, Verdict]:
+        """On the first case; on all of them when that one shows nothing. `probe` says whether the
+        kernel comes by the place at all."""
+        trial = self.first.evaluate(candidate, number)
+        verdict = _verdict(trial, self.baseline)
+        if verdict != "not found":
+            return trial, verdict
+        evaluator = self.first
+        if len(self.workload.cases) > 1:
+            if self.all is None:
+                self.all = self._evaluator(self.workload.cases)
+            baseline = self.all.evaluate(Candidate(), 0)
+            if baseline.outcome is Outcome.OK:
+                evaluator = self.all
+                trial = evaluator.evaluate(candidate, number)
+                verdict = _verdict(trial, baseline)
+        if verdict == "not found" and probe.files:
+            stopped = evaluator.evaluate(probe, number).outcome is not Outcome.OK
+            verdict = "not found" if stopped else "not reached"
+        return trial, verdict
 
 
 def _verdict(trial: Trial, baseline: Trial) -> Verdict:
@@ -168,11 +259,10 @@ def _verdict(trial: Trial, baseline: Trial) -> Verdict:
         return "not built"
     if trial.outcome is not Outcome.OK:
         return "found"
-    if _inserted(trial) > _inserted(baseline):
-        return "put back"
     known = {w.partition(": ")[0] for w in baseline.warnings}
-    fresh = [w for w in trial.warnings if w.partition(": ")[0] not in known]
-    return "found" if fresh else "not found"
+    if any(w.partition(": ")[0] not in known for w in trial.warnings):
+        return "found"
+    return "put back" if _inserted(trial) > _inserted(baseline) else "not found"
 
 
 def _inserted(trial: Trial) -> int:

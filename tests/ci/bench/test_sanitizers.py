@@ -1,44 +1,17 @@
 from pathlib import Path
 
-from bot.commands.bench_sanitizers import tables
+from bot.report.sanitizers import tables
 from ci.bench.sanitizers import (
+    Explanation,
     Mutant,
     SanitizerBench,
     SanitizerBenchSettings,
-    dropped_statements,
+    explanations,
     measure,
 )
 from ci.discovery import load_operator
 
-KERNEL = """
-__aicore__ inline void Step() {
-    // SetFlag<HardEvent::MTE2_V>(0) in words is no statement
-    AscendC::SetFlag<AscendC::HardEvent::MTE2_V>(id);
-    WaitFlag<HardEvent::MTE2_V>(id);
-    AscendC::PipeBarrier<PIPE_V>();
-    inQueue.EnQue(xLocal);
-    LocalTensor<half> yLocal = inQueue.DeQue<half>();
-    Adds(yLocal, xLocal, 1, 8);
-    inQueue.FreeTensor(xLocal);
-}
-"""
 SAMPLE = Path(__file__).parents[3] / "examples" / "sample_repository"
-
-
-def test_each_ordering_statement_is_dropped_alone() -> None:
-    found = list(dropped_statements(KERNEL))
-    assert [words.split("(")[0].rpartition("::")[2] for _, words, _ in found] == [
-        "MTE2_V>",
-        "MTE2_V>",
-        "PipeBarrier<PIPE_V>",
-        "inQueue.EnQue",
-        "inQueue.FreeTensor",
-    ]
-    for line, words, text in found:
-        before, after = KERNEL.splitlines(), text.splitlines()
-        changed = [i for i, (a, b) in enumerate(zip(before, after, strict=True), 1) if a != b]
-        assert changed == [line]
-        assert words.split("(")[0].split("::")[-1] not in after[line - 1]
 
 
 def test_a_dropped_hand_over_of_a_real_kernel_is_found() -> None:
@@ -48,23 +21,48 @@ def test_a_dropped_hand_over_of_a_real_kernel_is_found() -> None:
     assert mutant.verdict == "found" and mutant.outcome != "ok"
 
 
-def test_the_share_leaves_out_what_is_put_back_and_lists_what_is_not_found() -> None:
-    def mutant(verdict: str, line: int) -> Mutant:
-        return Mutant.model_validate(
-            {
-                "operator": "add",
-                "file": "op_kernel/add.cpp",
-                "line": line,
-                "dropped": "PipeBarrier<PIPE_V>()",
-                "auto_sync": True,
-                "verdict": verdict,
-                "outcome": "race" if verdict == "found" else "ok",
-            }
-        )
+def test_a_record_spares_what_was_measured_on_the_same_machine(tmp_path: Path) -> None:
+    operator = load_operator(SAMPLE / "src" / "math" / "affine_clamp")
+    settings = SanitizerBenchSettings(limit=2, record=tmp_path / "record.jsonl")
+    measure([operator], settings)
+    lines = (tmp_path / "record.jsonl").read_text().splitlines()
+    assert len(lines) == 2
+    told = Mutant.model_validate_json(lines[0]).model_copy(update={"message": "from the record"})
+    (tmp_path / "record.jsonl").write_text(told.model_dump_json() + "\n")
+    again = measure([operator], settings)
+    assert again.mutants[0] == told and again.mutants[1].model_dump_json() == lines[1]
+    assert len((tmp_path / "record.jsonl").read_text().splitlines()) == 2
 
-    verdicts = ("found", "found", "found", "put back", "not found", "not built")
-    made = SanitizerBench(mutants=tuple(mutant(v, n) for n, v in enumerate(verdicts)))
-    assert (made.built, made.share) == (5, 0.75)
-    page = tables(made)
-    assert "75.0% are found" in page and "op_kernel/add.cpp:4" in page
+
+def made(verdict: str, line: int, **more: str) -> Mutant:
+    return Mutant.model_validate(
+        {
+            "operator": "add",
+            "file": "op_kernel/add.cpp",
+            "line": line,
+            "fault": "statement dropped",
+            "words": "PipeBarrier<PIPE_V>()",
+            "auto_sync": True,
+            "verdict": verdict,
+            "outcome": "race" if verdict == "found" else "ok",
+        }
+        | more
+    )
+
+
+def test_the_share_leaves_out_what_is_put_back_or_not_run_and_lists_what_is_not_found() -> None:
+    verdicts = ("found", "found", "found", "put back", "not reached", "not found", "not built")
+    bench = SanitizerBench(mutants=tuple(made(v, n) for n, v in enumerate(verdicts)))
+    assert (bench.built, bench.share()) == (6, 0.75)
+    page = tables(bench)
+    assert "75.0% are found" in page and "add.cpp:5" in page and "1 are not explained" in page
     assert "| race | 3 |" in page
+    assert "| statement dropped | 6 | 3 | 1 | 1 | 1 | 75.0% |" in page
+
+
+def test_an_explanation_is_of_one_statement_of_one_operator() -> None:
+    said = Explanation(operator="add", words=r"PipeBarrier.*", file="add.cpp", why="because")
+    assert said.explains(made("not found", 1))
+    for other in ({"operator": "sub"}, {"words": "SetFlag(0)"}, {"file": "op_kernel/sub.h"}):
+        assert not said.explains(made("not found", 1, **other))
+    assert all(one.why.endswith(".") for one in explanations())

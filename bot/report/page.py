@@ -1,0 +1,24 @@
+"""Pages of docs/ that are written by hand but for one part, which a command measures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ci.errors import InputError
+
+
+def replace_part(path: Path, begin: str, end: str, text: str) -> None:
+    """Put `text` between the marks `begin` and `end` of the page at `path`.
+
+    Raises InputError when there is no such page, or none with the two marks.
+    """
+    try:
+        page = path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"The page {path} cannot be read: {problem.strerror}.") from problem
+    part = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    if not part.search(page):
+        raise InputError(f"{path} has no measured part; it stands between '{begin}' and '{end}'.")
+    measured = f"{begin}\n\n{text}\n{end}"
+    path.write_text(part.sub(lambda _: measured, page, count=1), encoding="utf-8")

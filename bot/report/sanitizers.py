@@ -1,0 +1,74 @@
+"""The result of `ascendopt bench sanitizers` as Markdown tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from bot.report.page import replace_part
+from bot.report.text import code, plain
+from ci.bench.faults import KINDS
+from ci.bench.sanitizers import Mutant, SanitizerBench, Verdict, explanations
+
+BEGIN: Final = "<!-- measured: written by `ascendopt bench sanitizers --markdown` -->"
+END: Final = "<!-- end of what is measured -->"
+
+COLUMNS: Final[tuple[Verdict, ...]] = ("found", "put back", "not reached", "not found")
+
+
+def tables(found: SanitizerBench) -> str:
+    """The figures by fault and by finding, then every mutant that was not found with its reason."""
+    missed = [m for m in found.mutants if m.verdict == "not found"]
+    reasons = [(mutant, _reason(mutant)) for mutant in missed]
+    explained = sum(bool(why) for _, why in reasons)
+    operators = len({m.operator for m in found.mutants})
+    lines = [
+        f"{found.built:,} mutants of {operators} operators were built: {found.count('found'):,}"
+        f" found, {found.count('put back'):,} put back by automatic synchronisation,"
+        f" {found.count('not reached'):,} in code that the workload does not run,"
+        f" {found.count('not found'):,} not found. Of those that run and that nothing puts back,"
+        f" {found.share():.1%} are found. Of the others {explained:,} change nothing, as explained"
+        f" below, and {len(missed) - explained:,} are not explained.",
+        "",
+        "| fault | built | found | put back | not run | not found | share |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for kind in KINDS:
+        counts = [found.count(v, kind) for v in COLUMNS]
+        if sum(counts):
+            cells = " | ".join(f"{n:,}" for n in counts)
+            lines.append(f"| {kind} | {sum(counts):,} | {cells} | {found.share(kind):.1%} |")
+    outcomes = Counter(
+        "a warning" if m.outcome == "ok" else m.outcome.replace("_", " ")
+        for m in found.mutants
+        if m.verdict == "found"
+    )
+    if outcomes:
+        lines += ["", "| found as | mutants |", "|---|---:|"]
+        lines += [f"| {name} | {n:,} |" for name, n in outcomes.most_common()]
+    if reasons:
+        lines += ["", "| not found in | fault | statement | why it changes nothing |"]
+        lines.append("|---|---|---|---|")
+        lines += [
+            f"| {plain(m.operator)} | {m.fault} | {code(m.words, 80)} ({code(_place(m))}) "
+            f"| {why or 'not explained'} |"
+            for m, why in reasons
+        ]
+    if found.unusable:
+        lines += ["", "Left out, because they do not pass as they stand:", ""]
+        lines += [f"- {plain(words, 200)}" for words in found.unusable]
+    return "\n".join(lines) + "\n"
+
+
+def update_page(path: Path, found: SanitizerBench) -> None:
+    """Replace the measured part of the page at `path`."""
+    replace_part(path, BEGIN, END, tables(found))
+
+
+def _place(mutant: Mutant) -> str:
+    return f"{mutant.file.rpartition('/')[2]}:{mutant.line}"
+
+
+def _reason(mutant: Mutant) -> str:
+    return next((e.why for e in explanations() if e.explains(mutant)), "")
