@@ -1,6 +1,6 @@
-"""The workloads for cann-ops: well formed, and their golden functions give what they promise.
+"""The shipped workloads: well formed, and their golden functions give what they promise.
 
-cann-ops itself is no part of this project, so its operators do not run here.
+The repositories themselves are no part of this project, so their operators do not run here.
 """
 
 import subprocess
@@ -20,6 +20,7 @@ from ci.yaml_fields import read_yaml
 FOLDER = Path(__file__).parents[2] / "examples" / "workloads"
 RUN_ALL = FOLDER / "run_all.py"
 FILES = sorted(FOLDER.glob("*/workload.yaml"))
+OPS_MATH = sorted(FOLDER.glob("ops-math/*/workload.yaml"))
 
 
 def tensor(entry: Any) -> TensorCase | tuple[TensorCase, ...]:
@@ -57,7 +58,7 @@ def shapes(outputs: list[Any]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.parent.name)
+@pytest.mark.parametrize("file", [*FILES, *OPS_MATH], ids=lambda f: f.parent.name)
 def test_golden_gives_finite_outputs_of_the_declared_shapes(file: Path) -> None:
     workload = read(file)
     golden = Golden(workload)
@@ -80,7 +81,7 @@ def test_at_least_thirty_operators_have_a_workload() -> None:
 
 
 def test_every_workload_is_named_after_its_folder() -> None:
-    for file in FILES:
+    for file in [*FILES, *OPS_MATH]:
         named = read_yaml(file)["operator"]
         assert named.replace("_", "").lower() == file.parent.name.replace("_", "").lower()
 
@@ -103,3 +104,5 @@ def test_the_table_of_the_readme_lists_exactly_the_workloads_here() -> None:
     rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("| ")][1:]
     listed = [name.strip() for row in rows for name in row.split(",")]
     assert sorted(listed) == [file.parent.name for file in FILES]
+    listed = text.split("These verify:")[1].split("\n\n")[1].rstrip(".").split(",")
+    assert [name.strip() for name in listed] == [file.parent.name for file in OPS_MATH]

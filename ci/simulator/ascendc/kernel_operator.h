@@ -16,6 +16,7 @@
 #include "math/activation.h"
 #include "math/elementary.h"
 #include "math/index_pad.h"
+#include "math/normalise.h"
 #include "math/power.h"
 #include "math/quantise.h"
 #include "math/reduce.h"

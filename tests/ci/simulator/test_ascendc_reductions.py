@@ -67,6 +67,47 @@ def test_reductions_of_a_matrix_along_either_axis(
         np.testing.assert_allclose(found[2 * i + 1][:columns], expected(counted, axis=0), rtol=1e-5)
 
 
+@pytest.mark.parametrize(("kind", "dtype", "rtol"), [("float", "f4", 1e-5), ("half", "f2", 4e-3)])
+def test_normalisations_of_rows(kernels: AscendCBench, kind: str, dtype: str, rtol: float) -> None:
+    rows, pitch, columns = 3, 112, 100  # a row fills whole blocks; what is behind it must not count
+    x = RANDOM.normal(1, 2, (rows, pitch)).astype(dtype)
+    gamma, beta = (RANDOM.uniform(0.5, 1.5, pitch).astype(dtype) for _ in range(2))
+    shape = f"{{1, {rows}, {pitch}, {columns}}}"
+    moments = "m, v, x, g, b"
+    prepare = (
+        f"LayerNormTiling tiling{shape}; RmsNormTiling rms{shape};"
+        "LayerNormSeparateTiling apart{};"
+        f"LayerNormPara para{{{rows}, {columns}, {pitch}}};"
+        f"auto m = desk.empty<{kind}>(16); auto v = desk.empty<{kind}>(16);"
+        "auto fm = desk.empty<float>(16); auto fr = desk.empty<float>(16);"
+        "auto space = desk.empty<uint8_t>(4096);"
+        f"Duplicate(d, {kind}(0), {rows * pitch}); PipeBarrier<PIPE_ALL>();"
+    )
+    calls = [
+        f"LayerNorm(d, {moments}, space, {kind}(0.001f), tiling);",
+        "LayerNorm(d, fm, fr, x, g, b, 0.001f, space, para, apart);",
+        f"RmsNorm(d, x, g, {kind}(0.001f), rms);",
+        f"LayerNorm(d, {moments}, {kind}(0.001f), tiling); PipeBarrier<PIPE_ALL>();"
+        "for (int i = 0; i < 3; ++i) {"
+        " d.SetValue(i, m.GetValue(i)); d.SetValue(3 + i, v.GetValue(i)); }",
+    ]
+    found = kernels.rows(
+        calls, [x, gamma, beta], rows * pitch, np.dtype(dtype),
+        f"x:{kind} g:{kind} b:{kind}", kind, prepare,
+    )  # fmt: skip
+    counted, scale, shift = (a[..., :columns].astype(np.float64) for a in (x, gamma, beta))
+    mean, variance = counted.mean(1, keepdims=True), counted.var(1, keepdims=True)
+    expected = (counted - mean) / np.sqrt(variance + 1e-3) * scale + shift
+    for row in found[:2]:
+        got = row.reshape(rows, pitch)[:, :columns]
+        np.testing.assert_allclose(got, expected, rtol=rtol, atol=rtol)
+    expected = counted / np.sqrt((counted**2).mean(1, keepdims=True) + 1e-3) * scale
+    got = found[2].reshape(rows, pitch)[:, :columns]
+    np.testing.assert_allclose(got, expected, rtol=rtol, atol=rtol)
+    moments_found = np.concatenate([mean.ravel(), variance.ravel()])
+    np.testing.assert_allclose(found[3][:6], moments_found, rtol=rtol, atol=rtol)
+
+
 def test_reductions_by_repeat_block_and_pair(kernels: AscendCBench) -> None:
     x = unique(512)
     prepare = "auto work = desk.empty<float>(64); Duplicate(d, 0.0f, 64); PipeBarrier<PIPE_V>();"

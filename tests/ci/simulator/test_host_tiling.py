@@ -180,6 +180,65 @@ def test_both_registration_styles_and_value_dependent_inputs(
     assert program.describe(run, operator).value_inputs == ("x",)
 
 
+def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
+    toolchain: Toolchain, tmp_path: Path
+) -> None:
+    host = (
+        """
+    #include "register/op_impl_registry.h"
+    #include "register/op_def_registry.h"
+    #include "tiling/tiling_api.h"
+    #include "util/math_util.h"
+    #include "util/fp16.h"
+    #include "util/bfloat16.h"
+    namespace optiling {
+    BEGIN_TILING_DATA_DEF(ScaleMaskTilingData)
+    TILING_DATA_FIELD_DEF_STRUCT(LayerNormTiling, layer);
+    TILING_DATA_FIELD_DEF_STRUCT(RmsNormTiling, rms);
+    END_TILING_DATA_DEF;
+    REGISTER_TILING_DATA_CLASS(ScaleMask, ScaleMaskTilingData)
+    static ge::graphStatus Tile(gert::TilingContext* context) {
+        ScaleMaskTilingData tiling;
+        uint32_t layer = 0, rms = 0, sum = 0, low = 0;
+        AscendC::GetLayerNormMaxMinTmpSize(ge::Shape({2, 3, 112, 100}), 2, false, layer, low);
+        AscendC::GetLayerNormNDTilingInfo(ge::Shape({2, 3, 112, 100}), layer, 2, false,
+                                          tiling.layer);
+        const ge::Shape rows({2, 3, 112});
+        if (!AscendC::GetRmsNormMaxMinTmpSize(rows, 2, rms, low)) return ge::GRAPH_FAILED;
+        if (AscendC::GetRmsNormTilingInfo(rows, rows, rms - 1, 2, tiling.rms)) {
+            return ge::GRAPH_FAILED;  // too little space
+        }
+        AscendC::GetReduceSumMaxMinTmpSize(ge::Shape({4, 70}), ge::DT_FLOAT,
+                                           AscendC::ReducePattern::AR, true, false, sum, low);
+        gert::Shape reduced;
+        const gert::Shape from{4, 5, 6};
+        const int64_t axes[] = {-1};
+        Ops::Base::ReduceDimsWithKeepDims(&from, axes, 1, &reduced);
+        gert::Shape broadcast;
+        const gert::Shape column{5, 1};
+        Ops::Base::BroadcastShape({&from, &column, &reduced}, &broadcast);
+        const Ops::Base::fp16_t half(1.0 / 3);
+        const Ops::Base::bfloat16 brain(1.00390625f + 1e-6f);  // just above the middle of two
+        const bool right = reduced == gert::Shape{4, 5, 1} && broadcast == from &&
+                           half.val == 0x3555 && brain.value == 0x3f81;
+        context->SetBlockDim(right ? 1 : 2);
+        context->SetTilingKey(layer + sum);
+        tiling.SaveToBuffer(context->GetRawTilingData()->GetData(),
+                            context->GetRawTilingData()->GetCapacity());
+        context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());
+        return ge::GRAPH_SUCCESS;
+    }
+    }  // namespace optiling
+    """
+        + DEFINITION
+    )
+    operator, program = build(toolchain, tmp_path, host)
+    answer = program.tile(run, operator, make_case(), FACTS)
+    assert answer.block_dim == 1
+    assert answer.tiling_key == 5 * 128 * 4 + 512  # five rows in whole repeats; one row of 70
+    assert np.frombuffer(answer.data, np.uint32).tolist() == [2, 3, 112, 100, 2, 3, 112, 112]
+
+
 def test_requests_escape_text_attributes() -> None:
     operator = load_operator(Path(__file__).parents[2] / "operators" / "src" / "math" / "bias_add")
     case = WorkloadCase(

@@ -23,6 +23,24 @@ struct SoftMaxTiling {
     uint32_t tailReduceSize;
 };
 
+// The rows of LayerNorm and RmsNorm: how many, how far apart, and how many elements count.
+struct LayerNormTiling {
+    uint32_t bLength;
+    uint32_t sLength;
+    uint32_t hLength;
+    uint32_t originalHLength;
+};
+struct LayerNormSeparateTiling {
+    uint32_t aLength;
+    uint32_t rLength;
+};
+struct RmsNormTiling {
+    uint32_t bLength;
+    uint32_t sLength;
+    uint32_t hLength;
+    uint32_t originalHLength;
+};
+
 // How a matrix product is cut: over cores, into L1 steps and base blocks.
 struct alignas(8) TCubeTiling {
     int32_t usedCoreNum;

@@ -52,6 +52,22 @@ TILING_DATA_FIELD_DEF(uint32_t, tailM)
 TILING_DATA_FIELD_DEF(uint32_t, tailSplitSize)
 TILING_DATA_FIELD_DEF(uint32_t, tailReduceSize)
 END_TILING_DATA_DEF
+BEGIN_TILING_DATA_DEF(LayerNormTiling)
+TILING_DATA_FIELD_DEF(uint32_t, bLength)
+TILING_DATA_FIELD_DEF(uint32_t, sLength)
+TILING_DATA_FIELD_DEF(uint32_t, hLength)
+TILING_DATA_FIELD_DEF(uint32_t, originalHLength)
+END_TILING_DATA_DEF
+BEGIN_TILING_DATA_DEF(LayerNormSeparateTiling)
+TILING_DATA_FIELD_DEF(uint32_t, aLength)
+TILING_DATA_FIELD_DEF(uint32_t, rLength)
+END_TILING_DATA_DEF
+BEGIN_TILING_DATA_DEF(RmsNormTiling)
+TILING_DATA_FIELD_DEF(uint32_t, bLength)
+TILING_DATA_FIELD_DEF(uint32_t, sLength)
+TILING_DATA_FIELD_DEF(uint32_t, hLength)
+TILING_DATA_FIELD_DEF(uint32_t, originalHLength)
+END_TILING_DATA_DEF
 }  // namespace optiling
 
 namespace AscendC {
@@ -81,6 +97,22 @@ void GetMeanMaxMinTmpSize(uint32_t n, uint32_t type_size, uint32_t accumulate_si
 void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC& platform,
                                const ge::Shape& from, const ge::Shape& to, uint32_t type_size,
                                bool reuse, uint32_t& max, uint32_t& min);
+// Five float rows. `shape` is {B, S, stored H, H}, or {A, R} where the inverse of the standard
+// deviation is asked for; RmsNorm gives the stored and the original shape apart.
+void GetLayerNormMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, bool reuse,
+                               uint32_t& max, uint32_t& min);
+void GetLayerNormMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, bool reuse,
+                               bool inverse, bool only_output, uint32_t& max, uint32_t& min);
+void GetLayerNormNDTilingInfo(const ge::Shape& shape, uint32_t local_bytes, uint32_t type_size,
+                              bool reuse, optiling::LayerNormTiling& tiling);
+void GetLayerNormNDTilingInfo(const ge::Shape& shape, uint32_t local_bytes, uint32_t type_size,
+                              bool reuse, bool inverse,
+                              optiling::LayerNormSeparateTiling& tiling);
+bool GetRmsNormMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, uint32_t& max,
+                             uint32_t& min, bool basic_block = false);
+bool GetRmsNormTilingInfo(const ge::Shape& shape, const ge::Shape& original, uint32_t local_bytes,
+                          uint32_t type_size, optiling::RmsNormTiling& tiling,
+                          bool basic_block = false);
 // Axes that stay (A) and that are reduced (R), outermost first.
 enum class ReducePattern : uint32_t {
   AR = 0,
