@@ -84,9 +84,9 @@ def test_the_unmodified_operator_is_ok_and_measured(baseline: Trial) -> None:
     case = baseline.measurement.cases[0]
     assert case.low_us == case.median_us == case.high_us > 0
     assert case.pipes.block_dim == 4
-    assert case.pipes.gm_write_bytes == 4 * 4096 * 4
+    assert case.pipes.gm_write_bytes == 16 * 4096 * 4
     # The input, and the tiling data on each core.
-    assert 4 * 4096 * 4 <= case.pipes.gm_read_bytes <= 4 * 4096 * 4 + 4 * 64
+    assert 16 * 4096 * 4 <= case.pipes.gm_read_bytes <= 16 * 4096 * 4 + 4 * 64
     assert case.pipes.hot_lines[0][0] == KERNEL
 
 
@@ -179,7 +179,7 @@ def test_a_wrong_result_names_the_worst_element(evaluator: Evaluator) -> None:
     trial = evaluator.evaluate(changed("Adds(out, out, 1.0f", "Adds(out, out, 1.5f"), 1)
     assert trial.outcome is Outcome.WRONG_RESULT
     assert trial.evidence
-    assert "case fp32_4x4096, seed 1: output y (float32) is wrong in 16384 of 16384" in (
+    assert "case fp32_16x4096, seed 1: output y (float32) is wrong in 65536 of 65536" in (
         trial.evidence.message
     )
 
@@ -338,7 +338,7 @@ def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluato
     found = evaluator.verify_thoroughly(Candidate())
     assert found.seeds[:2] == (1, 2)
     assert len(set(found.seeds)) == 5
-    assert found.elements == 5 * 4 * 4096
+    assert found.elements == 5 * 16 * 4096
     assert found.reference == "golden"
     assert found.worst_error < 1
 
