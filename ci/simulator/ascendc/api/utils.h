@@ -171,6 +171,7 @@ template <typename T, typename U, RoundMode mode> __aicore__ inline U ScalarCast
 template <typename T, typename U, RoundMode mode> __aicore__ inline U Cast(const T& value) {
     return ScalarCast<T, U, mode>(value);
 }
+__aicore__ inline float Cast(const bfloat16_t& value) { return float(value); }
 // Position of the first 0 or 1 bit from the right, -1 when there is none.
 template <int bit> __aicore__ inline int64_t ScalarGetSFFValue(uint64_t value) {
     const uint64_t wanted = bit == 1 ? value : ~value;

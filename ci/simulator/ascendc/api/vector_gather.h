@@ -5,6 +5,16 @@
 
 namespace AscendC {
 
+// Kernels for many dtypes name this for elements that it cannot take too, and never come there.
+template <typename T>
+__aicore__ inline void gather_repeats(T* dst, uint32_t* offsets, uint32_t base, uint16_t stride,
+                                      uint8_t repeats) {
+    if constexpr (sizeof(T) == 2 || sizeof(T) == 4) {
+        vgather((BitsType<T>*)dst, offsets, base, stride, repeats);
+    } else {
+        dav_fail("Gather takes elements of 2 or 4 bytes.");
+    }
+}
 // Offsets are in bytes from the source plus srcBaseAddr.
 template <typename T>
 __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src,
@@ -12,8 +22,8 @@ __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& s
                               const uint64_t mask, const uint8_t repeatTime,
                               const uint16_t dstRepStride) {
     AscendCUtils::SetMask<T>(int32_t(mask));
-    vgather((BitsType<T>*)dst.pointer(), srcOffset.pointer(),
-            uint32_t(src.GetPhyAddr() + srcBaseAddr), dstRepStride, repeatTime);
+    gather_repeats(dst.pointer(), srcOffset.pointer(), uint32_t(src.GetPhyAddr() + srcBaseAddr),
+                   dstRepStride, repeatTime);
 }
 template <typename T>
 __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src,
@@ -21,8 +31,8 @@ __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& s
                               const uint64_t mask[], const uint8_t repeatTime,
                               const uint16_t dstRepStride) {
     AscendCUtils::SetMask<T>(mask[1], mask[0]);
-    vgather((BitsType<T>*)dst.pointer(), srcOffset.pointer(),
-            uint32_t(src.GetPhyAddr() + srcBaseAddr), dstRepStride, repeatTime);
+    gather_repeats(dst.pointer(), srcOffset.pointer(), uint32_t(src.GetPhyAddr() + srcBaseAddr),
+                   dstRepStride, repeatTime);
 }
 // Whole repeats, at most 255 at a time, and a masked rest.
 template <typename T>
