@@ -84,13 +84,19 @@ def _check_file(operator: Operator, file: str, text: str) -> Evidence | None:
         size = len(text.encode())
     except UnicodeEncodeError:
         return Evidence(message="The candidate's text is not valid Unicode.", file=file)
-    original = len(operator.read(file).encode())
+    original_text = operator.read(file)
+    original = len(original_text.encode())
     if size > MAXIMUM_BYTES or (size > 64 << 10 and size > MAXIMUM_GROWTH * original):
         return Evidence(
             message=f"The candidate makes the file {size} bytes long ({original} before).",
             file=file,
         )
-    old = set(operator.read(file))
+    odd = {
+        character
+        for character in set(text) - set(original_text)
+        if not character.isprintable() and character not in SPACES
+    }
+    no_trigraphs = not _TRIGRAPH.search(original_text)
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > MAXIMUM_LINE:
             return Evidence(
@@ -98,15 +104,15 @@ def _check_file(operator: Operator, file: str, text: str) -> Evidence | None:
                 file=file,
                 line=number,
             )
-        for character in line:
-            odd = not character.isprintable() and character not in SPACES
-            if odd and character not in old:
-                return Evidence(
-                    message=f"The candidate has the invisible character U+{ord(character):04X}.",
-                    file=file,
-                    line=number,
-                )
-        if _TRIGRAPH.search(line) and not _TRIGRAPH.search(operator.read(file)):
+        found = odd.intersection(line) if odd else None
+        if found:
+            first = min(found, key=line.index)
+            return Evidence(
+                message=f"The candidate has the invisible character U+{ord(first):04X}.",
+                file=file,
+                line=number,
+            )
+        if no_trigraphs and "??" in line and _TRIGRAPH.search(line):
             return Evidence(message="The candidate has a trigraph.", file=file, line=number)
     return None
 

@@ -36,8 +36,9 @@ def machine(
 ) -> None:
     """Measure how fast the simulator evaluates candidates of OPERATORS.
 
-    OPERATORS are folders of operators or repositories; the shipped ones when none is given. Needs
-    minutes, and a machine with nothing else to do. Ends with 1 when a target is missed.
+    OPERATORS are folders of operators or repositories; the shipped ones when none is given. A
+    sample of them is measured unless --sample 0 asks for all. Needs minutes, and a machine with
+    nothing else to do. Ends with 1 when a target is missed.
     """
     settings = build(MachineBenchSettings, given)
     own = build(MachineOptions, given)

@@ -16,7 +16,7 @@ MOST_OWN_SHARE: Final = 0.05
 """Own overhead of a fresh candidate's evaluation: the compiler should be what one waits for."""
 
 LEAST_PER_HOUR: Final = 2000.0
-"""Fresh candidates an hour, one after the other: 40 of them in little more than a minute."""
+"""Fresh candidates an hour on two processors, two at a time: the rate of a search."""
 
 LEAST_SPEEDUP: Final = 1.8
 """Two evaluations side by side on two processors against one after the other."""
@@ -49,7 +49,6 @@ def targets(found: MachineBench) -> list[Target]:
     seconds = sum(s.seconds for s in fresh)
     each = seconds / sum(s.evaluations for s in fresh)
     own = sum(s.own for s in fresh) / seconds
-    rate = 3600 / each
     slowest = min(stream.gigabytes_per_second for stream in found.streams)
     both = found.side_by_side
     hit = found.cache_hit_seconds / each
@@ -61,10 +60,10 @@ def targets(found: MachineBench) -> list[Target]:
             met=own < MOST_OWN_SHARE,
         ),
         Target(
-            name="fresh candidates an hour, one at a time",
+            name=f"fresh candidates an hour, {both.jobs} at a time",
             aim=f"at least {LEAST_PER_HOUR:,.0f}",
-            measured=f"{rate:,.0f}",
-            met=rate >= LEAST_PER_HOUR,
+            measured=f"{both.per_hour:,.0f}",
+            met=both.per_hour >= LEAST_PER_HOUR,
         ),
         Target(
             name=f"{both.jobs} side by side",
@@ -91,7 +90,8 @@ def tables(found: MachineBench) -> str:
     """All figures as Markdown."""
     lines = [
         f"{found.host}, {found.processors} processors, load {found.load:.1f} at the start; device "
-        f"model {found.fingerprint.device}, machine {found.fingerprint.version}.",
+        f"model {found.fingerprint.device}, machine {found.fingerprint.version}; "
+        f"{len(found.operators)} of {found.offered} operators.",
         "",
         "| target | aim | measured | |",
         "|---|---|---|---|",
@@ -104,7 +104,8 @@ def tables(found: MachineBench) -> str:
         "",
         "Where the wall time of an evaluation goes, over all operators:",
         "",
-        "| candidate | an hour | ms each | compile | tiling | run | verify | own overhead |",
+        "| candidate, one at a time | an hour | ms each | compile | tiling | run | verify "
+        "| own overhead |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for share in found.shares:

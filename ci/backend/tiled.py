@@ -45,7 +45,7 @@ class TiledBuild(Build):
         self.texts = texts
         self.auto_sync = operator.auto_sync if workload.auto_sync is None else workload.auto_sync
         self._initial = workload.initial
-        self._host = HostProgram(toolchain.compile_host(operator, texts))
+        self._host = _host_program(toolchain.compile_host(operator, texts))
         self._description = _describe(self._host.path, operator)
 
     @abstractmethod
@@ -133,6 +133,12 @@ class TiledBuild(Build):
 
 
 @lru_cache(maxsize=256)
+def _host_program(program: Path) -> HostProgram:
+    """A host program with what it has answered; equal programs have equal paths."""
+    return HostProgram(program)
+
+
+@lru_cache(maxsize=256)
 def _describe(program: Path, operator: Operator) -> OpDescription:
-    """What a host program says of itself; equal programs have equal paths."""
-    return HostProgram(program).describe(run, operator)
+    """What a host program says of itself."""
+    return _host_program(program).describe(run, operator)

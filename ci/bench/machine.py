@@ -12,7 +12,7 @@ import os
 import platform
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
@@ -44,8 +44,14 @@ SANDBOX_STARTS = 15
 class MachineBenchSettings(Frozen):
     """What is measured, and how often."""
 
+    sample: int = Field(
+        default=12,
+        ge=0,
+        description="Operators that are measured, spread evenly over those there are; 0: all."
+        " The default ends after about four minutes on two idle processors.",
+    )
     evaluations: int = Field(
-        default=4, ge=1, description="Fresh candidates of each kind and operator."
+        default=3, ge=1, description="Fresh candidates of each kind and operator."
     )
     jobs: int = Field(default=2, ge=2, description="Evaluations side by side.")
     device: str = Field(default="910B4", description="Device model (rules/devices).")
@@ -97,6 +103,11 @@ class SideBySide(Frozen):
         """How much sooner all of them are done."""
         return self.alone_seconds / self.together_seconds
 
+    @property
+    def per_hour(self) -> float:
+        """Evaluations an hour, `jobs` at a time."""
+        return 3600 * self.evaluations / self.together_seconds
+
 
 class Stream(Frozen):
     """The machine's program on one case of the streaming kernel, CPU time of one host core."""
@@ -119,6 +130,7 @@ class MachineBench(Frozen):
     host: str
     processors: int
     load: float = Field(description="Processes that wanted a processor when it began.")
+    offered: int = Field(description="Operators that the measured ones were taken from.")
     fingerprint: Fingerprint
     sandbox_seconds: float = Field(description="Start of an empty sandboxed program, a median.")
     cache_hit_seconds: float = Field(
@@ -136,19 +148,33 @@ def shipped_operators() -> list[Operator]:
     return find_operators(sources if sources.is_dir() else SHIPPED)
 
 
+def sample(operators: Sequence[Operator], count: int) -> list[Operator]:
+    """`count` of the operators, the same ones every time, spread evenly; all of them for 0."""
+    if count == 0 or count >= len(operators):
+        return list(operators)
+    return [operators[number * len(operators) // count] for number in range(count)]
+
+
 def measure(
     operators: Sequence[Operator],
     settings: MachineBenchSettings,
     tell: Callable[[str], None] = lambda text: None,
 ) -> MachineBench:
-    """Run the suite. Raises InputError when an operator does not evaluate ok as it stands."""
+    """Run the suite over a sample of the operators, the streaming kernel first.
+
+    Raises InputError when an operator does not evaluate ok as it stands.
+    """
     load = os.getloadavg()[0]
     backend = SimulatorBackend(settings.device)
     tell("building the machine")
     _ = backend.toolchain.machine_runner
+    streams = []
+    for stream in _streams(backend):
+        tell(f"streaming {stream.case}: {stream.gigabytes_per_second:.2f} GB/s")
+        streams.append(stream)
     start = _sandbox_start()
     benches = []
-    for operator in operators:
+    for operator in sample(operators, settings.sample):
         tell(f"{operator.name} as it stands")
         benches.append(_Bench(operator, load_workload(operator, None), backend))
     times: dict[tuple[str, Kind], list[float]] = {}
@@ -163,11 +189,11 @@ def measure(
         shares.append(_share(kind, took, book, start))
     tell(f"{settings.jobs} side by side")
     together = _side_by_side(benches, settings)
-    tell("the streaming kernel")
     return MachineBench(
         host=f"{_processor()}, {platform.system()} {platform.release().partition('-')[0]}",
         processors=os.cpu_count() or 1,
         load=load,
+        offered=len(operators),
         fingerprint=backend.fingerprint(),
         sandbox_seconds=start,
         cache_hit_seconds=median(bench.cache_hit() for bench in benches),
@@ -181,7 +207,7 @@ def measure(
             for b in benches
         ),
         side_by_side=together,
-        streams=tuple(_streams(backend)),
+        streams=tuple(streams),
     )
 
 
@@ -285,11 +311,10 @@ def _side_by_side(benches: Sequence[_Bench], settings: MachineBenchSettings) -> 
     )
 
 
-def _streams(backend: SimulatorBackend) -> list[Stream]:
+def _streams(backend: SimulatorBackend) -> Iterator[Stream]:
     """The streaming kernel, case by case."""
     (operator,) = [o for o in find_operators(SHIPPED) if o.name == "stream_add"]
     workload = load_workload(operator, None)
-    found = []
     for case in workload.cases:
         one = workload.model_copy(update={"cases": (case,)})
         with ledger() as spent:
@@ -298,16 +323,13 @@ def _streams(backend: SimulatorBackend) -> list[Stream]:
         assert trial.measurement is not None
         pipes = trial.measurement.cases[0].pipes
         machine = dict(spent.machine)
-        found.append(
-            Stream(
-                case=case.name,
-                bytes=pipes.gm_read_bytes + pipes.gm_write_bytes,
-                execute_seconds=machine.pop("execute", 0.0),
-                timing_seconds=machine.pop("timing", 0.0),
-                other_seconds=sum(machine.values()),
-            )
+        yield Stream(
+            case=case.name,
+            bytes=pipes.gm_read_bytes + pipes.gm_write_bytes,
+            execute_seconds=machine.pop("execute", 0.0),
+            timing_seconds=machine.pop("timing", 0.0),
+            other_seconds=sum(machine.values()),
         )
-    return found
 
 
 def _processor() -> str:

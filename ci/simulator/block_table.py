@@ -23,7 +23,7 @@ MOST: Final = 255
 
 HOOK: Final = "__sanitizer_cov_trace_pc"
 _WATCH: Final = "__tsan_"
-_LINE: Final = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
+_LINE: Final = re.compile(r"\s*([0-9a-f]+):\s+(\S+)\s*(.*)")
 _LEAVES: Final = frozenset(("jmp", "ret", "jmpq", "retq", "ud2"))
 _FREE: Final = ("nop", "endbr", "cs", "data16", "push", "pop")
 """Padding, and what only keeps this processor's registers over a call."""

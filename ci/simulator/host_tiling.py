@@ -198,7 +198,7 @@ class HostProgram:
         request = request_text(operator, case, facts, inputs, outputs)
         known = self._answers.get(request)
         if known is not None:
-            return known  # another seed of a case whose tiling reads no values
+            return known  # another seed of a case, or another kernel, with the same tiling
         answer = self._ask(run, ["tile"], request)
         log = [str(line) for line in answer.get("log", [])]
         if answer.get("status") != "ok":

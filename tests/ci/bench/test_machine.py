@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from bot.report.speed import BEGIN, END, tables, targets, update_page
-from ci.bench.machine import KINDS, MachineBench, MachineBenchSettings, measure, shipped_operators
+from ci.bench.machine import (
+    KINDS,
+    MachineBench,
+    MachineBenchSettings,
+    measure,
+    sample,
+    shipped_operators,
+)
 from ci.discovery import find_operators
 from ci.errors import InputError
 
@@ -40,6 +47,16 @@ def test_the_streaming_kernel_moves_three_tensors(found: MachineBench) -> None:
     elements = 2048 * 4096
     assert [s.bytes for s in found.streams] == [3 * 2 * elements, 3 * 4 * elements]
     assert all(s.execute_seconds > 0 and s.timing_seconds > 0 for s in found.streams)
+
+
+def test_a_sample_is_spread_over_all_operators_and_the_same_every_time() -> None:
+    operators = shipped_operators()
+    taken = sample(operators, 12)
+    assert taken == sample(operators, 12)
+    assert len(taken) == 12
+    assert len({o.root.parent for o in taken}) >= 9  # of the folders of kinds
+    assert sample(operators, 0) == operators
+    assert sample(operators[:3], 12) == operators[:3]
 
 
 def test_the_tables_hold_every_target_and_replace_the_measured_part_of_a_page(
