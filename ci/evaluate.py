@@ -12,13 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from pydantic import Field
 
-from ci.backend.base import Backend, Build, CaseRun, arrays
+from ci.backend.base import Backend, Build, CaseRun, Expected, arrays
 from ci.columns import output_dtypes
 from ci.edges import edge_cases
 from ci.errors import InputError, TrialFailure, in_case
@@ -87,7 +88,6 @@ class Evaluator:
         self.references = References(operator, workload, backend)
         self._known: dict[str, Trial] = {}
         self._edges: dict[str, str | None] = {}
-        self._moved: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
 
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
@@ -104,8 +104,11 @@ class Evaluator:
         outcome, evidence, measurement, warnings = Outcome.OK, None, None, list[str]()
         try:
             build = self._build(candidate.files)
-            measurement, warnings = self._measure(build, files, profile)
-            self._verify_seeds(build, self.workload.seeds[1:])
+            first, *others = self.workload.seeds
+            with self._expecting(build, [first]):
+                measurement, warnings = self._measure(build, files, profile)
+            with self._expecting(build, others):
+                self._verify_seeds(build, others)
         except TrialFailure as failure:
             outcome, evidence, measurement = failure.outcome, failure.evidence, None
         trial = Trial(
@@ -279,6 +282,15 @@ class Evaluator:
         ]
         return [compared for _, compared in self._in_order(asked)]
 
+    def _expecting(self, build: Build, seeds: Iterable[int]) -> AbstractContextManager[None]:
+        """Tell the build which launches follow, as far as their inputs are there."""
+        known = [
+            (case, self.references.known(case, seed))
+            for seed in seeds
+            for case in self.workload.cases
+        ]
+        return build.expecting([Expected(c, r.inputs, r.outputs) for c, r in known if r])
+
     def _in_order(self, asked: Sequence[Callable[[], Launched]]) -> Iterator[Launched]:
         """What the calls answer, in order, up to `jobs` of them at a time.
 
@@ -325,7 +337,7 @@ class Evaluator:
     def _check_plausible(self, case: WorkloadCase, run: CaseRun, files: dict[str, str]) -> None:
         """Refuse a candidate that claims what no kernel can do: it deceives the measurement."""
         if not files:
-            self._moved[case.name] = (run.pipes.gm_read_bytes, run.pipes.gm_write_bytes)
+            self.references.moved[case.name] = (run.pipes.gm_read_bytes, run.pipes.gm_write_bytes)
         baseline_read, baseline_written = self._baseline_moved(case)
         needed = min(self._output_bytes(case), baseline_written)
         if run.pipes.gm_write_bytes < needed:
@@ -383,13 +395,16 @@ class Evaluator:
     def _baseline_moved(self, case: WorkloadCase) -> tuple[int, int]:
         """Bytes that the unmodified operator reads from GM and writes to it: some leave part of
         an input or output alone."""
-        if case.name not in self._moved:
+        if case.name not in self.references.moved:
             reference = self.references.of(case, self.workload.seeds[0])
             try:
                 run = self.references.unmodified.run(
                     case, reference.inputs, empty_like(reference.outputs)
                 )
-                self._moved[case.name] = (run.pipes.gm_read_bytes, run.pipes.gm_write_bytes)
+                self.references.moved[case.name] = (
+                    run.pipes.gm_read_bytes,
+                    run.pipes.gm_write_bytes,
+                )
             except TrialFailure:
-                self._moved[case.name] = (0, 0)
-        return self._moved[case.name]
+                self.references.moved[case.name] = (0, 0)
+        return self.references.moved[case.name]

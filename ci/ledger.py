@@ -25,6 +25,8 @@ class Ledger:
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.times: defaultdict[str, int] = defaultdict(int)
+        self.ready: defaultdict[str, int] = defaultdict(int)
+        """Of these, how often the program's sandbox had been made before."""
         self.machine: defaultdict[str, float] = defaultdict(float)
         """CPU seconds of the simulated machine's program by its own phases."""
 
@@ -33,6 +35,7 @@ class Ledger:
         for part, seconds in other.seconds.items():
             self.seconds[part] += seconds
             self.times[part] += other.times[part]
+            self.ready[part] += other.ready[part]
         for phase, seconds in other.machine.items():
             self.machine[phase] += seconds
 
@@ -52,8 +55,8 @@ def ledger() -> Iterator[Ledger]:
 
 
 @contextmanager
-def booked(part: Part) -> Iterator[None]:
-    """Book the block's wall time under `part`."""
+def booked(part: Part, *, ready: bool = False) -> Iterator[None]:
+    """Book the block's wall time under `part`; `ready`: no sandbox is made in it."""
     current = _open.get()
     if current is None:
         yield
@@ -64,6 +67,7 @@ def booked(part: Part) -> Iterator[None]:
     finally:
         current.seconds[part] += time.monotonic() - started
         current.times[part] += 1
+        current.ready[part] += ready
 
 
 def book_machine(seconds: Mapping[str, float]) -> None:

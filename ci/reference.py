@@ -46,6 +46,8 @@ class References:
         self._operator = operator
         self._workload = workload
         self._backend = backend
+        self.moved: dict[str, tuple[int, int]] = {}
+        """Bytes that the unmodified operator reads from GM and writes to it, by case."""
         self._kept: OrderedDict[tuple[str, int], Reference] = OrderedDict()
         self._locks: dict[tuple[str, int], threading.Lock] = {}
         self._lock = threading.Lock()
@@ -77,6 +79,11 @@ class References:
                 ):
                     self._kept.popitem(last=False)
             return made
+
+    def known(self, case: WorkloadCase, seed: int) -> Reference | None:
+        """The same if it is there, without making it."""
+        with self._lock:
+            return self._kept.get((case.name, seed))
 
     def _make(self, case: WorkloadCase, seed: int) -> Reference:
         inputs = draw_inputs(case, seed)

@@ -27,7 +27,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
@@ -110,30 +110,112 @@ def run(
     Raises nothing for what the program does; that is in the answer.
     """
     chosen = level or sandbox_level()
-    pass_fds: tuple[int, ...] = ()
     if chosen == "bubblewrap":
-        filter_fd = _filter_fd(limits)
-        pass_fds = (filter_fd,) if filter_fd >= 0 else ()
-        command = [*_prlimit(limits), *_bubblewrap(cwd, readable, writable, filter_fd), *argv]
+        process = _start_bubblewrap(argv, cwd, readable, writable, limits)
     else:
         child = str(Path(__file__).with_name("sandbox_child.py"))
         program = syscall_filter(may_spawn=limits.processes > 1).hex()
         command = [*_prlimit(limits), sys.executable, "-I", "-S", child, program, *argv]
-    started = time.monotonic()
-    try:
-        process = subprocess.Popen(
-            command,
+        process = _spawn(command, cwd)
+    return _completed(process, stdin, limits)
+
+
+class Waiting:
+    """A sandbox of its own for one run of one program, made before it is needed.
+
+    Making the namespaces takes longer than a short program runs; it can go on while a compiler
+    runs. What the program sees is what `run` shows it, at the time when it runs. Close it when the
+    program is not to run after all; the thread that made it must live until then.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        readable: Sequence[Path] = (),
+        writable: Sequence[Path] = (),
+        limits: Limits,
+        level: Level | None = None,
+    ) -> None:
+        chosen = level or sandbox_level()
+        self._limits = limits
+        self._late = partial(
+            run,
+            list(argv),
             cwd=cwd,
-            env=ENVIRONMENT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=pass_fds,
+            readable=readable,
+            writable=writable,
+            limits=limits,
+            level=chosen,
         )
+        self._process: subprocess.Popen[bytes] | None = None
+        self._gate = -1
+        if chosen == "bubblewrap":
+            gate, self._gate = os.pipe()
+            try:
+                self._process = _start_bubblewrap(argv, cwd, readable, writable, limits, gate)
+            finally:
+                os.close(gate)
+
+    def run(self) -> Completed:
+        """Let the program run, once, and wait for its end; what `run` answers."""
+        process, self._process = self._process, None
+        if process is None:
+            return self._late()  # without namespaces there is nothing to make before
+        self._open_gate()
+        return _completed(process, b"", self._limits)
+
+    def close(self) -> None:
+        """End what has not run."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        _end(process)
+        self._open_gate()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+
+    def _open_gate(self) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._gate, b"go")
+        os.close(self._gate)
+
+
+def _start_bubblewrap(
+    argv: Sequence[str],
+    cwd: Path,
+    readable: Sequence[Path],
+    writable: Sequence[Path],
+    limits: Limits,
+    gate: int = -1,
+) -> subprocess.Popen[bytes]:
+    """The sandbox with its program, which waits until there is something to read from `gate`."""
+    filter_fd = _filter_fd(limits)
+    command = [*_prlimit(limits), *_bubblewrap(cwd, readable, writable, filter_fd, gate), *argv]
+    try:
+        return _spawn(command, cwd, [fd for fd in (filter_fd, gate) if fd >= 0])
     finally:
-        for fd in pass_fds:
-            os.close(fd)
+        if filter_fd >= 0:
+            os.close(filter_fd)
+
+
+def _spawn(command: Sequence[str], cwd: Path, fds: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=fds,
+    )
+
+
+def _completed(process: subprocess.Popen[bytes], stdin: bytes, limits: Limits) -> Completed:
+    started = time.monotonic()
     stdout, stderr, timed_out = _converse(process, stdin, started + limits.seconds * WALL_FACTOR)
     seconds = time.monotonic() - started
     code = process.returncode
@@ -169,7 +251,7 @@ def _prlimit(limits: Limits) -> list[str]:
 
 
 def _bubblewrap(
-    cwd: Path, readable: Iterable[Path], writable: Iterable[Path], filter_fd: int
+    cwd: Path, readable: Iterable[Path], writable: Iterable[Path], filter_fd: int, gate: int = -1
 ) -> list[str]:
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
     for system in SYSTEM_PATHS:
@@ -182,6 +264,8 @@ def _bubblewrap(
     command += ["--chdir", str(cwd)]
     if filter_fd >= 0:
         command += ["--seccomp", str(filter_fd)]
+    if gate >= 0:
+        command += ["--block-fd", str(gate)]
     return [*command, "--"]
 
 

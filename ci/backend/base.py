@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +44,14 @@ class CaseRun:
     warnings: tuple[str, ...] = ()
 
 
+class Expected(NamedTuple):
+    """What `Build.run` will be called with: the same lists, not equal ones."""
+
+    case: WorkloadCase
+    inputs: Tensors
+    outputs: Tensors
+
+
 class Build(ABC):
     """An operator's sources, built; runs cases of the workload it was built for."""
 
@@ -60,6 +70,13 @@ class Build(ABC):
         one JSON line an instruction, where the backend can. Raises `TrialFailure` with a named
         outcome. Called by the evaluator only.
         """
+
+    def expecting(self, launches: Sequence[Expected]) -> AbstractContextManager[None]:
+        """A context in which these launches will be asked for, unless an earlier one fails.
+
+        A backend may get ready for them while it builds. It changes no result.
+        """
+        return nullcontext()
 
 
 class Backend(ABC):

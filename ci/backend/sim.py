@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from ci.backend.base import Backend, CaseRun, Tensors
+from ci.backend.base import Backend, CaseRun, Expected, Tensors
 from ci.backend.tiled import TiledBuild
 from ci.errors import TrialFailure
 from ci.operator import Operator
@@ -14,6 +16,7 @@ from ci.sandbox import Limits
 from ci.simulator.kernel_cores import Cores, cores_of
 from ci.simulator.kernel_unit import KernelVariant
 from ci.simulator.launch import LaunchSpec, launch
+from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
 from ci.simulator.toolchain import Toolchain
 from ci.trial import Fingerprint, Outcome
@@ -22,6 +25,9 @@ from rules.devices import DEFAULT_DEVICE, Device, load_device
 
 LAUNCH_SECONDS = 60.0
 """Wall time of one simulated launch; the longest real one so far takes a tenth of it."""
+
+MOST_WAITING = 8
+"""Launches whose sandboxes are made ahead; further ones make theirs when it is their turn."""
 
 LAUNCH_BYTES = 8 << 30
 """Address space of the machine: tensors, UB of every core, instruction records."""
@@ -77,6 +83,7 @@ class SimulatorBuild(TiledBuild):
         super().__init__(backend.toolchain, backend.device, operator, texts, workload)
         self._limits = backend.limits
         self._checked: set[Path] = set()
+        self._rooms: dict[tuple[str, int], LaunchRoom] = {}
         self._lock = threading.Lock()
 
     def kernel(self, variant: KernelVariant) -> Path:
@@ -115,6 +122,25 @@ class SimulatorBuild(TiledBuild):
         except TrialFailure:
             return None
 
+    @contextmanager
+    def expecting(self, launches: Sequence[Expected]) -> Iterator[None]:
+        """Make the launches' sandboxes while the kernel is compiled."""
+        runner = self.toolchain.machine_runner
+        with ExitStack() as rooms:
+            made = {}
+            for case, inputs, outputs in launches[:MOST_WAITING]:
+                room = LaunchRoom(runner, inputs, outputs, self._limits, ahead=True)
+                rooms.callback(room.close)
+                made[case.name, id(inputs)] = room
+            with self._lock:
+                self._rooms |= made
+            try:
+                yield
+            finally:
+                with self._lock:
+                    for key in made:
+                        self._rooms.pop(key, None)
+
     def run(
         self,
         case: WorkloadCase,
@@ -139,6 +165,8 @@ class SimulatorBuild(TiledBuild):
             initial=self.initial(),
             true_offsets=self.toolchain.door.true_offsets,
         )
+        with self._lock:
+            room = self._rooms.pop((case.name, id(inputs)), None)
         result = launch(
             self.toolchain.machine_runner,
             self.device,
@@ -147,6 +175,7 @@ class SimulatorBuild(TiledBuild):
             outputs,
             self._limits,
             timeline,
+            room,
         )
         return CaseRun(
             outputs=result.outputs,

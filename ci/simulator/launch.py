@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from ci.backend.base import Array, Tensors, arrays
+from ci.backend.base import Array, Tensors
 from ci.errors import TrialFailure
-from ci.ledger import book_machine, booked
-from ci.sandbox import Limits, run
-from ci.scratch import scratch
+from ci.ledger import book_machine
+from ci.sandbox import Limits
 from ci.simulator.input_files import shared_file
 from ci.simulator.kernel_cores import VECTOR, Cores
 from ci.simulator.kernel_unit import SYSTEM_WORKSPACE
+from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.toolchain import operator_lines
 from ci.trial import Evidence, Outcome, PipeTime
 from rules.devices import Device
@@ -78,23 +78,16 @@ def launch(
     outputs: Tensors,
     limits: Limits,
     timeline: Path | None = None,
+    room: LaunchRoom | None = None,
 ) -> LaunchResult:
-    """Run the kernel once. `outputs` gives shapes and dtypes.
+    """Run the kernel once. `outputs` gives shapes and dtypes; `room` was made for these inputs.
 
     Raises TrialFailure(LAUNCH_ERROR, RACE, MEMORY_ERROR or TIMEOUT).
     """
-    moved = sum(a.nbytes for a in arrays((*inputs, *outputs)))
-    with scratch("launch", moved) as name:
-        folder = Path(name)
-        request, files, shared = _write_request(folder, device, spec, inputs, outputs, timeline)
-        with booked("run"):
-            done = run(
-                [str(runner), str(request), *map(str, spec.kernels)],
-                cwd=folder,
-                readable=[runner.parent, *(kernel.parent for kernel in spec.kernels), *shared],
-                writable=[folder],
-                limits=limits,
-            )
+    with room or LaunchRoom(runner, inputs, outputs, limits) as place:
+        folder = place.folder
+        files = _write_request(folder, device, spec, inputs, outputs, timeline)
+        done = place.run(spec.kernels)
         report = _read_report(folder / "report.json")
         if report is None or done.timed_out:
             outcome = Outcome.TIMEOUT if done.timed_out else Outcome.LAUNCH_ERROR
@@ -122,11 +115,8 @@ def _write_request(
     inputs: Tensors,
     outputs: Tensors,
     timeline: Path | None,
-) -> tuple[Path, list[list[Path]], list[Path]]:
-    """Write everything the machine reads.
-
-    Answers the request, the files of each output, and the input files that lie elsewhere.
-    """
+) -> list[list[Path]]:
+    """Write everything the machine reads; answers the files of each output."""
     constants = "".join(f"{name}\t{value!r}\n" for name, value in device.constants.items())
     (folder / "constants").write_text(constants)
     (folder / "tiling").write_bytes(spec.tiling)
@@ -140,9 +130,8 @@ def _write_request(
         f"tiling\t{folder / 'tiling'}",
         f"workspace\t{max(spec.workspace, SYSTEM_WORKSPACE + 32)}",
     ]
-    shared: list[Path] = []
     for index, tensor in enumerate(inputs):
-        lines += _input(folder / f"input{index}", tensor, shared)
+        lines += _input(folder / f"input{index}", tensor)
     files: list[list[Path]] = []
     for index, tensor in enumerate(outputs):
         stem = folder / f"output{index}"
@@ -157,9 +146,8 @@ def _write_request(
     lines.append(f"report\t{folder / 'report.json'}")
     if timeline:
         lines.append(f"timeline\t{folder / 'timeline.jsonl'}")
-    request = folder / "request"
-    request.write_text("\n".join(lines) + "\n")
-    return request, files, shared
+    (folder / "request").write_text("\n".join(lines) + "\n")
+    return files
 
 
 def _parts(stem: Path, tensor: Array | list[Array] | None) -> list[Path]:
@@ -169,22 +157,21 @@ def _parts(stem: Path, tensor: Array | list[Array] | None) -> list[Path]:
     return [stem]
 
 
-def _input(stem: Path, tensor: Array | list[Array] | None, shared: list[Path]) -> list[str]:
-    """Request lines of one input; its bytes are in a file of `shared`, or written beside."""
+def _input(stem: Path, tensor: Array | list[Array] | None) -> list[str]:
+    """Request lines of one input; its bytes are in a file that launches share, or written."""
     if tensor is None:
         return ["arg\tnull"]
     if isinstance(tensor, list):
         lines = [f"list\tinput\t{len(tensor)}"]
         for path, item in zip(_parts(stem, tensor), tensor, strict=True):
-            lines.append(_item(_input_file(path, item, shared), item))
+            lines.append(_item(_input_file(path, item), item))
         return lines
-    return [f"arg\tinput\t{_input_file(stem, tensor, shared)}\t{tensor.nbytes}"]
+    return [f"arg\tinput\t{_input_file(stem, tensor)}\t{tensor.nbytes}"]
 
 
-def _input_file(path: Path, tensor: Array, shared: list[Path]) -> Path:
+def _input_file(path: Path, tensor: Array) -> Path:
     known = shared_file(tensor)
     if known is not None:
-        shared.append(known)
         return known
     np.ascontiguousarray(tensor).tofile(path)
     return path

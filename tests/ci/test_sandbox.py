@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.sandbox import OUTPUT_BYTES, Completed, Level, Limits, run, sandbox_level
+from ci.sandbox import OUTPUT_BYTES, Completed, Level, Limits, Waiting, run, sandbox_level
 
 LEVELS: list[Level] = ["limits only"]
 if sandbox_level() == "bubblewrap":
@@ -130,6 +130,93 @@ def test_bubblewrap_hides_and_protects_what_is_not_granted(tmp_path: Path, level
         assert done.ok == visible, path
     done = attempt(f"open({str(hidden / 'planted')!r}, 'w')", granted, level)
     assert done.ok == (hidden / "planted").exists() == visible
+
+
+def waiting(code: str, folder: Path, level: Level, **limits: float) -> Waiting:
+    return Waiting(
+        [PYTHON, "-I", "-S", "-c", code],
+        cwd=folder,
+        readable=[Path(PYTHON).parent.parent],
+        writable=[folder],
+        limits=Limits(**{"seconds": 20, **limits}),  # type: ignore[arg-type]
+        level=level,
+    )
+
+
+def test_a_program_waits_in_its_sandbox_until_it_is_told(tmp_path: Path, level: Level) -> None:
+    sandbox = waiting("print(open('late').read()); open('ran', 'w')", tmp_path, level, seconds=0.2)
+    time.sleep(0.7)  # longer than its wall time would be: that begins when it is told
+    assert not (tmp_path / "ran").exists()
+    (tmp_path / "late").write_text("laid after the sandbox was made")
+    done = sandbox.run()
+    assert done.ok, done.stderr
+    assert done.stdout == b"laid after the sandbox was made\n"
+    assert (tmp_path / "ran").exists()
+    sandbox.close()
+
+
+def test_a_program_that_is_not_wanted_any_more_never_runs(tmp_path: Path, level: Level) -> None:
+    sandbox = waiting("open('ran', 'w')", tmp_path, level)
+    sandbox.close()
+    sandbox.close()
+    time.sleep(0.2)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_sandbox_made_before_holds_back_the_same(tmp_path: Path, level: Level) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    own.mkdir()
+    other.mkdir()
+    for code in (
+        "import os; os.fork(); print('done')",
+        "import os; os.kill(-1, 9); print('done')",
+        "import socket; socket.socket(); print('done')",
+        "b = bytearray(2 << 30); print('done')",
+    ):
+        done = waiting(code, own, level, memory_bytes=1 << 30).run()
+        assert not done.ok, code
+        assert b"done" not in done.stdout
+    done = waiting("while True: pass", own, level, seconds=0.3).run()
+    assert done.timed_out
+    if level == "bubblewrap":
+        (other / "report").write_text("the other launch's")
+        code = f"import os; print(os.path.exists({str(other)!r}))"
+        assert waiting(code, own, level).run().stdout == b"False\n"
+        done = waiting(f"open({str(other / 'report')!r}, 'w')", own, level).run()
+        assert not done.ok
+        assert (other / "report").read_text() == "the other launch's"
+
+
+NAMESPACES: list[Level] = [level for level in LEVELS if level == "bubblewrap"]
+
+
+@pytest.mark.parametrize("sandbox", NAMESPACES)
+def test_what_a_compiler_leaves_behind_ends_with_it(tmp_path: Path, sandbox: Level) -> None:
+    code = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    for fd in (0, 1, 2): os.close(fd)\n"
+        "    open('stayed', 'w').close()\n"
+        "    time.sleep(1)\n"
+        "    open('later', 'w').close()\n"
+        "    os._exit(0)\n"
+        "while not os.path.exists('stayed'): time.sleep(0.01)"
+    )
+    assert attempt(code, tmp_path, sandbox, processes=8).ok
+    time.sleep(1.2)
+    assert (tmp_path / "stayed").exists()
+    assert not (tmp_path / "later").exists()
+
+
+@pytest.mark.parametrize("sandbox", NAMESPACES)
+def test_one_sandbox_cannot_end_another(tmp_path: Path, sandbox: Level) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    other = waiting("print('alive')", second, sandbox)
+    attempt("import os; os.kill(-1, 9)", first, sandbox, processes=8)
+    assert other.run().stdout == b"alive\n"
 
 
 def test_the_level_is_one_of_two() -> None:

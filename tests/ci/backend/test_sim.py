@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from ci.backend import make_backend
-from ci.backend.base import Backend
+from ci.backend.base import Backend, Expected
 from ci.backend.sim import SimulatorBackend
-from ci.errors import InputError
+from ci.errors import InputError, TrialFailure
 from ci.inputs import draw_inputs
-from tests.ci.backend.contract import CASE, RACING, BackendContract, launch
+from tests.ci.backend.contract import BROKEN, CASE, RACING, BackendContract, launch
 from tests.ci.scale_shift import OPERATOR, WORKLOAD
 
 
 @pytest.fixture(scope="module")
 def backend() -> Backend:
     return make_backend("sim", "910B4")
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the folders of launches are made."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
 
 
 class TestSimulator(BackendContract):
@@ -31,6 +42,33 @@ class TestSimulator(BackendContract):
         build = backend.build(OPERATOR, RACING, synced)
         run = build.run(CASE, draw_inputs(CASE, 1), [template])
         assert run.pipes.inserted_waits > 0
+
+    def test_launches_that_were_announced_give_the_same_and_leave_nothing(
+        self, backend: Backend, places: Path
+    ) -> None:
+        template = np.zeros((4, 4096), np.float32)
+        drawn = [draw_inputs(CASE, seed) for seed in (1, 2, 3)]
+        build = backend.build(OPERATOR, {}, WORKLOAD)
+        with build.expecting([Expected(CASE, inputs, [template]) for inputs in drawn]):
+            assert len(list(places.glob("ascendopt-launch-*"))) == 3
+            runs = [build.run(CASE, inputs, [template]) for inputs in drawn[:2]]
+        assert not list(places.glob("ascendopt-launch-*"))
+        for inputs, run in zip(drawn, runs, strict=False):
+            alone = build.run(CASE, inputs, [template])
+            assert alone.pipes == run.pipes
+            np.testing.assert_array_equal(alone.outputs[0], run.outputs[0])
+
+    def test_an_announced_launch_that_cannot_be_built_leaves_nothing(
+        self, backend: Backend, places: Path
+    ) -> None:
+        template, inputs = np.zeros((4, 4096), np.float32), draw_inputs(CASE, 1)
+        build = backend.build(OPERATOR, BROKEN, WORKLOAD)
+        with (
+            pytest.raises(TrialFailure, match="no_such_name"),
+            build.expecting([Expected(CASE, inputs, [template])]),
+        ):
+            build.run(CASE, inputs, [template])
+        assert not list(places.glob("ascendopt-launch-*"))
 
     def test_a_faster_chip_is_faster(self, backend: Backend) -> None:
         b1 = SimulatorBackend("910B1")

@@ -1,0 +1,98 @@
+"""A place for one launch, which can be made while the kernel is still being compiled.
+
+It has a folder for what travels to and from the machine, and a sandbox that shows this folder,
+the inputs, and the machine's program. Both are this launch's own and are gone when it is closed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TypedDict
+
+from ci.backend.base import Tensors, arrays
+from ci.ledger import booked
+from ci.sandbox import Completed, Limits, Waiting, run
+from ci.scratch import scratch
+from ci.simulator.block_table import TABLE
+from ci.simulator.input_files import shared_file
+
+
+class _View(TypedDict):
+    """What a sandbox shows and grants."""
+
+    cwd: Path
+    readable: Sequence[Path]
+    writable: Sequence[Path]
+    limits: Limits
+
+
+class LaunchRoom:
+    """Folder and sandbox of one launch; a context that removes both at its end."""
+
+    def __init__(
+        self,
+        runner: Path,
+        inputs: Tensors,
+        outputs: Tensors,
+        limits: Limits,
+        *,
+        ahead: bool = False,
+    ) -> None:
+        """`ahead`: make the sandbox now, for a launch of one kernel that comes later."""
+        self._scratch = scratch("launch", sum(a.nbytes for a in arrays((*inputs, *outputs))))
+        root = Path(self._scratch.name)
+        self.folder = root / "launch"
+        """What the machine's program can write."""
+        self._kernel = root / "kernel"
+        self.folder.mkdir()
+        self._kernel.mkdir()
+        self._runner = runner
+        self._limits = limits
+        files = [shared_file(array) for array in arrays(inputs)]
+        self._shared = [file for file in files if file is not None]
+        self._waiting: Waiting | None = None
+        if ahead:
+            kernel = self._kernel / "kernel.so"
+            self._waiting = Waiting(self._command([kernel]), **self._view([self._kernel]))
+
+    def run(self, kernels: Sequence[Path]) -> Completed:
+        """Run the machine's program on the request in the folder."""
+        if self._waiting is not None and len(kernels) == 1:
+            shutil.copy(kernels[0], self._kernel / "kernel.so")
+            shutil.copy(kernels[0].with_name(TABLE), self._kernel)
+            with booked("run", ready=True):
+                return self._waiting.run()
+        with booked("run"):
+            view = self._view([kernel.parent for kernel in kernels])
+            return run(self._command(kernels), **view)
+
+    def close(self) -> None:
+        """End the sandbox if it still waits, and remove the folder."""
+        if self._waiting is not None:
+            self._waiting.close()
+        self._scratch.cleanup()
+
+    def __enter__(self) -> LaunchRoom:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _command(self, kernels: Sequence[Path]) -> list[str]:
+        return [str(self._runner), str(self.folder / "request"), *map(str, kernels)]
+
+    def _view(self, kernels: Sequence[Path]) -> _View:
+        return {
+            "cwd": self.folder,
+            "readable": [self._runner.parent, *kernels, *self._shared],
+            "writable": [self.folder],
+            "limits": self._limits,
+        }
