@@ -23,6 +23,7 @@ from ci.ledger import booked
 from ci.operator import AttrSpec, Operator
 from ci.sandbox import Completed, Limits
 from ci.scratch import scratch
+from ci.simulator.door.tiling_library import FLAG, TilingLibrary
 from ci.simulator.tiling_layout import TilingStruct
 from ci.trial import Evidence, Frozen, Outcome
 from ci.workload import AttrValue, TensorCase, WorkloadCase
@@ -38,6 +39,11 @@ HOST_FLAGS = (
 """Compiler flags of host sources and of the prelude: a precompiled header needs the same ones."""
 
 RUNTIME_FLAGS = ("-std=c++17", "-O1", "-g1")
+
+OWN_LIBRARY = ("library_tiling.cpp", "matmul_tiling.cpp")
+"""Sources of the runtime that a tiling library of the user's stands for."""
+
+LOGGING = ("CheckLogLevel", "DlogRecord")
 
 LIMITS = Limits(seconds=20.0, memory_bytes=2 << 30, processes=1, file_bytes=64 << 20)
 """Of one describe or tile: real tilings need milliseconds and megabytes."""
@@ -86,9 +92,20 @@ def prelude_text() -> str:
     return f'#include "{HOST}/host_prelude.h"\n'
 
 
-def prelude_arguments() -> list[str]:
-    """Compiler arguments that precompile `host_prelude.h` (of `prelude_text`) in the cwd."""
-    return [*HOST_FLAGS, f"-I{HOST}", "-x", "c++-header", "host_prelude.h"]
+def prelude_arguments(library: TilingLibrary | None = None) -> list[str]:
+    """Compiler arguments that precompile `host_prelude.h` (of `prelude_text`) in the cwd.
+
+    With a tiling library of the user's, its `structs` lie there too.
+    """
+    return [
+        *HOST_FLAGS,
+        *((FLAG, "-I.") if library else ()),
+        f"-I{HOST}",
+        *(library.include_arguments() if library else ()),
+        "-x",
+        "c++-header",
+        "host_prelude.h",
+    ]
 
 
 def runtime_sources() -> list[Path]:
@@ -96,12 +113,33 @@ def runtime_sources() -> list[Path]:
     return sorted((HOST / "runtime").glob("*.cpp"))
 
 
+def library_arguments(library: TilingLibrary) -> list[str]:
+    """Compiler arguments for one source of a user's tiling library, where its structs lie."""
+    return [
+        *HOST_FLAGS,
+        FLAG,
+        # Our description of the platform stands for the tree's.
+        "-DPLATFORM_ASCENDC_H",
+        "-include",
+        "tiling/platform/platform_ascendc.h",
+        "-I.",
+        f"-I{HOST}",
+        f"-I{HOST}/toolchain",
+        *library.include_arguments(),
+    ]
+
+
 def host_arguments(
-    operator: Operator, texts: Mapping[str, str], prelude: Path, runtime: Sequence[Path]
+    operator: Operator,
+    texts: Mapping[str, str],
+    prelude: Path,
+    runtime: Sequence[Path],
+    library: TilingLibrary | None = None,
 ) -> list[str]:
     """Compiler arguments, without output option, to build the program where `texts` are laid.
 
-    `prelude` is the folder with the precompiled `host_prelude.h`, `runtime` the object files.
+    `prelude` is the folder with the precompiled `host_prelude.h`, `runtime` the object files (with
+    the archive of `library`, if there is one, last).
     """
     sources = [
         name
@@ -111,10 +149,12 @@ def host_arguments(
     folders = dict.fromkeys(str(Path(name).parent) for name in texts)
     return [
         *HOST_FLAGS,
+        *((FLAG, f"-I{prelude}") if library else ()),
         *(f"-I{folder}" for folder in ("op_host", *folders)),
         "-I.",
         *(f"-I{folder}" for folder in operator.include_folders),
         f"-I{HOST}",
+        *(library.include_arguments() if library else ()),
         "-include",
         str(prelude / "host_prelude.h"),
         *sources,
@@ -122,6 +162,8 @@ def host_arguments(
         *map(str, runtime),
         # Headers of real operators define functions that are not inline.
         "-Wl,--allow-multiple-definition",
+        # A tree's library looks up our logging by name.
+        *(f"-Wl,--export-dynamic-symbol={name}" for name in LOGGING if library),
     ]
 
 

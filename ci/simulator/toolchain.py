@@ -25,8 +25,11 @@ from ci.simulator.compiler import (
     compiler_version,
 )
 from ci.simulator.door import FrontDoor, own_headers
+from ci.simulator.door.tiling_library import uses_library
+from ci.simulator.host_library import library_archive, library_prelude
 from ci.simulator.host_tiling import (
     HOST,
+    OWN_LIBRARY,
     RUNTIME_FLAGS,
     host_arguments,
     prelude_arguments,
@@ -234,15 +237,26 @@ class Toolchain:
     @cached_property
     def host_runtime(self) -> tuple[Path, ...]:
         """Object files of the host side's runtime."""
+        return self._runtime()
+
+    def _runtime(self, without: Sequence[str] = ()) -> tuple[Path, ...]:
         flags = [*RUNTIME_FLAGS, f"-I{HOST}"]
-        return tuple(self._object(path, flags, self._host_headers) for path in runtime_sources())
+        sources = [path for path in runtime_sources() if path.name not in without]
+        return tuple(self._object(path, flags, self._host_headers) for path in sources)
 
     def compile_host(self, operator: Operator, texts: Mapping[str, str]) -> Path:
         """Compile the host side; answers the path of the program that runs the tiling.
 
         Raises TrialFailure(COMPILE_ERROR).
         """
-        arguments = host_arguments(operator, texts, self.host_prelude, self.host_runtime)
+        hosts = [t for f, t in texts.items() if f.startswith("op_host/")]
+        library = self.door.tiling if uses_library(hosts) else None
+        prelude, runtime = self.host_prelude, self.host_runtime
+        if library is not None:
+            prelude = library_prelude(library, self.cache, self._host_headers)
+            archive = library_archive(library, self.cache, self._host_headers)
+            runtime = (*self._runtime(OWN_LIBRARY), archive)
+        arguments = host_arguments(operator, texts, prelude, runtime, library)
         shared = [path.read_bytes() for path in operator.shared_host_sources]
         # Kernel sources are laid too, because some tilings include their constants from them;
         # they count only for those.
@@ -262,8 +276,9 @@ class Toolchain:
         def make(folder: Path) -> None:
             with scratch("build") as name:
                 place = lay_operator(Path(name).resolve(), operator, laid)
-                readable = [Path(name).resolve(), HOST, self.host_prelude]
-                readable += [*operator.include_folders, *self.host_runtime]
+                readable = [Path(name).resolve(), HOST, prelude]
+                readable += [*operator.include_folders, *runtime]
+                readable += self.door.readable if library else ()
                 readable += [source.parent for source in operator.shared_host_sources]
                 named = [f"-ffile-prefix-map={place}=.", *arguments, "-o", "host_program"]
                 compile_candidate(named, place, readable, "host tiling")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ci.simulator.cache import digest_tree
+from ci.simulator.door.tiling_library import TilingLibrary
 from ci.simulator.source_tree import SOURCE_ENDINGS
 
 SIMULATOR = Path(__file__).parent.parent
@@ -33,6 +34,8 @@ class FrontDoor:
     """Tiling structs that the headers define; operators' structs nest them."""
     generated: Mapping[str, str] = field(default_factory=dict)
     """Header texts by path that are made from the tree and lie beside the prefix."""
+    tiling: TilingLibrary | None = None
+    """The tree's own tiling library for the host side, instead of ours."""
     true_offsets: bool = False
     """Local addresses count from 0, as on the device."""
 

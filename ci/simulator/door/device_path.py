@@ -9,6 +9,7 @@ from ci.simulator.cache import digest
 from ci.simulator.door.base import DEVICE, MACHINE, FrontDoor, machine_digest
 from ci.simulator.door.header_tree import ENTRY, find_header_tree
 from ci.simulator.door.kernel_tiling import HEADER, kernel_tiling
+from ci.simulator.door.tiling_library import tiling_library
 
 OURS = DEVICE / "real"
 """The few headers of ours on this door: what the device compiler has built in, and old names."""
@@ -19,9 +20,10 @@ def real_headers(root: Path) -> FrontDoor:
     """The door of the header tree at `root`. Raises InputError when it is none."""
     tree = find_header_tree(root)
     text, structs = kernel_tiling(tree)
+    tiling = tiling_library(tree, text)
     return FrontDoor(
         name=tree.name,
-        digest=digest([tree.digest, machine_digest(), text]),
+        digest=digest([tree.digest, machine_digest(), text, tiling.digest if tiling else ""]),
         folders=(*tree.folders, OURS / "names"),
         readable=(tree.api, MACHINE, DEVICE),
         prefix=(
@@ -33,5 +35,6 @@ def real_headers(root: Path) -> FrontDoor:
         ),
         library_structs=structs,
         generated={HEADER: text} if text else {},
+        tiling=tiling,
         true_offsets=True,
     )

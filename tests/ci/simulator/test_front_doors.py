@@ -18,9 +18,10 @@ from ci.simulator.door import open_door, own_headers
 from ci.simulator.door.device_path import real_headers
 from ci.simulator.door.header_tree import chosen_headers, find_header_tree
 from ci.simulator.door.kernel_tiling import tiling_header
+from ci.simulator.door.tiling_library import uses_library
 from ci.simulator.toolchain import Toolchain
 from ci.trial import Candidate, Outcome
-from tests.ci.scale_shift import FOLDER, OPERATOR, WORKLOAD, changed, with_statement
+from tests.ci.scale_shift import FOLDER, HOST, OPERATOR, WORKLOAD, changed, with_statement
 
 TREE = Path(__file__).parent / "header_tree"
 SCALARS_ARE_ORDERED = (
@@ -203,6 +204,28 @@ def test_tiling_structs_are_made_from_their_definitions() -> None:
     assert "    uint32_t rows = {};" in text
     assert "    uint16_t sizes[4] = {};" in text
     assert "using AscendC::tiling::MiniatureTiling;" in text
+
+
+def test_host_code_calls_the_tiling_library_of_the_tree(backend: SimulatorBackend) -> None:
+    answer = "context->SetBlockDim("
+    include = '#include "tiling/tiling_api.h"\n'
+    size = "AscendC::GetMiniatureTmpSize(ge::Shape({2}), {})"
+    called = changed(answer, f"{answer}{size} + 0 * ", HOST).files
+    files = {HOST: include + called[HOST]}
+    case = WORKLOAD.cases[0]
+    build = backend.build(OPERATOR, files, WORKLOAD)
+    assert build.tile(case, [given()], [np.empty_like(given())]).block_dim == 2
+    with pytest.raises(TrialFailure, match="GetMiniatureTmpSize"):
+        SimulatorBackend().build(OPERATOR, files, WORKLOAD)
+
+
+def test_only_host_code_that_calls_the_library_is_built_with_it() -> None:
+    assert uses_library(["matmul_tiling::MultiCoreMatmulTiling cube(platform);"])
+    assert uses_library(["AscendC::SoftMaxTilingFunc(shape, 4, size, tiling.softmax);"])
+    assert not uses_library(['#include "tiling/tiling_api.h"\n', "int GetTiling();"])
+    library = real_headers(TREE).tiling
+    assert library is not None
+    assert [path.name for path in library.sources][-1] == "host_log.cpp"
 
 
 def test_figures_count_an_operator_when_all_its_cases_do() -> None:

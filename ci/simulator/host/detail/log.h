@@ -19,10 +19,11 @@
 #define DLOG_TYPE_DEBUG 0x0
 #define DLOG_TYPE_RUN 0x1
 #define RUN_LOG_MASK 0x01000000
+#define DEBUG_LOG_MASK 0x00010000
 #define MSG_LENGTH 1024
 #endif
 
-enum AscendOptLogModule { SLOG = 0, IDEDD = 1, FE = 8, GE = 45, OP = 63, TEFUSION = 37 };
+enum AscendOptLogModule { SLOG = 0, IDEDD = 1, FE = 8, GE = 45, OP = 63, TEFUSION = 37, ASCENDCKERNEL = 70 };
 
 extern "C" {
 int AlogCheckDebugLevel(uint32_t module, int level);

@@ -4,6 +4,10 @@
 #include "detail/platform.h"
 #include "detail/tiling_data.h"
 
+#ifdef ASCENDOPT_ASC_TILING
+#include "detail/asc_tiling.h"
+#else
+
 namespace optiling {
 BEGIN_TILING_DATA_DEF(TCubeTiling)
 TILING_DATA_FIELD_DEF(int32_t, usedCoreNum)
@@ -241,3 +245,4 @@ int32_t MatmulGetTmpBufSize(optiling::TCubeTiling& tiling,
                             matmul_tiling::SysTilingTempBufSize& sizes);
 int32_t MultiCoreMatmulGetTmpBufSize(optiling::TCubeTiling& tiling,
                                      matmul_tiling::SysTilingTempBufSize& sizes);
+#endif  // ASCENDOPT_ASC_TILING

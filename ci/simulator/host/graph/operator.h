@@ -1,7 +1,7 @@
 // ge::Operator as host sources name it in signatures of check functions.
 #pragma once
 
-#include "detail/library_tiling.h"
+#include "detail/ge_shape.h"
 #include "detail/op_impl.h"
 
 namespace ge {

@@ -1,4 +1,5 @@
 // Dtypes, formats, status codes, strings.
 #pragma once
 
+#include "detail/ge_shape.h"
 #include "detail/types.h"

@@ -1,0 +1,3 @@
+namespace AscendC {
+int logInstance = 0;
+}  // namespace AscendC
