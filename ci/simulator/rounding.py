@@ -54,6 +54,19 @@ def to_integer(x: Array, low: int, high: int, dtype: npt.DTypeLike) -> Array:
     return result.astype(dtype)
 
 
+def low_bits(x: Array, low: int, high: int, dtype: npt.DTypeLike) -> Array:
+    """Integral values to integers: what is out of range keeps the low bits of its 64; NaN, infinity
+    and what 64 bits do not hold become 0."""
+    span = high - low + 1
+    result = np.zeros(x.shape, dtype=object)
+    for i, value in enumerate(x.tolist()):
+        if low <= value <= high:
+            result[i] = int(value)
+        elif abs(value) < 2.0**63:
+            result[i] = (int(value) - low) % span + low
+    return result.astype(dtype)
+
+
 def _choose(
     exact: Array,
     low: Array,

@@ -17,11 +17,13 @@ from ci.simulator.vector_rows.element import (
     FLOATS,
     NUMBERS,
     NUMPY_TYPES,
+    SATURATE_INTEGER,
     Array,
     Form,
     Instruction,
     Meaning,
     arithmetic,
+    clipped,
     relu,
     then_relu,
 )
@@ -97,6 +99,12 @@ def _shift_right(dtype: str) -> Meaning:
     return meaning
 
 
+def _saturating(operation: Callable[..., Array], dtype: str) -> dict[int, Meaning]:
+    if dtype in FLOATS or operation not in (np.add, np.subtract, np.multiply):
+        return {}
+    return {SATURATE_INTEGER: clipped(operation)(dtype)}
+
+
 def _two_sources() -> Iterator[Instruction]:
     rows: list[tuple[str, tuple[str, ...], Callable[..., Array], str]] = [
         ("vadd", NUMBERS, np.add, "src0 + src1"),
@@ -111,13 +119,16 @@ def _two_sources() -> Iterator[Instruction]:
     for mnemonic, dtypes, operation, formula in rows:
         for dtype in dtypes:
             yield Instruction(
-                mnemonic, Form.BINARY, dtype, dtype, arithmetic(operation)(dtype), formula
-            )
+                mnemonic, Form.BINARY, dtype, dtype, arithmetic(operation)(dtype), formula,
+                modes=_saturating(operation, dtype),
+            )  # fmt: skip
     for mnemonic, operation, sign in (("vaddrelu", np.add, "+"), ("vsubrelu", np.subtract, "-")):
         for dtype in ("half", "float", "int16_t"):
+            integer = dtype == "int16_t"
             yield Instruction(
                 mnemonic, Form.BINARY, dtype, dtype,
                 then_relu(arithmetic(operation), dtype), f"max(src0 {sign} src1, 0)",
+                modes={SATURATE_INTEGER: then_relu(clipped(operation), dtype)} if integer else {},
             )  # fmt: skip
 
 
@@ -185,8 +196,9 @@ def _with_scalar() -> Iterator[Instruction]:
     for mnemonic, dtypes, operation, formula in rows:
         for dtype in dtypes:
             yield Instruction(
-                mnemonic, Form.SCALAR, dtype, dtype, arithmetic(operation)(dtype), formula
-            )
+                mnemonic, Form.SCALAR, dtype, dtype, arithmetic(operation)(dtype), formula,
+                modes=_saturating(operation, dtype),
+            )  # fmt: skip
     for dtype in ("uint16_t", "int16_t", "uint32_t", "int32_t"):
         yield Instruction(
             "vshl", Form.SHIFT, dtype, dtype, _shift_left(dtype),

@@ -11,6 +11,7 @@ from ci.simulator import rounding
 from ci.simulator.rounding import Round
 from ci.simulator.vector_rows.element import (
     NUMPY_TYPES,
+    TRUNCATE_CAST,
     Array,
     Form,
     Instruction,
@@ -20,12 +21,15 @@ from ci.simulator.vector_rows.element import (
 )
 
 
-def _to_integer(dst: str, src: str, mode: Round) -> Meaning:
+def _to_integer(dst: str, src: str, mode: Round, keep_low_bits: bool = False) -> Meaning:
     low, high = (-8, 7) if dst == "int4b_t" else _limits(dst)
 
     def meaning(x: Array) -> Array:
         wide = rounding.from_bfloat16(x) if src == "bfloat16_t" else x.astype(np.float32)
-        return rounding.to_integer(rounding.integral(wide, mode), low, high, NUMPY_TYPES[dst])
+        whole = rounding.integral(wide, mode)
+        if keep_low_bits:
+            return rounding.low_bits(whole, low, high, NUMPY_TYPES[dst])
+        return rounding.to_integer(whole, low, high, NUMPY_TYPES[dst])
 
     return meaning
 
@@ -48,8 +52,16 @@ _ROUNDING_MODES = (Round.EVEN, Round.FLOOR, Round.CEILING, Round.AWAY, Round.ZER
 
 
 def _conversions() -> Iterator[Instruction]:
-    def row(name: str, dst: str, src: str, meaning: Meaning, formula: str) -> Instruction:
-        return Instruction(f"vconv_{name}", Form.UNARY, dst, src, meaning, formula)
+    def row(
+        name: str,
+        dst: str,
+        src: str,
+        meaning: Meaning,
+        formula: str,
+        low_bits: Meaning | None = None,
+    ) -> Instruction:
+        modes = {} if low_bits is None else {TRUNCATE_CAST: low_bits}
+        return Instruction(f"vconv_{name}", Form.UNARY, dst, src, meaning, formula, modes=modes)
 
     for mode in _ROUNDING_MODES:
         words = f"rounded: {mode.name.lower()}"
@@ -65,9 +77,11 @@ def _conversions() -> Iterator[Instruction]:
             ("f162s4", "int4b_t", "half"),
         ):
             meaning = _to_integer(dst, src, mode)
-            yield row(pair + mode.value, dst, src, meaning, f"{words}; saturates, NaN gives 0")
+            low_bits = _to_integer(dst, src, mode, keep_low_bits=True)
+            formula = f"{words}; saturates, NaN gives 0"
+            yield row(pair + mode.value, dst, src, meaning, formula, low_bits)
             if mode is Round.EVEN and pair in ("f162s8", "f162u8", "f162s4"):
-                yield row(pair, dst, src, meaning, f"{words}; saturates, NaN gives 0")
+                yield row(pair, dst, src, meaning, formula, low_bits)
         yield row(
             f"f322f32{mode.value}", "float", "float", partial(rounding.integral, mode=mode),
             f"to a whole number, {words}",
@@ -98,8 +112,8 @@ def _conversions() -> Iterator[Instruction]:
         ("s322s64", "int64_t", "int32_t"),
     ):
         yield row(pair, dst, src, _exact(dst), "exact")
-    yield row("s322s16", "int16_t", "int32_t", _clip("int16_t"), "saturates")
-    yield row("s642s32", "int32_t", "int64_t", _clip("int32_t"), "saturates")
+    for pair, dst, src in (("s322s16", "int16_t", "int32_t"), ("s642s32", "int32_t", "int64_t")):
+        yield row(pair, dst, src, _clip(dst), "saturates", _exact(dst))
 
 
 def _fused_conversions() -> Iterator[Instruction]:
@@ -113,23 +127,28 @@ def _fused_conversions() -> Iterator[Instruction]:
             ("s162s8", "int8_t", "int16_t"),
         ):
             result = then_relu(arithmetic(operation), src)
+            low_bits = {TRUNCATE_CAST: _composed(result, _converted(dst, src, True))}
             yield Instruction(
                 f"{mnemonic}_{pair}", Form.BINARY_HALF, dst, src,
                 _composed(result, _converted(dst, src)),
                 f"max(src0 {sign} src1, 0), converted to nearest even",
+                modes={} if dst == "half" else low_bits,
             )  # fmt: skip
     for pair, dst in (("f162s8", "int8_t"), ("f162u8", "uint8_t")):
+        product = arithmetic(np.multiply)("half")
         yield Instruction(
             f"vmulconv_{pair}", Form.BINARY, dst, "half",
-            _composed(arithmetic(np.multiply)("half"), _converted(dst, "half")),
-            "src0 * src1, converted to nearest even",
+            _composed(product, _converted(dst, "half")), "src0 * src1, converted to nearest even",
+            modes={TRUNCATE_CAST: _composed(product, _converted(dst, "half", True))},
         )  # fmt: skip
 
 
-def _converted(dst: str, src: str) -> Meaning:
+def _converted(dst: str, src: str, keep_low_bits: bool = False) -> Meaning:
     if dst == "half":
         return partial(rounding.to_half, mode=Round.EVEN)
-    return _clip(dst) if src == "int16_t" else _to_integer(dst, src, Round.EVEN)
+    if src == "int16_t":
+        return _exact(dst) if keep_low_bits else _clip(dst)
+    return _to_integer(dst, src, Round.EVEN, keep_low_bits)
 
 
 def _composed(first: Meaning, second: Meaning) -> Meaning:

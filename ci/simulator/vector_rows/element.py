@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -29,6 +29,13 @@ NUMPY_TYPES: dict[str, type[np.generic]] = {
     "int4b_t": np.int8,
 }
 """Element types by their C++ name. bfloat16 appears as its bits, 4-bit integers unpacked."""
+
+KEEP_INFINITY = 48
+"""Bit of CTRL: cleared, half and bfloat16 results saturate and NaN becomes 0."""
+SATURATE_INTEGER = 53
+"""Bit of CTRL: set, sums, differences and products of integers saturate instead of wrapping."""
+TRUNCATE_CAST = 59
+"""Bit of CTRL: set, conversions to integers keep the low bits instead of saturating."""
 
 FLOATS = ("half", "float")
 NUMBERS = ("half", "float", "int16_t", "int32_t")
@@ -69,6 +76,15 @@ class Instruction:
     reads_dst: bool = False
     ulps: int = 0
     """Units in the last place by which the machine may differ (libm, fused rounding)."""
+    modes: Mapping[int, Meaning] = field(default_factory=dict)
+    """What it means instead while a bit of CTRL is set."""
+
+    def under(self, control: int) -> Meaning:
+        """The meaning with this content of CTRL."""
+        chosen = next((m for bit, m in self.modes.items() if control >> bit & 1), self.meaning)
+        if control >> KEEP_INFINITY & 1 or self.dst not in ("half", "bfloat16_t"):
+            return chosen
+        return lambda *operands: _finite(chosen(*operands), self.dst)
 
     @property
     def assumption(self) -> str:
@@ -96,6 +112,30 @@ def arithmetic(operation: Callable[..., Array]) -> Callable[[str], Meaning]:
         return meaning
 
     return make
+
+
+def clipped(operation: Callable[..., Array]) -> Callable[[str], Meaning]:
+    """`operation` on integers, saturated."""
+
+    def make(dtype: str) -> Meaning:
+        info = np.iinfo(np.dtype(NUMPY_TYPES[dtype]))
+
+        def meaning(*operands: Any) -> Array:
+            result = operation(*(np.asarray(x).astype(np.int64) for x in operands))
+            return np.clip(result, info.min, info.max).astype(NUMPY_TYPES[dtype])
+
+        return meaning
+
+    return make
+
+
+def _finite(values: Array, dtype: str) -> Array:
+    """Infinities replaced by the largest finite values, NaN by 0; in the type's bits."""
+    infinity = 0x7C00 if dtype == "half" else 0x7F80
+    bits = values.view(np.uint16)
+    magnitude = bits & 0x7FFF
+    kept = np.where(magnitude == infinity, bits - 1, bits)
+    return np.where(magnitude > infinity, 0, kept).astype(np.uint16).view(values.dtype)
 
 
 def relu(x: Array) -> Array:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ci.simulator.vector_rows.element import KEEP_INFINITY, SATURATE_INTEGER, TRUNCATE_CAST
 from ci.simulator.vector_table import INSTRUCTIONS, NUMPY_TYPES, Form, Instruction
 from tests.ci.simulator.vector_unit import FULL, WINDOW, Outcome, State, VectorUnit, addresses
 
@@ -63,6 +64,7 @@ class Walk:
     seed: int
     distance: int
     rounds: bool
+    control: int
 
 
 MASKS = st.one_of(
@@ -81,6 +83,9 @@ WALKS = st.builds(
     seed=st.integers(0, 2**32 - 1),
     distance=st.integers(0, 16),
     rounds=st.booleans(),
+    control=st.sets(st.sampled_from([KEEP_INFINITY, SATURATE_INTEGER, TRUNCATE_CAST])).map(
+        lambda bits: sum(1 << bit for bit in bits)
+    ),
 )
 
 
@@ -168,7 +173,7 @@ def expected(row: Instruction, walk: Walk, state: State, dst: int, scalar: float
             operands.append(walk.distance)
         if row.form is Form.SHIFT_ROUND:
             operands.append(walk.rounds)
-        write(ub, row.dst, to, lanes, row.meaning(*operands))
+        write(ub, row.dst, to, lanes, row.under(state.control)(*operands))
     return ub
 
 
@@ -221,7 +226,10 @@ def test_a_row_computes_its_meaning(unit: VectorUnit, row: Instruction, walk: Wa
     ub = np.frombuffer(b"".join(parts.values()), dtype=np.uint8).copy()
     assert len(ub) == WINDOW
     scalar = float(draw_lanes(row.src, 1, random)[0]) if row.form is Form.SCALAR else 0.0
-    state = State(ub, low=walk.mask & FULL, high=walk.mask >> 64, counter=walk.counter is not None)
+    state = State(
+        ub, low=walk.mask & FULL, high=walk.mask >> 64, counter=walk.counter is not None,
+        control=walk.control,
+    )  # fmt: skip
     if walk.counter is not None:
         state.low = walk.counter
     outcome = run(unit, row, walk, state, dst, scalar)

@@ -1,0 +1,1 @@
+"""The rows of the table of copies and cube instructions, one module a family."""
