@@ -129,6 +129,26 @@ def stream_us(constants: Mapping[str, float], row: Row) -> float:
     return bytes_ / memory
 
 
+COUNTED: Final = {
+    "bursts_from_l2": ("mte2.l1_burst_cycles",),
+    "bursts_from_memory": ("mte2.l1_burst_cycles", "mte2.l1_burst_memory_cycles"),
+    "blocks_tiling_fixed": ("matmul.scalar_cycles",),
+    "blocks_tiling_read": ("matmul.scalar_cycles", "matmul.tiling_cycles"),
+    "blocks_copied_alone": (
+        "matmul.scalar_cycles",
+        "matmul.tiling_cycles",
+        "matmul.single_copy_cycles",
+    ),
+}
+"""Kinds of rows of cube.csv, and what each of the counted adds up from."""
+
+
+def counted_us(constants: Mapping[str, float], row: Row) -> float:
+    """Microseconds of so many bursts into L1, or of the Matmul API's code for base blocks."""
+    cycles = sum(constants[name] for name in COUNTED[row["kind"]])
+    return float(row["count"]) * cycles / float(row["mhz"])
+
+
 def launch_us(constants: Mapping[str, float], row: Row) -> float:
     """Microseconds that a task takes beyond its cores."""
     more = float(row["ai_cores"]) - 1
@@ -154,6 +174,7 @@ def groups(device: Device) -> list[Group]:
     copies = [row for row in read_rows(MEASUREMENTS / "copies.csv") if row["use"] == "fit"]
     streams = read_rows(MEASUREMENTS / "streams.csv")
     launches = read_rows(MEASUREMENTS / "launches.csv")
+    cube = read_rows(MEASUREMENTS / "cube.csv")
 
     def port(name: str) -> tuple[dict[str, str], ...]:
         return tuple(row for row in copies if row["port"] == name)
@@ -177,6 +198,8 @@ def groups(device: Device) -> list[Group]:
             stream_us,
         ),
         _group("reads past L2, µs", ("l2.bypass_least_bytes",), kind(past), "us", stream_us),
+        _counted("bursts into L1, µs", cube, "bursts"),
+        _counted("the Matmul API's code, µs", cube, "blocks"),
         _group(
             "task beyond its cores, µs", ("launch.base_us", "launch.us_per_core"),
             _differences(launches, "task_us", "core_us"), "difference", launch_us,
@@ -190,6 +213,12 @@ def groups(device: Device) -> list[Group]:
             _differences(launches, "core_us", "copy_us"), "difference", first_copy_us,
         ),
     ]  # fmt: skip
+
+
+def _counted(title: str, rows: Sequence[Row], stem: str) -> Group:
+    chosen = tuple(dict(row) for row in rows if row["kind"].startswith(stem))
+    names = dict.fromkeys(name for row in chosen for name in COUNTED[row["kind"]])
+    return _group(title, tuple(names), chosen, "us", counted_us)
 
 
 def _group(

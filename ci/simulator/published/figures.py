@@ -85,6 +85,11 @@ def load_pairs(path: Path = MEASUREMENTS / "pairs.csv") -> list[Pair]:
     return found
 
 
+def load_remarks(path: Path = MEASUREMENTS / "remarks.csv") -> dict[tuple[str, str], str]:
+    """Why a pipe of a family is known to be off, by family and pipe."""
+    return {(row["family"], row["pipe"]): row["remark"] for row in read_rows(path)}
+
+
 def rebuilt_families() -> list[str]:
     """Families of which there is an operator of ours."""
     return sorted(path.name for path in SOURCES.iterdir() if (path / "op_kernel").is_dir())

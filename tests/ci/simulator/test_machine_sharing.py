@@ -119,3 +119,57 @@ def test_each_core_takes_its_start_once(bench: MachineBench) -> None:
     plain = [bench.run(body, block_dim=n).cycles for n in (1, 120)]
     slow = [bench.run(body, block_dim=n, constants=start).cycles for n in (1, 120)]
     assert [b - a for a, b in zip(plain, slow, strict=True)] == pytest.approx([5000, 5000])
+
+
+def test_the_start_grows_with_the_ai_cores_that_fetch_the_code(bench: MachineBench) -> None:
+    body = "static void kernel(u8**) { dav_scalar(1000); }"
+    fetch = {"launch.fetch_cycles_per_core": 100.0}
+
+    def start(blocks: int, cores: tuple[int, int]) -> float:
+        with_, without = (
+            bench.run(
+                body, block_dim=blocks, device="910B1", cores=cores, constants=one, cube_body=cube
+            ).cycles
+            for one in (fetch, {})
+        )
+        return with_ - without
+
+    cube = None
+    # Two vector cores are an AI core; more blocks than cores start no core anew.
+    assert [start(n, (0, 1)) for n in (1, 2, 3, 48, 96)] == pytest.approx(
+        [100, 100, 200, 2400, 2400]
+    )
+    assert start(24, (1, 0)) == pytest.approx(2400)
+    cube = "static void kernel(u8**) {}"
+    assert start(10, (1, 2)) == pytest.approx(2000)  # the code of both kinds of cores
+
+
+def test_a_short_burst_past_l2_keeps_its_port_longer(bench: MachineBench) -> None:
+    def read(length: int, hint: str) -> float:
+        body = f"static void kernel(u8** a) {{ {hint} copy_gm_to_ubuf(ub<u8>(0), a[0], 0, 64, " + (
+            f"{length} / 32, {2048 - length} / 32, 0); }}"
+        )
+        # a memory that no burst has to wait for
+        fast = {"l2.warm": 1.0, "hbm.extra_latency": 0.0, "gm.burst_cycles": 40.0}
+        done = bench.run(body, [np.zeros(1 << 17, np.uint8)], device="910B1", constants=fast)
+        assert done.outcome == "ok", done.report
+        return done.cycles
+
+    longer = {n: read(n, "dav_bypass_l2();") - read(n, "") for n in (128, 160, 256)}
+    assert longer == pytest.approx({128: 64 * 20, 160: 64 * 8, 256: 0}, abs=6)
+
+
+def test_a_burst_into_l1_takes_longer_from_the_memory(bench: MachineBench) -> None:
+    body = """static void kernel(u8** a) {
+        copy_gm_to_cbuf((__cbuf__ u8*)0, a[0], 0, 256, 4, 60, 0, PAD_NONE);
+    }"""
+    data = [np.zeros(1 << 20, np.uint8)]
+    cycles = [
+        bench.run(body, data, device="910B1", cores=(1, 0), constants={"l2.warm": warm}).cycles
+        for warm in (0.0, 1.0)
+    ]
+    device = load_device("910B1")
+    bursts = 256 * device.number("mte2.l1_burst_memory_cycles")
+    assert cycles[0] - cycles[1] == pytest.approx(
+        bursts + device.number("hbm.extra_latency"), rel=0.1
+    )

@@ -54,6 +54,13 @@ def test_a_pipe_off_by_more_than_a_quarter_is_named_and_an_idle_one_is_not_judge
     assert [s for s in misses([found]) if "MTE3 is +30% off" in s]
 
 
+def test_a_miss_whose_reason_is_known_says_it() -> None:
+    found = judge("f", [run("a", 100, 100, SCALAR=(7, 3))], [])
+    known = found.model_copy(update={"family": "bank_conflict_nd2nz"})
+    assert misses([found])[0].endswith("(3.0 for 7.0 µs).")
+    assert "instruction cache" in misses([known])[0]
+
+
 def test_rank_correlation_takes_times_within_one_percent_as_ties() -> None:
     assert rank_correlation([2389, 2390, 3584, 4167], [88, 88, 120, 152]) == 1.0
     assert rank_correlation([1, 2, 3], [3, 2, 1]) == -1.0

@@ -1,0 +1,81 @@
+"""The steps by which Huawei's Matmul example becomes faster, on a smaller product."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.ci.simulator.machine_bench import Launch, MachineBench
+
+BODY = """
+#include "intrinsics_matmul.h"
+static void kernel(u8** p) {
+    DavMatmul product;
+    const int cores_m = CORES_M, cores_n = CORES_N;
+    const int block = (int)get_block_idx();
+    product.a = p[0];
+    product.b = p[1];
+    product.c = p[2];
+    product.b_turned = true;
+    product.m = M;
+    product.n = N;
+    product.k = product.a_stride = product.b_stride = K;
+    product.c_stride = N;
+    product.count_m = M / cores_m;
+    product.count_n = N / cores_n;
+    product.first_m = block % cores_m * product.count_m;
+    product.first_n = block / cores_m * product.count_n;
+    product.base_k = 64;
+    product.depth_a = product.depth_b = 1;
+    TILING
+    dav_matmul(product);
+}
+"""
+BASE = "product.base_m = 128; product.base_n = 256;"
+STEPS = f"{BASE} product.large_steps = true; product.step_ka = product.step_kb = 2;"
+DEEP = (
+    f"{BASE} product.large_steps = true; product.step_ka = 8; product.step_kb = 4;"
+    "product.depth_a = 16; product.depth_b = 8;"
+)
+
+
+def run(bench: MachineBench, tiling: str, cores_m: int = 1, cores_n: int = 1) -> Launch:
+    """A product of 128 x 256 x 1024 on each core, its results verified."""
+    m, n, k = 128 * cores_m, 256 * cores_n, 1024
+    body = BODY.replace("TILING", tiling)
+    for name, value in (("CORES_M", cores_m), ("CORES_N", cores_n), ("M", m), ("N", n), ("K", k)):
+        body = body.replace(f"= {name};", f"= {value};").replace(f" {name},", f" {value},")
+        body = body.replace(f" {name} /", f" {value} /").replace(f"= {name} ", f"= {value} ")
+    draw = np.random.default_rng(5)
+    a, b = (draw.uniform(-1, 1, (rows, k)).astype(np.float16) for rows in (m, n))
+    done = bench.run(
+        body, [a, b], [np.zeros((m, n), np.float16)],
+        block_dim=cores_m * cores_n, device="910B1", cores=(1, 0),
+    )  # fmt: skip
+    assert done.outcome == "ok", done.report
+    right = a.astype(np.float32) @ b.astype(np.float32).T
+    assert np.allclose(done.outputs[0].astype(np.float32), right, atol=0.1)
+    return done
+
+
+def test_each_step_of_the_tiling_is_faster_as_published(bench: MachineBench) -> None:
+    small = run(bench, "product.base_m = product.base_n = 64;").cycles
+    large = run(bench, BASE).cycles
+    assert small > 2 * large  # published: 3.0 times
+    cycles = [run(bench, tiling, 4, 6).cycles for tiling in (BASE, STEPS, DEEP)]
+    assert cycles[0] < 1.3 * large  # 24 times the product in little more time
+    assert cycles[0] > 1.3 * cycles[1] > 1.3 * cycles[2]
+
+
+def test_the_api_s_own_code_costs_what_its_configuration_makes_of_it(bench: MachineBench) -> None:
+    def scalar(tiling: str) -> float:
+        return float(run(bench, tiling).report["busy_cycles"]["SCALAR"])
+
+    fixed = scalar(DEEP + "product.fixed_tiling = true;")
+    assert fixed < scalar(DEEP) < scalar(BASE)
+
+
+def test_unit_flags_keep_the_results_and_the_fixpipe_waiting(bench: MachineBench) -> None:
+    def fixpipe(tiling: str) -> float:
+        return float(run(bench, tiling).report["busy_cycles"]["FIX"])
+
+    assert fixpipe(DEEP + "product.unit_flag = true;") > fixpipe(DEEP)
