@@ -147,6 +147,14 @@ def test_the_address_of_an_overloaded_function_can_be_taken(backend: SimulatorBa
     np.testing.assert_array_equal(run(backend, changed(after, use).files), 2 * run(backend, {}))
 
 
+def test_soft_synchronisation_is_a_meeting_of_the_cores(backend: SimulatorBackend) -> None:
+    everyone = with_statement("SoftSyncAllImpl<true>(nullptr, nullptr, 0);").files
+    np.testing.assert_array_equal(run(backend, everyone), run(backend, {}))
+    too_many = with_statement("SoftSyncAllImpl<true>(nullptr, nullptr, get_block_idx() + 2);")
+    with pytest.raises(TrialFailure, match="deadlock"):
+        run(backend, too_many.files)
+
+
 def test_measurements_name_the_headers(backend: SimulatorBackend, tmp_path: Path) -> None:
     own = SimulatorBackend().fingerprint()
     real = backend.fingerprint()

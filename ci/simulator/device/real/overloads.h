@@ -1,8 +1,9 @@
-// Behind the AscendC headers: an operator that passes the address of Muls and its kin has the
-// compiler choose between two templates of the same type. The device compiler takes the more
-// special one, which this compiler holds to be ambiguous; a function that is no template settles it.
+// Behind the AscendC headers: what this compiler or the machine wants otherwise.
 #pragma once
 
+// An operator that passes the address of Muls and its kin has the compiler choose between two
+// templates of the same type. The device compiler takes the more special one, which this compiler
+// holds to be ambiguous; a function that is no template settles it.
 #ifdef ASCENDC_MODULE_OPERATOR_VEC_BINARY_SCALAR_INTERFACE_H
 namespace AscendC {
 
@@ -23,5 +24,26 @@ ASCENDOPT_PLAIN_TYPES(Mins)
 #undef ASCENDOPT_PLAIN_TYPES
 #undef ASCENDOPT_PLAIN
 
+}  // namespace AscendC
+#endif
+
+// The soft form of SyncAll has every core read the others' flags in global memory again and again.
+// The meeting is the machine's, the loop over the flags is what it costs.
+#if defined(ASCENDC_MODULE_OPERATOR_SYNC_IMPL_H) && __NPU_ARCH__ == 2201
+namespace AscendC {
+#define ASCENDOPT_SOFT_SYNC(all_kinds)                                                     \
+    template <>                                                                            \
+    __aicore__ inline void SoftSyncAllImpl<all_kinds>(__gm__ int32_t*, __ubuf__ int32_t*,  \
+                                                      const int usedCores) {               \
+        if ASCEND_IS_AIC return;                                                           \
+        const int64_t all = get_block_num() * get_subblockdim();                           \
+        const int64_t cores = usedCores > 0 ? usedCores : all;                             \
+        dav_scalar(uint32_t(4 * cores));                                                   \
+        pipe_barrier(PIPE_ALL);                                                            \
+        dav_sync_first(int32_t(cores));                                                    \
+    }
+ASCENDOPT_SOFT_SYNC(true)
+ASCENDOPT_SOFT_SYNC(false)
+#undef ASCENDOPT_SOFT_SYNC
 }  // namespace AscendC
 #endif

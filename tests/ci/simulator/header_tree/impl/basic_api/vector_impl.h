@@ -120,4 +120,12 @@ MINIATURE_SCALAR(Maxs, vmaxs)
 MINIATURE_SCALAR(Mins, vmins)
 #undef MINIATURE_SCALAR
 
+// Soft synchronisation: a real tree polls global memory, which no single core's turn can end.
+#define ASCENDC_MODULE_OPERATOR_SYNC_IMPL_H
+template <bool isAIVOnly = true>
+__aicore__ inline void SoftSyncAllImpl(__gm__ int32_t* flags, __ubuf__ int32_t*, const int usedCores)
+{
+    while (flags[0] < usedCores) dsb(0);
+}
+
 }  // namespace AscendC
