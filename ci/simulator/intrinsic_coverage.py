@@ -22,6 +22,7 @@ from ci.errors import InputError
 from ci.simulator.compiler import COMPILER
 from ci.simulator.door import FrontDoor, open_door
 from ci.simulator.door.base import MACHINE
+from ci.simulator.signature_coverage import Signatures, signatures
 from ci.simulator.source_tree import lay
 from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS
 from ci.trial import Frozen
@@ -50,6 +51,9 @@ class Coverage(Frozen):
     headers: str = Field(description="The tree, by name and digest.")
     called: tuple[str, ...]
     lacking: tuple[str, ...] = Field(description="Called by the headers, not in the machine.")
+    signatures: Signatures | None = Field(
+        default=None, description="Their overloads, where the tree has the C API."
+    )
 
 
 def coverage(door: FrontDoor) -> Coverage:
@@ -63,7 +67,12 @@ def coverage(door: FrontDoor) -> Coverage:
         called |= now_called
         declared |= now_declared
     wanted = sorted(called - declared)
-    return Coverage(headers=door.name, called=tuple(wanted), lacking=tuple(undeclared(wanted)))
+    return Coverage(
+        headers=door.name,
+        called=tuple(wanted),
+        lacking=tuple(undeclared(wanted)),
+        signatures=signatures(door, wanted),
+    )
 
 
 def _preprocessed(door: FrontDoor, core_flags: Iterable[str]) -> str:
@@ -160,6 +169,10 @@ def main(asc_headers: str, as_json: bool) -> None:
     has = len(found.called) - len(found.lacking)
     click.echo(f"{found.headers}: {len(found.called)} instructions, the machine has {has}")
     click.echo(f"lacking: {' '.join(found.lacking) or 'none'}")
+    if found.signatures is not None:
+        have, lack = len(found.signatures.present), found.signatures.lacking
+        click.echo(f"{have + len(lack)} signatures in the C API, the machine has {have}")
+        click.echo("\n".join(("lacking:", *lack) if lack else ("lacking: none",)))
 
 
 if __name__ == "__main__":

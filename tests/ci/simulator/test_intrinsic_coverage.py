@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ci.simulator.door.device_path import real_headers
 from ci.simulator.intrinsic_coverage import _TOKEN, coverage, names
+from ci.simulator.signature_coverage import signatures
 
 TREE = Path(__file__).parent / "header_tree"
 
@@ -39,3 +40,20 @@ def test_declarations_of_every_kind_are_told_from_calls() -> None:
     called, declared = names(_TOKEN.findall(text))
     assert {"make", "take", "value", "call", "gap", "pick", "from", "size"} <= declared
     assert called - declared == {"vone", "vtwo", "vfive", "width"}
+
+
+def test_overloads_are_counted_where_the_tree_has_a_c_api(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    shutil.copytree(TREE, tree)
+    (tree / "include/c_api").mkdir()
+    (tree / "include/c_api/asc_simd.h").write_text(
+        "inline void one(half* p) { vabs(p, p, 1, 1, 1, 8, 8); vfaraway(p, 1); }\n"
+        "inline void two(float* p) { vabs(p, p, 1, 1, 1, 8, 8); vabs(p, 1); }\n"
+        "inline void three(float* p) { copy_gm_to_cbuf(p, p, 0, 1, 1, 0, 0, PAD_MODE9); }\n"
+    )
+    found = signatures(real_headers(tree), ("vabs", "vfaraway"))
+    assert found is not None
+    assert [s.split(",")[0] for s in found.present] == ["vabs(float*", "vabs(half*"]
+    assert {s.split("(")[0] for s in found.lacking} == {"vabs", "vfaraway"}
+    assert len(found.lacking) == 2
+    assert signatures(real_headers(TREE), ("vabs",)) is None
