@@ -40,6 +40,16 @@ class KernelVariant:
     """C++ text of the kernel's template arguments, where the tiling key stands for them."""
 
 
+LATER_DTYPES = {
+    "DT_COMPLEX32": 33,
+    "DT_HIFLOAT8": 34,
+    "DT_FLOAT8_E5M2": 35,
+    "DT_FLOAT8_E4M3FN": 36,
+}
+"""Numbers of dtypes that this chip does not compute with, and that kernels compare theirs to all the
+same: the preprocessor would take an unknown name for 0, which is float32."""
+
+
 _LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
 _KEY = r"TILING_KEY_IS\s*\(\s*[\w']+\s*\)"
 _KEY_TEST = re.compile(rf"\bif(\s*\(\s*{_KEY}(?:\s*\|\|\s*{_KEY})*\s*\))")
@@ -86,6 +96,7 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
     """Text of the unit; it includes the kernel source by its path below the build folder."""
     name, count = kernel_parameters(operator, entry_source)
     lines = variant_macros(operator, variant)
+    lines += [f"#define {m} {n}" for m, n in LATER_DTYPES.items() if m in entry_source]
     entry = f"kernel_entry_{name}"
     lines += [
         f"#define {name} {entry}",

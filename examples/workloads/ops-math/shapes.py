@@ -24,6 +24,11 @@ def amp_update_scale(
     return scale, tracker + 1
 
 
+def as_strided(x: Array, size: Array, stride: Array, offset: Array) -> Array:
+    places = np.indices([int(n) for n in size])
+    return x[int(offset[0]) + np.tensordot(stride, places, 1)]
+
+
 def chunk_cat(x: list[Array], dim: int, num_chunks: int) -> Array:
     return np.concatenate([part.reshape(num_chunks, -1) for part in x], axis=1)
 
@@ -91,6 +96,10 @@ def polar(radius: Array, angle: Array) -> Array:
     return (radius * np.exp(1j * angle.astype(np.float64))).astype(np.complex64)
 
 
+def range_of(start: Array, end: Array, step: Array) -> Array:
+    return np.arange(start[0], end[0], step[0])
+
+
 def real(x: Array, Tout: int) -> Array:
     return x.real
 
@@ -127,6 +136,10 @@ def select_v3(x: Array, y: Array, b: Array) -> Array:
     return np.where(b != 0, x, y)
 
 
+def sign_bits_unpack(bits: Array) -> Array:
+    return np.where(np.unpackbits(bits, bitorder="little"), 1, -1)
+
+
 def slice_v3(x: Array, begin: Array, size: Array) -> Array:
     return x[tuple(slice(int(b), int(b) + int(s)) for b, s in zip(begin, size, strict=True))]
 
@@ -148,3 +161,11 @@ def tile(x: Array, multiples: Array) -> Array:
 
 def transpose_v2(x: Array, perm: Array) -> Array:
     return np.transpose(x, [int(p) for p in perm])
+
+
+def unfold_grad(grad: Array, sizes: Array, dim: int, size: int, step: int) -> Array:
+    result = np.zeros([int(n) for n in sizes])
+    for part in range(grad.shape[dim]):
+        window = np.moveaxis(result, dim, -1)[..., part * step : part * step + size]
+        window += np.take(grad, part, dim)
+    return result

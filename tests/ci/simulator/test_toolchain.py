@@ -154,6 +154,15 @@ def test_the_unit_defines_what_the_operator_compiler_would(variant: KernelVarian
     assert "kernel_entry_scale_shift(a[0], a[1], AscendC::GetUserWorkspace(a[2]), a[3]);" in unit
 
 
+def test_dtypes_of_later_chips_are_told_from_float32_where_a_kernel_names_them(
+    variant: KernelVariant,
+) -> None:
+    text = OPERATOR.read(KERNEL)
+    asked = text + "#if ORIG_DTYPE_X == DT_HIFLOAT8\n#error taken for float32\n#endif\n"
+    assert "#define DT_HIFLOAT8 34" in translation_unit(OPERATOR, variant, asked)
+    assert "DT_HIFLOAT8" not in translation_unit(OPERATOR, variant, text)
+
+
 def test_a_template_kernel_is_instantiated(variant: KernelVariant) -> None:
     unit = translation_unit(
         OPERATOR, replace(variant, template_arguments=("half", "3")), OPERATOR.read(KERNEL)
