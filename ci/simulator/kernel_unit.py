@@ -46,8 +46,8 @@ LATER_DTYPES = {
     "DT_FLOAT8_E5M2": 35,
     "DT_FLOAT8_E4M3FN": 36,
 }
-"""Numbers of dtypes that this chip does not compute with, and that kernels compare theirs to all the
-same: the preprocessor would take an unknown name for 0, which is float32."""
+"""Numbers of dtypes that this chip does not compute with. Kernels compare theirs to them all the
+same, and the preprocessor would take an unknown name for 0, which is float32."""
 
 
 _LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)

@@ -33,6 +33,11 @@ def add_v2(x1: Array, x2: Array) -> Array:
     return x1 + x2
 
 
+def asin_grad(y: Array, dy: Array) -> Array:
+    y, dy = y.astype(np.float64), dy.astype(np.float64)
+    return dy / np.sqrt(1 - y * y)
+
+
 def asin_with_agent(x: Array) -> Array:
     return np.arcsin(x)
 

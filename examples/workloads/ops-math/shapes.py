@@ -29,6 +29,10 @@ def as_strided(x: Array, size: Array, stride: Array, offset: Array) -> Array:
     return x[int(offset[0]) + np.tensordot(stride, places, 1)]
 
 
+def cholesky(x: Array, upper: bool) -> Array:
+    return np.linalg.cholesky(x.astype(np.float64))
+
+
 def chunk_cat(x: list[Array], dim: int, num_chunks: int) -> Array:
     return np.concatenate([part.reshape(num_chunks, -1) for part in x], axis=1)
 
@@ -161,6 +165,10 @@ def tile(x: Array, multiples: Array) -> Array:
 
 def transpose_v2(x: Array, perm: Array) -> Array:
     return np.transpose(x, [int(p) for p in perm])
+
+
+def tril(x: Array, diagonal: int) -> Array:
+    return np.tril(x, diagonal)
 
 
 def unfold_grad(grad: Array, sizes: Array, dim: int, size: int, step: int) -> Array:
