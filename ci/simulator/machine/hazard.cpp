@@ -231,8 +231,13 @@ void Hazards::wait_for(int pipe, uint32_t record, const char* name) {
     // The fixpipe holds an instruction that waits for unit flags: its pipe counts as busy.
     wait.drain = pipe_ == FIX && unit_flag_;
     append(wait, site_);
-    uint32_t& seen = current->clocks[pipe_].seen[pipe];
+    Clock& mine = current->clocks[pipe_];
+    uint32_t& seen = mine.seen[pipe];
     seen = std::max(seen, pipe == pipe_ ? current->last[pipe] : record);
+    // What the other pipe waited for before its latest record is complete with that record.
+    if (pipe == pipe_ || record != current->last[pipe]) return;
+    for (int other = 0; other < PIPES; ++other)
+        mine.seen[other] = std::max(mine.seen[other], current->clocks[pipe].seen[other]);
 }
 
 void Hazards::settle() {

@@ -290,3 +290,37 @@ def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(bench: MachineBe
         cube_body=answers.replace("WAIT", ""),
     )
     assert "deadlock" in eager.report["message"]
+
+
+def test_a_signal_behind_unit_flags_covers_what_the_product_read(bench: MachineBench) -> None:
+    """The fixpipe waits for the product by unit flags, and so for the copies before it."""
+    multiplies = """static void kernel(u8** a) {
+        copy_gm_to_cbuf((void*)0, a[1], 0, 1, 16, 0, 0, PAD_NONE);
+        set_flag(PIPE_MTE2, PIPE_MTE1, 0);
+        wait_flag(PIPE_MTE2, PIPE_MTE1, 0);
+        load_cbuf_to_ca((half*)0, (half*)0, 0, 1, 0, 0, 0, false, inc);
+        create_cb_matrix((half*)0, 1 | 1 << 16, (half)1);
+        set_flag(PIPE_MTE1, PIPE_M, 0);
+        wait_flag(PIPE_MTE1, PIPE_M, 0);
+        mad((float*)0, (half*)0, (half*)0, 16, 16, 16, 3, false, false, true);
+        copy_matrix_cc_to_gm((float*)a[0], (float*)0, 0, 16, 16, 16, 16, 3, NoQuant, 0, false,
+                             true);
+        ffts_cross_core_sync(PIPE, 1 | 2 << 4 | 3 << 8);
+    }\n"""
+    overwrites = """static void kernel(u8** a) {
+        wait_flag_dev(3);
+        int* x = (int*)ub<int>(0);
+        set_vector_mask(0, 0xff);
+        vector_dup(x, 7, 1, 1, 1, 8, 8);
+        set_flag(PIPE_V, PIPE_MTE3, 0);
+        wait_flag(PIPE_V, PIPE_MTE3, 0);
+        copy_ubuf_to_gm(a[1], x, 0, 1, 1, 0, 0);
+    }\n"""
+
+    def through(pipe: str) -> str:
+        product = [np.zeros((16, 16), np.float32)]
+        cube = multiplies.replace("(PIPE,", f"({pipe},")
+        return bench.run(overwrites, outputs=product, cores=(1, 1), cube_body=cube).outcome
+
+    assert through("PIPE_FIX") == "ok"
+    assert through("PIPE_MTE3") == "race"
