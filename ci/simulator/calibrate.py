@@ -91,7 +91,9 @@ def calibrate(name: str) -> Calibration:
     return Calibration(
         device=name,
         groups=tuple(fit(group, device) for group in groups(device)),
-        held_out=tuple(_held_out_copies(device) + _held_out_vector(device)),
+        held_out=tuple(
+            _held_out_copies(device) + _held_out_start(device) + _held_out_vector(device)
+        ),
     )
 
 
@@ -306,6 +308,17 @@ def _result(row: Row, measured: float, predicted: float) -> RowResult:
 def _held_out_copies(device: Device) -> list[RowResult]:
     rows = [row for row in read_rows(MEASUREMENTS / "copies.csv") if row["use"] != "fit"]
     return [_result(row, float(row["cycles"]), copy_cycles(device.constants, row)) for row in rows]
+
+
+def _held_out_start(device: Device) -> list[RowResult]:
+    """Scalar time of launches whose kernels are not rebuilt here: no more than the start."""
+    rows = [row for row in read_rows(MEASUREMENTS / "launches.csv") if row["scalar_us"]]
+    start = device.number("launch.start_up_cycles")
+    return [
+        _result(row, float(row["scalar_us"]), start / float(row["mhz"]))
+        for row in rows
+        if not row["issued"]
+    ]
 
 
 def vector_constant(device: Device, instruction: str, dtype: str, what: str) -> float:

@@ -71,8 +71,7 @@ def page(families: Sequence[FamilyResult], missing: Sequence[Version], device: s
         " that do the same (`ci/simulator/published/src`, written from their descriptions). Every"
         " run's results were verified. [The machine model](machine-model.md) says which of these"
         " figures constants were taken from: most, so they show how far few constants go, not how"
-        " well kernels of another kind are foretold. bank_conflict_nd2nz gave none, data_copy_l1"
-        " only the time of a short burst and of the launch.",
+        " well kernels of another kind are foretold; bank_conflict_nd2nz alone gave none.",
         "",
         f"Device model: {device}.",
         "",
