@@ -9,7 +9,13 @@ from typing import Final
 from bot.report.page import replace_part
 from bot.report.text import code, plain
 from ci.bench.faults import KINDS
-from ci.bench.sanitizers import Mutant, SanitizerBench, Verdict, explanations
+from ci.bench.sanitizers import (
+    Explanation,
+    Mutant,
+    SanitizerBench,
+    Verdict,
+    explanations,
+)
 
 BEGIN: Final = "<!-- measured: written by `ascendopt bench sanitizers --markdown` -->"
 END: Final = "<!-- end of what is measured -->"
@@ -21,15 +27,17 @@ def tables(found: SanitizerBench) -> str:
     """The figures by fault and by finding, then every mutant that was not found with its reason."""
     missed = [m for m in found.mutants if m.verdict == "not found"]
     reasons = [(mutant, _reason(mutant)) for mutant in missed]
-    explained = sum(bool(why) for _, why in reasons)
+    harmless = sum(why is not None and not why.miss for _, why in reasons)
+    holes = sum(why is not None and why.miss for _, why in reasons)
     operators = len({m.operator for m in found.mutants})
     lines = [
         f"{found.built:,} mutants of {operators} operators were built: {found.count('found'):,}"
         f" found, {found.count('put back'):,} put back by automatic synchronisation,"
         f" {found.count('not reached'):,} in code that the workload does not run,"
         f" {found.count('not found'):,} not found. Of those that run and that nothing puts back,"
-        f" {found.share():.1%} are found. Of the others {explained:,} change nothing, as explained"
-        f" below, and {len(missed) - explained:,} are not explained.",
+        f" {found.share():.1%} are found. Of the {len(missed):,} others {harmless:,} change nothing"
+        f" on these workloads, as explained below, {holes:,} are real misses and"
+        f" {len(missed) - harmless - holes:,} are not explained.",
         "",
         "| fault | built | found | put back | not run | not found | share |",
         "|---|---:|---:|---:|---:|---:|---:|",
@@ -48,11 +56,11 @@ def tables(found: SanitizerBench) -> str:
         lines += ["", "| found as | mutants |", "|---|---:|"]
         lines += [f"| {name} | {n:,} |" for name, n in outcomes.most_common()]
     if reasons:
-        lines += ["", "| not found in | fault | statement | why it changes nothing |"]
+        lines += ["", "| not found in | fault | statement | why |"]
         lines.append("|---|---|---|---|")
         lines += [
             f"| {plain(m.operator)} | {m.fault} | {code(m.words, 80)} ({code(_place(m))}) "
-            f"| {why or 'not explained'} |"
+            f"| {_words(why)} |"
             for m, why in reasons
         ]
     if found.unusable:
@@ -70,5 +78,11 @@ def _place(mutant: Mutant) -> str:
     return f"{mutant.file.rpartition('/')[2]}:{mutant.line}"
 
 
-def _reason(mutant: Mutant) -> str:
-    return next((e.why for e in explanations() if e.explains(mutant)), "")
+def _reason(mutant: Mutant) -> Explanation | None:
+    return next((e for e in explanations() if e.explains(mutant)), None)
+
+
+def _words(why: Explanation | None) -> str:
+    if why is None:
+        return "not explained"
+    return f"**A real miss.** {why.why}" if why.miss else why.why

@@ -58,6 +58,7 @@ _WAITS: Final = {
     "CrossCoreWaitFlag": "CrossCoreSetFlag",
     "IBWait": "IBSet",
 }
+_NO_VECTOR: Final = ORDERING | {"DataCopy", "DataCopyPad"}
 _EVENT = re.compile(r"(HardEvent\s*::\s*)([A-Z0-9]+)_([A-Z0-9]+)\b")
 _QUEUE = re.compile(r"\bTQue(?:Bind)?\s*<\s*(?:QuePosition|TPosition)\s*::\s*(VECIN|VECOUT)\b")
 _SIGNAL_PIPE = re.compile(r"\bPIPE_(MTE3|FIX)\b")
@@ -134,6 +135,27 @@ def faults(text: str) -> Iterator[Fault]:
     for one in statements:
         if one.name == "InitBuffer" and len(one.call.arguments) > 1:
             yield _fault(source, "buffer too short", one, [_halved(source, one)])
+
+
+def with_vector_barriers(text: str) -> str:
+    """The source with what automatic synchronisation adds within the vector pipe written out.
+
+    A barrier of the vector pipe orders nothing else, so every other fault shows as it did.
+    """
+    source = Source(text)
+    edits = []
+    for one in _statements(source):
+        # Instructions of the API, and helpers that call some; a copy is none of the vector pipe.
+        named_like_one = re.match(r"[A-Z][A-Za-z0-9]*[a-z]", one.name) is not None
+        if isinstance(one.call, Method) or not named_like_one or one.name in _NO_VECTOR:
+            continue
+        words = source.text[one.begin : one.end]
+        edits.append(Edit(one.begin, one.end, f"{{ {words} AscendC::PipeBarrier<PIPE_V>(); }}"))
+    outermost: list[Edit] = []
+    for edit in sorted(edits, key=lambda e: (e.start, -e.end)):
+        if not outermost or edit.start >= outermost[-1].end:
+            outermost.append(edit)
+    return source.apply(outermost)
 
 
 def _statements(source: Source) -> list[_Statement]:

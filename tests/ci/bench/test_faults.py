@@ -1,4 +1,4 @@
-from ci.bench.faults import KINDS, Fault, faults
+from ci.bench.faults import KINDS, Fault, faults, with_vector_barriers
 
 KERNEL = """
 __aicore__ inline void Step() {
@@ -89,3 +89,13 @@ def test_a_probe_stops_the_kernel_at_the_place_and_changes_nothing_else() -> Non
         pairs = zip(KERNEL.splitlines(), fault.probe.splitlines(), strict=True)
         differing = [new.strip() for old, new in pairs if old != new]
         assert differing == ["::trap();"], fault
+
+
+def test_barriers_of_the_vector_pipe_are_written_out_and_nothing_else() -> None:
+    text = with_vector_barriers(KERNEL)
+    assert "{ Adds(yLocal, xLocal, 1, 8); AscendC::PipeBarrier<PIPE_V>(); }" in text
+    bare = text.replace("{ Adds(", "Adds(").replace("; AscendC::PipeBarrier<PIPE_V>(); }", ";")
+    assert bare == KERNEL
+    assert with_vector_barriers("void F() { GET_TILING_DATA(t, g); }") == (
+        "void F() { GET_TILING_DATA(t, g); }"
+    )

@@ -7,9 +7,11 @@ from ci.bench.sanitizers import (
     SanitizerBench,
     SanitizerBenchSettings,
     explanations,
+    longer,
     measure,
 )
 from ci.discovery import load_operator
+from ci.workload import TensorCase, WorkloadCase
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "sample_repository"
 
@@ -66,3 +68,22 @@ def test_an_explanation_is_of_one_statement_of_one_operator() -> None:
     for other in ({"operator": "sub"}, {"words": "SetFlag(0)"}, {"file": "op_kernel/sub.h"}):
         assert not said.explains(made("not found", 1, **other))
     assert all(one.why.endswith(".") for one in explanations())
+
+
+def test_a_longer_case_grows_what_goes_by_rows_and_leaves_the_rest() -> None:
+    case = WorkloadCase.model_validate(
+        {
+            "name": "rows",
+            "inputs": (
+                {"shape": (6, 8), "dtype": "float32"},
+                {"shape": (8,), "dtype": "float32"},
+                ({"shape": (6, 2), "dtype": "int32", "values": (0.0,) * 12},),
+            ),
+            "outputs": ({"shape": (6,), "dtype": "float32"}, {"shape": (1,), "dtype": "float32"}),
+        }
+    )
+    grown = longer(case)
+    first, bias, listed = grown.inputs
+    assert isinstance(first, TensorCase) and first.shape == (24, 8)
+    assert (bias, listed) == case.inputs[1:]
+    assert [t.shape for t in grown.outputs if isinstance(t, TensorCase)] == [(24,), (1,)]
