@@ -2,6 +2,7 @@
 //
 // Assumptions where the documentation is silent
 //   * vbrcb and vgatherb ignore the mask and counter mode: they move whole blocks.
+//   * vcopy in counter mode takes the count in every iteration, and as many iterations as it says.
 //   * vreducev2 in counter mode takes that many elements in every iteration (the documentation
 //     says so for this generation), walking past the eighth block with the same block stride.
 #include <algorithm>
@@ -79,6 +80,46 @@ void broadcast_blocks(T* dst, T* src, Step dst_step, uint32_t repeat, void* site
             std::memcpy(out + (size_t(r) * dst_step.repeat + b * dst_step.block) * BLOCK_BYTES,
                         block, BLOCK_BYTES);
         }
+    }
+}
+
+// Copy in counter mode: unlike anywhere else (the documentation says so), the mask is the count of
+// each iteration, which walks past the eighth block with the same block stride, and the repeat
+// field holds.
+void copy_counted(uint8_t* dst, const uint8_t* src, uint32_t size, const char* dtype,
+                  uint32_t repeat, Step to, Step from, void* site) {
+    const uint64_t bytes = (mask().low & 0xffffffffu) * size;
+    if (repeat == 0 || bytes == 0) return issue_vector("vcopy", dtype, 0, nullptr, 0, site);
+    const auto blocks = static_cast<uint32_t>((bytes + BLOCK_BYTES - 1) / BLOCK_BYTES);
+    std::vector<VectorOperand> operands;
+    for (uint32_t first = 0; first < blocks && first < UB_BYTES / BLOCK_BYTES; first += 8) {
+        for (const bool write : {true, false}) {
+            VectorOperand operand{};
+            const Step& step = write ? to : from;
+            operand.address = (write ? dst : src) + size_t(first) * step.block * BLOCK_BYTES;
+            operand.block_stride = step.block;
+            operand.repeat_stride = step.repeat;
+            operand.blocks = static_cast<uint8_t>(std::min(8u, blocks - first));
+            operand.write = write;
+            operands.push_back(operand);
+        }
+    }
+    // The blocks past the eighth take another cycle for every eight.
+    const float more = static_cast<float>(operands.size() / 2 - 1) * static_cast<float>(repeat);
+    issue_vector("vcopy", dtype, repeat, operands.data(), static_cast<int>(operands.size()), site,
+                 more);
+    uint8_t* const out = ub_address(dst);
+    const uint8_t* const in = ub_address(src);
+    std::vector<uint8_t> moved(size_t(blocks) * BLOCK_BYTES);
+    const auto each = [&](uint32_t r, const Step& step, auto visit) {
+        for (uint32_t b = 0; b < blocks; ++b)
+            visit((size_t(r) * step.repeat + size_t(b) * step.block) * BLOCK_BYTES,
+                  &moved[size_t(b) * BLOCK_BYTES],
+                  std::min<uint64_t>(BLOCK_BYTES, bytes - uint64_t(b) * BLOCK_BYTES));
+    };
+    for (uint32_t r = 0; r < repeat; ++r) {
+        each(r, from, [&](size_t at, uint8_t* kept, size_t n) { std::memcpy(kept, in + at, n); });
+        each(r, to, [&](size_t at, uint8_t* kept, size_t n) { std::memcpy(out + at, kept, n); });
     }
 }
 
@@ -258,6 +299,9 @@ Word<T> word_of(T value) {
 #define COPY(T)                                                                                   \
     void vcopy(T* dst, T* src, uint8_t repeat, uint16_t dst_block, uint16_t src_block,            \
                uint16_t dst_repeat, uint16_t src_repeat) {                                        \
+        if (mask().counter)                                                                       \
+            return copy_counted((uint8_t*)dst, (uint8_t*)src, sizeof(T), dtype_name<T>(), repeat, \
+                                {dst_block, dst_repeat}, {src_block, src_repeat}, DAV_SITE);      \
         elementwise(                                                                              \
             "vcopy", dtype_name<T>(), DAV_SITE, repeat,                                           \
             [](Word<T>* out, unsigned count, const Word<T>* in) {                                 \

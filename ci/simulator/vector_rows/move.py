@@ -44,6 +44,22 @@ def _fill_or_copy(dtype: str, copy: bool) -> Meaning:
     return meaning
 
 
+def _copy(dtype: str) -> Meaning:
+    """n is repeat, two block strides, two repeat strides; counter mode counts each iteration."""
+    masked = _fill_or_copy(dtype, copy=True)
+
+    def meaning(window: Window, n: Sequence[int]) -> None:
+        if not window.counter:
+            masked(window, n)
+            return
+        for r in range(n[0] if window.low else 0):
+            for lane, value in enumerate(window.lanes(dtype, A, window.low, r, n[2], n[4])):
+                block, inside = divmod(lane * _size(dtype), 32)
+                window.put(DST + (r * n[3] + block * n[1]) * 32 + inside, value)
+
+    return meaning
+
+
 def _broadcast(dtype: str) -> Meaning:
     def meaning(window: Window, n: Sequence[int]) -> None:
         size = _size(dtype)
@@ -168,7 +184,8 @@ def rows() -> Iterator[Whole]:
         yield Whole(
             "vcopy", dtype,
             f"vcopy({at(dtype, DST)}, {at(dtype, A)}, n[0], n[1], n[2], n[3], n[4]);", _WALK,
-            _fill_or_copy(dtype, copy=True), "the source in every active lane", values("float"),
+            _copy(dtype), "the source in every active lane; counter mode counts each iteration",
+            values("float"),
         )  # fmt: skip
         yield Whole(
             "vbrcb", dtype, f"vbrcb({at(dtype, DST)}, {at(dtype, A)}, n[1], n[2], n[0]);",
