@@ -131,6 +131,32 @@ def test_a_signal_tells_of_the_pipe_that_sends_it_only(
     assert done.outcome == outcome, done.report["message"]
 
 
+@pytest.mark.parametrize(("pipe", "outcome"), [("PIPE_MTE3", "ok"), ("PIPE_MTE2", "race")])
+def test_a_signal_covers_what_automatic_waits_lead_to(
+    bench: MachineBench, pipe: str, outcome: str
+) -> None:
+    text = """
+    static void kernel(u8** a) {
+        set_vector_mask(~0ull, ~0ull);
+        if (get_block_idx() == 0) {
+            copy_gm_to_ubuf(ub<float>(0), a[1], 0, 1, 8, 0, 0);
+            vadd(ub<float>(0x100), ub<float>(0), ub<float>(0), 1, 1, 1, 1, 8, 8, 8);
+            copy_ubuf_to_gm(a[2], ub<float>(0x100), 0, 1, 8, 0, 0);
+        }
+        ffts_cross_core_sync(PIPE, 1 | (0 << 4) | (3 << 8));
+        wait_flag_dev(3);
+        if (get_block_idx() == 1) {
+            vector_dup(ub<float>(0), 1.0f, 1, 1, 1, 8, 0);
+            copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 8, 0, 0);
+            copy_ubuf_to_gm(a[2], ub<float>(0), 0, 1, 8, 0, 0);
+        }
+    }
+    """.replace("PIPE,", f"{pipe},")
+    like = [np.zeros(64, np.float32)] * 2
+    done = bench.run(text, [WORDS], like, block_dim=2, auto_sync=True)
+    assert done.outcome == outcome, done.report["message"]
+
+
 OVERLAPPING = {
     "MTE3": """
         set_vector_mask(~0ull, ~0ull);
