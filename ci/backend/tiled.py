@@ -6,12 +6,13 @@ import re
 from abc import abstractmethod
 from functools import lru_cache
 from pathlib import Path
+from weakref import finalize
 
 from ci.backend.base import Build, Tensors
 from ci.columns import case_column, case_dtypes, output_dtypes
 from ci.errors import TrialFailure
 from ci.operator import Operator
-from ci.sandbox import run
+from ci.simulator.host_room import HostRooms
 from ci.simulator.host_tiling import HostProgram, OpDescription, TilingAnswer, platform_facts
 from ci.simulator.kernel_unit import KernelVariant, formats_of
 from ci.simulator.template_key import cpp_arguments, declared_kinds
@@ -26,6 +27,10 @@ MOST_BLOCKS = 65535
 
 MOST_WORKSPACE = 4 << 30
 """Largest workspace in bytes that a launch takes."""
+
+
+MOST_AHEAD = 4
+"""Sandboxes for tilings that are made while the host side is compiled."""
 
 
 class TiledBuild(Build):
@@ -45,8 +50,13 @@ class TiledBuild(Build):
         self.texts = texts
         self.auto_sync = operator.auto_sync if workload.auto_sync is None else workload.auto_sync
         self._initial = workload.initial
-        self._host = _host_program(toolchain.compile_host(operator, texts))
-        self._description = _describe(self._host.path, operator)
+        rooms = HostRooms()
+        finalize(self, rooms.close)
+        tilings = min(MOST_AHEAD, len(workload.cases))
+        program = toolchain.compile_host(operator, texts, lambda: rooms.make(tilings))
+        self._host = _host_program(program)
+        self._host.use(rooms)
+        self._description = _describe(program, operator)
 
     @abstractmethod
     def kernel(self, variant: KernelVariant) -> Path:
@@ -55,7 +65,7 @@ class TiledBuild(Build):
     def tile(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> TilingAnswer:
         """Run the host tiling. Raises TrialFailure(LAUNCH_ERROR)."""
         facts = platform_facts(dict(self.device.constants))
-        answer = self._host.tile(run, self.operator, case, facts, inputs, outputs)
+        answer = self._host.tile(self.operator, case, facts, inputs, outputs)
         for name, value, most in (
             ("block dim", answer.block_dim, MOST_BLOCKS),
             ("workspace size", sum(answer.workspace), MOST_WORKSPACE),
@@ -141,4 +151,4 @@ def _host_program(program: Path) -> HostProgram:
 @lru_cache(maxsize=256)
 def _describe(program: Path, operator: Operator) -> OpDescription:
     """What a host program says of itself."""
-    return _host_program(program).describe(run, operator)
+    return _host_program(program).describe(operator)

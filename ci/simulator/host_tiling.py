@@ -8,9 +8,10 @@ tiling parse and tiling for one case. `host/README.md` has the formats.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from pydantic import Field, ValidationError
@@ -19,11 +20,9 @@ from ci.backend.base import Array, Tensors
 from ci.columns import case_column
 from ci.dtypes import BY_NAME, DType
 from ci.errors import TrialFailure
-from ci.ledger import booked
 from ci.operator import AttrSpec, Operator
-from ci.sandbox import Completed, Limits
-from ci.scratch import scratch
 from ci.simulator.door.tiling_library import FLAG, TilingLibrary
+from ci.simulator.host_room import HostRooms
 from ci.simulator.tiling_layout import TilingStruct
 from ci.trial import Evidence, Frozen, Outcome
 from ci.workload import AttrValue, TensorCase, WorkloadCase
@@ -44,9 +43,6 @@ OWN_LIBRARY = ("library_tiling.cpp", "matmul_tiling.cpp")
 """Sources of the runtime that a tiling library of the user's stands for."""
 
 LOGGING = ("CheckLogLevel", "DlogRecord")
-
-LIMITS = Limits(seconds=20.0, memory_bytes=2 << 30, processes=1, file_bytes=64 << 20)
-"""Of one describe or tile: real tilings need milliseconds and megabytes."""
 
 # Values of inputs up to this size travel with a request, for tilings that read them.
 _MAX_VALUE_BYTES = 1 << 16
@@ -82,9 +78,6 @@ _DAV_C220 = {
     "soc.arch": "2201",
     "soc.aic_version": "AIC-C-220",
 }
-
-Run: TypeAlias = Callable[..., Completed]
-"""`ci.sandbox.run`, or one with its signature."""
 
 
 def prelude_text() -> str:
@@ -213,11 +206,16 @@ class HostProgram:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._rooms = HostRooms()
         self._answers: dict[str, TilingAnswer] = {}
 
-    def describe(self, run: Run, operator: Operator) -> OpDescription:
+    def use(self, rooms: HostRooms) -> None:
+        """Ask in these rooms, as far as they go; their maker closes what is left of them."""
+        self._rooms = rooms
+
+    def describe(self, operator: Operator) -> OpDescription:
         """Definitions and tiling layouts. Raises TrialFailure(LAUNCH_ERROR)."""
-        answer = self._ask(run, ["describe"], None)
+        answer = self._ask("describe")
         try:
             return _description(answer, operator)
         except (KeyError, TypeError, ValueError, ValidationError) as problem:
@@ -225,7 +223,6 @@ class HostProgram:
 
     def tile(
         self,
-        run: Run,
         operator: Operator,
         case: WorkloadCase,
         facts: Mapping[str, str],
@@ -241,7 +238,7 @@ class HostProgram:
         known = self._answers.get(request)
         if known is not None:
             return known  # another seed of a case, or another kernel, with the same tiling
-        answer = self._ask(run, ["tile"], request)
+        answer = self._ask("tile", request)
         log = [str(line) for line in answer.get("log", [])]
         if answer.get("status") != "ok":
             message = str(answer.get("message") or "The host tiling failed.")
@@ -261,22 +258,12 @@ class HostProgram:
         self._answers[request] = tiled
         return tiled
 
-    def _ask(self, run: Run, command: list[str], request: str | None) -> dict[str, Any]:
-        with scratch("tiling") as name:
-            folder = Path(name)
-            arguments = [str(self.path), *command]
-            if request is not None:
-                (folder / "request").write_text(request, encoding="utf-8")
-                arguments.append(str(folder / "request"))
-            answer = folder / "answer"
-            with booked("tiling"):
-                done = run(
-                    [*arguments, str(answer)],
-                    cwd=folder,
-                    readable=[self.path],
-                    writable=[folder],
-                    limits=LIMITS,
-                )
+    def _ask(self, command: str, request: str = "") -> dict[str, Any]:
+        with closing(self._rooms.take(command)) as room:
+            if request:
+                (room.folder / "request").write_text(request, encoding="utf-8")
+            done = room.run(self.path)
+            answer = room.folder / "answer"
             if not done.ok:
                 words = (done.stderr + done.stdout).decode("utf-8", errors="replace")
                 raise _failure(f"The host tiling {done.ending()}.", words[-4000:])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -244,9 +244,15 @@ class Toolchain:
         sources = [path for path in runtime_sources() if path.name not in without]
         return tuple(self._object(path, flags, self._host_headers) for path in sources)
 
-    def compile_host(self, operator: Operator, texts: Mapping[str, str]) -> Path:
+    def compile_host(
+        self,
+        operator: Operator,
+        texts: Mapping[str, str],
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> Path:
         """Compile the host side; answers the path of the program that runs the tiling.
 
+        `meanwhile` is called first if there is something to compile; what it starts goes on beside.
         Raises TrialFailure(COMPILE_ERROR).
         """
         hosts = [t for f, t in texts.items() if f.startswith("op_host/")]
@@ -274,6 +280,7 @@ class Toolchain:
         )
 
         def make(folder: Path) -> None:
+            meanwhile()
             with scratch("build") as name:
                 place = lay_operator(Path(name).resolve(), operator, laid)
                 readable = [Path(name).resolve(), HOST, prelude]

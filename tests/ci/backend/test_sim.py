@@ -38,7 +38,7 @@ class TestSimulator(BackendContract):
         self, backend: Backend
     ) -> None:
         synced = WORKLOAD.model_copy(update={"auto_sync": True})
-        template = np.zeros((4, 4096), np.float32)
+        template = np.zeros(CASE.inputs[0].shape, np.float32)  # type: ignore[union-attr]
         build = backend.build(OPERATOR, RACING, synced)
         run = build.run(CASE, draw_inputs(CASE, 1), [template])
         assert run.pipes.inserted_waits > 0
@@ -46,7 +46,7 @@ class TestSimulator(BackendContract):
     def test_launches_that_were_announced_give_the_same_and_leave_nothing(
         self, backend: Backend, places: Path
     ) -> None:
-        template = np.zeros((4, 4096), np.float32)
+        template = np.zeros(CASE.inputs[0].shape, np.float32)  # type: ignore[union-attr]
         drawn = [draw_inputs(CASE, seed) for seed in (1, 2, 3)]
         build = backend.build(OPERATOR, {}, WORKLOAD)
         with build.expecting([Expected(CASE, inputs, [template]) for inputs in drawn]):
@@ -61,7 +61,8 @@ class TestSimulator(BackendContract):
     def test_an_announced_launch_that_cannot_be_built_leaves_nothing(
         self, backend: Backend, places: Path
     ) -> None:
-        template, inputs = np.zeros((4, 4096), np.float32), draw_inputs(CASE, 1)
+        inputs = draw_inputs(CASE, 1)
+        template = np.zeros(CASE.inputs[0].shape, np.float32)  # type: ignore[union-attr]
         build = backend.build(OPERATOR, BROKEN, WORKLOAD)
         with (
             pytest.raises(TrialFailure, match="no_such_name"),

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ci.backend.base import Tensors
 from ci.discovery import load_operator
 from ci.errors import TrialFailure
 from ci.operator import Operator
-from ci.sandbox import Limits, run
-from ci.simulator import host_tiling
+from ci.sandbox import Limits
+from ci.simulator import host_room
 from ci.simulator.host_tiling import HostProgram, TilingAnswer, platform_facts, request_text
 from ci.simulator.tiling_layout import TilingField, TilingStruct, declarations
 from ci.simulator.toolchain import Toolchain
@@ -59,7 +60,7 @@ def make_case(scale: float = 2.0, elements: int = 1000, mask: bool = False) -> W
 def test_tiling_sees_shapes_attributes_platform_and_absent_inputs(
     program: HostProgram, operator: Operator
 ) -> None:
-    answer = program.tile(run, operator, make_case(), FACTS)
+    answer = program.tile(operator, make_case(), FACTS)
     assert (answer.block_dim, answer.tiling_key, answer.workspace) == (40, 10, (1024,))
     # Offsets: total 0, scale 4, forgotten 8, part 16 (small 0, list 2), ub 24.
     total, scale, forgotten = struct.unpack_from("<IfB", answer.data)
@@ -69,12 +70,12 @@ def test_tiling_sees_shapes_attributes_platform_and_absent_inputs(
     assert (small, numbers) == (5, [7, 8, 9])
     assert ub == 192 * 1024 - 256  # the framework keeps 256 bytes
     assert len(answer.data) == 32
-    assert program.tile(run, operator, make_case(mask=True), FACTS).tiling_key == 11
-    assert program.tile(run, operator, make_case(elements=8), FACTS).block_dim == 1
+    assert program.tile(operator, make_case(mask=True), FACTS).tiling_key == 11
+    assert program.tile(operator, make_case(elements=8), FACTS).block_dim == 1
 
 
 def test_inference_tells_the_output_shape(program: HostProgram, operator: Operator) -> None:
-    answer = program.tile(run, operator, make_case(elements=12), FACTS)
+    answer = program.tile(operator, make_case(elements=12), FACTS)
     assert answer.outputs == ((("float32", (12,)),),)
 
 
@@ -82,7 +83,7 @@ def test_a_tiling_that_fails_is_a_launch_error_with_its_log(
     program: HostProgram, operator: Operator
 ) -> None:
     with pytest.raises(TrialFailure, match="returned a failure \\(case 'c'\\)") as caught:
-        program.tile(run, operator, make_case(scale=-1), FACTS)
+        program.tile(operator, make_case(scale=-1), FACTS)
     assert caught.value.outcome is Outcome.LAUNCH_ERROR
     assert "the scale -1 is negative" in caught.value.evidence.details
 
@@ -90,7 +91,7 @@ def test_a_tiling_that_fails_is_a_launch_error_with_its_log(
 def test_the_described_layout_compiles_to_the_same_offsets(
     program: HostProgram, operator: Operator, tmp_path: Path
 ) -> None:
-    description = program.describe(run, operator)
+    description = program.describe(operator)
     used = description.struct_for(10)
     assert used is not None and used.name == "ScaleMaskTilingData"
     assert description.dtypes["input x"] == ("float32", "bfloat16")
@@ -133,7 +134,7 @@ def test_a_layout_that_would_inject_source_is_refused(field: TilingField) -> Non
 def test_hostile_or_broken_tilings_end_as_launch_errors(
     toolchain: Toolchain, tmp_path: Path, body: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host_tiling, "LIMITS", Limits(seconds=2.0, memory_bytes=1 << 30))
+    monkeypatch.setattr(host_room, "LIMITS", Limits(seconds=2.0, memory_bytes=1 << 30))
     host = (
         '#include "register/op_def_registry.h"\n#include <stdexcept>\n#include <unistd.h>\n'
         "namespace optiling { static ge::graphStatus Tile(gert::TilingContext* context) {"
@@ -143,10 +144,10 @@ def test_hostile_or_broken_tilings_end_as_launch_errors(
     )
     operator, program = build(toolchain, tmp_path, host)
     if not words:
-        assert program.tile(run, operator, make_case(), FACTS).data == b""
+        assert program.tile(operator, make_case(), FACTS).data == b""
         return
     with pytest.raises(TrialFailure, match=words) as caught:
-        program.tile(run, operator, make_case(), FACTS)
+        program.tile(operator, make_case(), FACTS)
     assert caught.value.outcome is Outcome.LAUNCH_ERROR
 
 
@@ -174,10 +175,10 @@ def test_both_registration_styles_and_value_dependent_inputs(
         .TilingInputsDataDependency({0});
     """ + DEFINITION.replace("this->AICore().SetTiling(optiling::Tile);", "")
     operator, program = build(toolchain, tmp_path, host)
-    values = [np.array([1, 2, 7], np.float32), None, [np.ones(4, np.float32)] * 2]
-    answer = program.tile(run, operator, make_case(elements=3), FACTS, values)
+    values: Tensors = [np.array([1, 2, 7], np.float32), None, [np.ones(4, np.float32)] * 2]
+    answer = program.tile(operator, make_case(elements=3), FACTS, values)
     assert (answer.block_dim, answer.tiling_key) == (20, 107)
-    assert program.describe(run, operator).value_inputs == ("x",)
+    assert program.describe(operator).value_inputs == ("x",)
 
 
 def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
@@ -233,7 +234,7 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
         + DEFINITION
     )
     operator, program = build(toolchain, tmp_path, host)
-    answer = program.tile(run, operator, make_case(), FACTS)
+    answer = program.tile(operator, make_case(), FACTS)
     assert answer.block_dim == 1
     assert answer.tiling_key == 5 * 128 * 4 + 512  # five rows in whole repeats; one row of 70
     assert np.frombuffer(answer.data, np.uint32).tolist() == [2, 3, 112, 100, 2, 3, 112, 112]
@@ -251,6 +252,6 @@ def test_requests_escape_text_attributes() -> None:
 
 
 def test_answers_are_plain_values(program: HostProgram, operator: Operator) -> None:
-    first = program.tile(run, operator, make_case(), FACTS)
-    assert first == program.tile(run, operator, make_case(), FACTS)
+    first = program.tile(operator, make_case(), FACTS)
+    assert first == program.tile(operator, make_case(), FACTS)
     assert isinstance(first, TilingAnswer)

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from ci.discovery import load_operator
-from ci.sandbox import run
 from ci.simulator.host_tiling import HostProgram, platform_facts
 from ci.simulator.template_key import cpp_arguments, declared_kinds
 from ci.simulator.toolchain import Toolchain
@@ -43,7 +42,7 @@ def test_the_tiling_s_choice_becomes_template_arguments(tmp_path: Path) -> None:
         ),
         attrs={"scale": 1.0},
     )
-    answer = program.tile(run, operator, case, platform_facts({}))
+    answer = program.tile(operator, case, platform_facts({}))
     assert answer.template_arguments == (27, 3, 1)
     assert cpp_arguments(declared_kinds(texts.values()), answer.template_arguments) == (
         "bfloat16_t",

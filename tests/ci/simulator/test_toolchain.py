@@ -10,7 +10,6 @@ import pytest
 
 from ci.dtypes import BY_NAME
 from ci.errors import TrialFailure
-from ci.sandbox import run
 from ci.simulator.host_tiling import HostProgram
 from ci.simulator.kernel_unit import (
     KernelVariant,
@@ -36,7 +35,7 @@ def toolchain() -> Toolchain:
 @pytest.fixture(scope="module")
 def variant(toolchain: Toolchain) -> KernelVariant:
     program = HostProgram(toolchain.compile_host(OPERATOR, OPERATOR.texts()))
-    struct = program.describe(run, OPERATOR).struct_for(0)
+    struct = program.describe(OPERATOR).struct_for(0)
     assert struct
     return KernelVariant(
         dtypes=("float32", "float32"),
