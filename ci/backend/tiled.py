@@ -13,10 +13,11 @@ from ci.columns import case_column, case_dtypes, output_dtypes
 from ci.errors import TrialFailure
 from ci.operator import Operator
 from ci.simulator.host_room import HostRooms
-from ci.simulator.host_tiling import HostProgram, OpDescription, TilingAnswer, platform_facts
+from ci.simulator.host_tiling import HostProgram, OpDescription, TilingAnswer
 from ci.simulator.kernel_unit import KernelVariant, formats_of
 from ci.simulator.template_key import cpp_arguments, declared_kinds
 from ci.simulator.tiling_layout import TilingStruct, declarations
+from ci.simulator.tiling_request import platform_facts
 from ci.simulator.toolchain import Toolchain
 from ci.trial import Evidence, Outcome
 from ci.workload import Workload, WorkloadCase

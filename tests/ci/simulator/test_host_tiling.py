@@ -11,8 +11,9 @@ from ci.errors import TrialFailure
 from ci.operator import Operator
 from ci.sandbox import Limits
 from ci.simulator import host_room
-from ci.simulator.host_tiling import HostProgram, TilingAnswer, platform_facts, request_text
+from ci.simulator.host_tiling import HostProgram, TilingAnswer
 from ci.simulator.tiling_layout import TilingField, TilingStruct, declarations
+from ci.simulator.tiling_request import platform_facts
 from ci.simulator.toolchain import Toolchain
 from ci.trial import Outcome
 from ci.workload import TensorCase, WorkloadCase
@@ -238,17 +239,6 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
     assert answer.block_dim == 1
     assert answer.tiling_key == 5 * 128 * 4 + 512  # five rows in whole repeats; one row of 70
     assert np.frombuffer(answer.data, np.uint32).tolist() == [2, 3, 112, 100, 2, 3, 112, 112]
-
-
-def test_requests_escape_text_attributes() -> None:
-    operator = load_operator(Path(__file__).parents[2] / "operators" / "src" / "math" / "bias_add")
-    case = WorkloadCase(
-        name="c",
-        inputs=tuple(TensorCase(shape=(8,), dtype=i.dtypes[0]) for i in operator.inputs),
-        attrs={"word": "a\tb\nfact\tcores.aiv\t999"},
-    )
-    lines = request_text(operator, case, FACTS).splitlines()
-    assert "attr\tword\tstring\ta\\tb\\nfact\\tcores.aiv\\t999" in lines
 
 
 def test_answers_are_plain_values(program: HostProgram, operator: Operator) -> None:

@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from ci.discovery import load_operator
-from ci.simulator.host_tiling import HostProgram, platform_facts
+from ci.simulator.host_tiling import HostProgram
 from ci.simulator.template_key import cpp_arguments, declared_kinds
+from ci.simulator.tiling_request import platform_facts
 from ci.simulator.toolchain import Toolchain
 from ci.workload import TensorCase, WorkloadCase
 from tests.ci.small_operator import DEFINITION, write_operator
