@@ -24,6 +24,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -125,7 +126,7 @@ class Waiting:
 
     Making the namespaces takes longer than a short program runs; it can go on while a compiler
     runs. What the program sees is what `run` shows it, at the time when it runs. Close it when the
-    program is not to run after all; the thread that made it must live until then.
+    program is not to run after all.
     """
 
     def __init__(
@@ -149,6 +150,7 @@ class Waiting:
             limits=limits,
             level=chosen,
         )
+        self._maker = threading.current_thread()
         self._process: subprocess.Popen[bytes] | None = None
         self._gate = -1
         if chosen == "bubblewrap":
@@ -160,9 +162,11 @@ class Waiting:
 
     def run(self) -> Completed:
         """Let the program run, once, and wait for its end; what `run` answers."""
+        if not self._maker.is_alive():
+            self.close()  # it died with the thread that made it (--die-with-parent)
         process, self._process = self._process, None
         if process is None:
-            return self._late()  # without namespaces there is nothing to make before
+            return self._late()
         self._open_gate()
         return _completed(process, b"", self._limits)
 

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -153,6 +154,24 @@ def test_a_program_waits_in_its_sandbox_until_it_is_told(tmp_path: Path, level: 
     assert done.stdout == b"laid after the sandbox was made\n"
     assert (tmp_path / "ran").exists()
     sandbox.close()
+
+
+def test_a_program_runs_although_the_thread_that_made_its_sandbox_has_ended(
+    tmp_path: Path, level: Level
+) -> None:
+    made: list[Waiting] = []
+
+    def make() -> None:
+        made.append(waiting("print('ran')", tmp_path, level))
+        time.sleep(0.5)  # until it has asked to be told of this thread's end
+
+    maker = threading.Thread(target=make)
+    maker.start()
+    maker.join()
+    time.sleep(0.2)
+    done = made[0].run()
+    assert done.ok, done
+    assert done.stdout == b"ran\n"
 
 
 def test_a_program_that_is_not_wanted_any_more_never_runs(tmp_path: Path, level: Level) -> None:
