@@ -37,14 +37,6 @@ _COMMENT_OR_STRING = re.compile(
 _LANGUAGE = Language(tree_sitter_cpp.language())
 
 LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
-STATEMENTS = (
-    "expression_statement",
-    "declaration",
-    "if_statement",
-    "switch_statement",
-    "return_statement",
-    *LOOPS,
-)
 
 
 def _blanks(found: re.Match[str]) -> str:

@@ -18,8 +18,6 @@ from ci.errors import InputError
 from ci.trial import Trial
 from experience.retrieve import Retrieved
 
-SCHEMA_VERSION = 1
-
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS trials (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from pydantic import Field
@@ -72,8 +71,3 @@ def reasons(rows: Sequence[Row]) -> tuple[Reason, ...]:
         Reason(reason=reason, stage=stage, operators=tuple(sorted(names)))
         for (reason, stage), names in ranked
     )
-
-
-def stage_reasons(rows: Sequence[Row], stage: Stage) -> Counter[str]:
-    """How often each reason stops operators at one stage."""
-    return Counter(f.reason for row in rows for f in row.failures if f.stage is stage)

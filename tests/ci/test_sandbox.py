@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,15 +24,18 @@ def level(request: pytest.FixtureRequest) -> Level:
     return request.param  # type: ignore[no-any-return]
 
 
+def granted(folder: Path, level: Level, limits: dict[str, float]) -> dict[str, Any]:
+    return {
+        "cwd": folder,
+        "readable": [Path(PYTHON).parent.parent],
+        "writable": [folder],
+        "limits": Limits(**{"seconds": 20, **limits}),  # type: ignore[arg-type]
+        "level": level,
+    }
+
+
 def attempt(code: str, folder: Path, level: Level, **limits: float) -> Completed:
-    return run(
-        [PYTHON, "-I", "-S", "-c", code],
-        cwd=folder,
-        readable=[Path(PYTHON).parent.parent],
-        writable=[folder],
-        limits=Limits(**{"seconds": 20, **limits}),  # type: ignore[arg-type]
-        level=level,
-    )
+    return run([PYTHON, "-I", "-S", "-c", code], **granted(folder, level, limits))
 
 
 def test_output_exit_code_and_written_files_come_back(tmp_path: Path, level: Level) -> None:
@@ -134,14 +138,7 @@ def test_bubblewrap_hides_and_protects_what_is_not_granted(tmp_path: Path, level
 
 
 def waiting(code: str, folder: Path, level: Level, **limits: float) -> Waiting:
-    return Waiting(
-        [PYTHON, "-I", "-S", "-c", code],
-        cwd=folder,
-        readable=[Path(PYTHON).parent.parent],
-        writable=[folder],
-        limits=Limits(**{"seconds": 20, **limits}),  # type: ignore[arg-type]
-        level=level,
-    )
+    return Waiting([PYTHON, "-I", "-S", "-c", code], **granted(folder, level, limits))
 
 
 def test_a_program_waits_in_its_sandbox_until_it_is_told(tmp_path: Path, level: Level) -> None:

@@ -23,9 +23,6 @@ LAUNCH_SECONDS = 1800.0
 TICK_MHZ = 50.0
 """The counter that kernels read on the chip."""
 
-REPETITIONS = 1000
-"""Instructions between two readings of the counter in the published kernels that use it."""
-
 TOLERANCE = 1e-3
 """Relative to the largest golden value; matters only where sums are taken in another order."""
 
