@@ -7,17 +7,15 @@ workload leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ci.dtypes import BY_NAME
 from ci.operator import Operator, TensorSpec
-from ci.workload import TensorCase, Workload, WorkloadCase
+from ci.workload import Entry, TensorCase, Workload, WorkloadCase
 
 BLOCK_BYTES = 32
 PRIMES = (1, 97, 1009)
 """Lengths of the last dimension to try: one element, and primes that no tile divides."""
-
-Entry = TensorCase | tuple[TensorCase, ...]
 
 
 def edge_cases(operator: Operator, workload: Workload, most: int) -> list[WorkloadCase]:
@@ -63,7 +61,7 @@ def _lengths(case: WorkloadCase) -> Iterator[WorkloadCase]:
                 update={"shape": tuple(to if d == last else d for d in tensor.shape)}
             )
 
-        yield _changed(case, f"{length} for {last}", resized)
+        yield case.changed(f"{length} for {last}", resized)
 
 
 def _special(case: WorkloadCase) -> Iterator[WorkloadCase]:
@@ -74,7 +72,7 @@ def _special(case: WorkloadCase) -> Iterator[WorkloadCase]:
             return tensor
         return tensor.model_copy(update={"distribution": "special"})
 
-    made = _changed(case, "NaN and infinities", sprinkled)
+    made = case.changed("NaN and infinities", sprinkled)
     if made.inputs != case.inputs:
         yield made
 
@@ -122,22 +120,3 @@ def _as_column(entry: Entry, spec: TensorSpec, column: int) -> Entry:
     if isinstance(entry, tuple):
         return tuple(t.model_copy(update={"dtype": dtype}) for t in entry)
     return entry.model_copy(update={"dtype": dtype})
-
-
-def _changed(
-    case: WorkloadCase, how: str, change: Callable[[TensorCase], TensorCase]
-) -> WorkloadCase:
-    """The case with `change` made to every tensor, outputs included."""
-
-    def entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
-        return tuple(
-            tuple(change(t) for t in e) if isinstance(e, tuple) else change(e) for e in given
-        )
-
-    return case.model_copy(
-        update={
-            "name": f"{case.name} with {how}",
-            "inputs": entries(case.inputs),
-            "outputs": entries(case.outputs),
-        }
-    )

@@ -127,20 +127,7 @@ def _with(case: WorkloadCase, dim: int, new: int) -> WorkloadCase:
             return one
         return one.model_copy(update={"shape": tuple(new if d == dim else d for d in one.shape)})
 
-    def entries(
-        given: tuple[TensorCase | tuple[TensorCase, ...], ...],
-    ) -> tuple[TensorCase | tuple[TensorCase, ...], ...]:
-        return tuple(
-            tuple(tensor(t) for t in e) if isinstance(e, tuple) else tensor(e) for e in given
-        )
-
-    return case.model_copy(
-        update={
-            "name": f"{case.name} with {new} for {dim}",
-            "inputs": entries(case.inputs),
-            "outputs": entries(case.outputs),
-        }
-    )
+    return case.changed(f"{new} for {dim}", tensor)
 
 
 def _elements(case: WorkloadCase) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 from pydantic import Field
 
@@ -28,6 +30,10 @@ class TensorCase(Frozen):
     )
 
 
+Entry: TypeAlias = TensorCase | tuple[TensorCase, ...]
+"""What is given for one input or output: a tensor, or a list of them."""
+
+
 class WorkloadCase(Frozen):
     """One launch: inputs in the order of the op definition, and attributes.
 
@@ -35,12 +41,28 @@ class WorkloadCase(Frozen):
     """
 
     name: str
-    inputs: tuple[TensorCase | tuple[TensorCase, ...], ...]
-    outputs: tuple[TensorCase | tuple[TensorCase, ...], ...] = Field(
+    inputs: tuple[Entry, ...]
+    outputs: tuple[Entry, ...] = Field(
         default=(), description="Shapes and dtypes; asked of the golden function when empty."
     )
     attrs: dict[str, AttrValue] = Field(default_factory=dict)
     weight: float = 1.0
+
+    def changed(self, how: str, change: Callable[[TensorCase], TensorCase]) -> WorkloadCase:
+        """The case with `change` made to every tensor, outputs too; `how` goes into its name."""
+
+        def entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
+            return tuple(
+                tuple(change(t) for t in e) if isinstance(e, tuple) else change(e) for e in given
+            )
+
+        return self.model_copy(
+            update={
+                "name": f"{self.name} with {how}",
+                "inputs": entries(self.inputs),
+                "outputs": entries(self.outputs),
+            }
+        )
 
 
 class Tolerance(Frozen):

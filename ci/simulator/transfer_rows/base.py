@@ -26,18 +26,6 @@ SIZES: Mapping[Memory, int] = {"BIAS": 1024, "FIXBUF": 7 * 1024}
 BLOCK = 32
 FRACTAL = 512
 
-TYPES: Mapping[str, type[np.generic]] = {
-    "half": np.float16,
-    "float": np.float32,
-    "int8_t": np.int8,
-    "uint8_t": np.uint8,
-    "int16_t": np.int16,
-    "uint16_t": np.uint16,
-    "int32_t": np.int32,
-    "uint32_t": np.uint32,
-    "bfloat16_t": np.uint16,
-}
-"""Element types by their C++ name; bfloat16 appears as its bits."""
 
 Memories: TypeAlias = dict[Memory, npt.NDArray[np.uint8]]
 Draw: TypeAlias = Callable[[np.random.Generator], list[int]]

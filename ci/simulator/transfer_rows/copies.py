@@ -9,7 +9,6 @@ import numpy as np
 from ci.simulator.transfer_rows.base import (
     BLOCK,
     FRACTAL,
-    TYPES,
     Draw,
     Meaning,
     Memories,
@@ -19,6 +18,7 @@ from ci.simulator.transfer_rows.base import (
     span,
     up,
 )
+from ci.simulator.vector_rows.element import NUMPY_TYPES
 
 _BURSTS = "bursts of n[1] × {unit} bytes, gaps in {gaps}"
 
@@ -157,7 +157,7 @@ def _nz(size: int) -> Draw:
 def _filled(target: Memory, dtype: str) -> Meaning:
     """n: repeats, blocks of one, gap, the value's bits."""
     unit = BLOCK if target == "L1" else FRACTAL
-    size = np.dtype(TYPES[dtype]).itemsize
+    size = np.dtype(NUMPY_TYPES[dtype]).itemsize
 
     def meaning(memory: Memories, n: Sequence[int]) -> None:
         value = np.array([n[3]], np.int64).view(np.uint8)[:size]
@@ -198,7 +198,7 @@ def rows() -> Iterator[Row]:
             _padded(size), _stored, "bursts of bytes from whole blocks",
         )  # fmt: skip
     for suffix, dtype in (("b8", "int8_t"), ("b16", "half"), ("b32s", "float")):
-        size = np.dtype(TYPES[dtype]).itemsize
+        size = np.dtype(NUMPY_TYPES[dtype]).itemsize
         numbers = ", ".join(f"n[{i}]" for i in range(8))
         yield Row(
             f"copy_gm_to_cbuf_multi_nd2nz_{suffix}", dtype, "cube", ("GM",), "L1",

@@ -9,7 +9,6 @@ import numpy as np
 from ci.simulator.transfer_rows.base import (
     BLOCK,
     FRACTAL,
-    TYPES,
     Array,
     Draw,
     Meaning,
@@ -20,6 +19,7 @@ from ci.simulator.transfer_rows.base import (
     span,
     up,
 )
+from ci.simulator.vector_rows.element import NUMPY_TYPES
 
 _TARGETS: tuple[tuple[str, Memory], ...] = (("ca", "L0A"), ("cb", "L0B"))
 
@@ -93,7 +93,7 @@ def _squares(bits: int) -> Draw:
 
 def _image_matrix(l1: Array, n: Sequence[int], dtype: str) -> tuple[Array, int]:
     """Output pixels by (C1, filter row, filter column, C0), and C0."""
-    element = TYPES[dtype]
+    element = NUMPY_TYPES[dtype]
     c0 = BLOCK // np.dtype(element).itemsize
     width, height = n[12] & 0xFFFF, n[12] >> 16 & 0xFFFF
     left, right, top, bottom = (n[12] >> shift & 0xFF for shift in (32, 40, 48, 56))
@@ -115,7 +115,7 @@ def _image_matrix(l1: Array, n: Sequence[int], dtype: str) -> tuple[Array, int]:
 def _image(target: Memory, dtype: str) -> Meaning:
     """n: extensions in k and m, starts, strides, filter, dilation (width first), transpose,
     channels, the feature map's register, the padding's bits."""
-    element = TYPES[dtype]
+    element = NUMPY_TYPES[dtype]
 
     def meaning(memory: Memories, n: Sequence[int]) -> None:
         matrix, c0 = _image_matrix(memory["L1"], n, dtype)
@@ -141,7 +141,7 @@ def _image(target: Memory, dtype: str) -> Meaning:
 
 
 def _convolution(dtype: str, may_turn: bool) -> Draw:
-    c0 = BLOCK // np.dtype(TYPES[dtype]).itemsize
+    c0 = BLOCK // np.dtype(NUMPY_TYPES[dtype]).itemsize
 
     def draw(random: np.random.Generator) -> list[int]:
         sizes = [span(random, 5, 7) | span(random, 5, 7) << 16]

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from ci.simulator import rounding
 from ci.simulator.rounding import Round
 from ci.simulator.transfer_rows.base import (
-    TYPES,
     Array,
     Draw,
     Fill,
@@ -22,6 +21,7 @@ from ci.simulator.transfer_rows.base import (
     span,
     up,
 )
+from ci.simulator.vector_rows.element import NUMPY_TYPES
 
 KEEP, ZERO, BIAS = range(3)
 """What a product is added to."""
@@ -32,7 +32,7 @@ def _read(memory: Memories, name: Memory, dtype: str, vector: bool = False) -> A
     if dtype == "s4":
         halves = np.stack([memory[name] << 4, memory[name]], axis=-1).view(np.int8) >> 4
         return halves.reshape(-1).astype(np.int64)
-    raw = memory[name].view(TYPES[dtype])
+    raw = memory[name].view(NUMPY_TYPES[dtype])
     if dtype == "bfloat16_t":
         return rounding.from_bfloat16(raw).astype(np.float64)
     return raw.astype(np.int64 if dtype == "int8_t" else np.float64)
@@ -127,7 +127,7 @@ def _to_bytes(values: Array, words: Array, relu: int, result: str) -> Array:
     nine = np.clip(np.rint(wide), -256, 255) + np.where(offsets > 255, offsets - 512, offsets)
     low, high = (-128, 127) if result == "int8_t" else (0, 255)
     kept: Array = np.clip(nine, low, high).astype(np.int64)
-    return kept.astype(TYPES[result])
+    return kept.astype(NUMPY_TYPES[result])
 
 
 def _to_half(values: Array, words: Array, relu: int, result: str) -> Array:
@@ -139,7 +139,7 @@ def _cast(values: Array, words: Array, relu: int, result: str) -> Array:
     if result == "bfloat16_t":
         return rounding.to_bfloat16(kept, Round.EVEN)
     with np.errstate(over="ignore"):
-        return kept.astype(TYPES[result])
+        return kept.astype(NUMPY_TYPES[result])
 
 
 _CONVERSIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -160,17 +160,17 @@ def _out(mode: str, result: str, target: Memory) -> Meaning:
     """n: n, m, the target's and the source's stride, ReLU, split channels, row-major, parameter."""
     source, _ = _CONVERSIONS[mode]
     convert = _to_bytes if result.endswith("int8_t") else _to_half if "DEQ" in mode else _cast
-    size = np.dtype(TYPES[result]).itemsize
+    size = np.dtype(NUMPY_TYPES[result]).itemsize
 
     def meaning(memory: Memories, n: Sequence[int]) -> None:
         panels = up(n[0], 16)
-        c = memory["L0C"][: panels * n[3] * 64].view(TYPES[source]).reshape(panels, n[3], 16)
+        c = memory["L0C"][: panels * n[3] * 64].view(NUMPY_TYPES[source]).reshape(panels, n[3], 16)
         values = c[:, : n[1]].transpose(1, 0, 2).reshape(n[1], panels * 16)
         words = np.full(panels * 16, n[7], np.int64).view(np.uint64)
         if mode.startswith("V"):
             words = memory["FIXBUF"].view(np.uint64)[np.minimum(np.arange(panels * 16), n[0] - 1)]
         results = convert(values, words, n[4], result)
-        place = memory[target].view(TYPES[result])
+        place = memory[target].view(NUMPY_TYPES[result])
         if n[6]:
             for row in range(n[1]):
                 place[row * n[2] : row * n[2] + n[0]] = results[row, : n[0]]
@@ -188,7 +188,7 @@ def _out(mode: str, result: str, target: Memory) -> Meaning:
 
 
 def _out_numbers(result: str, to_l1: bool) -> Draw:
-    size = np.dtype(TYPES[result]).itemsize
+    size = np.dtype(NUMPY_TYPES[result]).itemsize
 
     def draw(random: np.random.Generator) -> list[int]:
         # Rows in L1 start and end at whole blocks.

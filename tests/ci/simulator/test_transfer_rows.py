@@ -12,7 +12,6 @@ import pytest
 
 from ci.simulator.transfer_rows.base import (
     SIZES,
-    TYPES,
     WINDOW,
     Memories,
     Memory,
@@ -20,6 +19,7 @@ from ci.simulator.transfer_rows.base import (
     random_bytes,
 )
 from ci.simulator.transfer_table import TRANSFERS
+from ci.simulator.vector_rows.element import NUMPY_TYPES
 from tests.ci.simulator.machine_bench import MachineBench
 
 DRAWS = 8
@@ -99,7 +99,7 @@ def contents(row: Row, random: np.random.Generator) -> Memories:
 def same(found: npt.NDArray[np.uint8], wanted: npt.NDArray[np.uint8], element: str) -> Any:
     """Byte by byte equal, or both NaN."""
     equal = found == wanted
-    kind = TYPES.get(element)
+    kind = NUMPY_TYPES.get(element)
     if kind in (np.float16, np.float32):
         both = np.isnan(found.view(kind)) & np.isnan(wanted.view(kind))
         equal |= np.repeat(both, np.dtype(kind).itemsize)
