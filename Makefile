@@ -32,10 +32,11 @@ lint: $(VENV)/.lint
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
+	@$(VENV)/bin/lint-imports
 
 # Writes the generated pages of docs/ anew (tests fail when they are stale).
 docs: $(VENV)/.installed
-	@$(PY) -m bot.reference docs
+	@$(PY) -m bot.cli.reference docs
 
 # The README's picture: a screenshot of the demo's report (needs chromium).
 picture: $(DEMO)/run/report.html
@@ -56,11 +57,11 @@ OWN  := $(wildcard tests/operators/src/*/*) $(wildcard examples/sample_repositor
 bank: $(addprefix build/bank/done/,$(subst /,+,$(OWN)))
 	@$(VENV)/bin/ascendopt bench ablation $(OWN) --arms kernel,kernel_no_bank --weaken 3 \
 	  --budget 7 --learn --bank $(BANK) --out build/bank/runs
-	@$(VENV)/bin/ascendopt bank export experience/shipped_tuples.jsonl --bank $(BANK)
+	@$(VENV)/bin/ascendopt bank export experience/bank/shipped_tuples.jsonl --bank $(BANK)
 
 $(BANK): $(VENV)/.installed
 	@mkdir -p build/bank/done
-	@$(PY) -c "from pathlib import Path; from experience.bank import Bank; Bank(Path('$@')).stats()"
+	@$(PY) -c "from pathlib import Path; from experience.bank.bank import Bank; Bank(Path('$@')).stats()"
 
 build/bank/done/%: | $(BANK)
 	@echo "$(subst +,/,$*)"

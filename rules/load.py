@@ -77,7 +77,8 @@ class Rewrite(_Strict):
         description="What the pattern's match becomes; @ stands for AscendC:: where it is needed.",
     )
     transform: str = Field(
-        default="", description="A named transform in ci/proposer/transforms, for flow analysis."
+        default="",
+        description="A named transform in ci/proposer/motifs/transforms, for flow analysis.",
     )
     parameters: dict[str, int | float | str | tuple[int, ...]] = Field(default_factory=dict)
     where: Where = Where()

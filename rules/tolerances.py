@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from ci.workload import Tolerance
+from ci.model.workload import Tolerance
 
 FILE = Path(__file__).with_name("tolerances.yml")
 

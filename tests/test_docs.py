@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import pytest
 
-from bot.cli import root
-from bot.reference import PAGES
+from bot.cli.main import root
+from bot.cli.reference import PAGES
+from tests.places import TOP
 
-TOP = Path(__file__).parents[1]
 WRITTEN = sorted([TOP / "README.md", *(TOP / "docs").glob("*.md"), *TOP.glob("examples/**/*.md")])
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 

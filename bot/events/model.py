@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ci.trial import Frozen
+from ci.model.frozen import Frozen
 
 ForgeName = Literal["local", "github", "gitlab", "gitcode", "gitee"]
 Action = Literal[

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
+from bot.base.git import Git
 from bot.forge.errors import ForgeError
 from bot.forge.model import (
     Access,
@@ -18,7 +19,6 @@ from bot.forge.model import (
     Repository,
     Status,
 )
-from bot.git import Git
 
 __all__ = ["Forge", "ForgeError"]
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import requests
 
+from bot.base.git import Git, GitError, login
 from bot.forge import gitcode_words as words
 from bot.forge.base import Forge, ForgeError
 from bot.forge.diff_text import unified
@@ -36,7 +37,6 @@ from bot.forge.model import (
     Status,
 )
 from bot.forge.own_comments import OwnComments
-from bot.git import Git, GitError, login
 
 HOME: Final = "https://gitcode.com"
 API: Final = "https://api.gitcode.com/api/v5"

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from github import Auth, Github
 
+from bot.base.git import login
 from bot.forge import github_words as words
 from bot.forge.base import Forge, ForgeError
 from bot.forge.http import TIMEOUT_S, Answer, Rest
@@ -30,7 +31,6 @@ from bot.forge.model import (
     Status,
 )
 from bot.forge.own_comments import OwnComments
-from bot.git import login
 
 API: Final = "https://api.github.com"
 # GitHub asks for a second between writes; more makes it answer with its secondary limit.

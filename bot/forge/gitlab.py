@@ -12,6 +12,7 @@ from urllib.parse import quote
 import gitlab
 import requests
 
+from bot.base.git import login
 from bot.forge import gitlab_words as words
 from bot.forge.base import Forge, ForgeError
 from bot.forge.diff_text import unified
@@ -27,7 +28,6 @@ from bot.forge.model import (
     Status,
 )
 from bot.forge.own_comments import OwnComments
-from bot.git import login
 
 HOME: Final = "https://gitlab.com"
 

@@ -13,10 +13,10 @@ from typing import Any, Final, Protocol
 
 import requests
 
+from bot.base.text import visible
 from bot.forge.errors import ForgeError, Kind
 from bot.forge.model import RateLimit
 from bot.forge.retry import patiently
-from bot.report.text import visible
 
 TIMEOUT_S: Final = 30
 # Elements of a page: the most that any forge gives.

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
+from bot.base.git import Git, GitError
 from bot.forge.base import Forge, ForgeError
 from bot.forge.local_store import LocalStore, Record
 from bot.forge.model import (
@@ -28,8 +29,7 @@ from bot.forge.model import (
     Repository,
     Status,
 )
-from bot.git import Git, GitError
-from ci.errors import InputError
+from ci.model.errors import InputError
 
 AUTHOR: Final = "ascendopt"
 # Whatever the user's configuration of git says, a diff is plain text with the usual prefixes.

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bot.forge.errors import ForgeError
 from bot.forge.model import LEVELS, Access, Comment, MergeRequest, Reaction, Status
-from ci.trial import Frozen
+from ci.model.frozen import Frozen
 
 
 class Record(Frozen):

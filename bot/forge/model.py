@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from ci.trial import Frozen
+from ci.model.frozen import Frozen
 
 Access = Literal["none", "read", "write", "admin"]
 # What a person may do, weakest first: `LEVELS.index(a) >= LEVELS.index("write")`.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final, Literal
 
+from bot.base.git import Git
 from bot.forge.base import Forge
 from bot.forge.model import (
     Access,
@@ -18,7 +19,6 @@ from bot.forge.model import (
     Repository,
     Status,
 )
-from bot.git import Git
 
 _LOG: Final = logging.getLogger(__name__)
 # Number and id of what was not made.

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from bot.git import Git, GitError
-from ci.errors import InputError
-from ci.trial import Frozen
+from bot.base.git import Git, GitError
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
 
 Name = Literal["local", "github", "gitlab", "gitcode"]
 FORGES: Final[tuple[Name, ...]] = ("local", "github", "gitlab", "gitcode")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from ci.result import Result
+from ci.model.result import Result
 
 PATCH: Final = "best.patch"
 RESULT: Final = "result.json"

@@ -8,9 +8,9 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from bot.report.text import plain, visible
-from ci.census.model import STAGE_WORDS, Row, Stage
-from ci.census.summary import MOST_REASONS, Reason, Summary
+from bot.base.text import plain, visible
+from ci.lab.census.model import STAGE_WORDS, Row, Stage
+from ci.lab.census.summary import MOST_REASONS, Reason, Summary
 
 NAMES_SHOWN: Final = 8
 _SHOWN: Final = tuple(Stage)

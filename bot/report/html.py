@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bot.base.text import printable
 from bot.report.picture import pipes_picture, trajectory_picture
-from bot.report.text import printable
 from bot.report.view import environment, values
-from ci.result import Result
+from ci.model.result import Result
 
 
 def diff_lines(diff: str) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.report.view import environment, values
-from ci.result import Result
+from ci.model.result import Result
 
 
 def markdown(result: Result) -> str:

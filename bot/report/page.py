@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ci.errors import InputError
+from ci.model.errors import InputError
 
 
 def replace_part(path: Path, begin: str, end: str, text: str) -> None:

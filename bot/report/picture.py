@@ -14,7 +14,7 @@ from matplotlib.figure import Figure  # noqa: E402  (the backend must be chosen 
 from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from bot.report.facts import PipeRow, Point  # noqa: E402
-from ci.trial import Outcome  # noqa: E402
+from ci.model.trial import Outcome  # noqa: E402
 
 INK: Final = "#1f2933"
 MUTED: Final = "#7b8794"

@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+from bot.base.text import code, plain
 from bot.report.page import replace_part
-from bot.report.text import code, plain
-from ci.bench.faults import KINDS
-from ci.bench.sanitizers import (
+from ci.lab.bench.faults import KINDS
+from ci.lab.bench.sanitizers import (
     Explanation,
     Mutant,
     SanitizerBench,

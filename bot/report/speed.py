@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.report.page import replace_part
-from ci.bench.machine import MachineBench
-from ci.trial import Frozen
+from ci.lab.bench.machine import MachineBench
+from ci.model.frozen import Frozen
 
 BEGIN: Final = "<!-- measured: written by `ascendopt bench machine --markdown` -->"
 END: Final = "<!-- end of what is measured -->"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from bot.base.text import block, code, plain, visible
 from bot.report.facts import (
     case_rows,
     evaluation_command,
@@ -23,9 +24,8 @@ from bot.report.facts import (
     trajectory,
     tuple_rows,
 )
-from bot.report.text import block, code, plain, visible
-from ci.result import Result
-from ci.trial import Evidence
+from ci.model.result import Result
+from ci.model.trial import Evidence
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 

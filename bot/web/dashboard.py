@@ -22,13 +22,13 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from bot.job import Record
-from bot.merge_request import read_result
-from bot.queue import Queue, ended
+from bot.base.text import visible
 from bot.report import RESULT
 from bot.report.facts import headline
-from bot.report.text import visible
-from ci.errors import InputError
+from bot.repository.job import Record
+from bot.server.merge_request import read_result
+from bot.server.queue import Queue, ended
+from ci.model.errors import InputError
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 # Files of a run that a browser may be given, with their content type.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ci.backend.base import Backend
-from ci.errors import InputError
+from ci.model.errors import InputError
 
 BACKENDS = ("sim", "cann", "replay")
 
@@ -16,7 +16,7 @@ def make_backend(
     """The backend called `name`; `device` is a chip such as 910B4, '' for the default one.
 
     `recording` is the file that the replay backend answers from, `asc_headers` what
-    `ci.simulator.door.open_door` takes. Raises InputError naming the known backends or devices,
+    `ci.host.door.open_door` takes. Raises InputError naming the known backends or devices,
     and EnvironmentProblem when this machine cannot run it.
     """
     if asc_headers and name != "sim":
@@ -25,7 +25,7 @@ def make_backend(
         )
     if name == "sim":
         from ci.backend.sim import SimulatorBackend
-        from ci.simulator.door import open_door
+        from ci.host.door import open_door
         from ci.simulator.toolchain import Toolchain
         from rules.devices import DEFAULT_DEVICE
 

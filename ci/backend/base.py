@@ -5,51 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from ci.operator import Operator
-from ci.trial import Fingerprint, PipeTime
-from ci.workload import Workload, WorkloadCase
-
-Array: TypeAlias = npt.NDArray[np.generic]
-# One entry an input (or output) of the op definition: an array, a list for a dynamic
-# (tensor-list) one, None for an absent optional one. bfloat16 travels as uint16 bits.
-Tensors: TypeAlias = list[Array | list[Array] | None]
-
-
-def arrays(tensors: tuple[Array | list[Array] | None, ...] | Tensors) -> list[Array]:
-    """All arrays among tensors, tensor lists opened and absent ones left out."""
-    found: list[Array] = []
-    for tensor in tensors:
-        if isinstance(tensor, list):
-            found += tensor
-        elif tensor is not None:
-            found.append(tensor)
-    return found
-
-
-@dataclass(frozen=True)
-class CaseRun:
-    """What one launch gave: outputs, its time samples in µs and the per-pipe profile."""
-
-    outputs: Tensors
-    samples_us: tuple[float, ...]
-    pipes: PipeTime
-    tiling_key: int
-    warnings: tuple[str, ...] = ()
-
-
-class Expected(NamedTuple):
-    """What `Build.run` will be called with: the same lists, not equal ones."""
-
-    case: WorkloadCase
-    inputs: Tensors
-    outputs: Tensors
+from ci.model.launch import CaseRun, Expected, Tensors
+from ci.model.operator import Operator
+from ci.model.trial import Fingerprint
+from ci.model.workload import Workload, WorkloadCase
 
 
 class Build(ABC):

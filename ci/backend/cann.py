@@ -18,16 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ci.backend.base import Array, Backend, CaseRun, Tensors
+from ci.backend.base import Backend
 from ci.backend.cann_toolkit import Toolkit, find_toolkit, parse_durations, parse_pipes
 from ci.backend.tiled import TiledBuild
-from ci.dtypes import BY_NAME
-from ci.errors import InputError, TrialFailure
-from ci.operator import Operator
-from ci.sandbox import Limits, run
-from ci.simulator.compiler import COMPILE_LIMITS, compile_evidence
-from ci.simulator.host_tiling import TilingAnswer
-from ci.simulator.kernel_unit import (
+from ci.host.host_tiling import TilingAnswer
+from ci.host.kernel_unit import (
     SYSTEM_WORKSPACE,
     KernelVariant,
     kernel_parameters,
@@ -35,10 +30,16 @@ from ci.simulator.kernel_unit import (
     variant_macros,
     without_launches,
 )
-from ci.simulator.source_tree import lay_operator
+from ci.host.source_tree import lay_operator
+from ci.model.dtypes import BY_NAME
+from ci.model.errors import InputError, TrialFailure
+from ci.model.launch import Array, CaseRun, Tensors
+from ci.model.operator import Operator
+from ci.model.trial import Evidence, Fingerprint, Outcome, PipeTime
+from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.toolchain import Toolchain
-from ci.trial import Evidence, Fingerprint, Outcome, PipeTime
-from ci.workload import Workload, WorkloadCase
+from ci.system.compiler import COMPILE_LIMITS, compile_evidence
+from ci.system.sandbox import Limits, run
 from rules.devices import DEFAULT_DEVICE, device_names, load_device
 
 WARM_UP = 5

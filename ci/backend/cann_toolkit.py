@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem
 
 USUAL_HOME = Path("/usr/local/Ascend/ascend-toolkit/latest")
 

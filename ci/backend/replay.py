@@ -16,12 +16,14 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
-from ci.backend.base import Array, Backend, Build, CaseRun, Tensors, arrays
-from ci.errors import EnvironmentProblem, InputError, TrialFailure
-from ci.operator import Operator
-from ci.simulator.cache import digest
-from ci.trial import Evidence, Fingerprint, Frozen, Outcome, PipeTime
-from ci.workload import Workload, WorkloadCase
+from ci.backend.base import Backend, Build
+from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
+from ci.model.frozen import Frozen
+from ci.model.launch import Array, CaseRun, Tensors, arrays
+from ci.model.operator import Operator
+from ci.model.trial import Evidence, Fingerprint, Outcome, PipeTime
+from ci.model.workload import Workload, WorkloadCase
+from ci.system.cache import digest
 
 
 class RecordedTensor(Frozen):

@@ -8,19 +8,20 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from ci.backend.base import Backend, CaseRun, Expected, Tensors
+from ci.backend.base import Backend
 from ci.backend.tiled import TiledBuild
-from ci.errors import TrialFailure
-from ci.operator import Operator
-from ci.sandbox import Limits
+from ci.host.kernel_unit import KernelVariant
+from ci.model.errors import TrialFailure
+from ci.model.launch import CaseRun, Expected, Tensors
+from ci.model.operator import Operator
+from ci.model.trial import Fingerprint, Outcome
+from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.kernel_cores import Cores, cores_of
-from ci.simulator.kernel_unit import KernelVariant
 from ci.simulator.launch import LaunchSpec, launch
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
 from ci.simulator.toolchain import Toolchain
-from ci.trial import Fingerprint, Outcome
-from ci.workload import Workload, WorkloadCase
+from ci.system.sandbox import Limits
 from rules.devices import DEFAULT_DEVICE, Device, load_device
 
 LAUNCH_SECONDS = 60.0

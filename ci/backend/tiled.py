@@ -8,19 +8,20 @@ from functools import lru_cache
 from pathlib import Path
 from weakref import finalize
 
-from ci.backend.base import Build, Tensors
-from ci.columns import case_column, case_dtypes, output_dtypes
-from ci.errors import TrialFailure
-from ci.operator import Operator
-from ci.simulator.host_room import HostRooms
-from ci.simulator.host_tiling import HostProgram, OpDescription, TilingAnswer
-from ci.simulator.kernel_unit import KernelVariant, formats_of
-from ci.simulator.template_key import cpp_arguments, declared_kinds
-from ci.simulator.tiling_layout import TilingStruct, declarations
-from ci.simulator.tiling_request import platform_facts
+from ci.backend.base import Build
+from ci.host.host_room import HostRooms
+from ci.host.host_tiling import HostProgram, OpDescription, TilingAnswer
+from ci.host.kernel_unit import KernelVariant, formats_of
+from ci.host.template_key import cpp_arguments, declared_kinds
+from ci.host.tiling_layout import TilingStruct, declarations
+from ci.host.tiling_request import platform_facts
+from ci.model.columns import case_column, case_dtypes, output_dtypes
+from ci.model.errors import TrialFailure
+from ci.model.launch import Tensors
+from ci.model.operator import Operator
+from ci.model.trial import Evidence, Outcome
+from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.toolchain import Toolchain
-from ci.trial import Evidence, Outcome
-from ci.workload import Workload, WorkloadCase
 from rules.devices import Device
 
 MOST_BLOCKS = 65535

@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.budget import Budget
-from ci.operator import Operator
-from ci.optimizer.template import TilingTemplate
-from ci.result import RoleUse
-from ci.trial import Candidate, Frozen, Trial
-from ci.workload import Workload
-from experience.distill import Lesson
-from experience.retrieve import Retrieved
+from ci.model.budget import Budget
+from ci.model.diagnosis import Diagnosis
+from ci.model.frozen import Frozen
+from ci.model.operator import Operator
+from ci.model.result import RoleUse
+from ci.model.trial import Candidate, Trial
+from ci.model.workload import Workload
+from ci.tiling.template import TilingTemplate
+from experience.bank.distill import Lesson
+from experience.bank.retrieve import Retrieved
 
 
 class ModelUnavailable(Exception):
@@ -49,15 +51,6 @@ class RunContext:
     """What the operator is optimized for, for the prompts."""
     device: str = ""
     """Device that candidates are measured on, '' when not known yet."""
-
-
-class Diagnosis(Frozen):
-    """What bounds a kernel, in words for retrieval and for the report."""
-
-    bottleneck: str
-    classes: tuple[str, ...]
-    """Ids from rules/taxonomy.yml, the most likely first."""
-    evidence: tuple[str, ...]
 
 
 class Rewound(Frozen):

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import duckdb
 
-from ci.duckdb_file import open_file
-from ci.errors import InputError
+from ci.model.errors import InputError
+from ci.model.result import RoleUse
 from ci.proposer.base import RunContext
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.ledger import read_calls
 from ci.proposer.llm.proposer import BY_RULES, LlmProposer
 from ci.proposer.llm.recording import Recording
 from ci.proposer.llm.settings import Models, ModelSettings
-from ci.result import RoleUse
-from ci.trial_store import TrialStore
+from ci.system.duckdb_file import open_file
+from experience.bank.trial_store import TrialStore
 
 NOWHERE = "https://recorded.invalid"
 """The endpoint of recorded models: nothing is ever sent."""

@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ci.cpp_source import parse
-from ci.diagnose import diagnose
-from ci.operator import Operator
-from ci.optimizer.parametric import knob_moves, sample
-from ci.optimizer.synthesize import synthesize
-from ci.optimizer.template import TilingTemplate
-from ci.proposer.base import Diagnosis, Proposer, Rewound
-from ci.proposer.rewrite import Application, applications
-from ci.proposer.sequence import VECTOR_CALLS
+from ci.judge.diagnose import diagnose
+from ci.model.diagnosis import Diagnosis
+from ci.model.operator import Operator
+from ci.model.trial import Candidate, Trial
+from ci.model.workload import Workload
+from ci.proposer.base import Proposer, Rewound
+from ci.proposer.motifs.rewrite import Application, applications
+from ci.proposer.motifs.sequence import VECTOR_CALLS
 from ci.proposer.sources import changed_only, editable
-from ci.trial import Candidate, Trial
-from ci.workload import Workload
-from experience.retrieve import CONFIDENT, DOUBTFUL, Retrieved
+from ci.source.cpp_source import parse
+from ci.tiling.parametric import knob_moves, sample
+from ci.tiling.synthesize import synthesize
+from ci.tiling.template import TilingTemplate
+from experience.bank.retrieve import CONFIDENT, DOUBTFUL, Retrieved
 from rules.load import Motif, load_motifs
 
 UNTOUCHED = Diagnosis(bottleneck="Not measured.", classes=(), evidence=())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ci.operator import Operator
-from ci.optimizer.synthesize import REPLACEMENT
+from ci.model.operator import Operator
+from ci.tiling.synthesize import REPLACEMENT
 
 
 def editable(operator: Operator, files: dict[str, str], paths: Iterable[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from ci.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem
 
 TABLE: Final = "kernel.blocks"
 """File beside kernel.so: one byte for each byte of its code, the count at a return address."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from ci.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem
 
 _DYNSYM = 11  # section type SHT_DYNSYM
 _UNDEFINED = 0  # section index SHN_UNDEF

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ci.backend.base import Array
+from ci.model.launch import Array
 
 _files: dict[int, tuple[Path, tempfile.TemporaryDirectory[str]]] = {}
 """By the array's identity, for as long as the array lives."""

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from ci.backend.base import Array, Tensors
-from ci.errors import TrialFailure
-from ci.ledger import book_machine
-from ci.sandbox import Limits
+from ci.host.kernel_unit import SYSTEM_WORKSPACE
+from ci.model.errors import TrialFailure
+from ci.model.launch import Array, Tensors
+from ci.model.trial import Evidence, Outcome, PipeTime
 from ci.simulator.input_files import shared_file
 from ci.simulator.kernel_cores import VECTOR, Cores
-from ci.simulator.kernel_unit import SYSTEM_WORKSPACE
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.toolchain import operator_lines
-from ci.trial import Evidence, Outcome, PipeTime
+from ci.system.ledger import book_machine
+from ci.system.sandbox import Limits
 from rules.devices import Device
 
 CUBE_SITE = 0x80000000

@@ -12,12 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypedDict
 
-from ci.backend.base import Tensors, arrays
-from ci.ledger import booked
-from ci.sandbox import Completed, Limits, Waiting, run
-from ci.scratch import scratch
+from ci.model.launch import Tensors, arrays
 from ci.simulator.block_table import TABLE
 from ci.simulator.input_files import shared_file
+from ci.system.ledger import booked
+from ci.system.sandbox import Completed, Limits, Waiting, run
+from ci.system.scratch import scratch
 
 
 class _View(TypedDict):

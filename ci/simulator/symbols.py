@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
+from ci.model.trial import Evidence
 from ci.simulator.elf import dynamic_symbols
-from ci.trial import Evidence
 from rules.guards import allowed_symbols, priced_symbols
 
 _WRAP = "__wrap_"

@@ -1,6 +1,6 @@
 """Builds what the simulator runs: the machine and its precompiled headers once, candidates often.
 
-Everything is cached on disk by content (`ci/simulator/cache.py`), so that an unchanged tiling or
+Everything is cached on disk by content (`ci/system/cache.py`), so that an unchanged tiling or
 kernel is never compiled again, in this run or the next.
 """
 
@@ -14,20 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from ci.operator import Operator
-from ci.scratch import scratch
-from ci.simulator.block_table import TABLE as BLOCK_TABLE
-from ci.simulator.block_table import write_block_table
-from ci.simulator.cache import BuildCache, digest, digest_tree
-from ci.simulator.compiler import (
-    compile_candidate,
-    compile_trusted,
-    compiler_version,
-)
-from ci.simulator.door import FrontDoor, own_headers
-from ci.simulator.door.tiling_library import uses_library
-from ci.simulator.host_library import library_archive, library_prelude
-from ci.simulator.host_tiling import (
+from ci.host.door import FrontDoor, own_headers
+from ci.host.door.tiling_library import uses_library
+from ci.host.host_library import library_archive, library_prelude
+from ci.host.host_tiling import (
     HOST,
     OWN_LIBRARY,
     RUNTIME_FLAGS,
@@ -36,13 +26,23 @@ from ci.simulator.host_tiling import (
     prelude_text,
     runtime_sources,
 )
-from ci.simulator.kernel_unit import (
+from ci.host.kernel_unit import (
     KernelVariant,
     selecting_keys,
     translation_unit,
     without_launches,
 )
-from ci.simulator.source_tree import SOURCE_ENDINGS, lay, lay_operator, neighbours, place_of
+from ci.host.source_tree import SOURCE_ENDINGS, lay, lay_operator, neighbours, place_of
+from ci.model.operator import Operator
+from ci.simulator.block_table import TABLE as BLOCK_TABLE
+from ci.simulator.block_table import write_block_table
+from ci.system.cache import BuildCache, digest, digest_tree
+from ci.system.compiler import (
+    compile_candidate,
+    compile_trusted,
+    compiler_version,
+)
+from ci.system.scratch import scratch
 from rules.guards import priced_symbols
 
 HERE = Path(__file__).parent

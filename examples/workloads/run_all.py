@@ -18,11 +18,11 @@ from pathlib import Path
 
 from ci.backend import make_backend
 from ci.backend.base import Backend
-from ci.discovery import load_operator
-from ci.errors import EnvironmentProblem, InputError
-from ci.evaluate import Evaluator
-from ci.trial import Candidate
-from ci.workload_file import load_workload
+from ci.judge.evaluate import Evaluator
+from ci.model.errors import EnvironmentProblem, InputError
+from ci.model.trial import Candidate
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
 
 HERE = Path(__file__).resolve().parent
 NAME_WIDTH, CATEGORY_WIDTH, OUTCOME_WIDTH = 38, 12, 14

@@ -7,8 +7,8 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-from ci.errors import InputError
-from ci.trial import Frozen
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
 
 FOLDER = Path(__file__).parent
 DEFAULT_DEVICE = "910B4"

@@ -10,7 +10,7 @@ from typing import Literal
 import yaml
 from pydantic import Field
 
-from ci.trial import Frozen
+from ci.model.frozen import Frozen
 
 FOLDER = Path(__file__).parent
 

@@ -6,8 +6,8 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-from ci.result import BudgetUse, Result, UsedTuple, Verification
-from ci.trial import (
+from ci.model.result import BudgetUse, Result, UsedTuple, Verification
+from ci.model.trial import (
     Candidate,
     CaseMeasurement,
     Evidence,

@@ -9,12 +9,12 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.connection import Connection, connection
 from bot.events.model import Event
 from bot.forge.local import LocalForge
 from bot.forge.model import MergeRequest
-from bot.planner import Plan, plan
-from bot.queue import Queue
+from bot.repository.connection import Connection, connection
+from bot.server.planner import Plan, plan
+from bot.server.queue import Queue
 from tests.bot.make import OPERATOR_PATH, SOURCES, git
 
 FILES = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ci.discovery import load_operator
-from ci.trial import Candidate
-from ci.workload_file import load_workload
+from ci.model.trial import Candidate
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
 
 FOLDER = Path(__file__).parent / "operators" / "scale_shift"
 KERNEL = "op_kernel/scale_shift.cpp"

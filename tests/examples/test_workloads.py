@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ci.backend.base import Array
-from ci.golden import Golden
-from ci.inputs import draw_inputs
-from ci.workload import TensorCase, Workload, WorkloadCase
-from ci.yaml_fields import read_yaml
+from ci.model.launch import Array
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.golden import Golden
+from ci.source.inputs import draw_inputs
+from ci.system.yaml_fields import read_yaml
+from tests.places import EXAMPLES
 
-FOLDER = Path(__file__).parents[2] / "examples" / "workloads"
+FOLDER = EXAMPLES / "workloads"
 RUN_ALL = FOLDER / "run_all.py"
 FILES = sorted(FOLDER.glob("*/workload.yaml"))
 OPS_MATH = sorted(FOLDER.glob("ops-math/*/workload.yaml"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ci.trial import Fingerprint
-from experience.distill import normalised_hash
-from experience.tuple import EffectEvidence, ExperienceTuple
+from ci.model.trial import Fingerprint
+from experience.bank.distill import normalised_hash
+from experience.bank.tuple import EffectEvidence, ExperienceTuple
 
 SIM = Fingerprint(backend="sim", device="910B4", version="1", simulated=True)
 

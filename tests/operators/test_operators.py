@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from ci.backend import make_backend
-from ci.discovery import find_operators, load_operator
-from ci.evaluate import Evaluator
-from ci.operator import Operator
-from ci.trial import Candidate, Trial
-from ci.workload_file import load_workload
+from ci.judge.evaluate import Evaluator
+from ci.model.operator import Operator
+from ci.model.trial import Candidate, Trial
+from ci.source.discovery import find_operators, load_operator
+from ci.source.workload_file import load_workload
+from tests.places import SAMPLE
 
 OWN = Path(__file__).parent
-SAMPLE = OWN.parents[1] / "examples" / "sample_repository"
+
 FOLDERS = sorted(
     p.parent for top in (OWN, SAMPLE) for p in (top / "src").glob("*/*/op_host") if p.is_dir()
 )

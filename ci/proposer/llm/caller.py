@@ -22,7 +22,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from ci.errors import InputError
+from ci.model.errors import InputError
 from ci.proposer.base import ModelUnavailable, RunContext
 from ci.proposer.llm.chat import Chat, ChatFailure, Message, Reply, Usage, most_tokens
 from ci.proposer.llm.endpoint import EndpointChat

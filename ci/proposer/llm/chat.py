@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ci.trial import Frozen
+from ci.model.frozen import Frozen
 
 
 class Message(Frozen):

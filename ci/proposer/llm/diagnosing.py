@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ci.operator import Operator
-from ci.proposer.base import Diagnosis
+from ci.model.diagnosis import Diagnosis
+from ci.model.operator import Operator
+from ci.model.trial import Trial
+from ci.model.workload import Workload
 from ci.proposer.llm.answer import Mistake, read_object, text_of, words_of
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.dialogue import converse
 from ci.proposer.llm.prompts import attributes, figures, machine, messages
-from ci.trial import Trial
-from ci.workload import Workload
 from rules.load import load_taxonomy
 
 MOST_CLASSES: Final = 4

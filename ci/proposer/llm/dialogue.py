@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from ci.guard import guard
-from ci.operator import Operator
+from ci.judge.guard import guard
+from ci.model.operator import Operator
+from ci.model.trial import Candidate, Trial
 from ci.proposer.llm.answer import Mistake, read_line
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.chat import Message, Reply
 from ci.proposer.llm.prompts import repair, told
 from ci.proposer.llm.settings import Role
-from ci.trial import Candidate, Trial
 
 SHOWN_ANSWER: Final = 20_000
 """Characters of a wrong answer that are sent back with its mistake."""

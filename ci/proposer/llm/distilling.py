@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ci.cpp_source import identifiers, parse
-from ci.operator import Operator
+from ci.model.operator import Operator
+from ci.model.trial import Trial
 from ci.proposer.llm.answer import Mistake, read_object, text_of, words_of
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
 from ci.proposer.llm.dialogue import converse
 from ci.proposer.llm.prompts import figures, machine, messages
-from ci.source_diff import git_diff
-from ci.trial import Trial
-from experience.distill import Lesson
+from ci.source.cpp_source import identifiers, parse
+from ci.source.source_diff import git_diff
+from experience.bank.distill import Lesson
 
 SHOWN_DIFF: Final = 20_000  # characters
 SCHEMA: Final[dict[str, Any]] = {

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Final
 from unicodedata import category
 
-from ci.cpp_source import Function, parse
-from ci.optimizer.template import strip_markers
+from ci.model.frozen import Frozen
 from ci.proposer.llm.answer import LONGEST, Mistake, read_object, spoken
-from ci.trial import Frozen
+from ci.source.cpp_source import Function, parse
+from ci.tiling.template import strip_markers
 
 MOST_EDITS: Final = 40
 """Edits of one answer: one that needs more should give whole functions."""

@@ -13,9 +13,9 @@ from typing import Literal
 import duckdb
 from pydantic import Field
 
-from ci.duckdb_file import open_file
-from ci.result import RoleUse
-from ci.trial import Frozen
+from ci.model.frozen import Frozen
+from ci.model.result import RoleUse
+from ci.system.duckdb_file import open_file
 
 CallOutcome = Literal["answered", "truncated", "refused", "failed"]
 

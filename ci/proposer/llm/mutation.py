@@ -6,18 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ci.diagnose import diagnose
-from ci.operator import Operator
-from ci.optimizer.synthesize import synthesize
-from ci.optimizer.template import Knob, KnobValue, TilingTemplate
+from ci.judge.diagnose import diagnose
+from ci.model.operator import Operator
+from ci.model.trial import Candidate, Trial
+from ci.model.workload import Workload
 from ci.proposer.llm.answer import Mistake
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, earlier, figures, machine, messages
 from ci.proposer.sources import changed_only, editable
-from ci.trial import Candidate, Trial
-from ci.workload import Workload
+from ci.tiling.synthesize import synthesize
+from ci.tiling.template import Knob, KnobValue, TilingTemplate
 
 _KNOB = re.compile(r"^[\s>*`-]*KNOB[\s*]+`?([\w.\-:]+)`?\s*=\s*`?(-?\d+(?:\.\d+)?)", re.MULTILINE)
 

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from ci.model.frozen import Frozen
 from ci.proposer.llm.settings import ModelSettings, Price
-from ci.trial import Frozen
-from ci.yaml_fields import read_yaml
+from ci.system.yaml_fields import read_yaml
 from rules.load import RULES, RulesError
 
 TABLE = RULES / "prices.yml"

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ci.operator import Operator
+from ci.model.operator import Operator
+from ci.model.trial import Measurement, Trial
+from ci.model.workload import TensorCase, Workload
 from ci.proposer.llm.chat import Message
 from ci.proposer.llm.settings import Role
-from ci.trial import Measurement, Trial
-from ci.workload import TensorCase, Workload
 from rules.devices import device_names, load_device
 from rules.load import RULES
 

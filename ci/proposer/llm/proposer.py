@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ci.operator import Operator
-from ci.optimizer.template import TilingTemplate
-from ci.proposer.base import Diagnosis, ProposalRejected, Proposer, Rewound, RunContext
+from ci.model.diagnosis import Diagnosis
+from ci.model.operator import Operator
+from ci.model.result import RoleUse
+from ci.model.trial import Candidate, Trial
+from ci.model.workload import Workload
+from ci.proposer.base import ProposalRejected, Proposer, Rewound, RunContext
 from ci.proposer.llm.answer import Mistake
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.diagnosing import diagnose_with
@@ -19,11 +22,9 @@ from ci.proposer.llm.rewriting import Rewriting, rewrite_with
 from ci.proposer.llm.settings import ROLES, Models, Role
 from ci.proposer.llm.synthesis import synthesize_with
 from ci.proposer.rules import RulesProposer
-from ci.result import RoleUse
-from ci.trial import Candidate, Trial
-from ci.workload import Workload
-from experience.distill import Lesson
-from experience.retrieve import Retrieved
+from ci.tiling.template import TilingTemplate
+from experience.bank.distill import Lesson
+from experience.bank.retrieve import Retrieved
 
 MOST_MISSES: Final = 3
 """Unusable proposals in a row after which a stage counts as exhausted."""

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ci.operator import Operator
+from ci.model.operator import Operator
+from ci.model.trial import Candidate
+from ci.model.workload import Workload
 from ci.proposer.base import Rewound
 from ci.proposer.llm.answer import Mistake, read_line, read_words
 from ci.proposer.llm.caller import Caller
@@ -16,9 +18,7 @@ from ci.proposer.llm.dialogue import check_new, converse, nothing_left
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, machine, messages
 from ci.proposer.sources import changed_only, editable
-from ci.source_diff import git_diff
-from ci.trial import Candidate
-from ci.workload import Workload
+from ci.source.source_diff import git_diff
 
 MOST_LINES: Final = 60
 """Changed lines of a removal: a larger change is never exactly one optimization."""

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ci.operator import Operator
-from ci.proposer.base import Diagnosis
+from ci.model.diagnosis import Diagnosis
+from ci.model.operator import Operator
+from ci.model.trial import Candidate, Trial
+from ci.model.workload import Workload
 from ci.proposer.llm.answer import read_words
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, earlier, figures, machine, messages
 from ci.proposer.sources import changed_only, editable
-from ci.trial import Candidate, Trial
-from ci.workload import Workload
-from experience.retrieve import Retrieved, helpful
+from experience.bank.retrieve import Retrieved, helpful
 
 SHOWN_DIFF: Final = 6000
 """Characters of a tuple's diff that a prompt shows: five tuples must leave room for the kernel."""

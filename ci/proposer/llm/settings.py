@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ci.errors import InputError
-from ci.trial import Frozen
-from ci.yaml_fields import read_yaml
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from ci.system.yaml_fields import read_yaml
 
 Role = Literal["synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting"]
 ROLES: Final[tuple[Role, ...]] = (

@@ -10,11 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast, get_args
 
-from ci.cpp_source import constants, identifiers, parse
-from ci.operator import Operator
-from ci.optimizer.knobs import find_knobs
-from ci.optimizer.synthesize import REPLACEMENT, unique_knobs
-from ci.optimizer.template import (
+from ci.model.operator import Operator
+from ci.model.trial import Candidate
+from ci.model.workload import Workload
+from ci.proposer.llm.answer import Mistake
+from ci.proposer.llm.caller import Caller
+from ci.proposer.llm.dialogue import check_new, converse, reason
+from ci.proposer.llm.edits import apply_edits, read_edits
+from ci.proposer.llm.prompts import attributes, machine, messages
+from ci.proposer.sources import changed_only, editable
+from ci.source.cpp_source import constants, identifiers, parse
+from ci.tiling.knobs import find_knobs
+from ci.tiling.synthesize import REPLACEMENT, unique_knobs
+from ci.tiling.template import (
     MARKER_END,
     MARKER_START,
     Decides,
@@ -24,15 +32,7 @@ from ci.optimizer.template import (
     insert_markers,
     strip_markers,
 )
-from ci.optimizer.tiling_slice import deciding
-from ci.proposer.llm.answer import Mistake
-from ci.proposer.llm.caller import Caller
-from ci.proposer.llm.dialogue import check_new, converse, reason
-from ci.proposer.llm.edits import apply_edits, read_edits
-from ci.proposer.llm.prompts import attributes, machine, messages
-from ci.proposer.sources import changed_only, editable
-from ci.trial import Candidate
-from ci.workload import Workload
+from ci.tiling.tiling_slice import deciding
 
 
 @dataclass(frozen=True)

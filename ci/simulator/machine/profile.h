@@ -1,4 +1,4 @@
-// Sums over the timing pass: the fields of PipeTime (ci/trial.py).
+// Sums over the timing pass: the fields of PipeTime (ci/model/trial.py).
 #pragma once
 
 #include <cstdint>

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from unidiff import PatchSet
 
+from bot.base.git import Git, GitError
 from bot.forge.base import Forge, ForgeError
 from bot.forge.model import Access, Status
-from bot.git import Git, GitError
 
 ByHand = Callable[[str], object]
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)

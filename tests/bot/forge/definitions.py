@@ -23,9 +23,9 @@ from typing import Any
 
 import pytest
 
-PINNED: dict[str, str] = json.loads((Path(__file__).parents[2] / "package.json").read_text())[
-    "dependencies"
-]
+from tests.places import TOP
+
+PINNED: dict[str, str] = json.loads((TOP / "tests" / "package.json").read_text())["dependencies"]
 
 
 def cache_folder() -> Path:

@@ -9,7 +9,7 @@ from bot.forge import find_forge
 from bot.forge.base import Forge
 from bot.forge.local import LocalForge
 from bot.forge.model import Access
-from ci.errors import InputError
+from ci.model.errors import InputError
 from tests.bot.forge.contract import ForgeContract
 from tests.bot.make import git
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.base.git import Git
 from bot.forge.base import Forge
 from bot.forge.local import LocalForge
 from bot.forge.model import Status
 from bot.forge.read_only import ReadOnlyForge
-from bot.git import Git
 from tests.bot.forge.contract import LONG_AGO
 
 

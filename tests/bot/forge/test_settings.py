@@ -7,7 +7,7 @@ import pytest
 from bot.forge import ForgeSettings, connect, find_forge
 from bot.forge.github import GitHubForge
 from bot.forge.settings import Remote, guess, parse_remote, settings_of, token_of
-from ci.errors import InputError
+from ci.model.errors import InputError
 from tests.bot.make import git
 
 

@@ -81,7 +81,7 @@ def test_no_improvement_is_said_plainly() -> None:
 
 
 def test_a_run_whose_baseline_failed_has_no_rows() -> None:
-    from ci.trial import Outcome
+    from ci.model.trial import Outcome
 
     failed = trial(0, outcome=Outcome.WRONG_RESULT, message="element 3 is off", stage="baseline")
     empty = result(

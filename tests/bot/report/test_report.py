@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.merge_request import body
 from bot.report import write_reports
 from bot.report.facts import pipe_rows, trajectory
 from bot.report.html import diff_lines, html
 from bot.report.markdown import markdown
 from bot.report.mermaid import trajectory_chart
 from bot.report.picture import pipes_picture, trajectory_picture
-from ci.result import Result, RoleUse
-from ci.trial import Outcome
+from bot.server.merge_request import body
+from ci.model.result import Result, RoleUse
+from ci.model.trial import Outcome
 from tests.bot.make import result, trial
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.job import Job
-from bot.queue import Queue
 from bot.report import write_reports
+from bot.repository.job import Job
+from bot.server.queue import Queue
 from bot.web.app import make_app
 from bot.web.dashboard import Dashboard
 from tests.bot.make import result

@@ -15,12 +15,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from bot.connection import Connections
-from bot.queue import Queue
-from bot.service import Service
+from bot.repository.connection import Connections
+from bot.server.queue import Queue
+from bot.server.service import Service
+from bot.server.worker import WorkSettings
 from bot.web.app import make_app
 from bot.web.dashboard import Dashboard
-from bot.worker import WorkSettings
 from tests.bot.operator_repository import KERNEL, operator_repository
 from tests.bot.web.running import running
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ci.backend.base import Array, Backend, CaseRun
-from ci.errors import TrialFailure
-from ci.inputs import draw_inputs
-from ci.trial import Outcome
+from ci.backend.base import Backend
+from ci.model.errors import TrialFailure
+from ci.model.launch import Array, CaseRun
+from ci.model.trial import Outcome
+from ci.source.inputs import draw_inputs
 from tests.ci.scale_shift import KERNEL, OPERATOR, WORKLOAD, changed
 
 CASE = WORKLOAD.cases[0]

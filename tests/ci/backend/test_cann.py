@@ -17,9 +17,9 @@ from ci.backend.cann_toolkit import (
     parse_pipes,
     parse_version,
 )
-from ci.errors import EnvironmentProblem, InputError
-from ci.simulator.host_tiling import TilingAnswer
-from ci.simulator.kernel_unit import KernelVariant
+from ci.host.host_tiling import TilingAnswer
+from ci.host.kernel_unit import KernelVariant
+from ci.model.errors import EnvironmentProblem, InputError
 from tests.ci.scale_shift import KERNEL, OPERATOR
 
 NPU_SMI = """

@@ -10,9 +10,9 @@ import pytest
 from ci.backend import make_backend
 from ci.backend.base import Backend
 from ci.backend.replay import RecordingBackend, ReplayBackend
-from ci.errors import EnvironmentProblem, InputError, TrialFailure
-from ci.evaluate import Evaluator
-from ci.trial import Candidate, Outcome
+from ci.judge.evaluate import Evaluator
+from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
+from ci.model.trial import Candidate, Outcome
 from tests.ci.backend.contract import PROGRAMS, BackendContract, launch
 from tests.ci.scale_shift import OPERATOR, WORKLOAD, changed
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from ci.backend import make_backend
-from ci.backend.base import Backend, Expected
+from ci.backend.base import Backend
 from ci.backend.sim import SimulatorBackend
-from ci.errors import InputError, TrialFailure
-from ci.inputs import draw_inputs
+from ci.model.errors import InputError, TrialFailure
+from ci.model.launch import Expected
+from ci.source.inputs import draw_inputs
 from tests.ci.backend.contract import BROKEN, CASE, RACING, BackendContract, launch
 from tests.ci.scale_shift import OPERATOR, WORKLOAD
 

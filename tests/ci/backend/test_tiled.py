@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from ci.backend import make_backend
-from ci.discovery import load_operator
-from ci.evaluate import Evaluator
-from ci.trial import Candidate, Outcome
-from ci.workload_file import load_workload
-from tests.ci.test_in_place import HOST, KERNEL, write
+from ci.judge.evaluate import Evaluator
+from ci.model.trial import Candidate, Outcome
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
+from tests.ci.judge.test_in_place import HOST, KERNEL, write
 
 DECLARATION = """
 #include "ascendc/host_api/tiling/template_argument.h"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ci.backend import make_backend
-from ci.evaluate import Evaluator
-from ci.trial import Candidate, Trial
+from ci.judge.evaluate import Evaluator
+from ci.model.trial import Candidate, Trial
 from tests.ci.backend.contract import SLOWER
 from tests.ci.scale_shift import OPERATOR, WORKLOAD
 

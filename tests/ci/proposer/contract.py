@@ -5,9 +5,9 @@ The operator is scale_shift, measured once on the simulator (`tests/ci/proposer/
 
 from __future__ import annotations
 
+from ci.model.trial import Candidate, Trial
 from ci.proposer.base import Proposer
-from ci.trial import Candidate, Trial
-from experience.distill import Lesson
+from experience.bank.distill import Lesson
 from rules.load import load_taxonomy
 from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, WORKLOAD
 

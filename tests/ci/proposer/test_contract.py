@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ci.model.trial import Trial
 from ci.proposer.base import Proposer
 from ci.proposer.llm.proposer import LlmProposer
 from ci.proposer.replay import ReplayProposer
 from ci.proposer.rules import RulesProposer
-from ci.trial import Trial
-from ci.trial_store import TrialStore
+from experience.bank.trial_store import TrialStore
 from tests.ci.proposer.contract import DRAFT, SEED, ProposerContract, _as_base
 from tests.ci.proposer.llm.make import models_at, run_at
 from tests.ci.proposer.llm.script import Script

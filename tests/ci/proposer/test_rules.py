@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from ci.operator import Operator
-from ci.proposer.base import Diagnosis
+from ci.model.diagnosis import Diagnosis
+from ci.model.operator import Operator
+from ci.model.trial import Candidate, Fingerprint, Outcome, Trial
 from ci.proposer.rules import RulesProposer, rank_motifs
-from ci.trial import Candidate, Fingerprint, Outcome, Trial
-from experience.retrieve import Retrieved
-from experience.tuple import EffectEvidence, ExperienceTuple
+from experience.bank.retrieve import Retrieved
+from experience.bank.tuple import EffectEvidence, ExperienceTuple
 from rules.load import load_motifs
-from tests.ci.optimizer.model_operator import (
+from tests.ci.search.model_operator import (
     HOST_FILE,
     KERNEL_FILE,
     WORKLOAD,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ci.simulator.door.own import HEADERS as DEVICE_HEADERS
+from ci.host.door.own import HEADERS as DEVICE_HEADERS
 from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS, KERNEL_LINK, MACHINE, Toolchain
 from tests.ci.simulator.machine_bench import Launch, MachineBench
 

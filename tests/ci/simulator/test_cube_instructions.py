@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ci.dtypes import from_bfloat16, to_bfloat16
+from ci.model.dtypes import from_bfloat16, to_bfloat16
 from tests.ci.simulator.cube_bench import Operands, Product, run
 from tests.ci.simulator.machine_bench import MachineBench
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem
 from ci.simulator.elf import dynamic_symbols
 
 SOURCE = """

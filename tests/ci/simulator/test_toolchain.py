@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ci.dtypes import BY_NAME
-from ci.errors import TrialFailure
-from ci.simulator.host_tiling import HostProgram
-from ci.simulator.kernel_unit import (
+from ci.host.host_tiling import HostProgram
+from ci.host.kernel_unit import (
     KernelVariant,
     formats_of,
     kernel_parameters,
@@ -19,9 +17,11 @@ from ci.simulator.kernel_unit import (
     translation_unit,
     without_launches,
 )
-from ci.simulator.source_tree import lay_operator, neighbours
+from ci.host.source_tree import lay_operator, neighbours
+from ci.host.tiling_layout import declarations
+from ci.model.dtypes import BY_NAME
+from ci.model.errors import TrialFailure
 from ci.simulator.symbols import check_symbols, instructions, undefined_symbols
-from ci.simulator.tiling_layout import declarations
 from ci.simulator.toolchain import Toolchain, operator_line, operator_lines
 from rules.guards import priced_symbols
 from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from ci.lab.reference.vector_rows.window import A
+from ci.lab.reference.vector_table import INSTRUCTIONS, WHOLE
 from ci.simulator.toolchain import MACHINE, Toolchain
-from ci.simulator.vector_rows.window import A
-from ci.simulator.vector_table import INSTRUCTIONS, WHOLE
 from tests.ci.simulator.vector_unit import WINDOW, State, VectorUnit
 
 CALLS = {

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ci.simulator.cache import digest
-from ci.simulator.compiler import compile_trusted
 from ci.simulator.toolchain import MACHINE, MACHINE_FLAGS, Toolchain
+from ci.system.cache import digest
+from ci.system.compiler import compile_trusted
 
 WINDOW = 16384
 """Bytes of UB that travel with a request (as in the harness)."""

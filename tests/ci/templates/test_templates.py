@@ -15,11 +15,12 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema.validators import validator_for
 
 import ci
-from bot.cli import root
+from bot.cli.main import root
 from tests.bot.forge.definitions import lint_workflows
+from tests.places import TOP
 
 TEMPLATES = Path(ci.__file__).parent / "templates"
-WORKFLOWS = Path(__file__).parents[3] / ".github" / "workflows"
+WORKFLOWS = TOP / ".github" / "workflows"
 GITHUB = [*sorted(WORKFLOWS.glob("*.yml")), TEMPLATES / "github.yml"]
 GITCODE = TEMPLATES / "gitcode.yml"
 GITLAB = TEMPLATES / "gitlab.yml"

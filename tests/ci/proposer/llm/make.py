@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ci.budget import Budget
+from ci.model.budget import Budget
 from ci.proposer.base import RunContext
 from ci.proposer.llm.settings import ROLES, Models, ModelSettings, Price
 from tests.ci.proposer.llm.server import ModelServer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.errors import InputError
+from ci.model.errors import InputError
 from ci.proposer.base import ModelUnavailable
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.chat import Message

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from ci.optimizer.template import TilingTemplate
-from ci.proposer.base import Diagnosis, ModelUnavailable, ProposalRejected
+from ci.model.diagnosis import Diagnosis
+from ci.model.trial import Candidate, Trial
+from ci.proposer.base import ModelUnavailable, ProposalRejected
 from ci.proposer.llm.ledger import read_calls
 from ci.proposer.llm.proposer import MOST_MISSES, LlmProposer
 from ci.proposer.llm.settings import Models
 from ci.proposer.rules import RulesProposer
-from ci.trial import Candidate, Trial
-from experience.retrieve import Retrieved
+from ci.tiling.template import TilingTemplate
+from experience.bank.retrieve import Retrieved
 from tests.ci.proposer.contract import DRAFT
 from tests.ci.proposer.llm.make import model_at, models_at, run_at
 from tests.ci.proposer.llm.script import DIAGNOSIS, KNOB, LESSON, REWIND, REWRITE, SYNTHESIS, Script
@@ -292,7 +293,7 @@ def test_instructions_in_a_source_widen_nothing_and_stay_in_their_fence(
 def test_markers_in_the_operators_own_source_open_nothing(asked: Make, tmp_path: Path) -> None:
     import shutil
 
-    from ci.discovery import load_operator
+    from ci.source.discovery import load_operator
 
     copy = tmp_path / "src" / "math" / "scale_shift"
     shutil.copytree(OPERATOR.root, copy)

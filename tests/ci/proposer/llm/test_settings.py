@@ -3,11 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from ci.errors import InputError
+from ci.model.errors import InputError
 from ci.proposer.llm.prices import load_prices, price_of
 from ci.proposer.llm.settings import ROLES, ModelSettings, load_models
-
-TOP = Path(__file__).parents[4]
+from tests.places import TOP
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,157 @@
+"""A small wrapper around the `git` program: fixed environment, no hooks, errors as sentences."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from ci.model.errors import EnvironmentProblem
+
+# Seconds after which a git command is given up: pushes to a slow forge stay far below.
+TIMEOUT_S: Final = 300
+
+# No prompts, English messages, and no hook or helper that a repository's configuration names.
+_ENVIRONMENT: Final = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+}
+_SAFETY: Final = (
+    "-c",
+    f"core.hooksPath={os.devnull}",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "protocol.ext.allow=never",
+    "-c",
+    "core.quotePath=false",
+    "-c",
+    "commit.gpgSign=false",
+)
+
+# Names of the environment through which git takes configuration that no file holds.
+_COUNT: Final = "GIT_CONFIG_COUNT"
+
+
+def login(url: str, user: str, token: str) -> dict[str, str]:
+    """Environment with which git sends `user` and `token` to the server of `url`, no other.
+
+    The token is in no address, argument or file, so in no error message and no process list.
+    Helpers and prompts of the person who runs this are not asked.
+    """
+    server = urlsplit(url)
+    scope = f"{server.scheme}://{server.netloc}/"
+    basic = base64.b64encode(f"{user}:{token}".encode()).decode()
+    made = {f"http.{scope}.extraHeader": f"Authorization: Basic {basic}", "credential.helper": ""}
+    first = int(os.environ.get(_COUNT) or 0)
+    env = {_COUNT: str(first + len(made))}
+    for place, (key, value) in enumerate(made.items(), first):
+        env |= {f"GIT_CONFIG_KEY_{place}": key, f"GIT_CONFIG_VALUE_{place}": value}
+    return env
+
+
+class GitError(Exception):
+    """A git command failed; the message is git's own last words, with the command's name."""
+
+
+class Git:
+    """Git commands in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def run(
+        self, *arguments: str, stdin: str | None = None, env: dict[str, str] | None = None
+    ) -> str:
+        """Run `git ARGUMENTS` and return stdout; raises `GitError` when it fails."""
+        program = shutil.which("git")
+        if program is None:
+            raise EnvironmentProblem("git is missing; install it with: apt-get install -y git")
+        try:
+            done = subprocess.run(
+                [program, *_SAFETY, *arguments],
+                cwd=self.folder,
+                input=None if stdin is None else stdin.encode(),
+                stdin=subprocess.DEVNULL if stdin is None else None,
+                capture_output=True,
+                env=os.environ | _ENVIRONMENT | (env or {}),
+                timeout=TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as expired:
+            raise GitError(f"git {arguments[0]} did not end within {TIMEOUT_S} s") from expired
+        if done.returncode != 0:
+            words = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
+            raise GitError(f"git {arguments[0]} failed: {words[0]}")
+        return done.stdout.decode(errors="replace")
+
+    def succeeds(self, *arguments: str) -> bool:
+        """Whether `git ARGUMENTS` ends with code 0."""
+        try:
+            self.run(*arguments)
+        except GitError:
+            return False
+        return True
+
+    def top(self) -> Path | None:
+        """Top folder of the checkout that holds `folder`; None outside git or in a bare one."""
+        try:
+            return Path(self.run("rev-parse", "--show-toplevel").rstrip("\n"))
+        except GitError:
+            return None
+
+    def commit(self, revision: str) -> str | None:
+        """Full hash of the commit that `revision` names, or None."""
+        try:
+            return self.run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
+        except GitError:
+            return None
+
+    def show(self, revision: str, path: str) -> bytes | None:
+        """Content of `path` at `revision`, byte for byte, or None when it is not there."""
+        program = shutil.which("git")
+        if program is None:
+            raise EnvironmentProblem("git is missing; install it with: apt-get install -y git")
+        done = subprocess.run(
+            [program, *_SAFETY, "cat-file", "blob", f"{revision}:{path}"],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=os.environ | _ENVIRONMENT,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        return done.stdout if done.returncode == 0 else None
+
+    def blobs(self, names: Sequence[str]) -> dict[str, bytes]:
+        """Contents of blobs by hash, in one call of git; hashes that are no blob are left out."""
+        if not names:
+            return {}
+        program = shutil.which("git")
+        if program is None:
+            raise EnvironmentProblem("git is missing; install it with: apt-get install -y git")
+        done = subprocess.run(
+            [program, *_SAFETY, "cat-file", "--batch"],
+            cwd=self.folder,
+            input="".join(f"{name}\n" for name in names).encode(),
+            capture_output=True,
+            env=os.environ | _ENVIRONMENT,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        found, place = {}, 0
+        for name in names:
+            end = done.stdout.find(b"\n", place)
+            head = done.stdout[place:end].split()
+            place = end + 1
+            if len(head) == 3 and head[1] == b"blob":
+                size = int(head[2])
+                found[name] = done.stdout[place : place + size]
+                place += size + 1
+        return found

@@ -1,0 +1,199 @@
+"""`ascendopt bank`: fill, search and look at the experience bank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from pydantic import BaseModel, Field
+
+from bot.base.text import printable, visible
+from bot.cli.commands.bank_keep import COMMANDS, BankOptions, existing
+from bot.cli.commands.options import build, json_option, options
+from ci.model.frozen import Frozen
+from ci.model.settings import ProposerOptions, Target
+from ci.session import (
+    begin_beside,
+    default_bank,
+    find_proposer,
+    open_bank,
+    open_session,
+)
+from experience.jobs.rewind import RewindSettings
+
+if TYPE_CHECKING:
+    from experience.jobs.rewind import RewindStep
+
+
+class SearchOptions(Frozen):
+    """What is searched for beside the words."""
+
+    bottleneck_class: str = Field(
+        default="", description="Bottleneck class from rules/taxonomy.yml that should match."
+    )
+    op_family: str = Field(default="", description="Op family that should match.")
+    dtype: str = Field(default="", description="Dtype that should match.")
+    soc: str = Field(default="", description="Device that should match.")
+    count: int = Field(default=5, ge=1, description="Tuples to show.")
+
+
+@click.group()
+def bank() -> None:
+    """The experience bank: what made operators faster before."""
+
+
+@options(Target, RewindSettings, ProposerOptions, BankOptions)
+@bank.command()
+@click.argument("operator", type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
+    """Remove the optimizations of OPERATOR one by one and keep what they were worth.
+
+    Ends with 1 when the operator itself does not pass its workload.
+    """
+    settings = build(RewindSettings, given)
+    chosen = build(BankOptions, given).bank
+    session = open_session(operator, build(Target, given))
+    who = build(ProposerOptions, given)
+    proposer = find_proposer(who.proposer, who.models)
+    store = open_bank(chosen)
+
+    from ci.model.trial import Outcome
+    from ci.search.outcome import base_commit
+    from experience.jobs.rewind import rewind as walk
+
+    tried: list[RewindStep] = []
+    begin_beside(proposer, store, settings, session=session, upcoming=lambda: len(tried) + 1)
+
+    def on_step(step: RewindStep) -> None:
+        tried.append(step)
+        _echo_step(step)
+
+    found = walk(
+        session.operator,
+        session.evaluator,
+        proposer,
+        store,
+        settings,
+        commit=base_commit(session.operator),
+        on_step=on_step,
+    )
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    elif found.start.outcome is not Outcome.OK:
+        why = found.start.evidence.message if found.start.evidence else found.start.outcome.value
+        click.echo(f"{found.operator} itself does not pass: {visible(why)}")
+    else:
+        new = sum(1 for step in found.steps if step.tuple_id and not step.known)
+        click.echo(
+            f"{len(found.steps)} removals tried, {len(found.tuples)} lessons, {new} of them new,"
+            f" in {chosen or default_bank()}"
+        )
+        if found.stopped:
+            click.echo(f"It ended early: {visible(found.stopped)}")
+    ctx.exit(0 if found.start.outcome is Outcome.OK else 1)
+
+
+def _echo_step(step: RewindStep) -> None:
+    slowdown = step.slowdown
+    effect = step.trial.outcome.value if slowdown is None else f"{slowdown:.2f}x as slow"
+    kept = (
+        f"tuple {step.tuple_id}{' (known)' if step.known else ''}" if step.tuple_id else "nothing"
+    )
+    click.echo(
+        f"[step {step.step}] {step.rule_id:<28} {effect:<16} {kept}: {visible(step.title, 80)}",
+        err=True,
+    )
+
+
+@options(SearchOptions, BankOptions)
+@bank.command()
+@click.argument("words", nargs=-1, required=True)
+@json_option
+def search(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Find the tuples that answer a bottleneck given in WORDS."""
+    from experience.bank.retrieve import Query
+
+    own = build(SearchOptions, given)
+    query = Query(
+        bottleneck=" ".join(words),
+        classes=(own.bottleneck_class,) if own.bottleneck_class else (),
+        op_family=own.op_family,
+        dtype=own.dtype,
+        soc=own.soc,
+    )
+    found = existing(build(BankOptions, given).bank).search(query, k=own.count)
+    if as_json:
+        click.echo(_json_list(found))
+        return
+    for entry in found:
+        click.echo(
+            f"{entry.tuple.id}  {entry.score:.2f}  {visible(entry.tuple.title, 90)}\n"
+            f"    {visible(entry.why, 160)}"
+        )
+    if not found:
+        click.echo("The bank has no tuple that answers this.")
+
+
+@options(BankOptions)
+@bank.command()
+@click.argument("tuple_id")
+@json_option
+def show(tuple_id: str, as_json: bool, **given: Any) -> None:
+    """Show one tuple: what it teaches, what proves it, and its diff."""
+    found = existing(build(BankOptions, given).bank).get(tuple_id)
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    evidence = found.evidence
+    kind = "simulated time" if found.fingerprint.simulated else "time"
+    for name, value in (
+        ("tuple", f"{found.id} ({found.status}, {found.direction})"),
+        ("title", found.title),
+        ("why", found.description),
+        ("bottleneck", found.bottleneck),
+        ("classes", ", ".join(found.classes)),
+        (
+            "effect",
+            f"{evidence.slow_us:.3f} µs -> {evidence.fast_us:.3f} µs {kind},"
+            f" {evidence.speedup:.2f}x, {evidence.test}",
+        ),
+        (
+            "from",
+            f"{found.operator} ({found.op_family}), {found.dtype or 'any dtype'}, {found.soc}",
+        ),
+        ("used", f"{found.uses} times, {found.wins} wins"),
+    ):
+        click.echo(f"{name:<11} {visible(value, 1000)}")
+    click.echo()
+    for line in found.diff.splitlines():
+        click.echo(printable(line))
+
+
+@options(BankOptions)
+@bank.command()
+@json_option
+def stats(as_json: bool, **given: Any) -> None:
+    """Count what the bank holds."""
+    found = existing(build(BankOptions, given).bank).stats()
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    for name, value in found.model_dump().items():
+        label = name.replace("_", " ")
+        if isinstance(value, dict):
+            click.echo(f"{label}: " + (", ".join(f"{k} {n}" for k, n in value.items()) or "none"))
+        else:
+            click.echo(f"{label}: {value}")
+
+
+def _json_list(found: list[Any]) -> str:
+    """A JSON array of models."""
+    models: list[BaseModel] = list(found)
+    return "[" + ",\n".join(m.model_dump_json(indent=2) for m in models) + "]"
+
+
+for _command in COMMANDS:
+    bank.add_command(_command)

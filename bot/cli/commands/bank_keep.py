@@ -1,0 +1,252 @@
+"""The commands of `ascendopt bank` that keep a bank in order, share it and look at the whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from pydantic import Field
+
+from bot.cli.commands.options import build, json_option, options
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from ci.model.settings import ProposerOptions, Target
+from ci.session import begin_beside, find_proposer, open_bank, open_session
+from experience.jobs.refresh import RefreshSettings
+
+if TYPE_CHECKING:
+    from ci.model.operator import Operator
+    from experience.bank.bank import Bank
+    from experience.jobs.rewind import EvaluatesCandidates
+
+
+class BankOptions(Frozen):
+    """Which bank."""
+
+    bank: Path | None = Field(
+        default=None, description="Bank file; $XDG_DATA_HOME/ascendopt/bank.duckdb when not given."
+    )
+
+
+class ExportOptions(Frozen):
+    """What of the tuples is handed out."""
+
+    strip: bool = Field(
+        default=False,
+        description="Leave out diffs, operators and commits: motif, bottleneck and effect remain.",
+    )
+
+
+class ImportOptions(Frozen):
+    """What the file is, when it is no bank."""
+
+    from_result: bool = Field(
+        default=False,
+        description="FILE is the result.json of a run: learn from its kernel steps.",
+    )
+    operator: Path | None = Field(
+        default=None, description="Folder of the operator of --from-result, before or after it."
+    )
+    origin: str = Field(
+        default="", description="What the tuples come from, such as a merge request's address."
+    )
+
+
+class ReembedOptions(Frozen):
+    """Which embedder takes over."""
+
+    embedder: str = Field(
+        default="hashed",
+        description="hashed, endpoint:MODEL (OPENAI_API_KEY, OPENAI_BASE_URL) or local:FOLDER.",
+    )
+
+
+class LandscapeOptions(Frozen):
+    """Where the map goes, and how many groups it has."""
+
+    html: Path = Field(default=Path("landscape.html"), description="Page to write.")
+    png: Path | None = Field(default=None, description="Picture to write as well.")
+    groups: int = Field(default=0, ge=0, description="Groups; 0: as many as are best apart.")
+
+
+class SummaryOptions(Frozen):
+    """Where the summary of a refresh goes."""
+
+    out: Path | None = Field(
+        default=None, description="Folder that takes refresh.md and refresh.json."
+    )
+
+
+def existing(path: Path | None) -> Bank:
+    """A bank to read: one that was named must exist, the user's own is begun when missing."""
+    if path is None:
+        return open_bank(None)
+    from experience.bank.bank import Bank
+
+    return Bank(path, must_exist=True)
+
+
+@options(BankOptions, ExportOptions)
+@click.command("export")
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+def export_tuples(file: Path, as_json: bool, **given: Any) -> None:
+    """Write every tuple of the bank to FILE: Parquet when it ends in .parquet, else JSON lines."""
+    from experience.bank.exchange import export_tuples as write
+    from experience.bank.exchange import strip
+
+    tuples = existing(build(BankOptions, given).bank).all()
+    if build(ExportOptions, given).strip:
+        tuples = [strip(t) for t in tuples]
+    count = write(tuples, file)
+    click.echo(json.dumps({"tuples": count}) if as_json else f"{count} tuples written to {file}.")
+
+
+@options(BankOptions, ImportOptions)
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+def import_tuples(file: Path, as_json: bool, **given: Any) -> None:
+    """Add the tuples of FILE (Parquet or JSON lines) to the bank, all of them or none."""
+    from experience.bank.exchange import import_tuples as read
+
+    own = build(ImportOptions, given)
+    bank = open_bank(build(BankOptions, given).bank)
+    if own.from_result:
+        new, known = _from_result(bank, file, own)
+    else:
+        new, known = read(bank, file)
+    if as_json:
+        click.echo(json.dumps({"new": new, "known": known}))
+    else:
+        click.echo(f"{new} tuples added; {known} were known already.")
+
+
+def _from_result(bank: Bank, file: Path, own: ImportOptions) -> tuple[int, int]:
+    from pydantic import ValidationError
+
+    from ci.model.result import Result
+    from ci.search.lessons import from_result
+    from ci.source.discovery import load_operator
+    from experience.bank.patching import Misfit
+
+    if own.operator is None:
+        raise InputError("--from-result needs --operator, the folder of the run's operator.")
+    try:
+        result = Result.model_validate_json(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValidationError) as problem:
+        first = str(problem).splitlines()[0]
+        raise InputError(f"{file} is not the result.json of a run: {first}") from problem
+    try:
+        found = from_result(
+            result, load_operator(own.operator), find_proposer("rules"), origin=own.origin
+        )
+    except Misfit as problem:
+        raise InputError(f"{file} and {own.operator} do not fit together: {problem}.") from problem
+    new = bank.add_all(found)
+    return new, len(found) - new
+
+
+@options(BankOptions, ReembedOptions)
+@click.command()
+@json_option
+def reembed(as_json: bool, **given: Any) -> None:
+    """Make every tuple's vector anew, with another embedding model or the same."""
+    from experience.bank.embed import make_embedder
+
+    embedder = make_embedder(build(ReembedOptions, given).embedder)
+    bank: Bank = existing(build(BankOptions, given).bank)
+    count = bank.reembed(embedder)
+    if as_json:
+        click.echo(json.dumps({"tuples": count, "model": embedder.model}))
+    else:
+        click.echo(f"{count} tuples embedded by {embedder.model}.")
+
+
+@options(BankOptions, LandscapeOptions)
+@click.command()
+@json_option
+@click.pass_context
+def landscape(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
+    """Draw the bank's tuples as a map of groups, documented practices apart from others.
+
+    Ends with 1 when the bank holds too few tuples for a map.
+    """
+    from bot.report.landscape import html, picture
+    from experience.jobs.landscape import landscape as chart
+
+    own = build(LandscapeOptions, given)
+    bank = existing(build(BankOptions, given).bank)
+    tuples, vectors = bank.vectors()
+    found = chart(tuples, vectors, bank.stats().embedding_model, groups=own.groups)
+    if found is None:
+        click.echo("The bank holds fewer than three tuples; there is no map of those.", err=True)
+        ctx.exit(1)
+        return
+    try:
+        own.html.write_text(html(found), encoding="utf-8")
+        if own.png is not None:
+            picture(found, own.png)
+    except OSError as problem:
+        raise InputError(f"The map cannot be written: {problem}.") from problem
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    for group in found.groups:
+        click.echo(
+            f"{group.size:>4}  {group.name}  ({group.share:.0%} {group.category}, "
+            f"{group.mean_speedup:.2f}x)"
+        )
+    click.echo(f"silhouette {found.silhouette:.2f}; written to {own.html}")
+
+
+@options(Target, RefreshSettings, ProposerOptions, BankOptions, SummaryOptions)
+@click.command()
+@click.argument("operators", type=click.Path(path_type=Path), nargs=-1, required=True)
+@json_option
+@click.pass_context
+def refresh(
+    ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **given: Any
+) -> None:
+    """Re-verify a sample of the bank, retire what no longer holds, rewind what changed.
+
+    OPERATORS are folders of operators or repositories. Made to run every night: it may be killed
+    at any moment and run again. Ends with 1 when one of the operators does not pass its workload.
+    """
+    from bot.cli.commands.bench_machine import chosen_operators
+    from ci.search.outcome import base_commit
+    from experience.jobs.refresh import refresh as go_over
+    from experience.jobs.summary import markdown
+
+    target, settings = build(Target, given), build(RefreshSettings, given)
+    who, out = build(ProposerOptions, given), build(SummaryOptions, given).out
+    bank = existing(build(BankOptions, given).bank)
+
+    def evaluator_of(operator: Operator) -> EvaluatesCandidates:
+        return open_session(operator.root, target).evaluator
+
+    proposer = find_proposer(who.proposer, who.models)
+    begin_beside(proposer, bank, settings)
+    done = go_over(
+        bank,
+        chosen_operators(operators),
+        evaluator_of,
+        proposer,
+        settings,
+        commit_of=base_commit,
+        on_step=lambda text: click.echo(text, err=True),
+    )
+    if out is not None:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            (out / "refresh.md").write_text(markdown(done), encoding="utf-8")
+            (out / "refresh.json").write_text(done.model_dump_json(indent=2), encoding="utf-8")
+        except OSError as problem:
+            raise InputError(f"The summary cannot be written to {out}: {problem}.") from problem
+    click.echo(done.model_dump_json(indent=2) if as_json else markdown(done))
+    ctx.exit(1 if done.failed else 0)
+
+
+COMMANDS: Final = (export_tuples, import_tuples, reembed, landscape, refresh)

@@ -1,0 +1,33 @@
+"""`ascendopt bench`: suites that measure the tool itself, one file a suite."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Final
+
+import click
+
+SUITES: Final = ("machine", "ablation", "retrieval", "sanitizers")
+"""Each is the command of that name in bot/cli/commands/bench_<name>.py."""
+
+
+class Suites(click.Group):
+    """Imports a suite's module only when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The suites in the order of the help."""
+        return list(SUITES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The suite called `cmd_name`, or None when there is none."""
+        if cmd_name not in SUITES:
+            return None
+        module = importlib.import_module(f"bot.cli.commands.bench_{cmd_name}")
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=Suites)
+def bench() -> None:
+    """Measure the tool itself, with figures that anyone can make again."""

@@ -1,0 +1,76 @@
+"""`ascendopt bench ablation`: what each stage and the bank are worth, in one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import Field
+from rich.console import Console
+from rich.markdown import Markdown
+
+from bot.cli.commands.bench_machine import chosen_operators
+from bot.cli.commands.options import build, json_option, options
+from bot.report.ablation import markdown, plot
+from ci.lab.bench.ablation import AblationSettings, Cell
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from ci.session import open_bank
+
+
+class AblationOptions(Frozen):
+    """Where experience comes from and what is left."""
+
+    bank: Path | None = Field(
+        default=None, description="Bank file; the shipped tuples in a new bank when not given."
+    )
+    out: Path = Field(
+        default=Path("ascendopt-out/ablation"),
+        description="Folder of the runs; those that it holds already are not run again.",
+    )
+
+
+@options(AblationSettings, AblationOptions)
+@click.command()
+@click.argument("operators", type=click.Path(path_type=Path), nargs=-1)
+@json_option
+def ablation(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
+    """Compare the stages, with and without the bank, on OPERATORS at the same budget.
+
+    OPERATORS are folders of operators or repositories; the shipped ones when none is given. Leaves
+    ablation.md, ablation.json and ablation.png in --out. May be interrupted and run again.
+    """
+    from ci.backend import make_backend
+    from ci.lab.bench.ablation import ablation as compare
+    from ci.proposer.rules import RulesProposer
+
+    settings = build(AblationSettings, given)
+    own = build(AblationOptions, given)
+    settings.chosen()
+    if own.out.exists() and not own.out.is_dir():
+        raise InputError(f"--out {own.out} is a file; give a folder.")
+    own.out.mkdir(parents=True, exist_ok=True)
+    found = compare(
+        chosen_operators(operators),
+        open_bank(own.bank or own.out / "bank.duckdb"),
+        settings,
+        own.out,
+        RulesProposer,
+        make_backend("sim", settings.device),
+        _echo,
+    )
+    text = markdown(found)
+    (own.out / "ablation.md").write_text(text, encoding="utf-8")
+    (own.out / "ablation.json").write_text(found.model_dump_json(indent=2), encoding="utf-8")
+    plot(found, own.out / "ablation.png")
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    else:
+        Console().print(Markdown(text))
+
+
+def _echo(cell: Cell) -> None:
+    click.echo(
+        f"{cell.operator:<24} {cell.arm:<16} seed {cell.seed}  {cell.speedup:.3f}x", err=True
+    )

@@ -1,0 +1,62 @@
+"""`ascendopt bench machine`: evaluations an hour, and where the time goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import Field
+from rich.console import Console
+from rich.markdown import Markdown
+
+from bot.cli.commands.options import build, json_option, options
+from bot.report.speed import tables, targets, update_page
+from ci.lab.bench.machine import MachineBenchSettings, measure, shipped_operators
+from ci.model.frozen import Frozen
+from ci.model.operator import Operator
+from ci.source.discovery import find_operators, load_operator
+
+
+class MachineOptions(Frozen):
+    """Where the page goes."""
+
+    markdown: Path | None = Field(
+        default=None, description="File whose measured part is written anew (docs/speed.md)."
+    )
+
+
+@options(MachineBenchSettings, MachineOptions)
+@click.command()
+@click.argument("operators", type=click.Path(path_type=Path), nargs=-1)
+@json_option
+@click.pass_context
+def machine(
+    ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **given: Any
+) -> None:
+    """Measure how fast the simulator evaluates candidates of OPERATORS.
+
+    OPERATORS are folders of operators or repositories; the shipped ones when none is given. A
+    sample of them is measured unless --sample 0 asks for all. Needs minutes, and a machine with
+    nothing else to do. Ends with 1 when a target is missed.
+    """
+    settings = build(MachineBenchSettings, given)
+    own = build(MachineOptions, given)
+    found = measure(chosen_operators(operators), settings, lambda text: click.echo(text, err=True))
+    if own.markdown is not None:
+        update_page(own.markdown, found)
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    else:
+        Console().print(Markdown(tables(found)))
+    ctx.exit(0 if all(target.met for target in targets(found)) else 1)
+
+
+def chosen_operators(paths: tuple[Path, ...]) -> list[Operator]:
+    """The operators at these paths, or the shipped ones."""
+    if not paths:
+        return shipped_operators()
+    found: list[Operator] = []
+    for path in paths:
+        found += [load_operator(path)] if (path / "op_kernel").is_dir() else find_operators(path)
+    return found

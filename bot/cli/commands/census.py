@@ -1,0 +1,79 @@
+"""`ascendopt census`: how far each operator of a repository gets, and what stops it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import Field
+from rich.console import Console
+
+from bot.base.text import visible
+from bot.cli.commands.options import build, json_option, options
+from bot.report.census import census_markdown, missing, names, table
+from ci.lab.census.model import STAGE_WORDS, Row
+from ci.lab.census.run import ROWS, CensusSettings, take_census
+from ci.lab.census.summary import summarize
+from ci.model.frozen import Frozen
+
+
+class CensusOutput(Frozen):
+    """Where the census goes."""
+
+    out: Path = Field(
+        default=Path("census"),
+        description="Folder for census.jsonl (kept as it grows, resumed from), census.json and"
+        " census.md.",
+    )
+
+
+def _say(row: Row, done: int, total: int) -> None:
+    error = row.failures[0] if row.failures else None
+    why = f"  {error.reason}: {error.message}" if error else ""
+    click.echo(
+        f"[{done:>3}/{total}] {row.category + '/' + row.name:<48} {row.judged or '-':<9}"
+        f"{visible(why, 110)}",
+        err=True,
+    )
+
+
+@options(CensusSettings, CensusOutput)
+@click.command()
+@click.argument("repository", type=click.Path(path_type=Path))
+@json_option
+def census(repository: Path, as_json: bool, **given: Any) -> None:
+    """Try every operator of REPOSITORY: read, build, tile, run, verify.
+
+    Each operator runs in the sandbox with limits; a bad one never stops the others. What an
+    operator lacks is named and counted. A census that was stopped goes on where it was.
+    """
+    settings, own = build(CensusSettings, given), build(CensusOutput, given)
+    rows = take_census(repository, settings, own.out, _say)
+    summary = summarize(rows)
+    title = repository.resolve().name
+    data = {
+        "repository": title,
+        "summary": summary.model_dump(mode="json"),
+        "rows": [row.model_dump(mode="json") for row in rows],
+    }
+    (own.out / "census.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    (own.out / "census.md").write_text(census_markdown(title, rows, summary), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps(data, indent=2))
+        return
+    console = Console(soft_wrap=True)
+    console.print(table(summary))
+    click.echo("\nWhat is missing (an operator counts for the first thing that stops it):")
+    for reason in missing(summary, 12):
+        click.echo(
+            f"{len(reason.operators):>5}  {visible(reason.reason, 60):<44} "
+            f"{STAGE_WORDS[reason.stage]:<20} {names(reason)}"
+        )
+    if len(summary.versions) > 1:
+        click.echo(
+            f"\nThe rows come from {len(summary.versions)} versions of the simulator;"
+            " --again all tries every operator with this one."
+        )
+    click.echo(f"\n{own.out / ROWS}, census.json and census.md hold all of it.")

@@ -1,0 +1,55 @@
+"""`ascendopt doctor`: what this machine has, and the command that mends what it lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import Field
+
+from bot.cli.commands.options import build, json_option, options
+from bot.cli.doctor import examine
+from ci.model.frozen import Frozen
+
+
+class DoctorOptions(Frozen):
+    """What is looked at beside the machine."""
+
+    models: Path | None = Field(
+        default=None,
+        description="YAML file of the models of --proposer llm; $ASCENDOPT_LLM_MODELS when not"
+        " given.",
+    )
+    check_models: bool = Field(
+        default=False,
+        description="Send each configured model one tiny request; else nothing is sent.",
+    )
+    asc_headers: str = Field(
+        default="", description="Real AscendC headers to look for, as evaluate takes them."
+    )
+
+
+@options(DoctorOptions)
+@click.command()
+@json_option
+@click.pass_context
+def doctor(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
+    """Say what this machine has (compiler, toolkit, sandbox, NPU, models) and what follows.
+
+    Ends with 1 when something is missing that the simulator cannot do without.
+    """
+    own = build(DoctorOptions, given)
+    report = examine(own.models, check_models=own.check_models, asc_headers=own.asc_headers)
+    if as_json:
+        click.echo(report.model_dump_json(indent=2))
+    else:
+        for check in report.checks:
+            mark = {"found": "ok     ", "missing": "MISSING", "absent": "absent "}[check.state]
+            click.echo(f"{mark}  {check.name}: {check.finding}")
+            if check.mend:
+                click.echo(f"         mend: {check.mend}")
+        click.echo()
+        for sentence in report.follows:
+            click.echo(sentence)
+    ctx.exit(0 if report.ready else 1)

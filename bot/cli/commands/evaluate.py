@@ -1,0 +1,96 @@
+"""`ascendopt evaluate`: one trial of the operator as it stands, or with a patch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import Field
+
+from bot.cli.commands.options import build, json_option, options
+from bot.repository.patch import applied, read_patch
+from ci.model.frozen import Frozen
+from ci.model.operator import Operator
+from ci.model.settings import Target
+from ci.model.trial import Candidate, Outcome, Trial
+from ci.session import open_session
+
+
+class EvaluateOptions(Frozen):
+    """What is evaluated instead of the operator as it stands."""
+
+    patch: Path | None = Field(
+        default=None, description="Unified diff of the operator's own sources to lay over them."
+    )
+
+
+def candidate_of(operator: Operator, patch: Path | None) -> Candidate:
+    """The operator as it stands, or with the changes of `patch`."""
+    if patch is None:
+        return Candidate()
+    files = applied(operator, read_patch(patch), str(patch))
+    return Candidate(files=files, stage="kernel", proposer="patch", rationale=f"patch {patch.name}")
+
+
+def announce(operator: Operator, cases: int) -> None:
+    """Say on stderr what is going on: the first run on a machine takes minutes."""
+    click.echo(
+        f"Building, running and verifying {operator.name}, {cases} case{'s' * (cases != 1)}"
+        " (the first run on a machine builds the simulator too).",
+        err=True,
+    )
+
+
+def echo_trial(trial: Trial) -> None:
+    """Outcome, evidence and times for a person."""
+    from bot.report.facts import microseconds
+
+    click.echo(f"outcome: {trial.outcome.value}")
+    if trial.evidence is not None:
+        at = trial.evidence
+        place = (
+            f" ({at.file}:{at.line})" if at.file and at.line else f" ({at.file})" * bool(at.file)
+        )
+        click.echo(f"  {at.message}{place}")
+        for line in at.details.splitlines()[:20]:
+            click.echo(f"    {line}")
+    for warning in trial.warnings:
+        click.echo(f"warning: {warning}")
+    if trial.measurement is None:
+        return
+    kind = "simulated time" if trial.measurement.fingerprint.simulated else "time"
+    width = max(len(case.case) for case in trial.measurement.cases)
+    for case in trial.measurement.cases:
+        spread = ""
+        if case.low_us != case.high_us:
+            spread = f" ({microseconds(case.low_us)} to {microseconds(case.high_us)})"
+        click.echo(
+            f"  {case.case:<{width}}  {microseconds(case.median_us):>12}{spread}"
+            f"  {case.pipes.total_cycles:>10,} cycles  {case.pipes.block_dim:>2} blocks"
+            f"  tiling key {case.tiling_key}"
+        )
+    score = microseconds(trial.measurement.score_us)
+    click.echo(f"score: {score} {kind} on {trial.measurement.fingerprint.device}")
+
+
+@options(Target, EvaluateOptions)
+@click.command()
+@click.argument("operator", type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def evaluate(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
+    """Build, run, verify and measure OPERATOR once.
+
+    OPERATOR is the folder that holds op_host and op_kernel. Ends with 1 when the outcome is not ok.
+    """
+    own = build(EvaluateOptions, given)
+    session = open_session(operator, build(Target, given))
+    candidate = candidate_of(session.operator, own.patch)
+    announce(session.operator, len(session.workload.cases))
+    trial = session.evaluator.evaluate(candidate, 0)
+    if as_json:
+        click.echo(trial.model_dump_json(indent=2))
+    else:
+        echo_trial(trial)
+    ctx.exit(0 if trial.outcome is Outcome.OK else 1)

@@ -1,0 +1,35 @@
+"""The bot's log: plain lines for a person, JSON lines for a collector, both on stderr."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+from bot.base.text import visible
+
+
+class _Lines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return f"{at} {record.levelname.lower():<7} {visible(record.getMessage(), 2000)}"
+
+
+class _Json(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat()
+        return json.dumps(
+            {"time": at, "level": record.levelname.lower(), "message": record.getMessage()}
+        )
+
+
+def configure(as_json: bool) -> None:
+    """Send the bot's log to stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Json() if as_json else _Lines())
+    for name in ("ascendopt", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(logging.INFO if name == "ascendopt" else logging.WARNING)

@@ -1,0 +1,93 @@
+"""`ascendopt optimize`: Algorithm 1, then the patch, the reports and the result in one folder."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import Field
+from rich.console import Console
+
+from bot.cli.commands.options import build, json_option, options
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from ci.model.settings import OptimizeSettings, ProposerOptions, Target
+from ci.session import REPLAY, find_proposer, open_bank, open_session
+
+
+class OptimizeOptions(Frozen):
+    """What the search works with beside its own settings."""
+
+    bank: Path | None = Field(
+        default=None,
+        description="Experience bank; $XDG_DATA_HOME/ascendopt/bank.duckdb when not given.",
+    )
+    out: Path | None = Field(
+        default=None, description="Folder for what the run leaves; ascendopt-out/OPERATOR."
+    )
+
+
+@options(Target, OptimizeSettings, ProposerOptions, OptimizeOptions)
+@click.command()
+@click.argument("operator", type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
+    """Search for a faster OPERATOR and leave a verified patch with its report.
+
+    OPERATOR is the folder that holds op_host and op_kernel. The run leaves best.patch, report.md,
+    report.html, result.json and trials.duckdb. Ends with 1 when the operator itself does not pass
+    its workload, or when a model became unavailable before anything better was found.
+    """
+    target = build(Target, given)
+    settings = build(OptimizeSettings, given)
+    own = build(OptimizeOptions, given)
+    if own.out is not None and own.out.exists() and not own.out.is_dir():
+        raise InputError(f"--out {own.out} is a file; give a folder.")
+    chosen = build(ProposerOptions, given)
+    proposer = find_proposer(chosen.proposer, chosen.models)
+    session = open_session(operator, target)
+    # A replay is offered what the recorded run was, and earns nobody credit a second time.
+    bank = None if chosen.proposer.startswith(REPLAY) else open_bank(own.bank)
+    out = own.out or Path("ascendopt-out") / session.operator.name
+
+    from bot.base.text import visible
+    from bot.report.facts import headline
+    from bot.server.finish import finish
+    from bot.server.progress import progress_for
+    from ci.search.run import optimize as search
+
+    unit = "simulated time" if target.backend == "sim" else "time"
+    console = Console(stderr=True, force_terminal=False if as_json else None)
+    with progress_for(console, session.operator.name, unit) as progress:
+        found = search(
+            session.operator,
+            session.workload,
+            session.evaluator,
+            proposer,
+            bank,
+            settings,
+            out,
+            progress,
+        )
+    added = {**session.settings, "proposer": chosen.proposer}
+    result = finish(
+        found.model_copy(update={"settings": {**found.settings, **added}}), session.operator, out
+    )
+    if as_json:
+        click.echo(result.model_dump_json(indent=2))
+    else:
+        click.echo(headline(result))
+        if result.stopped:
+            click.echo(f"It ended early: {visible(result.stopped)} Go on with --resume.")
+        for name in ("best.patch", "report.html", "report.md", "result.json"):
+            if (out / name).exists():
+                click.echo(f"  {name:<12} {out / name}")
+        if result.diff:
+            where = session.operator.repository
+            place = f" --repository {shlex.quote(str(where))}" if where is not None else ""
+            click.echo(f"Hand it in with: ascendopt submit {shlex.quote(str(out))}{place}")
+    done = result.verdict == "improved" or (result.verdict == "not_improved" and not result.stopped)
+    ctx.exit(0 if done else 1)

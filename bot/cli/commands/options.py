@@ -1,0 +1,90 @@
+"""Command-line options from pydantic fields: name, meaning and default are declared once."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+import click
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from ci.model.errors import InputError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _plain(annotation: Any) -> Any:
+    """`X` of an `X | None` annotation, anything else as it is."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        rest = [a for a in get_args(annotation) if a is not type(None)]
+        if len(rest) == 1:
+            return rest[0]
+    return annotation
+
+
+def _parameter_type(annotation: Any) -> Any:
+    """What click parses the value with."""
+    plain = _plain(annotation)
+    if get_origin(plain) is Literal:
+        return click.Choice([str(value) for value in get_args(plain)])
+    if plain is Path:
+        return click.Path(path_type=Path)
+    return plain if plain in (int, float, str) else str
+
+
+def _option(name: str, field: FieldInfo) -> click.Option:
+    flag = "--" + name.replace("_", "-")
+    default = None if field.default is PydanticUndefined else field.default
+    if _plain(field.annotation) is bool:
+        declaration = f"{flag}/--no-{flag[2:]}" if default else flag
+        return click.Option([declaration, name], is_flag=True, default=default, help=_help(field))
+    return click.Option(
+        [flag, name],
+        type=_parameter_type(field.annotation),
+        default=default,
+        show_default=default not in (None, ""),
+        required=field.is_required(),
+        help=_help(field),
+    )
+
+
+def _help(field: FieldInfo) -> str:
+    return field.description or ""
+
+
+def options(*models: type[BaseModel]) -> Callable[[click.Command], click.Command]:
+    """Decorate a command with one option a field of each model, in the order of the fields."""
+
+    def decorate(command: click.Command) -> click.Command:
+        made = [_option(n, f) for model in models for n, f in model.model_fields.items()]
+        # Before --json, with which every command ends.
+        position = next(
+            (i for i, p in enumerate(command.params) if p.name == "as_json"), len(command.params)
+        )
+        command.params[position:position] = made
+        return command
+
+    return decorate
+
+
+def build(model: type[Model], values: dict[str, Any]) -> Model:
+    """`model` from the options' values that are its fields; bad values become an `InputError`."""
+    own = {name: value for name, value in values.items() if name in model.model_fields}
+    try:
+        return model(**own)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        name = "--" + str(first["loc"][0]).replace("_", "-") if first["loc"] else "the options"
+        raise InputError(
+            f"{name} cannot be {first['input']!r}: {first['msg'].lower()}"
+        ) from problem
+
+
+json_option: Callable[[Function], Function] = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else."
+)

@@ -1,0 +1,81 @@
+"""`ascendopt serve`: webhooks, workers and the dashboard in one process."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import Field
+
+from bot.cli.commands.options import build, options
+from bot.repository.settings import read_settings
+from bot.server.serving import bank_page, start_service
+from ci.model.frozen import Frozen
+
+LOG = logging.getLogger("ascendopt.bot")
+
+
+class ServeOptions(Frozen):
+    """How the server starts."""
+
+    port: int | None = Field(default=None, description="Port in place of the settings'; 0: any.")
+    dry_run: bool = Field(default=False, description="Write nothing to forges; log it instead.")
+
+
+@options(ServeOptions)
+@click.command()
+@click.argument("settings", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Log JSON lines.")
+def serve(settings: Path, as_json: bool, **given: Any) -> None:
+    """Receive webhooks, run jobs and show the dashboard, as the file SETTINGS says.
+
+    Tokens and secrets come from the environment variables that SETTINGS names. Stops cleanly on
+    SIGINT and SIGTERM: running jobs go back to the queue and continue at the next start.
+    """
+    import uvicorn
+
+    from bot.cli.commands.logs import configure
+    from bot.server.connect import webhook_secrets
+    from bot.web.app import make_app
+    from bot.web.dashboard import Dashboard
+
+    configure(as_json)
+    chosen = build(ServeOptions, given)
+    read = read_settings(settings)
+    secrets = webhook_secrets(read)
+    service = start_service(read, dry_run=chosen.dry_run)
+    dashboard = Dashboard(
+        service.queue,
+        read.data / "runs",
+        os.environ.get(read.dashboard_env, ""),
+        lambda query: bank_page(read.bank_file, query),
+    )
+    names = frozenset((c.name, c.repository) for c in service.connections.all())
+    app = make_app(service.queue, secrets, names, lambda: service.alive, dashboard)
+    port = read.port if chosen.port is None else chosen.port
+    # Only proxies that the environment names may say whom they speak for.
+    config = uvicorn.Config(
+        app, host=read.host, port=port, log_config=None, access_log=False, proxy_headers=False
+    )
+    try:
+        announcing_server(config).run()
+    finally:
+        service.stop()
+
+
+def announcing_server(config: Any) -> Any:
+    """A uvicorn server that says where it listens once it does: with port 0 nobody knows before."""
+    import uvicorn
+
+    class Announcing(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            for one in self.servers:
+                for bound in one.sockets:
+                    host, port = bound.getsockname()[:2]
+                    LOG.info("listening on http://%s:%d", host, port)
+
+    return Announcing(config)

@@ -1,0 +1,57 @@
+"""`ascendopt submit`: the merge request of a finished run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bot.cli.commands.options import build, json_option, options
+from bot.server.merge_request import SubmitSettings, read_result
+from bot.server.merge_request import submit as hand_in
+from ci.model.errors import InputError
+
+
+@options(SubmitSettings)
+@click.command()
+@click.argument("result", type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> None:
+    """Open or update the merge request of a finished run.
+
+    RESULT is the folder that `optimize` wrote, or its result.json. Everything in it is checked
+    again: the sources it was made from, and that the patch applies and touches nothing else.
+    Ends with 1 when a person has closed the same proposal before.
+    """
+    from bot.base.git import Git
+    from bot.forge import find_forge
+    from bot.forge.base import ForgeError
+    from bot.forge.read_only import ReadOnlyForge
+
+    settings = build(SubmitSettings, given)
+    read = read_result(result)
+    if not settings.repository.is_dir():
+        raise InputError(f"There is no folder {settings.repository}.")
+    top = Git(settings.repository).top()
+    if top is None:
+        raise InputError(
+            f"{settings.repository.resolve()} is no git checkout; give one with --repository."
+        )
+    forge = find_forge(settings.forge, top, settings.remote)
+    if settings.dry_run:
+        forge = ReadOnlyForge(forge, tell=lambda line: click.echo(line, err=True))
+    try:
+        done = hand_in(read, forge, top, settings)
+    except ForgeError as problem:
+        raise InputError(str(problem)) from problem
+    if as_json:
+        click.echo(done.model_dump_json(indent=2))
+    else:
+        click.echo(done.reason)
+        if done.merge_request is not None:
+            click.echo(f"  {done.merge_request.title}")
+            click.echo(f"  branch         {done.branch}")
+            click.echo(f"  merge request  {done.merge_request.place}")
+    ctx.exit(1 if done.action == "declined" else 0)

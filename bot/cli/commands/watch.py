@@ -1,0 +1,76 @@
+"""`ascendopt watch`: the bot by polling, without webhooks."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from pydantic import Field
+
+from bot.cli.commands.options import build, options
+from bot.forge.base import ForgeError
+from bot.repository.settings import read_settings
+from bot.server.serving import start_service
+from bot.server.watch import poll
+from ci.model.frozen import Frozen
+
+LOG: Final = logging.getLogger("ascendopt.bot")
+
+
+class WatchOptions(Frozen):
+    """How long to watch."""
+
+    once: bool = Field(default=False, description="Poll once, finish what waits and end; for cron.")
+    dry_run: bool = Field(default=False, description="Write nothing to forges; log it instead.")
+
+
+@options(WatchOptions)
+@click.command()
+@click.argument("settings", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Log JSON lines.")
+def watch(settings: Path, as_json: bool, **given: Any) -> None:
+    """Poll the repositories of SETTINGS for comments, pushes and merge requests; run jobs.
+
+    The first poll of a repository only notes how it stands. Polls carry ETags, so that one without
+    news costs next to nothing.
+    """
+    from bot.cli.commands.logs import configure
+
+    configure(as_json)
+    chosen = build(WatchOptions, given)
+    read = read_settings(settings)
+    stop = threading.Event()
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, lambda *_: stop.set())
+    service = start_service(read, dry_run=chosen.dry_run)
+    try:
+        while not stop.is_set():
+            for connection in service.connections.all():
+                try:
+                    found = poll(connection, service.queue, time.time())
+                    LOG.info("%s: %d new events", connection.repository, len(found))
+                except ForgeError as problem:
+                    LOG.warning("%s: %s", connection.repository, problem)
+            if chosen.once:
+                _drain(service.queue, stop)
+                return
+            stop.wait(read.poll_seconds)
+    finally:
+        service.stop()
+
+
+def _drain(queue: Any, stop: threading.Event) -> None:
+    """Wait until no event or job is left to do."""
+    while not stop.is_set():
+        counts = queue.counts()
+        active = counts["events"].get("new", 0) + sum(
+            counts["jobs"].get(state, 0) for state in ("queued", "running", "delivering")
+        )
+        if not active:
+            return
+        stop.wait(0.5)

@@ -1,0 +1,295 @@
+"""What this machine has and what follows from it; every finding names the command that mends it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import Field
+
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+
+if TYPE_CHECKING:
+    from ci.proposer.llm.settings import ModelSettings
+
+MINIMUM_PYTHON: Final = (3, 11)
+# _Float16 in C++ came with g++ 12 on x86; the machine's half is that type.
+MINIMUM_GXX: Final = 12
+MODELS_PAGE: Final = "see docs/language-models.md; examples/models.yml is one to begin with"
+# Instruction sets that a kernel is compiled for (half conversions and wide integers).
+CPU_FLAGS: Final = ("f16c", "avx2")
+
+
+class Check(Frozen):
+    """One thing looked for."""
+
+    name: str
+    state: Literal["found", "missing", "absent"] = Field(
+        description="missing: needed and not there; absent: optional and not there."
+    )
+    finding: str = Field(description="Version or place, or what is wrong, in words.")
+    mend: str = Field(default="", description="Command that mends it; '' when nothing is wrong.")
+
+
+class Examination(Frozen):
+    """All checks, whether the simulator can run, and what follows, in sentences."""
+
+    checks: tuple[Check, ...]
+    ready: bool
+    follows: tuple[str, ...]
+
+
+def _first_line(*argv: str) -> str | None:
+    """First line that a program prints, or None when it cannot be run."""
+    program = shutil.which(argv[0])
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(
+            [program, *argv[1:]], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = done.stdout.strip().splitlines()
+    return lines[0] if done.returncode == 0 and lines else None
+
+
+def check_python(version: tuple[int, ...] = tuple(sys.version_info[:3])) -> Check:
+    """Python, 3.11 or newer."""
+    words = ".".join(str(part) for part in version)
+    if version >= MINIMUM_PYTHON:
+        return Check(name="python", state="found", finding=words)
+    return Check(
+        name="python",
+        state="missing",
+        finding=f"{words} is older than 3.11",
+        mend="apt-get install -y python3.11 python3.11-venv",
+    )
+
+
+def check_compiler() -> Check:
+    """g++, new enough to know _Float16."""
+    found = _first_line("g++", "-dumpfullversion", "-dumpversion")
+    if found is None:
+        return Check(
+            name="g++",
+            state="missing",
+            finding="no C++ compiler, so that no operator can be built",
+            mend="apt-get install -y g++",
+        )
+    if int(found.split(".")[0]) < MINIMUM_GXX:
+        return Check(
+            name="g++",
+            state="missing",
+            finding=f"{found} does not know _Float16; {MINIMUM_GXX} is the oldest that does",
+            mend="apt-get install -y g++-12",
+        )
+    return Check(name="g++", state="found", finding=found)
+
+
+def check_cpu() -> Check:
+    """The host CPU's instruction sets."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    flags = next((line.split() for line in text.splitlines() if line.startswith("flags")), [])
+    lacking = [flag for flag in CPU_FLAGS if flag not in flags]
+    if lacking:
+        return Check(
+            name="cpu",
+            state="missing",
+            finding=f"an x86-64 with {', '.join(lacking)} is needed to run half-precision kernels",
+            mend="use a machine with an x86-64-v3 processor (2013 or later)",
+        )
+    return Check(name="cpu", state="found", finding=f"x86-64 with {', '.join(CPU_FLAGS)}")
+
+
+def check_program(name: str, package: str, purpose: str, *, needed: bool) -> Check:
+    """A program on the path; `purpose` says what is lost without it."""
+    found = _first_line(name, "--version")
+    if found is not None:
+        return Check(name=name, state="found", finding=found)
+    return Check(
+        name=name,
+        state="missing" if needed else "absent",
+        finding=purpose,
+        mend=f"apt-get install -y {package}",
+    )
+
+
+def check_sandbox() -> Check:
+    """Bubblewrap, and whether it may make namespaces here (containers often forbid it)."""
+    if shutil.which("bwrap") is None:
+        return Check(
+            name="bubblewrap",
+            state="absent",
+            finding="candidate code has no network and hard limits, but can read your files",
+            mend="apt-get install -y bubblewrap",
+        )
+    works = _first_line(
+        *("bwrap", "--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "echo", "yes")
+    )
+    if works == "yes":
+        return Check(
+            name="bubblewrap",
+            state="found",
+            finding=_first_line("bwrap", "--version") or "installed",
+        )
+    return Check(
+        name="bubblewrap",
+        state="absent",
+        finding="installed, but this system forbids it to make namespaces: limits only",
+        mend="sysctl -w kernel.unprivileged_userns_clone=1 (in a container: run it privileged)",
+    )
+
+
+def check_toolkit(home: str | None = None) -> Check:
+    """The CANN toolkit, by ASCEND_HOME_PATH."""
+    home = home if home is not None else os.environ.get("ASCEND_HOME_PATH", "")
+    if home and Path(home).is_dir():
+        return Check(name="CANN toolkit", state="found", finding=home)
+    finding = f"ASCEND_HOME_PATH names no folder: {home}" if home else "ASCEND_HOME_PATH is not set"
+    return Check(
+        name="CANN toolkit",
+        state="absent",
+        finding=finding,
+        mend="source /usr/local/Ascend/ascend-toolkit/set_env.sh (only needed for --backend cann)",
+    )
+
+
+def check_headers(asc_headers: str = "") -> Check:
+    """The real AscendC headers that kernels would be compiled against, if any are named."""
+    from ci.host.door.header_tree import chosen_headers, find_header_tree
+
+    try:
+        root = chosen_headers(asc_headers)
+        if root is None:
+            return Check(
+                name="AscendC headers",
+                state="absent",
+                finding="none named: kernels are compiled against our own",
+            )
+        tree = find_header_tree(root)
+    except InputError as problem:
+        return Check(name="AscendC headers", state="missing", finding=str(problem))
+    return Check(name="AscendC headers", state="found", finding=f"{tree.name} in {tree.api}")
+
+
+def check_npu(devices: Path = Path("/dev")) -> Check:
+    """An Ascend NPU, by its device nodes."""
+    nodes = sorted(p.name for p in devices.glob("davinci[0-9]*"))
+    if nodes:
+        return Check(name="NPU", state="found", finding=", ".join(nodes))
+    return Check(
+        name="NPU", state="absent", finding="no /dev/davinci*: every time will be simulated"
+    )
+
+
+def check_roles(models: Path | None = None, *, ask: bool = False) -> Check:
+    """Which roles of `--proposer llm` have a model; `ask` sends each model one tiny request.
+
+    Without `ask` nothing leaves the machine. Raises InputError when `models` cannot be used.
+    """
+    from ci.model.errors import InputError
+    from ci.proposer.llm.settings import ROLES, load_models
+
+    try:
+        chosen = load_models(models)
+    except InputError as problem:
+        if models is not None:
+            raise
+        return Check(name="models", state="absent", finding=str(problem), mend=MODELS_PAGE)
+    filled = {role: one for role in ROLES if (one := chosen.of(role)) is not None}
+    if not filled:
+        return Check(
+            name="models",
+            state="absent",
+            finding="no language model is configured: --proposer llm cannot be used",
+            mend=MODELS_PAGE,
+        )
+    by_model: dict[str, list[str]] = {}
+    for role, one in filled.items():
+        keyed = "" if one.secret() is not None else f", ${one.key} not set"
+        by_model.setdefault(f"{one.model} at {one.host}{keyed}", []).append(role)
+    words = [f"{', '.join(roles)}: {name}" for name, roles in by_model.items()]
+    rest = [role for role in ROLES if role not in filled]
+    words += [f"{', '.join(rest)}: rules"] if rest else []
+    faults = [said for one in chosen.in_use() if (said := _answering(one))] if ask else []
+    if faults:
+        return Check(
+            name="models", state="absent", finding="; ".join([*words, *faults]), mend=MODELS_PAGE
+        )
+    answered = "; every model answers" if ask else ""
+    return Check(name="models", state="found", finding="; ".join(words) + answered)
+
+
+def _answering(model: ModelSettings) -> str:
+    """What is wrong with a model that is asked for one word; '' when it answers."""
+    from ci.proposer.llm.chat import ChatFailure, Message
+    from ci.proposer.llm.endpoint import EndpointChat
+
+    asked = model.model_copy(update={"max_tokens": min(model.max_tokens, 64)})
+    try:
+        EndpointChat(asked).complete((Message(role="user", content="Answer with OK."),), None)
+    except ChatFailure as problem:
+        return str(problem)
+    return ""
+
+
+def conclude(checks: tuple[Check, ...]) -> Examination:
+    """What follows from the checks, in sentences."""
+    state = {check.name: check.state for check in checks}
+    missing = [check.name for check in checks if check.state == "missing"]
+    follows = []
+    if missing:
+        follows.append(f"Not ready: {', '.join(missing)} must be mended first.")
+    else:
+        follows.append(
+            "Ready: operators are built with g++ and run on the simulator (--backend sim)."
+        )
+    if state.get("NPU") == "found" and state.get("CANN toolkit") == "found":
+        follows.append("An NPU and a toolkit are there: --backend cann can measure real times.")
+    else:
+        follows.append("No real device can be measured here: all times are simulated times.")
+    if state.get("bubblewrap") == "found":
+        follows.append(
+            "Sandbox level: bubblewrap (no network, read-only files, private tmp, limits)."
+        )
+    else:
+        follows.append(
+            "Sandbox level: limits only; optimize only operators that you would run yourself."
+        )
+    return Examination(checks=checks, ready=not missing, follows=tuple(follows))
+
+
+def examine(
+    models: Path | None = None, *, check_models: bool = False, asc_headers: str = ""
+) -> Examination:
+    """Look at this machine; `check_models` asks the configured models, which costs some tokens.
+
+    `asc_headers` names real headers, as for evaluate.
+    """
+    binutils = "kernels cannot be checked for forbidden symbols and lines cannot be named"
+    return conclude(
+        (
+            check_python(),
+            check_compiler(),
+            check_cpu(),
+            check_program(
+                "git", "git", "patches can be neither checked nor handed in", needed=True
+            ),
+            check_program("nm", "binutils", binutils, needed=True),
+            check_program("addr2line", "binutils", binutils, needed=True),
+            check_sandbox(),
+            check_toolkit(),
+            check_headers(asc_headers),
+            check_npu(),
+            check_roles(models, ask=check_models),
+        )
+    )

@@ -1,0 +1,249 @@
+"""Writes the generated pages of the documentation: commands, motifs, constants.
+
+Usage: python -m bot.cli.reference docs
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from bot.cli.main import SECTIONS, root
+from ci.lab.reference.vector_page import page as vector_table_page
+from ci.proposer.llm.prices import load_prices
+from ci.proposer.llm.settings import ROLES, ModelSettings, Price
+from rules.devices import DEFAULT_DEVICE, FOLDER, device_names
+from rules.load import Motif, Rewrite, load_motifs, load_taxonomy
+
+GENERATED: Final = "<!-- Written by `make docs`; change the code or the rules, not this page. -->"
+
+
+def _walk(command: click.Command, words: str) -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, with the words that call it."""
+    if not isinstance(command, click.Group):
+        yield words, command
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        if below is not None:
+            yield from _walk(below, f"{words} {name}")
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _default(option: click.Option) -> str:
+    if option.is_flag or option.default in (None, "") or not option.show_default:
+        return ""
+    return f"`{option.default}`"
+
+
+def commands_page() -> str:
+    """Every command with its arguments and options, from the commands themselves."""
+    lines = [
+        "# Commands",
+        "",
+        GENERATED,
+        "",
+        "Every command takes `--json` and then prints one JSON object on stdout; progress goes to"
+        " stderr, as a live view on a terminal and as plain lines otherwise. Exit codes: 0 done,"
+        " 1 the thing asked for failed, 2 bad input (one sentence on stderr says what).",
+    ]
+    context = click.Context(root)
+    for section, names in SECTIONS.items():
+        lines += ["", f"## {section}"]
+        for name in names:
+            top = root.get_command(context, name)
+            assert top is not None
+            for words, command in _walk(top, f"ascendopt {name}"):
+                arguments = [p for p in command.params if isinstance(p, click.Argument)]
+                called = " ".join([words, *(a.make_metavar(context) for a in arguments)])
+                help_text = (command.help or "").strip()
+                lines += ["", f"### `{called}`", "", help_text]
+                lines += ["", "| option | default | meaning |", "|---|---|---|"]
+                for option in command.params:
+                    if isinstance(option, click.Option):
+                        meaning = _cell(option.help or "")
+                        lines.append(f"| `{option.opts[0]}` | {_default(option)} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _rewrite(rewrite: Rewrite) -> list[str]:
+    """One direction of a motif as a short listing."""
+    if rewrite.transform:
+        given = ", ".join(f"{k} = {v}" for k, v in rewrite.parameters.items())
+        return [f"- transform `{rewrite.transform}`" + (f" ({given})" if given else "")]
+    if rewrite.pattern:
+        before, after = [rewrite.pattern], [rewrite.fix]
+    else:
+        before = list(rewrite.sequence)
+        after = [text for text in rewrite.replace if text is not None]
+    old = [f"- {line}" for text in before for line in text.strip().splitlines()]
+    new = [f"+ {line}" for text in after for line in text.strip().splitlines()]
+    return ["```diff", *old, *new, "```"]
+
+
+def _motif(motif: Motif) -> list[str]:
+    classes = ", ".join(f"`{name}`" for name in motif.classes)
+    lines = [
+        "",
+        f"### {motif.title}",
+        "",
+        f"`{motif.id}`, {motif.stage} stage, addresses {classes}.",
+        "",
+        f"**Bottleneck.** {motif.bottleneck.strip()}",
+        "",
+        f"**Why it helps.** {motif.why.strip()}",
+        "",
+        f"**Reference.** {motif.reference.strip()}",
+    ]
+    for title, rewrites in (("Forward", motif.forward), ("Rewind", motif.rewind)):
+        if rewrites:
+            lines += ["", f"**{title}.**"]
+        for rewrite in rewrites:
+            lines += ["", *_rewrite(rewrite)]
+    return lines
+
+
+def motifs_page() -> str:
+    """The bottleneck classes and every motif of rules/rewrites."""
+    motifs = load_motifs()
+    lines = [
+        "# Motifs",
+        "",
+        GENERATED,
+        "",
+        f"The rules proposer knows {len(motifs)} optimizations. Each is one file in"
+        " `rules/rewrites/`: what the slow form suffers from, how to make it fast (forward), how to"
+        " make it slow again (rewind, which fills the experience bank), and a public reference."
+        " [Adding a rule](adding-a-rule.md) says how to write one.",
+        "",
+        "## Bottleneck classes",
+        "",
+        "A diagnosis, a motif and an experience tuple name the same classes"
+        " (`rules/taxonomy.yml`): that is how they meet.",
+        "",
+        "| class | in words | best-practice category |",
+        "|---|---|---|",
+    ]
+    for one in load_taxonomy().values():
+        lines.append(f"| `{one.id}` | {_cell(one.words)} | {one.practice} |")
+    for stage in ("tiling", "kernel"):
+        lines += ["", f"## {stage.capitalize()} stage"]
+        for motif in motifs:
+            if motif.stage == stage:
+                lines += _motif(motif)
+    return "\n".join(lines) + "\n"
+
+
+def _constants(path: Path) -> dict[str, tuple[str, str]]:
+    """(value, source) by dotted name, as the lines of a device file say."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        setting, _, source = line.partition("#")
+        name, equals, value = setting.partition("=")
+        if equals:
+            found[name.strip()] = (value.strip(), source.strip())
+    return found
+
+
+def constants_page() -> str:
+    """Every constant of every device, with the default device's source."""
+    devices = {name: _constants(FOLDER / f"{name}.toml") for name in device_names()}
+    lines = [
+        "# Constants of the machine model",
+        "",
+        GENERATED,
+        "",
+        "From `rules/devices/*.toml`; [the machine model](machine-model.md) says what they do. An"
+        " empty cell has the value of the column to its left. Sources are those of"
+        f' {DEFAULT_DEVICE}, the default; "assumption" means that nothing published was found.',
+        "",
+    ]
+    order = [DEFAULT_DEVICE, *(name for name in devices if name != DEFAULT_DEVICE)]
+    lines += [
+        "| constant | " + " | ".join(order) + " | source |",
+        "|---|" + "---:|" * len(order) + "---|",
+    ]
+    for name, (_, source) in devices[DEFAULT_DEVICE].items():
+        values = [devices[device].get(name, ("none", ""))[0] for device in order]
+        shown = [v if i == 0 or v != values[i - 1] else "" for i, v in enumerate(values)]
+        lines.append(f"| `{name}` | {' | '.join(shown)} | {_cell(source)} |")
+    return "\n".join(lines) + "\n"
+
+
+def vector_page() -> str:
+    """What each instruction of the vector unit computes."""
+    title, rest = vector_table_page().split("\n", 1)
+    return f"{title}\n\n{GENERATED}\n{rest}"
+
+
+def models_page() -> str:
+    """Every field of a models file, and the known prices."""
+    lines = [
+        "# The models file",
+        "",
+        GENERATED,
+        "",
+        "`--models FILE` names a YAML file with two mappings: `models`, by a name of your own, and"
+        " `roles`, which names the model of each role. [Language models](language-models.md) says"
+        " what the roles do; [examples/models.yml](../examples/models.yml) is one to begin with.",
+        "",
+        "Roles: " + ", ".join(f"`{role}`" for role in (*ROLES, "embedding")) + ". A role that is"
+        " left out is filled from the environment, else by rules.",
+        "",
+        "## Fields of a model",
+        "",
+        "| field | default | meaning |",
+        "|---|---|---|",
+    ]
+    for name, field in ModelSettings.model_fields.items():
+        default = "" if field.is_required() or field.default is None else f"`{field.default}`"
+        lines.append(f"| `{name}` | {default} | {_cell(field.description or '')} |")
+    for name, field in Price.model_fields.items():
+        default = "" if field.is_required() or field.default is None else f"`{field.default}`"
+        lines.append(f"| `price.{name}` | {default} | {_cell(field.description or '')} |")
+    table = load_prices()
+    lines += [
+        "",
+        "## Known prices",
+        "",
+        f"From `rules/prices.yml`, in {table.currency} for each million tokens.",
+        "",
+        "| model | endpoint | input | cached input | output | source | date |",
+        "|---|---|---:|---:|---:|---|---|",
+    ]
+    for row in table.prices:
+        cached = "" if row.cached_input is None else f"{row.cached_input:g}"
+        lines.append(
+            f"| `{row.model}` | {row.endpoint} | {row.input:g} | {cached} | {row.output:g} "
+            f"| {_cell(row.source)} | {row.date} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+PAGES: Final = {
+    "models-file.md": models_page,
+    "commands.md": commands_page,
+    "motifs.md": motifs_page,
+    "constants.md": constants_page,
+    "vector-instructions.md": vector_page,
+}
+
+
+def main(folder: Path) -> None:
+    """Write every generated page into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        (folder / name).write_text(page(), encoding="utf-8")
+        print(f"wrote {folder / name}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))

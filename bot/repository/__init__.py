@@ -1,0 +1,1 @@
+"""What the bot knows of an operator repository: settings, commands, triggers, jobs, patches."""

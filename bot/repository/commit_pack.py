@@ -1,0 +1,50 @@
+"""Carry a job's commits from the step that has a token to the one that has none, as one file.
+
+The pack holds the two commits with their files and without their history: enough to check out,
+and no larger than the work tree.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from bot.base.git import Git, GitError
+from bot.repository.job import Job
+from ci.model.errors import InputError
+
+PACK: Final = "commits.pack"
+
+
+def write_pack(git: Git, job: Job, folder: Path) -> Path:
+    """Write the commits of `job` into `folder`/commits.pack."""
+    commits = list(dict.fromkeys((job.source_commit, job.judge_commit)))
+    listed = git.run("rev-list", "--objects", "--no-walk", "--no-object-names", *commits)
+    base = folder / "commits"
+    name = git.run("pack-objects", "--quiet", str(base.resolve()), stdin=listed).strip()
+    file = folder / PACK
+    (folder / f"commits-{name}.pack").rename(file)
+    for rest in folder.glob(f"commits-{name}.*"):
+        rest.unlink()  # git makes the index again
+    return file
+
+
+def read_pack(file: Path, job: Job, folder: Path) -> Path:
+    """Make a bare repository in `folder` out of a pack; its path. Raises InputError."""
+    if not file.is_file():
+        raise InputError(f"There is no {file}; `ascendopt ci plan` writes it beside the job.")
+    folder.mkdir(parents=True, exist_ok=True)
+    git = Git(folder)
+    commits = dict.fromkeys((job.source_commit, job.judge_commit))
+    try:
+        git.run("init", "--quiet", "--bare", ".")
+        # Their parents are not in the pack.
+        (folder / "shallow").write_text("".join(f"{c}\n" for c in commits), encoding="ascii")
+        target = folder / "objects" / "pack" / "pack-job.pack"
+        target.write_bytes(file.read_bytes())
+        git.run("index-pack", str(target.resolve()))
+        for name, commit in (("source", job.source_commit), ("judge", job.judge_commit)):
+            git.run("update-ref", f"refs/heads/{name}", commit)
+    except (GitError, OSError) as problem:
+        raise InputError(f"{file} is no pack of the job's commits: {problem}.") from problem
+    return folder

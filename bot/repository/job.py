@@ -1,0 +1,99 @@
+"""One piece of work for the bot: which operator, at which commit, judged by what, for whom."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from pydantic import Field
+
+from bot.repository.command import Stage
+from ci.model.frozen import Frozen
+
+# Hex digits of a key; 64 bits are enough to tell jobs apart and short enough to be read out.
+KEY_DIGITS: Final = 16
+
+State = Literal["queued", "running", "delivering", "done", "failed", "cancelled"]
+ENDED: Final = ("done", "failed", "cancelled")
+
+
+class Job(Frozen):
+    """Everything that a run needs; data only, so that a job file can cross into a job without
+    tokens."""
+
+    key: str = Field(description="Equal for equal work: see `job_key`. Names the run.")
+    kind: Literal["optimize", "verify"] = Field(
+        default="optimize", description="verify: measure a proposed patch again on a moved base."
+    )
+    forge: str = Field(description="Name of the forge in the bot's configuration.")
+    repository: str = Field(description="owner/name.")
+    number: int = Field(
+        default=0, description="Merge request that it is about; 0 for a push or the night."
+    )
+    operator: str = Field(description="Operator's folder from the repository's top.")
+    source_ref: str = Field(description="Ref on the forge that holds `source_commit`.")
+    source_commit: str = Field(description="Commit whose sources are optimized.")
+    target_branch: str = Field(description="Branch that the result is proposed for.")
+    judge_ref: str = Field(description="The default branch's ref.")
+    judge_commit: str = Field(description="Its commit: workload, golden function, configuration.")
+    workload: str = Field(description="Workload file from the repository's top, at judge_commit.")
+    backend: Literal["sim", "cann"] = "sim"
+    device: str
+    stage: Stage = "both"
+    budget: int
+    seed: int = 0
+    proposer: str = "rules"
+    wall_minutes: float = 120.0
+    minimum_speedup: float = 1.02
+    dry_run: bool = False
+    from_fork: bool = False
+    patch: str = Field(default="", description="What a verify job measures against the base.")
+    patch_of: int = Field(default=0, description="The bot's merge request that `patch` is from.")
+    requested_by: str = Field(default="", description="Login of who asked; '' for a push.")
+    comment_id: int = Field(default=0, description="The comment that asked, if one did.")
+
+    @property
+    def run(self) -> str:
+        """The short name of the run, as status comments show it."""
+        return self.key[:10]
+
+
+def job_key(
+    forge: str,
+    repository: str,
+    operator: str,
+    blobs: Mapping[str, str],
+    settings: Mapping[str, str],
+) -> str:
+    """The identity of work: (forge, repository, operator, blob hashes, configuration, target).
+
+    `blobs`: git hash by path of every file that the operator is built from or judged by;
+    `settings`: what else decides the result, the target among them. A merge request's number or
+    who asked is not part of it: the same sources asked for twice are the same work.
+    """
+    digest = hashlib.sha256()
+    for part in (forge, repository, operator):
+        digest.update(part.encode() + b"\0")
+    for mapping in (blobs, settings):
+        for name in sorted(mapping):
+            digest.update(name.encode() + b"\0" + mapping[name].encode() + b"\0")
+        digest.update(b"\1")
+    return digest.hexdigest()[:KEY_DIGITS]
+
+
+class Record(Frozen):
+    """A job with its standing in the queue."""
+
+    job: Job
+    state: State
+    attempts: int = 0
+    cancel: bool = Field(default=False, description="Somebody asked to stop it.")
+    created: float = Field(description="Unix time, s.")
+    started: float = 0.0
+    finished: float = 0.0
+    note: str = Field(default="", description="Why it waits, failed or what came of it.")
+    comment_id: int = Field(default=0, description="The status comment, once there is one.")
+    merge_request: int = Field(default=0, description="The merge request that came of it.")
+    speedup: float = 0.0
+    progress: str = Field(default="", description="The last progress line.")

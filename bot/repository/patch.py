@@ -1,0 +1,147 @@
+"""Patches of an operator's own sources: what they may touch, and whether they apply.
+
+A patch is data from outside. It may change the text of existing sources of its own operator and
+nothing else: no other file, no new, renamed, deleted or binary one, no file mode, no link.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Collection, Iterable
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchSet
+
+from bot.base.git import Git, GitError
+from ci.model.errors import InputError
+from ci.model.operator import Operator
+
+# Extended headers of git diffs that do more than change lines.
+_FORBIDDEN: Final = re.compile(
+    r"^(new file mode|deleted file mode|old mode|new mode|rename from|rename to|copy from|copy to"
+    r"|similarity index|dissimilarity index|GIT binary patch|Binary files)\b",
+    re.MULTILINE,
+)
+LARGEST_PATCH_BYTES: Final = 4_000_000
+"""Above any rewrite of one operator's sources; keeps a hostile file from filling memory."""
+
+
+def own_paths(operator_path: str, sources: Iterable[str]) -> frozenset[str]:
+    """Paths of an operator's sources from the repository's top (`operator_path` '' or '.')."""
+    return frozenset((PurePosixPath(operator_path) / source).as_posix() for source in sources)
+
+
+def read_patch(path: Path) -> str:
+    """Text of a patch file; raises `InputError` when it is missing, no text or too large."""
+    if not path.is_file():
+        raise InputError(f"There is no patch file {path}.")
+    if path.stat().st_size > LARGEST_PATCH_BYTES:
+        raise InputError(f"{path} is larger than {LARGEST_PATCH_BYTES} bytes; that is no patch.")
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not text, so it is no patch.") from None
+
+
+def check_patch(diff: str, allowed: Collection[str], name: str = "the patch") -> tuple[str, ...]:
+    """Paths that `diff` changes, in its order, when all of them are `allowed`.
+
+    Raises `InputError` when it is no unified diff, changes nothing, or does anything but change
+    lines of allowed files.
+    """
+    # Outside hunks only: a changed source line may well begin with such words.
+    headers = "\n".join(line for line in diff.splitlines() if line[:1] not in ("+", "-", " ", "@"))
+    forbidden = _FORBIDDEN.search(headers)
+    if forbidden:
+        raise InputError(
+            f"{name} may only change lines of the operator's sources, but it holds"
+            f" '{forbidden.group(1)}'."
+        )
+    try:
+        files = PatchSet(diff)
+    except UnidiffParseError as problem:
+        raise InputError(f"{name} is not a unified diff: {_first_line(problem)}.") from None
+    if not files or not all(len(file) for file in files):
+        raise InputError(f"{name} changes nothing; a unified diff with hunks is needed.")
+    changed = []
+    for file in files:
+        paths = {_stripped(file.source_file), _stripped(file.target_file)}
+        if len(paths) != 1:
+            raise InputError(f"{name} renames, adds or deletes {file.path}, which it may not.")
+        path = paths.pop()
+        if path not in allowed:
+            raise InputError(
+                f"{name} touches {path}, which is not one of the operator's own sources."
+            )
+        changed.append(path)
+    if len(set(changed)) != len(changed):
+        raise InputError(f"{name} names a file twice.")
+    return tuple(changed)
+
+
+def applied(operator: Operator, diff: str, name: str = "the patch") -> dict[str, str]:
+    """Full new texts of the sources that `diff` changes, by path relative to the operator.
+
+    The diff may count paths from the repository's top or from the operator's folder. Raises
+    `InputError` when it touches anything else or does not apply.
+    """
+    sources = (*operator.host_sources, *operator.kernel_sources)
+    prefix = "."
+    if operator.repository is not None:
+        prefix = operator.root.resolve().relative_to(operator.repository.resolve()).as_posix()
+    try:
+        changed = check_patch(diff, own_paths(prefix, sources), name)
+    except InputError:
+        if prefix == "." or not _relative_to_operator(diff, sources):
+            raise
+        prefix = "."
+        changed = check_patch(diff, own_paths(prefix, sources), name)
+    with tempfile.TemporaryDirectory(prefix="ascendopt-patch-") as folder:
+        top = Path(folder)
+        for source in sources:
+            copy = top / prefix / source
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes((operator.root / source).read_bytes())
+        git = Git(top)
+        # Its own repository, so that no surrounding one changes what the paths mean.
+        git.run("init", "-q")
+        apply(git, diff, name)
+        return {
+            PurePosixPath(path).relative_to(prefix).as_posix(): (top / path).read_text(
+                encoding="utf-8", errors="replace"
+            )
+            for path in changed
+        }
+
+
+def apply(git: Git, diff: str, name: str = "the patch", *, index: Path | None = None) -> None:
+    """`git apply --check`, then apply to the work tree, or to the index file `index` alone.
+
+    Raises `InputError` in git's words when it does not fit.
+    """
+    flags = ["--whitespace=nowarn", *(["--cached"] if index else [])]
+    env = {"GIT_INDEX_FILE": str(index)} if index else {}
+    try:
+        git.run("apply", "--check", *flags, "-", stdin=diff, env=env)
+    except GitError as problem:
+        words = str(problem).partition("error: ")[2] or str(problem)
+        raise InputError(f"{name} does not apply to the operator as it stands: {words}.") from None
+    git.run("apply", *flags, "-", stdin=diff, env=env)
+
+
+def _relative_to_operator(diff: str, sources: Collection[str]) -> bool:
+    targets = re.findall(r"^\+\+\+ (?:b/)?([^\t\n\r]+)", diff, flags=re.MULTILINE)
+    return bool(targets) and all(target in sources for target in targets)
+
+
+def _stripped(path: str) -> str:
+    """The path without git's a/ or b/; what is left is compared, never opened."""
+    return re.sub(r"^[ab]/", "", path.strip().strip('"'))
+
+
+def _first_line(problem: Exception) -> str:
+    return str(problem).splitlines()[0][:200].rstrip(".") if str(problem) else "no hunk was read"

@@ -1,0 +1,116 @@
+"""What the person who runs the bot decides: `serve` and `watch` read it from one YAML file.
+
+Tokens and secrets are not in it: it names the environment variables that hold them.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import Field, model_validator
+
+from bot.forge.settings import ForgeSettings
+from bot.repository.yaml_model import read_model
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+
+
+class ServedRepository(ForgeSettings):
+    """One repository that the bot serves."""
+
+    token_env: str = Field(
+        default="ASCENDOPT_TOKEN", description="Environment variable that holds the bot's token."
+    )
+    secret_env: str = Field(
+        default="ASCENDOPT_WEBHOOK_SECRET",
+        description="Environment variable that holds the webhook's secret.",
+    )
+
+    @property
+    def name(self) -> str:
+        """What events call the repository."""
+        if self.forge == "local":
+            return Path(self.repository).resolve().name.removesuffix(".git")
+        return self.repository
+
+
+class BotSettings(Frozen):
+    """How the bot runs on this machine."""
+
+    repositories: tuple[ServedRepository, ...] = Field(
+        min_length=1, description="Repositories that are served."
+    )
+    data: Path = Field(
+        default=Path("ascendopt-bot"), description="Folder for queue, mirrors and runs."
+    )
+    bank: Path | None = Field(
+        default=None, description="Experience bank; bank.duckdb in the data folder when not given."
+    )
+    models: Path | None = Field(default=None, description="Models for the proposer llm.")
+    model_keys: tuple[str, ...] = Field(
+        default=(), description="Environment variables with models' keys that runs may see."
+    )
+    workers: int = Field(default=1, ge=1, le=64, description="Runs side by side.")
+    slots: dict[str, int] = Field(
+        default_factory=dict,
+        description="Runs at once on a device, such as sim:910B4 or cann:910B4; 1 when not named.",
+    )
+    progress_seconds: float = Field(
+        default=60.0, ge=5.0, description="Least time between two edits of a status comment, in s."
+    )
+    look_again_minutes: float = Field(
+        default=15.0, gt=0, description="Time between looks at open merge requests, in minutes."
+    )
+    poll_seconds: float = Field(
+        default=60.0, ge=1.0, description="Time between two polls of `watch`, in s."
+    )
+    refresh_hour: int | None = Field(
+        default=None,
+        ge=0,
+        le=23,
+        description="Hour (UTC) of the nightly bank refresh; none: no.",
+    )
+    host: str = Field(default="127.0.0.1", description="Address that `serve` listens on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="Port; 0 takes a free one.")
+    dashboard_env: str = Field(
+        default="ASCENDOPT_DASHBOARD_PASSWORD",
+        description="Environment variable with the dashboard's password. Without one the dashboard"
+        " answers on loopback addresses only.",
+    )
+
+    @model_validator(mode="after")
+    def _each_once(self) -> BotSettings:
+        names = [(r.forge, r.repository) for r in self.repositories]
+        if len(set(names)) != len(names):
+            raise ValueError("a repository is listed twice")
+        return self
+
+    @property
+    def bank_file(self) -> Path:
+        """Where the bank is."""
+        return self.bank or self.data / "bank.duckdb"
+
+
+def read_settings(file: Path) -> BotSettings:
+    """The settings in a file, its paths relative to it. Raises InputError with line and key."""
+    try:
+        text = file.read_bytes()
+    except OSError as problem:
+        raise InputError(f"{file} cannot be read: {problem.strerror}.") from None
+    settings = read_model(BotSettings, text, file.name)
+    home = file.resolve().parent
+    paths = {"data": home / settings.data}
+    for name in ("bank", "models"):
+        value = getattr(settings, name)
+        if value is not None:
+            paths[name] = home / value
+    return settings.model_copy(update=paths)
+
+
+def secret(variable: str, what: str) -> str:
+    """The value of an environment variable; raises InputError when it is missing."""
+    value = os.environ.get(variable, "")
+    if not value:
+        raise InputError(f"The environment variable {variable} is not set; it holds {what}.")
+    return value

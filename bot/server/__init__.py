@@ -1,0 +1,1 @@
+"""The bot at work: queue, planner, worker, delivery, status."""

@@ -1,0 +1,271 @@
+"""From a finished run to a merge request: re-check, commit, push, file or update.
+
+A `Result` is data from outside: nothing in it is believed that can be checked here. One merge
+request is open per operator; a new result updates it in place. One that a person closed without
+merging is a "no" for the sources it was made from, and is remembered until they change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal
+
+from pydantic import Field, ValidationError
+
+from bot.base.git import Git
+from bot.base.text import visible
+from bot.forge.base import Forge
+from bot.forge.model import MergeRequest, Status
+from bot.report import RESULT
+from bot.report.facts import headline, score, time_word
+from bot.report.mermaid import trajectory_chart
+from bot.report.view import environment, values
+from bot.repository.patch import apply, check_patch, own_paths
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from ci.model.result import Result
+
+IDENTITY: Final = ("ascendopt", "ascendopt@localhost")
+BRANCHES: Final = "optimize/"
+CHECK: Final = "ascendopt/verified"
+_ID: Final = re.compile(r"[\w-]{1,64}$")
+_MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")
+
+
+class SubmitSettings(Frozen):
+    """Where a finished run is handed in."""
+
+    forge: str = Field(
+        default="auto",
+        description="Forge that the merge request is filed on: local, github, gitlab or gitcode;"
+        " auto: as the remote's address tells.",
+    )
+    repository: Path = Field(default=Path(), description="Checkout of the operator's repository.")
+    remote: str = Field(
+        default="origin", description="Remote of the checkout that the branch is pushed to."
+    )
+    target: str = Field(
+        default="", description="Branch to merge into; the forge's default branch when not given."
+    )
+    again: bool = Field(
+        default=False, description="Propose again what a person has closed without merging."
+    )
+    dry_run: bool = Field(
+        default=False, description="Check everything and say what would be written; write nothing."
+    )
+
+
+class Submission(Frozen):
+    """What became of a result."""
+
+    action: Literal["opened", "updated", "declined"]
+    reason: str
+    branch: str = ""
+    commit: str = ""
+    merge_request: MergeRequest | None = None
+
+
+def read_result(path: Path) -> Result:
+    """The result in a file or in a run's folder; raises `InputError` when it is none."""
+    file = path / RESULT if path.is_dir() else path
+    if not file.is_file():
+        raise InputError(f"There is no result {file}; `ascendopt optimize` writes one.")
+    try:
+        return Result.model_validate_json(file.read_bytes())
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"{file} is no result of ascendopt: {where + ': ' if where else ''}{first['msg']}."
+        ) from None
+
+
+def operator_mark(result: Result) -> str:
+    """16 hex digits that name the operator in its repository."""
+    return hashlib.sha256(result.operator_path.encode()).hexdigest()[:16]
+
+
+def branch_name(result: Result) -> str:
+    """`optimize/<op>/<key>`; the key stands for the operator's place and unchanged sources."""
+    digest = hashlib.sha256(result.operator_path.encode())
+    for path in sorted(result.base_hashes):
+        digest.update(f"\0{path}\0{result.base_hashes[path]}".encode())
+    slug = re.sub(r"[^A-Za-z0-9_-]+", "-", result.operator).strip("-") or "operator"
+    return f"{BRANCHES}{slug}/{digest.hexdigest()[:10]}"
+
+
+def title(result: Result) -> str:
+    """One line, with the figure and whether it is simulated."""
+    kind = "simulated" if result.fingerprint.simulated else result.fingerprint.device
+    return visible(f"Optimize {result.op_type}: {result.speedup:.2f}x faster ({kind})", 120)
+
+
+def body(result: Result) -> str:
+    """The merge request's text as Markdown: verdict, cases, evidence, reasons, reproduction."""
+    shown = values(result)
+    shown["mark"] = operator_mark(result)
+    shown["chart"] = trajectory_chart(shown["points"], time_word(result))
+    text = environment(html=False).get_template("merge_request.md.j2").render(shown)
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+
+
+def commit_message(result: Result) -> str:
+    """Subject, reason and trailers that name run, device and figures."""
+    before, after = score(result.baseline), score(result.best)
+    trailers = {
+        "Ascendopt-Operator": result.operator_path or result.operator,
+        "Ascendopt-Run": result.run,
+        "Ascendopt-Speedup": f"{result.speedup:.4f}",
+        "Ascendopt-Score-Us": f"{before:.4f} -> {after:.4f}" if before and after else "",
+        "Ascendopt-Backend": f"{result.fingerprint.backend} {result.fingerprint.device}"
+        + (" (simulated time)" if result.fingerprint.simulated else ""),
+        "Ascendopt-Tuples": " ".join(t for t in result.best.candidate.tuple_ids if _ID.match(t)),
+    }
+    lines = [f"{key}: {visible(value, 200)}" for key, value in trailers.items() if value]
+    return f"{title(result)}\n\n{visible(headline(result))}\n\n" + "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What the forge's state asks for."""
+
+    branch: str
+    existing: MergeRequest | None
+    declined: MergeRequest | None
+
+
+def plan(result: Result, existing: list[MergeRequest]) -> _Plan:
+    """Which branch to use, which open merge request to update, which closed one says no."""
+    mark, fresh = operator_mark(result), branch_name(result)
+    ours = [m for m in existing if m.source_branch.startswith(BRANCHES) and _marked(m, mark)]
+    opened = next((m for m in reversed(ours) if m.state == "open"), None)
+    if opened is not None:
+        return _Plan(opened.source_branch, opened, None)
+    closed = [m for m in ours if m.state == "closed" and m.source_branch == fresh]
+    return _Plan(fresh, None, closed[-1] if closed else None)
+
+
+def _marked(merge_request: MergeRequest, mark: str) -> bool:
+    found = _MARK.search(merge_request.body)
+    return found is not None and found.group(1) == mark
+
+
+def check(result: Result, git: Git, commit: str) -> None:
+    """Raise `InputError` unless `result` is improved, complete and made from `commit`'s sources."""
+    if result.verdict != "improved" or not result.diff:
+        raise InputError(f"There is nothing to submit: {visible(headline(result))}")
+    if result.verification is None:
+        raise InputError("The result was never verified, so it cannot be submitted.")
+    path = PurePosixPath(result.operator_path or ".")
+    if path.is_absolute() or ".." in path.parts:
+        raise InputError(f"The result's operator_path leaves the repository: {visible(str(path))}.")
+    if result.base_commit and git.commit(result.base_commit) is None:
+        raise InputError(
+            f"This checkout does not know commit {visible(result.base_commit)[:12]} that the run"
+            " started from; is it another repository, or does it lack a fetch?"
+        )
+    if not result.base_hashes:
+        raise InputError("The result names no base sources, so it cannot be checked.")
+    for source, expected in result.base_hashes.items():
+        place = (path / source).as_posix()
+        content = git.show(commit, place)
+        if content is None:
+            raise InputError(f"{visible(place)} is not in the target branch; run optimize there.")
+        if hashlib.sha256(content).hexdigest() != expected:
+            raise InputError(
+                f"{visible(place)} has changed since the run; optimize it as it is now."
+            )
+    check_patch(result.diff, own_paths(path.as_posix(), result.base_hashes), "the result's patch")
+
+
+def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSettings) -> Submission:
+    """Hand `result` in. Raises `InputError` when it does not fit the repository as it is now.
+
+    The user's work tree, index and branches are never touched.
+    """
+    git = Git(checkout)
+    home = forge.repository()
+    target = settings.target or home.default_branch
+    branches = forge.branches()
+    if target not in branches:
+        raise InputError(f"{home.name} has no branch '{target}' to merge into.")
+    login = forge.credentials()
+    git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, f"refs/heads/{target}", env=login)
+    tip = branches[target]
+    check(result, git, tip)
+    planned = plan(result, list(forge.merge_requests()))
+    if planned.declined is not None and not settings.again:
+        return Submission(
+            action="declined",
+            reason=f"Merge request {planned.declined.number} for these sources was closed without"
+            " merging; give --again to propose it once more.",
+            branch=planned.branch,
+            merge_request=planned.declined,
+        )
+    old = branches.get(planned.branch, "")
+    if old:
+        _refuse_foreign(git, home.push_url, planned.branch, old, login)
+    commit = _commit(git, result, tip)
+    forge.push(git, commit, planned.branch, old)
+    if planned.existing is not None:
+        filed = forge.update(planned.existing.number, title(result), body(result))
+        action: Literal["opened", "updated"] = "updated"
+    else:
+        filed = forge.open(title(result), body(result), planned.branch, target)
+        action = "opened"
+    forge.set_status(
+        commit, Status(context=CHECK, state="success", description=visible(headline(result), 140))
+    )
+    return Submission(
+        action=action,
+        reason=f"A merge request would be {action}; nothing was written."
+        if settings.dry_run
+        else f"Merge request {filed.number} was {action}.",
+        branch=planned.branch,
+        commit=commit,
+        merge_request=filed,
+    )
+
+
+def _refuse_foreign(git: Git, url: str, branch: str, head: str, login: dict[str, str]) -> None:
+    """Never overwrite what a person pushed onto the bot's branch."""
+    git.run("fetch", "--quiet", "--no-tags", "--", url, f"refs/heads/{branch}", env=login)
+    trailer = git.run("show", "-s", "--format=%(trailers:key=Ascendopt-Run,valueonly)", head)
+    if not trailer.strip():
+        raise InputError(
+            f"Somebody else's commit {head[:12]} is on {branch}; merge or delete the branch first."
+        )
+
+
+def _refuse_other_changes(git: Git, result: Result, parent: str, tree: str) -> None:
+    """What git made of the patch must be changed lines of own sources, whatever the check read."""
+    allowed = own_paths(result.operator_path or ".", result.base_hashes)
+    listed = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", parent, tree).split("\0")
+    for entry, path in zip(listed[::2], listed[1::2], strict=False):
+        old_mode, new_mode, _, _, kind = entry.lstrip(":").split(" ")
+        if kind != "M" or old_mode != new_mode or path not in allowed:
+            raise InputError(f"The result's patch would change {visible(path)}, which it may not.")
+
+
+def _commit(git: Git, result: Result, parent: str) -> str:
+    """Commit the patch on top of `parent` in an index of its own; returns the commit."""
+    name, address = IDENTITY
+    identity = {
+        f"GIT_{role}_{part}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for part, value in (("NAME", name), ("EMAIL", address))
+    }
+    with tempfile.TemporaryDirectory(prefix="ascendopt-submit-") as folder:
+        index = Path(folder) / "index"
+        env = {"GIT_INDEX_FILE": str(index)}
+        git.run("read-tree", parent, env=env)
+        apply(git, result.diff, "the result's patch", index=index)
+        tree = git.run("write-tree", env=env).strip()
+    _refuse_other_changes(git, result, parent, tree)
+    return git.run(
+        "commit-tree", tree, "-p", parent, "-F", "-", stdin=commit_message(result), env=identity
+    ).strip()

@@ -1,0 +1,172 @@
+"""What a person sees while a run goes on: a live view on a terminal, plain lines in a log."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import TracebackType
+from typing import Final, Protocol, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from bot.base.text import visible
+from bot.report.facts import microseconds
+from ci.model.event import Event
+from ci.model.trial import Outcome, Trial
+
+# What takes long before the first trial ends; on a machine that never did it, minutes.
+FIRST: Final = (
+    "Building and measuring the operator as it stands"
+    " (the first run on a machine builds the simulator too)."
+)
+# Trials that the live view shows; older ones are in trials.duckdb and in the report.
+SHOWN: Final = 12
+
+
+class Progress(Protocol):
+    """Listens to a run; used as a context manager around it."""
+
+    def __enter__(self) -> Self:
+        """Begin to show."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop showing, whatever happened."""
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+
+
+def progress_for(console: Console, name: str, unit: str) -> Progress:
+    """The view that fits `console`; `unit` is 'simulated time' or 'time'."""
+    return LiveView(console, name, unit) if console.is_terminal else PlainLog(console, unit)
+
+
+def describe(trial: Trial) -> str:
+    """What a trial was and, when it failed, why: one line, harmless on a terminal."""
+    words = visible(trial.candidate.rationale, 90)
+    if not words:
+        words = "the operator as it stands" if trial.number == 0 else ""
+    if trial.evidence is not None:
+        words = words.rstrip(".") + ("; " if words else "") + visible(trial.evidence.message, 120)
+    return words
+
+
+def standing(event: Event) -> str:
+    """Best so far with its ratio to the baseline; '' before the baseline was measured."""
+    if event.best_us is None:
+        return ""
+    ratio = f" ({event.baseline_us / event.best_us:.2f}x)" if event.baseline_us else ""
+    return f"{microseconds(event.best_us)}{ratio}"
+
+
+class PlainLog:
+    """One line a finished trial, for logs and pipes."""
+
+    def __init__(self, console: Console, unit: str) -> None:
+        self._console = console
+        self._unit = unit
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return None
+
+    def __call__(self, event: Event) -> None:
+        """Print trials and notes; only the first trial's beginning is a line of its own."""
+        if event.kind == "trial_finished" and event.trial is not None:
+            trial = event.trial
+            now = trial.measurement
+            score = microseconds(now.score_us) if now is not None else "-"
+            line = (
+                f"[{event.spent:>3}/{event.granted}] {event.stage:<8} {trial.outcome.value:<13} "
+                f"{score:>11}  best {standing(event) or '-'}  {describe(trial)}"
+            )
+        elif event.kind == "trial_started":
+            line = FIRST if event.number == 0 else ""
+        else:
+            line = visible(event.text, 300)
+        if not line:
+            return
+        self._console.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
+
+
+class LiveView:
+    """A panel that redraws itself: how far, which stage, the last trials, the best so far."""
+
+    def __init__(self, console: Console, name: str, unit: str) -> None:
+        self._name = name
+        self._unit = unit
+        self._last = Event(kind="started")
+        self._rows: deque[tuple[Event, Trial]] = deque(maxlen=SHOWN)
+        self._doing = FIRST
+        self._live = Live(self._panel(), console=console, refresh_per_second=8)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take the event in and redraw."""
+        self._last = event
+        if event.trial is not None:
+            self._rows.append((event, event.trial))
+        if event.kind not in ("started", "trial_started"):
+            self._doing = visible(event.text, 110) or self._doing
+        if event.kind == "trial_started" and event.number > 0:
+            self._doing = f"Trial {event.number}, {event.stage}: {visible(event.text, 90)}"
+        self._live.update(self._panel())
+
+    def _panel(self) -> Panel:
+        event = self._last
+        head = Table.grid(expand=True, padding=(0, 2))
+        head.add_column(ratio=1)
+        head.add_column(justify="right")
+        bar = ProgressBar(
+            total=max(1, event.granted), completed=event.spent, complete_style="green"
+        )
+        head.add_row(bar, Text(f"{event.spent} of {event.granted or '?'} evaluations"))
+        best = Text(f"best so far  {standing(event) or 'not yet measured'}", style="bold green")
+        head.add_row(best, Text(self._unit, style="dim"))
+        table = Table(expand=True, box=None, padding=(0, 1), header_style="dim")
+        for title, justify in (("trial", "right"), ("stage", "left"), ("outcome", "left")):
+            table.add_column(title, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        table.add_column("score", justify="right", no_wrap=True)
+        table.add_column("what", ratio=1, overflow="ellipsis", no_wrap=True)
+        best_us = event.best_us
+        for shown, trial in self._rows:
+            score = trial.measurement.score_us if trial.measurement is not None else None
+            good = trial.outcome is Outcome.OK
+            leads = score is not None and best_us is not None and score <= best_us
+            style = "green" if leads else "" if good else "dark_orange3"
+            table.add_row(
+                str(trial.number),
+                shown.stage,
+                Text(trial.outcome.value, style=style),
+                Text(microseconds(score) if score is not None else "", style=style),
+                Text(describe(trial), style="" if good else "dim"),
+            )
+        body = Group(head, Text(), table, Text(), Text(self._doing, style="dim", no_wrap=True))
+        return Panel(body, title=f"ascendopt · {self._name}", border_style="cyan")

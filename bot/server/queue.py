@@ -1,0 +1,418 @@
+"""The durable queue: events that came in and jobs that came of them, in one SQLite file (WAL).
+
+Nothing is done twice and nothing is lost, whenever a process dies:
+
+- An event is stored before it is acknowledged, unique by (forge, delivery). It is marked done in
+  the transaction that stores the jobs planned from it.
+- A job is unique by its key. A worker holds it by a lease that it renews; when the worker dies the
+  lease runs out and another takes the job over, continuing from what is on disk.
+- One job at a time measures on a device. Repositories take turns: the one served longest ago first.
+- A job that fails is tried again after a growing pause, a few times.
+
+Times are unix seconds and are passed in by the caller, so that waiting can be tested.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from bot.events.model import Event
+from bot.repository.job import ENDED, Job, Record, State
+from ci.model.errors import InputError
+
+# A lease outlives several missed heartbeats (one every LEASE_S / 4) of a loaded machine.
+LEASE_S: Final = 120.0
+ATTEMPTS: Final = 3
+EVENT_ATTEMPTS: Final = 6
+# Pauses grow 30, 60, 120 … s, up to an hour.
+_FIRST_PAUSE_S: Final = 30.0
+_LONGEST_PAUSE_S: Final = 3600.0
+# How long a writer waits for another process's transaction.
+_BUSY_S: Final = 30.0
+# Deliveries older than this cannot come again: forges redeliver for days, not for a month.
+KEEP_EVENTS_S: Final = 30 * 86400.0
+
+_SCHEMA: Final = Path(__file__).with_name("queue.sql")
+_COLUMNS: Final = (
+    "body, state, attempts, cancel, created, started, finished, note, comment_id, merge_request,"
+    " speedup, progress"
+)
+
+
+class Queue:
+    """The queue in one file; one object serves all threads of a process."""
+
+    def __init__(self, file: Path) -> None:
+        """Open or make the queue; raises InputError when `file` is no queue."""
+        self.file = file
+        self._local = threading.local()
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with self._connect() as db:
+                db.executescript(_SCHEMA.read_text(encoding="utf-8"))
+        except (sqlite3.DatabaseError, OSError) as problem:
+            raise InputError(f"{file} cannot be used as the bot's queue: {problem}.") from problem
+
+    def _connect(self) -> sqlite3.Connection:
+        db: sqlite3.Connection | None = getattr(self._local, "db", None)
+        if db is None:
+            db = sqlite3.connect(self.file, timeout=_BUSY_S, isolation_level=None)
+            db.execute("PRAGMA journal_mode=WAL")
+            # The write-ahead log reaches the disk before a delivery is acknowledged.
+            db.execute("PRAGMA synchronous=FULL")
+            self._local.db = db
+        return db
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        db = self._connect()
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield db
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")
+
+    # Events
+
+    def receive(self, event: Event, now: float) -> bool:
+        """Store an event; False when this delivery, or this very body, is known already."""
+        with self._writing() as db:
+            done = db.execute(
+                "INSERT OR IGNORE INTO events (forge, delivery, body, received, digest)"
+                " VALUES (?,?,?,?,?)",
+                (event.forge, event.delivery, event.model_dump_json(), now, event.digest),
+            )
+            return done.rowcount == 1
+
+    def next_event(self, now: float) -> tuple[int, Event] | None:
+        """The oldest event that waits, leased to the caller for LEASE_S."""
+        with self._writing() as db:
+            row = db.execute(
+                "SELECT id, body FROM events WHERE state = 'new' AND not_before <= ?"
+                " ORDER BY id LIMIT 1",
+                (now,),
+            ).fetchone()
+            if row is None:
+                return None
+            db.execute(
+                "UPDATE events SET not_before = ?, attempts = attempts + 1 WHERE id = ?",
+                (now + LEASE_S, row[0]),
+            )
+        return int(row[0]), Event.model_validate_json(row[1])
+
+    def event_done(
+        self,
+        number: int,
+        now: float,
+        *,
+        jobs: Iterable[Job] = (),
+        cancelled: Iterable[tuple[str, str, int]] = (),
+        retried: Iterable[str] = (),
+        note: str = "",
+    ) -> list[str]:
+        """Mark an event handled and do what follows from it, all or nothing; the new keys.
+
+        `cancelled`: (forge, repository, merge request) whose jobs stop; `retried`: keys of failed
+        or cancelled jobs that are queued again.
+        """
+        with self._writing() as db:
+            for whose in cancelled:
+                _cancel(db, whose, now)
+            for key in retried:
+                _retry(db, key, now)
+            fresh = [job.key for job in jobs if self._insert(db, job, now)]
+            db.execute(
+                "UPDATE events SET state = 'done', note = ? WHERE id = ?", (note[:500], number)
+            )
+            db.execute(
+                "DELETE FROM events WHERE state != 'new' AND received < ?", (now - KEEP_EVENTS_S,)
+            )
+        return fresh
+
+    def event_failed(self, number: int, now: float, note: str) -> bool:
+        """Let an event wait for another try; False when it was the last."""
+        with self._writing() as db:
+            (attempts,) = db.execute(
+                "SELECT attempts FROM events WHERE id = ?", (number,)
+            ).fetchone()
+            last = attempts >= EVENT_ATTEMPTS
+            db.execute(
+                "UPDATE events SET state = ?, not_before = ?, note = ? WHERE id = ?",
+                ("failed" if last else "new", now + pause(attempts), note[:500], number),
+            )
+        return not last
+
+    # Jobs
+
+    def add(self, job: Job, now: float) -> bool:
+        """Queue a job; False when its key is known, whatever became of it."""
+        with self._writing() as db:
+            return self._insert(db, job, now)
+
+    def _insert(self, db: sqlite3.Connection, job: Job, now: float) -> bool:
+        done = db.execute(
+            "INSERT OR IGNORE INTO jobs (key, forge, repository, number, device, body, created)"
+            " VALUES (?,?,?,?,?,?,?)",
+            (
+                job.key,
+                job.forge,
+                job.repository,
+                job.number,
+                f"{job.backend}:{job.device}",
+                job.model_dump_json(),
+                now,
+            ),
+        )
+        return done.rowcount == 1
+
+    def claim(self, worker: str, now: float, slots: dict[str, int] | None = None) -> Record | None:
+        """The next job, leased to `worker`; None when nothing can start.
+
+        `slots`: how many jobs at once measure on a device (`backend:device`), 1 when not named.
+        """
+        with self._writing() as db:
+            busy = dict(
+                db.execute(
+                    "SELECT device, count(*) FROM jobs WHERE state IN ('running', 'delivering')"
+                    " AND lease_until > ? GROUP BY device",
+                    (now,),
+                ).fetchall()
+            )
+            rows = db.execute(
+                "SELECT jobs.key, jobs.device, jobs.forge, jobs.repository FROM jobs"
+                " LEFT JOIN turns USING (forge, repository)"
+                " WHERE (jobs.state = 'queued' AND jobs.not_before <= ?1)"
+                "    OR (jobs.state IN ('running', 'delivering') AND jobs.lease_until <= ?1)"
+                " ORDER BY coalesce(turns.served, 0), jobs.created, jobs.rowid",
+                (now,),
+            ).fetchall()
+            for key, device, forge, repository in rows:
+                if busy.get(device, 0) >= (slots or {}).get(device, 1):
+                    continue
+                db.execute(
+                    "UPDATE jobs SET state = CASE state WHEN 'delivering' THEN state"
+                    " ELSE 'running' END, worker = ?, lease_until = ?, attempts = attempts + 1,"
+                    " started = CASE started WHEN 0 THEN ? ELSE started END WHERE key = ?",
+                    (worker, now + LEASE_S, now, key),
+                )
+                db.execute(
+                    "INSERT OR REPLACE INTO turns VALUES (?,?,?)",
+                    (forge, repository, now),
+                )
+                return self._one(db, key)
+        return None
+
+    def heartbeat(self, key: str, worker: str, now: float, progress: str = "") -> bool:
+        """Renew a lease; False when the job was cancelled or is somebody else's by now."""
+        with self._writing() as db:
+            done = db.execute(
+                "UPDATE jobs SET lease_until = ?, progress = CASE ? WHEN '' THEN progress"
+                " ELSE ? END WHERE key = ? AND worker = ? AND state IN ('running', 'delivering')"
+                " AND cancel = 0",
+                (now + LEASE_S, progress, progress[:500], key, worker),
+            )
+            return done.rowcount == 1
+
+    def ran(self, key: str, worker: str) -> bool:
+        """The run's result is on disk; what is left is telling the forge."""
+        return self._move(key, worker, "delivering")
+
+    def finish(
+        self,
+        key: str,
+        worker: str,
+        now: float,
+        *,
+        state: State,
+        note: str = "",
+        merge_request: int = 0,
+        speedup: float = 0.0,
+    ) -> bool:
+        """End a job; False when the worker no longer holds it."""
+        with self._writing() as db:
+            done = db.execute(
+                "UPDATE jobs SET state = ?, finished = ?, note = ?, lease_until = 0,"
+                " merge_request = max(merge_request, ?), speedup = ? WHERE key = ? AND worker = ?"
+                " AND state IN ('running', 'delivering')",
+                (state, now, note[:1000], merge_request, speedup, key, worker),
+            )
+            return done.rowcount == 1
+
+    def give_back(self, key: str, worker: str, now: float, note: str) -> State:
+        """After a failure that may pass: queue again after a pause, or give up."""
+        with self._writing() as db:
+            row = db.execute(
+                "SELECT attempts, state FROM jobs WHERE key = ? AND worker = ?", (key, worker)
+            ).fetchone()
+            if row is None:
+                return "queued"
+            if row[0] >= ATTEMPTS:
+                state: State = "failed"
+                db.execute(
+                    "UPDATE jobs SET state = 'failed', finished = ?, note = ?, lease_until = 0"
+                    " WHERE key = ?",
+                    (now, note[:1000], key),
+                )
+            else:
+                state = "queued"
+                db.execute(
+                    "UPDATE jobs SET state = 'queued', worker = '', lease_until = 0, note = ?,"
+                    " not_before = ? WHERE key = ?",
+                    (note[:1000], now + pause(row[0]), key),
+                )
+            return state
+
+    def release(self, worker: str) -> None:
+        """Hand back what `worker` holds at once, its attempt not counted: a clean shutdown."""
+        with self._writing() as db:
+            db.execute(
+                "UPDATE jobs SET state = 'queued', worker = '', lease_until = 0,"
+                " attempts = max(0, attempts - 1) WHERE worker = ? AND state = 'running'",
+                (worker,),
+            )
+            db.execute(
+                "UPDATE jobs SET worker = '', lease_until = 0 WHERE worker = ?"
+                " AND state = 'delivering'",
+                (worker,),
+            )
+
+    def set_comment(self, key: str, comment_id: int) -> None:
+        """Remember the status comment of a run."""
+        with self._writing() as db:
+            db.execute("UPDATE jobs SET comment_id = ? WHERE key = ?", (comment_id, key))
+
+    def set_merge_request(self, key: str, number: int) -> None:
+        """Remember the merge request that came of a run."""
+        with self._writing() as db:
+            db.execute("UPDATE jobs SET merge_request = ? WHERE key = ?", (number, key))
+
+    def _move(self, key: str, worker: str, state: State) -> bool:
+        with self._writing() as db:
+            done = db.execute(
+                "UPDATE jobs SET state = ? WHERE key = ? AND worker = ? AND state = 'running'"
+                " AND cancel = 0",
+                (state, key, worker),
+            )
+            return done.rowcount == 1
+
+    # Reading
+
+    def get(self, key: str) -> Record | None:
+        """The job of a key, or of its first ten digits as status comments show them."""
+        row = self._connect().execute(
+            f"SELECT {_COLUMNS} FROM jobs WHERE key = ? OR substr(key, 1, 10) = ?", (key, key)
+        )
+        found = row.fetchone()
+        return None if found is None else _record(found)
+
+    def jobs(
+        self,
+        *,
+        states: Sequence[str] = (),
+        forge: str = "",
+        repository: str = "",
+        number: int | None = None,
+        limit: int = 200,
+    ) -> list[Record]:
+        """Jobs that match everything given, newest first."""
+        where, values = ["1"], list[str | int]()
+        if states:
+            where.append(f"state IN ({','.join('?' * len(states))})")
+            values += states
+        for column, value in (("forge", forge), ("repository", repository), ("number", number)):
+            if value not in ("", None):
+                where.append(f"{column} = ?")
+                values.append(value)
+        rows = self._connect().execute(
+            f"SELECT {_COLUMNS} FROM jobs WHERE {' AND '.join(where)}"
+            " ORDER BY created DESC, rowid DESC LIMIT ?",
+            (*values, limit),
+        )
+        return [_record(row) for row in rows]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many events and jobs are in which state."""
+        db = self._connect()
+        return {
+            table: dict(db.execute(f"SELECT state, count(*) FROM {table} GROUP BY state"))
+            for table in ("events", "jobs")
+        }
+
+    def opened_since(self, forge: str, repository: str, since: float) -> int:
+        """Merge requests that came of runs of a repository that ended after `since`."""
+        (count,) = (
+            self._connect()
+            .execute(
+                "SELECT count(DISTINCT merge_request) FROM jobs WHERE forge = ? AND repository = ?"
+                ' AND merge_request > 0 AND finished > ? AND body NOT LIKE \'%"kind":"verify"%\'',
+                (forge, repository, since),
+            )
+            .fetchone()
+        )
+        return int(count)
+
+    def fact(self, name: str, default: str = "") -> str:
+        """Something remembered between runs: an ETag, an allowed head, a seen commit."""
+        row = self._connect().execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return default if row is None else str(row[0])
+
+    def set_fact(self, name: str, value: str) -> None:
+        """Remember something."""
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO facts VALUES (?,?)", (name, value))
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        db: sqlite3.Connection | None = getattr(self._local, "db", None)
+        if db is not None:
+            db.close()
+            self._local.db = None
+
+    def _one(self, db: sqlite3.Connection, key: str) -> Record:
+        return _record(db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE key = ?", (key,)).fetchone())
+
+
+def _cancel(db: sqlite3.Connection, whose: tuple[str, str, int], now: float) -> None:
+    """Drop what waits for a merge request and ask what runs to stop."""
+    where = "forge = ? AND repository = ? AND number = ?"
+    db.execute(
+        "UPDATE jobs SET state = 'cancelled', finished = ?, note = 'cancelled'"
+        f" WHERE {where} AND state = 'queued'",
+        (now, *whose),
+    )
+    db.execute(f"UPDATE jobs SET cancel = 1 WHERE {where} AND state = 'running'", whose)
+
+
+def _retry(db: sqlite3.Connection, key: str, now: float) -> None:
+    """Queue again what failed or was cancelled."""
+    db.execute(
+        "UPDATE jobs SET state = 'queued', attempts = 0, cancel = 0, not_before = 0, worker = '',"
+        " lease_until = 0, finished = 0, note = '', created = ?"
+        " WHERE key = ? AND state IN ('failed', 'cancelled')",
+        (now, key),
+    )
+
+
+def pause(attempts: int) -> float:
+    """Seconds to wait after so many attempts: 30, 60, 120 …, at most an hour."""
+    return float(min(_FIRST_PAUSE_S * 2 ** max(0, attempts - 1), _LONGEST_PAUSE_S))
+
+
+def ended(record: Record) -> bool:
+    """Whether nothing more will happen to a job by itself."""
+    return record.state in ENDED
+
+
+def _record(row: Sequence[object]) -> Record:
+    names = [name.strip() for name in _COLUMNS.split(",")]
+    values = dict(zip(names, row, strict=True))
+    body = values.pop("body")
+    return Record.model_validate({**values, "job": json.loads(str(body))})

@@ -1,0 +1,163 @@
+"""What `serve` and `watch` share: the service with its bank, and the nightly refresh."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from bot.base.text import visible
+from bot.report import RESULT
+from bot.repository.connection import Connections
+from bot.repository.settings import BotSettings
+from bot.server.connect import served
+from bot.server.delivery import TEMPORARY
+from bot.server.queue import Queue
+from bot.server.run_job import CHECKOUT, JOB_FILE, read_job
+from bot.server.service import Service
+from bot.server.worker import PASSED, WorkSettings
+from ci.model.errors import InputError
+
+LOG: Final = logging.getLogger("ascendopt.bot")
+# A refresh that takes longer than a night is stopped; it goes on in the next.
+_REFRESH_LIMIT_S: Final = 8 * 3600.0
+
+
+def start_service(settings: BotSettings, *, dry_run: bool = False) -> Service:
+    """Connect, open the queue and start the threads. Raises InputError."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    connections = served(settings, dry_run=dry_run)
+    queue = Queue(settings.data / "queue.sqlite")
+    work = WorkSettings(
+        data=settings.data,
+        bank=settings.bank_file,
+        models=settings.models,
+        progress_s=settings.progress_seconds,
+        passed=settings.model_keys,
+    )
+    service = Service(
+        queue,
+        connections,
+        work,
+        workers=settings.workers,
+        slots=settings.slots,
+        look_again_s=settings.look_again_minutes * 60,
+        merged=lambda folder: learn_from(settings, folder),
+    )
+    service.start()
+    if settings.refresh_hour is not None:
+        threading.Thread(
+            target=_nightly,
+            args=(settings, connections, settings.refresh_hour),
+            name="refresh",
+            daemon=True,
+        ).start()
+    return service
+
+
+def _command(settings: BotSettings, *arguments: str) -> bool:
+    """Run a bank command without tokens; whether it ended well."""
+    command = [sys.executable, "-m", "bot.cli.main", *arguments, "--bank", str(settings.bank_file)]
+    env = {k: os.environ[k] for k in (*PASSED, *settings.model_keys) if k in os.environ}
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=env,
+            timeout=_REFRESH_LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        LOG.warning("%s was stopped after %.0f s", " ".join(arguments[:2]), _REFRESH_LIMIT_S)
+        return False
+    if done.returncode:
+        LOG.warning("%s: %s", " ".join(arguments[:2]), visible(done.stderr.decode(), 300))
+    return done.returncode == 0
+
+
+def learn_from(settings: BotSettings, folder: Path) -> bool:
+    """Feed a run that a person merged to the bank; whether that is done with."""
+    try:
+        job = read_job(folder / JOB_FILE)
+    except InputError as problem:
+        LOG.warning("nothing learnt from %s: %s", folder.name, problem)
+        return True
+    operator = folder / CHECKOUT / job.operator
+    if not (folder / RESULT).is_file() or not operator.is_dir():
+        return True
+    origin = f"{job.forge} {job.repository}"
+    flags = ("--from-result", "--operator", str(operator), "--origin", origin)
+    return _command(settings, "bank", "import", str(folder / RESULT), *flags)
+
+
+def _nightly(settings: BotSettings, connections: Connections, hour: int) -> None:
+    while True:
+        threading.Event().wait(seconds_until(hour, datetime.now(UTC)))
+        refresh(settings, connections)
+
+
+def refresh(settings: BotSettings, connections: Connections) -> bool:
+    """Refresh the bank with the default branches as they are now; whether it ended well."""
+    folders = []
+    for connection in connections.all():
+        into = settings.data / "refresh" / connection.mirror.folder.stem
+        branch = connection.forge.repository().default_branch
+        try:
+            connection.mirror.check_out_branch(connection.forge, branch, into)
+        except (*TEMPORARY, OSError) as problem:
+            LOG.warning("%s is left out of the refresh: %s", connection.repository, problem)
+            continue
+        folders.append(str(into))
+    out = settings.data / "refresh" / "summary"
+    done = bool(folders) and _command(settings, "bank", "refresh", *folders, "--out", str(out))
+    if done:
+        LOG.info("the bank was refreshed; summary in %s", out)
+    return done
+
+
+def seconds_until(hour: int, now: datetime) -> float:
+    """Seconds from `now` (UTC) to the next time the clock shows `hour`:00, never 0."""
+    then = now.replace(hour=hour, minute=0, second=0, microsecond=0)
+    if then <= now:
+        then += timedelta(days=1)
+    return (then - now).total_seconds()
+
+
+def bank_page(file: Path, query: str) -> dict[str, Any]:
+    """Figures of the bank, and the tuples nearest to a query or used most."""
+    from experience.bank.exchange import open_default_bank
+    from experience.bank.retrieve import Query
+    from experience.bank.tuple import ExperienceTuple
+
+    bank = open_default_bank(file)
+    everything = bank.all()
+    figures = {"tuples": len(everything)}
+    for one in everything:
+        figures[one.status] = figures.get(one.status, 0) + 1
+    if query:
+        hits = bank.search(Query(bottleneck=query), k=20)
+        rows: list[tuple[ExperienceTuple, float | None]] = [(h.tuple, h.similarity) for h in hits]
+    else:
+        busiest = sorted(everything, key=lambda t: (-t.wins, -t.uses, t.id))[:20]
+        rows = [(one, None) for one in busiest]
+    return {
+        "figures": figures,
+        "rows": [
+            {
+                "id": one.id,
+                "title": one.title,
+                "bottleneck": one.bottleneck,
+                "similarity": similarity,
+                "uses": one.uses,
+                "wins": one.wins,
+                "status": one.status,
+            }
+            for one, similarity in rows
+        ],
+    }

@@ -1,0 +1,283 @@
+"""Work one job off: check it out and run it in a process without tokens, then tell the forge.
+
+The process that runs candidates gets a job file, the bot's mirror to read, and a folder to write.
+It gets no forge token: its environment is made of the few variables that are named here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.base.text import visible
+from bot.repository.config import FILE, RepositoryConfig, parse_config
+from bot.repository.connection import Connection
+from bot.repository.job import Job, Record
+from bot.server.delivery import DAY_S, TEMPORARY, check, deliver, say
+from bot.server.merge_request import read_result
+from bot.server.queue import LEASE_S, Queue
+from bot.server.run_job import JOB_FILE, result_file
+from bot.server.status import failed, run_mark, running, waiting
+from bot.server.verify_again import deliver_verification
+from ci.model.errors import EnvironmentProblem, InputError
+
+# What the process that runs candidates may know of the bot's environment: programs, caches,
+# toolkits and models, never a token of a forge.
+PASSED: Final = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "LD_LIBRARY_PATH",
+    "ASCEND_HOME_PATH",
+    "ASCEND_RT_VISIBLE_DEVICES",
+    "ASCENDOPT_DEBUG",
+)
+_BEAT_S: Final = LEASE_S / 4
+_POLL_S: Final = 0.2
+# After being asked to stop, how long a run may take to do so, in s.
+_GRACE_S: Final = 10.0
+_PR_SET_PDEATHSIG: Final = 1
+
+
+@dataclass(frozen=True)
+class WorkSettings:
+    """How jobs are run on this machine."""
+
+    data: Path
+    """Folder of the bot: queue, mirrors, runs."""
+    bank: Path | None = None
+    models: Path | None = None
+    progress_s: float = 60.0
+    """Least time between two edits of a status comment."""
+    passed: tuple[str, ...] = ()
+    """More environment variables for the run, such as a model's key; never a forge's token."""
+
+
+class Cancelled(Exception):
+    """Somebody stopped the run, or another worker holds it by now."""
+
+
+class Worker:
+    """Works jobs off, one at a time."""
+
+    def __init__(
+        self,
+        name: str,
+        queue: Queue,
+        settings: WorkSettings,
+        connect: Callable[[str, str], Connection | None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`connect` gives the connection of (forge, repository), None when it is not served."""
+        self.name = name
+        self._queue = queue
+        self._settings = settings
+        self._connect = connect
+        self._clock = clock
+        self.stopping = threading.Event()
+
+    def work(self, record: Record) -> str:
+        """Run and deliver one claimed job; the state that it ends in. Raises nothing expected."""
+        job = record.job
+        connection = self._connect(job.forge, job.repository)
+        if connection is None:
+            return self._end(job, "failed", "The bot no longer serves this repository.", None)
+        try:
+            if record.state != "delivering":
+                self._run(job, connection)
+                if not self._queue.ran(job.key, self.name):
+                    raise Cancelled
+            return self._deliver(job, connection)
+        except Cancelled:
+            return self._cancelled(job, connection)
+        except InputError as problem:
+            return self._end(job, "failed", str(problem), connection)
+        except (*TEMPORARY, EnvironmentProblem, OSError) as problem:
+            return self._later(job, connection, str(problem))
+
+    def out(self, job: Job) -> Path:
+        """Folder of a job's run."""
+        return self._settings.data / "runs" / job.key
+
+    # Running
+
+    def _run(self, job: Job, connection: Connection) -> None:
+        out = self.out(job)
+        if result_file(out).exists():
+            return  # a worker died between the run's end and saying so
+        forge, mirror = connection.forge, connection.mirror
+        mirror.ensure(forge, job.source_ref, job.source_commit)
+        mirror.ensure(forge, job.judge_ref, job.judge_commit)
+        out.mkdir(parents=True, exist_ok=True)
+        (out / JOB_FILE).write_text(job.model_dump_json(indent=2), encoding="utf-8")
+        self._tell(job, connection, running(job, ""))
+        check(job, forge, "pending", f"Run {job.run} has started.")
+        code, words = self._process(job, connection)
+        if not result_file(out).exists():
+            if code == 2:
+                raise InputError(words or "The run could not start.")
+            raise EnvironmentProblem(words or f"The run ended with code {code}.")
+
+    def _process(self, job: Job, connection: Connection) -> tuple[int, str]:
+        """Run the job's process to its end; its code and last words."""
+        out, settings = self.out(job), self._settings
+        command = [sys.executable, "-m", "bot.cli.main", "ci", "run", str(out / JOB_FILE)]
+        command += ["--repository", str(connection.mirror.folder), "--out", str(out)]
+        for flag, value in (("--bank", settings.bank), ("--models", settings.models)):
+            command += [flag, str(value)] if value is not None else []
+        env = {k: os.environ[k] for k in (*PASSED, *settings.passed) if k in os.environ}
+        lines: deque[str] = deque(maxlen=5)
+        with (out / "run.log").open("ab") as log:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=env,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+            )
+            assert process.stderr is not None
+            reader = threading.Thread(target=_read, args=(process.stderr, log, lines), daemon=True)
+            reader.start()
+            try:
+                self._watch(job, connection, process, lines)
+            finally:
+                _stop(process)
+                reader.join(timeout=_GRACE_S)
+        words = next((line for line in reversed(lines) if "error:" in line), "")
+        said = words.partition("error:")[2].strip() or (lines[-1] if lines else "")
+        return process.returncode, visible(said, 1000)
+
+    def _watch(
+        self,
+        job: Job,
+        connection: Connection,
+        process: subprocess.Popen[bytes],
+        lines: deque[str],
+    ) -> None:
+        """Heartbeats and progress until the process ends; raises Cancelled when it must stop."""
+        beat, told, shown = self._clock(), self._clock(), ""
+        while process.poll() is None:
+            if self.stopping.wait(_POLL_S):
+                raise Cancelled
+            now = self._clock()
+            line = lines[-1] if lines else ""
+            if now - beat >= _BEAT_S or line != shown:
+                if not self._queue.heartbeat(job.key, self.name, now, visible(line, 300)):
+                    raise Cancelled
+                beat, shown = now, line
+            if now - told >= self._settings.progress_s and line:
+                told = now
+                self._tell(job, connection, running(job, line))
+
+    # Ending
+
+    def _deliver(self, job: Job, connection: Connection) -> str:
+        result = read_result(self.out(job))
+        config = self._config(connection)
+        today = self._queue.opened_since(job.forge, job.repository, self._clock() - DAY_S)
+        made = deliver_verification if job.kind == "verify" else deliver
+        done = made(job, result, connection.forge, connection.mirror, config, today)
+        if done.merge_request:
+            self._queue.set_merge_request(job.key, done.merge_request)
+        self._queue.finish(
+            job.key,
+            self.name,
+            self._clock(),
+            state="done",
+            note=done.note,
+            merge_request=done.merge_request,
+            speedup=result.speedup,
+        )
+        return "done"
+
+    def _config(self, connection: Connection) -> RepositoryConfig:
+        home = connection.forge.repository()
+        tip = connection.mirror.fetch(connection.forge, f"refs/heads/{home.default_branch}")
+        try:
+            return parse_config(connection.mirror.git.show(tip, FILE))
+        except InputError:
+            return RepositoryConfig()  # it was good when the job was made; its limits are
+
+    def _cancelled(self, job: Job, connection: Connection) -> str:
+        if self.stopping.is_set():
+            self._queue.release(self.name)
+            return "queued"
+        record = self._queue.get(job.key)
+        if record is None or not record.cancel:
+            return "lost"  # another worker holds it by now, and speaks for it
+        return self._end(job, "cancelled", "", connection)
+
+    def _end(self, job: Job, state: str, note: str, connection: Connection | None) -> str:
+        ended = "cancelled" if state == "cancelled" else "failed"
+        if connection is not None:
+            self._tell(job, connection, failed(job, ended, note))
+            with suppress(*TEMPORARY):  # the comment and the dashboard say it too
+                check(job, connection.forge, "error", note or "Cancelled.")
+        now = self._clock()
+        if ended == "cancelled":
+            self._queue.finish(job.key, self.name, now, state="cancelled", note=note or "cancelled")
+        else:
+            self._queue.finish(job.key, self.name, now, state="failed", note=note)
+        return ended
+
+    def _later(self, job: Job, connection: Connection, note: str) -> str:
+        state = self._queue.give_back(job.key, self.name, self._clock(), visible(note, 500))
+        text = failed(job, "failed", note) if state == "failed" else waiting(job, note)
+        self._tell(job, connection, text)
+        return state
+
+    def _tell(self, job: Job, connection: Connection, text: str) -> None:
+        """Edit the status comment; a forge that is away for a while loses a word, not the run."""
+        if not job.number:
+            return
+        try:
+            self._queue.set_comment(job.key, say(connection.forge, job.number, run_mark(job), text))
+        except TEMPORARY:
+            return
+
+
+def _read(pipe: object, log: object, lines: deque[str]) -> None:
+    """Copy a process's words into the log and keep the last ones."""
+    for raw in pipe:  # type: ignore[attr-defined]
+        log.write(raw)  # type: ignore[attr-defined]
+        log.flush()  # type: ignore[attr-defined]
+        line = raw.decode(errors="replace").strip()
+        if line:
+            lines.append(line)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all it started; nothing when it has ended."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            break
+        try:
+            os.killpg(process.pid, sign)
+            process.wait(timeout=_GRACE_S)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+    process.wait()
+
+
+def _die_with_parent() -> None:
+    """In the child: be killed when the bot is, so that nobody measures beside the next worker."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

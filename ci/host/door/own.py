@@ -1,0 +1,28 @@
+"""Front door 1: our own AscendC headers, which lower every call to the machine's instructions."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from ci.host.door.base import DEVICE, MACHINE, SIMULATOR, FrontDoor, machine_digest
+from ci.host.source_tree import SOURCE_ENDINGS
+from ci.system.cache import digest, digest_tree
+
+HEADERS = SIMULATOR / "ascendc"
+_KERNEL_TILING = HEADERS / "kernel_tiling" / "kernel_tiling.h"
+
+
+@cache
+def own_headers() -> FrontDoor:
+    """The door that needs nothing but this package."""
+    text = _KERNEL_TILING.read_text()
+    structs = re.findall(r"^struct (?:alignas\(\d+\) )?(\w+)", text, re.MULTILINE)
+    return FrontDoor(
+        name="own",
+        digest=digest([digest_tree(HEADERS, SOURCE_ENDINGS), machine_digest()]),
+        folders=(HEADERS, MACHINE),
+        readable=(HEADERS, MACHINE, DEVICE),
+        prefix=f'#include "{HEADERS}/kernel_operator.h"\n',
+        library_structs=frozenset(structs),
+    )

@@ -1,0 +1,321 @@
+"""The host side of an operator as a program: how to build it, ask it, and read its answers.
+
+The program is the operator's own host sources, compiled against the headers in `host/` and linked
+with the runtime there. `describe` tells definitions and tiling layouts, `tile` runs inference,
+tiling parse and tiling for one case. `host/README.md` has the formats.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from ci.host.door.tiling_library import FLAG, TilingLibrary
+from ci.host.host_room import HostRooms
+from ci.host.tiling_layout import TilingStruct
+from ci.host.tiling_request import request_text
+from ci.model.dtypes import BY_NAME, DType
+from ci.model.errors import TrialFailure
+from ci.model.frozen import Frozen
+from ci.model.launch import Tensors
+from ci.model.operator import Operator
+from ci.model.trial import Evidence, Outcome
+from ci.model.workload import TensorCase, WorkloadCase
+
+HOST = Path(__file__).parent / "cpp"
+
+HOST_FLAGS = (
+    "-std=c++17", "-O0", "-g1", "-fpermissive", "-w",
+    # Fields that a tiling function forgets to set are zero every time, not what the stack held.
+    "-ftrivial-auto-var-init=zero",
+    "-DOPS_UTILS_LOG_SUB_MOD_NAME=\"OP_TILING\"", "-DOPS_UTILS_LOG_PACKAGE_TYPE=\"\"",
+)  # fmt: skip
+"""Compiler flags of host sources and of the prelude: a precompiled header needs the same ones."""
+
+RUNTIME_FLAGS = ("-std=c++17", "-O1", "-g1")
+
+OWN_LIBRARY = ("library_tiling.cpp", "matmul_tiling.cpp")
+"""Sources of the runtime that a tiling library of the user's stands for."""
+
+LOGGING = ("CheckLogLevel", "DlogRecord")
+
+
+def prelude_text() -> str:
+    """Text of the header that every host source includes first; precompile it."""
+    return f'#include "{HOST}/host_prelude.h"\n'
+
+
+def prelude_arguments(library: TilingLibrary | None = None) -> list[str]:
+    """Compiler arguments that precompile `host_prelude.h` (of `prelude_text`) in the cwd.
+
+    With a tiling library of the user's, its `structs` lie there too.
+    """
+    return [
+        *HOST_FLAGS,
+        *((FLAG, "-I.") if library else ()),
+        f"-I{HOST}",
+        *(library.include_arguments() if library else ()),
+        "-x",
+        "c++-header",
+        "host_prelude.h",
+    ]
+
+
+def runtime_sources() -> list[Path]:
+    """Sources of the runtime, each compiled with `RUNTIME_FLAGS` and `-I<host folder>`."""
+    return sorted((HOST / "runtime").glob("*.cpp"))
+
+
+def library_arguments(library: TilingLibrary) -> list[str]:
+    """Compiler arguments for one source of a user's tiling library, where its structs lie."""
+    return [
+        *HOST_FLAGS,
+        FLAG,
+        # Our description of the platform stands for the tree's.
+        "-DPLATFORM_ASCENDC_H",
+        "-include",
+        "tiling/platform/platform_ascendc.h",
+        "-I.",
+        f"-I{HOST}",
+        f"-I{HOST}/toolchain",
+        *library.include_arguments(),
+    ]
+
+
+def host_arguments(
+    operator: Operator,
+    texts: Mapping[str, str],
+    prelude: Path,
+    runtime: Sequence[Path],
+    library: TilingLibrary | None = None,
+) -> list[str]:
+    """Compiler arguments, without output option, to build the program where `texts` are laid.
+
+    `prelude` is the folder with the precompiled `host_prelude.h`, `runtime` the object files (with
+    the archive of `library`, if there is one, last).
+    """
+    sources = [
+        name
+        for name in operator.host_sources
+        if name in texts and name.endswith((".cpp", ".cc", ".cxx"))
+    ]
+    folders = dict.fromkeys(str(Path(name).parent) for name in texts)
+    return [
+        *HOST_FLAGS,
+        *((FLAG, f"-I{prelude}") if library else ()),
+        *(f"-I{folder}" for folder in ("op_host", *folders)),
+        "-I.",
+        *(f"-I{folder}" for folder in operator.include_folders),
+        f"-I{HOST}",
+        *(library.include_arguments() if library else ()),
+        "-include",
+        str(prelude / "host_prelude.h"),
+        *sources,
+        *map(str, operator.shared_host_sources),
+        *map(str, runtime),
+        # Headers of real operators define functions that are not inline.
+        "-Wl,--allow-multiple-definition",
+        # A tree's library looks up our logging by name.
+        *(f"-Wl,--export-dynamic-symbol={name}" for name in LOGGING if library),
+    ]
+
+
+class TilingAnswer(Frozen):
+    """What the host tiling decided for one case."""
+
+    block_dim: int = Field(ge=1)
+    tiling_key: int = Field(ge=0)
+    template_arguments: tuple[int, ...] | None = Field(
+        default=None, description="What a template tiling key stands for; see template_key.py."
+    )
+    data: bytes = Field(description="The raw tiling data, as the kernel gets it.")
+    workspace: tuple[int, ...] = Field(default=(), description="Sizes in bytes.")
+    schedule_mode: int = 0
+    outputs: tuple[tuple[tuple[str, tuple[int, ...]], ...], ...] = Field(
+        default=(), description="Inferred (dtype, shape) of each tensor of each output."
+    )
+    log: tuple[str, ...] = ()
+
+
+class OpDescription(Frozen):
+    """What the built host program says of itself."""
+
+    op_type: str
+    tilings: tuple[tuple[str, TilingStruct], ...] = Field(
+        default=(), description="(registered name, struct), in order of registration."
+    )
+    dtypes: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Dtype columns by 'input <name>' and 'output <name>'."
+    )
+    value_inputs: tuple[str, ...] = Field(
+        default=(), description="Inputs whose values the tiling or inference reads."
+    )
+    init_values: dict[str, float] = Field(
+        default_factory=dict, description="Outputs that are filled before the launch, by name."
+    )
+
+    def struct_for(self, tiling_key: int) -> TilingStruct | None:
+        """The struct registered for a tiling key (`Foo_<key>`), else the op type's own."""
+        by_name = dict(self.tilings)
+        own = by_name.get(f"{self.op_type}_{tiling_key}") or by_name.get(self.op_type)
+        return own or (self.tilings[0][1] if len(self.tilings) == 1 else None)
+
+
+class HostProgram:
+    """The built program at `path`. Answers come from untrusted code and are checked as data."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._rooms = HostRooms()
+        self._answers: dict[str, TilingAnswer] = {}
+
+    def use(self, rooms: HostRooms) -> None:
+        """Ask in these rooms, as far as they go; their maker closes what is left of them."""
+        self._rooms = rooms
+
+    def describe(self, operator: Operator) -> OpDescription:
+        """Definitions and tiling layouts. Raises TrialFailure(LAUNCH_ERROR)."""
+        answer = self._ask("describe")
+        try:
+            return _description(answer, operator)
+        except (KeyError, TypeError, ValueError, ValidationError) as problem:
+            raise _failure("The host program gave a malformed description.", str(problem)) from None
+
+    def tile(
+        self,
+        operator: Operator,
+        case: WorkloadCase,
+        facts: Mapping[str, str],
+        inputs: Tensors | None = None,
+        outputs: Tensors | None = None,
+    ) -> TilingAnswer:
+        """Run the tiling for `case` on the chip that `facts` describe (see `platform_facts`).
+
+        `inputs` gives the values for tilings that read them, `outputs` the shapes where known.
+        Raises TrialFailure(LAUNCH_ERROR) with the log when the tiling fails.
+        """
+        request = request_text(operator, case, facts, inputs, outputs)
+        known = self._answers.get(request)
+        if known is not None:
+            return known  # another seed of a case, or another kernel, with the same tiling
+        answer = self._ask("tile", request)
+        log = [str(line) for line in answer.get("log", [])]
+        if answer.get("status") != "ok":
+            message = str(answer.get("message") or "The host tiling failed.")
+            printed = str(answer.get("printed", ""))
+            raise _failure(
+                f"{message.rstrip('.')} (case '{case.name}').", "\n".join([*log, printed]).strip()
+            )
+        try:
+            tiled = _tiling_answer(answer, log)
+        except (KeyError, TypeError, ValueError, ValidationError) as problem:
+            detail = "\n".join([str(problem), *log])
+            if answer.get("block_dim") == 0:
+                raise _failure(
+                    f"The host tiling set no block dim (case '{case.name}').", detail
+                ) from None
+            raise _failure("The host program gave a malformed answer.", detail) from None
+        self._answers[request] = tiled
+        return tiled
+
+    def _ask(self, command: str, request: str = "") -> dict[str, Any]:
+        with closing(self._rooms.take(command)) as room:
+            if request:
+                (room.folder / "request").write_text(request, encoding="utf-8")
+            done = room.run(self.path)
+            answer = room.folder / "answer"
+            if not done.ok:
+                words = (done.stderr + done.stdout).decode("utf-8", errors="replace")
+                raise _failure(f"The host tiling {done.ending()}.", words[-4000:])
+            # The folder was writable to the program: what lies there now is its doing.
+            if not answer.is_file() or answer.is_symlink() or answer.stat().st_size > 32 << 20:
+                raise _failure("The host program left no usable answer.", "")
+            try:
+                read = json.loads(answer.read_bytes())
+            except (ValueError, RecursionError) as problem:
+                raise _failure("The host program's answer is not JSON.", str(problem)) from None
+        if not isinstance(read, dict):
+            raise _failure("The host program's answer is not a JSON object.", "")
+        return {**read, "printed": (done.stdout + done.stderr).decode("utf-8", errors="replace")}
+
+
+def _tiling_answer(answer: dict[str, Any], log: list[str]) -> TilingAnswer:
+    numbers: dict[int, DType] = {d.number: d for d in BY_NAME.values()}
+    outputs = tuple(
+        tuple(
+            (numbers[t["dtype"]].name if t["dtype"] in numbers else "", tuple(t["shape"]))
+            for t in tensors
+        )
+        for tensors in answer["outputs"]
+    )
+    return TilingAnswer(
+        block_dim=answer["block_dim"],
+        tiling_key=answer["tiling_key"],
+        template_arguments=answer["template_arguments"],
+        data=bytes.fromhex(answer["data"]),
+        workspace=tuple(answer["workspace"]),
+        schedule_mode=answer["schedule_mode"],
+        outputs=outputs,
+        log=tuple(log),
+    )
+
+
+def _description(answer: dict[str, Any], operator: Operator) -> OpDescription:
+    numbers = {d.number: d.name for d in BY_NAME.values()}
+    definitions = {d["op_type"]: d for d in answer["definitions"]}
+    definition: dict[str, Any] = definitions.get(operator.op_type) or next(
+        iter(definitions.values()), {}
+    )
+    dtypes: dict[str, tuple[str, ...]] = {}
+    values: list[str] = []
+    init: dict[str, float] = {}
+    configs = [c for c in definition.get("configs", []) if c["soc"] == "ascend910b"]
+    for side in ("input", "output"):
+        parameters = list(definition.get(side + "s", []))
+        for config in configs:  # what the chip's own configuration says goes last and wins
+            parameters += config[side + "s"]
+        for p in parameters:
+            named = tuple(numbers.get(n, "") for n in p["dtypes"])
+            if named:
+                dtypes[f"{side} {p['name']}"] = named
+            if p["value_depend"]:
+                values.append(p["name"])
+            if p["init_value"] is not None:
+                init[p["name"]] = float(p["init_value"])
+    for registered in answer["registered"]:
+        if registered["op_type"] == operator.op_type:
+            names = [spec.name for spec in operator.inputs]
+            values += [names[i] for i in registered["value_inputs"] if 0 <= i < len(names)]
+    return OpDescription(
+        op_type=operator.op_type,
+        tilings=tuple(
+            (t["registered"], TilingStruct.model_validate(t["struct"])) for t in answer["tilings"]
+        ),
+        dtypes=dtypes,
+        value_inputs=tuple(dict.fromkeys(values)),
+        init_values=init,
+    )
+
+
+def _failure(message: str, details: str) -> TrialFailure:
+    return TrialFailure(Outcome.LAUNCH_ERROR, Evidence(message=message, details=details[-8000:]))
+
+
+__all__ = [
+    "HOST",
+    "HOST_FLAGS",
+    "RUNTIME_FLAGS",
+    "HostProgram",
+    "OpDescription",
+    "TensorCase",
+    "TilingAnswer",
+    "host_arguments",
+    "prelude_arguments",
+    "prelude_text",
+    "runtime_sources",
+]

@@ -1,0 +1,186 @@
+"""Writes the translation unit that makes one kernel variant callable by the machine.
+
+On a device the operator compiler makes one binary for each dtype column and tiling key, with the
+`DTYPE_*` macros and the tiling struct filled in. This does the same as a small C++ file that
+includes the operator's kernel source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ci.model.dtypes import BY_NAME
+from ci.model.errors import TrialFailure
+from ci.model.operator import Operator
+from ci.model.trial import Evidence, Outcome
+
+SYSTEM_WORKSPACE = 16 << 20
+"""Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
+
+SHAPE_BYTES = 4096
+"""Bytes at the end of the system's workspace where a kernel leaves the shapes of outputs that
+depend on its result."""
+
+
+@dataclass(frozen=True)
+class KernelVariant:
+    """What one compiled kernel is specialised for."""
+
+    dtypes: tuple[str, ...]
+    """Of the inputs, then the outputs, in the order of the definition."""
+    formats: tuple[str, ...]
+    tiling_key: int
+    tiling_declarations: str
+    """C++ text of the tiling structs."""
+    tiling_struct: str
+    """Name of the struct that GET_TILING_DATA fills for this key; '' when there is none."""
+    template_arguments: tuple[str, ...] = ()
+    """C++ text of the kernel's template arguments, where the tiling key stands for them."""
+
+
+LATER_DTYPES = {
+    "DT_COMPLEX32": 33,
+    "DT_HIFLOAT8": 34,
+    "DT_FLOAT8_E5M2": 35,
+    "DT_FLOAT8_E4M3FN": 36,
+}
+"""Numbers of dtypes that this chip does not compute with. Kernels compare theirs to them all the
+same, and the preprocessor would take an unknown name for 0, which is float32."""
+
+
+_LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
+_KEY = r"TILING_KEY_IS\s*\(\s*[\w']+\s*\)"
+_KEY_TEST = re.compile(rf"\bif(\s*\(\s*{_KEY}(?:\s*\|\|\s*{_KEY})*\s*\))")
+_SIGNATURE = (
+    r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?{name}\s*\((?P<list>[^)]*)\)"
+)
+_NAME = re.compile(_SIGNATURE.format(name=r"(?P<name>\w+)"))
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def without_launches(source: str) -> str:
+    """The source with launches (`name<<<…>>>(…);`) blanked to equal length: host-side launchers
+    become empty functions. Some launch a kernel of another name, which is not there."""
+    return _LAUNCH.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), source)
+
+
+def selecting_keys(source: str) -> str:
+    """The source with tests of nothing but tiling keys made constant: what belongs to other keys is
+    then checked, but its templates are not instantiated, which is most of a compilation."""
+    return _KEY_TEST.sub(r"if constexpr\1", source)
+
+
+def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
+    """Name and number of parameters of the kernel function in the entry source.
+
+    Raises TrialFailure(COMPILE_ERROR) when there is none.
+    """
+    plain = _COMMENT.sub(" ", source)
+    found = list(_NAME.finditer(plain))
+    own = [f for f in found if f["name"] == operator.name] or found
+    if not own:
+        raise TrialFailure(
+            Outcome.COMPILE_ERROR,
+            Evidence(
+                message="The kernel source defines no __global__ function.",
+                file=operator.kernel_entry,
+            ),
+        )
+    listed = own[0]["list"].strip()
+    return own[0]["name"], len(listed.split(",")) if listed else 0
+
+
+def translation_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
+    """Text of the unit; it includes the kernel source by its path below the build folder."""
+    name, count = kernel_parameters(operator, entry_source)
+    lines = variant_macros(operator, variant)
+    lines += [f"#define {m} {n}" for m, n in LATER_DTYPES.items() if m in entry_source]
+    entry = f"kernel_entry_{name}"
+    lines += [
+        f"#define {name} {entry}",
+        f'#include "{operator.kernel_entry}"',
+        f"#undef {name}",
+        'extern "C" __attribute__((visibility("default"))) void ascendopt_entry(uint8_t** a) {',
+        *_call(operator, entry + template_list(variant), count),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def variant_macros(operator: Operator, variant: KernelVariant) -> list[str]:
+    """What the operator compiler fills in: tiling key, dtype macros, tiling structs."""
+    lines = [f"#define ASCENDOPT_TILING_KEY {variant.tiling_key}"]
+    lines += _dtype_macros(operator, variant)
+    lines.append(variant.tiling_declarations)
+    if variant.tiling_struct:
+        lines.append(f"using AscendOptTilingData = {variant.tiling_struct};")
+    return lines
+
+
+def template_list(variant: KernelVariant) -> str:
+    """`<a, b>` behind the kernel's name, or nothing."""
+    given = variant.template_arguments
+    return f"<{', '.join(given)}>" if given else ""
+
+
+def _call(operator: Operator, entry: str, count: int) -> list[str]:
+    """The call of the kernel: tensors as they are, then the user's workspace and the tiling.
+
+    Kernels that declare fewer parameters than tensors + 2 leave out the workspace, then tiling. One
+    that tells the shape of an output gets room for it behind the outputs.
+    """
+    tensors = operator.declared_tensors
+    workspace = len(operator.inputs) + len(operator.outputs)
+    given = [f"a[{i}]" for i in range(min(tensors, count))]
+    lines: list[str] = []
+    if count >= tensors + 2:
+        lines = [
+            f"    AscendC::SetSysWorkspaceForce(a[{workspace}]);",
+            # The operator build puts this before a kernel that multiplies: the cube core empties
+            # the mailboxes and lets the vector cores go on.
+            "#if defined(ASCENDOPT_REAL_HEADERS) && defined(REGIST_MATMUL_OBJ)",
+            "#ifndef ASCENDC_CUBE_ONLY",
+            f"    matmul::clearWorkspace(a[{workspace}]);",
+            "#endif",
+            "#endif",
+        ]
+        if count == tensors + 3 and operator.tells_output_shape:
+            given.append(f"a[{workspace}] + {SYSTEM_WORKSPACE - SHAPE_BYTES}")
+        given += [f"AscendC::GetUserWorkspace(a[{workspace}])", f"a[{workspace + 1}]"]
+    elif count == tensors + 1:
+        given.append(f"a[{workspace + 1}]")
+    return [*lines, f"    {entry}({', '.join(given)});"]
+
+
+def _dtype_macros(operator: Operator, variant: KernelVariant) -> list[str]:
+    names = [t.name for t in (*operator.inputs, *operator.outputs)]
+    lines = []
+    # An output may bear an input's name (in-place operators); the operator compiler tells the two
+    # apart by an ending.
+    seen: set[str] = set()
+    for name, dtype, form in zip(names, variant.dtypes, variant.formats, strict=True):
+        word = name.upper()
+        word += "_REF" if word in seen else ""
+        if word in seen:
+            continue
+        seen.add(word)
+        lines += [
+            f"#define DTYPE_{word} {BY_NAME[dtype].kernel_type}",
+            f"#define ORIG_DTYPE_{word} {BY_NAME[dtype].macro}",
+            f"#define FORMAT_{word} FORMAT_{form}",
+        ]
+    return lines
+
+
+def formats_of(operator: Operator, column: int) -> tuple[str, ...]:
+    """Format of each input and output in a dtype column, ND where the definition says none."""
+    return tuple(
+        _pick(spec.formats, column, "ND") for spec in (*operator.inputs, *operator.outputs)
+    )
+
+
+def _pick(values: Sequence[str], column: int, otherwise: str) -> str:
+    found = values[min(column, len(values) - 1)] if values else otherwise
+    return found.removeprefix("ge::").removeprefix("FORMAT_")

@@ -1,0 +1,96 @@
+"""Lays an operator's sources out for the compiler as they lie in their repository.
+
+Sources of some operators include headers of a neighbour by a relative path. Only such files are
+copied beside them, never anything outside the repository: the compiler sees no more than that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from ci.model.operator import Operator
+
+_QUOTED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]+)"', re.MULTILINE)
+_UPWARD = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]*\.\.[^"\n]*)"', re.MULTILINE)
+
+SOURCE_ENDINGS = (".h", ".hpp", ".cpp", ".cc", ".inc")
+MOST_NEIGHBOURS = 500
+"""Files that an operator may draw from its neighbours; real ones take a dozen."""
+
+
+def base_of(operator: Operator) -> Path:
+    """The folder whose inside relative includes may reach: the repository, or four levels up."""
+    if operator.repository is not None:
+        return operator.repository.resolve()
+    parents = operator.root.resolve().parents
+    return parents[min(2, len(parents) - 1)]
+
+
+def place_of(operator: Operator) -> str:
+    """The operator's folder relative to `base_of`."""
+    root = operator.root.resolve()
+    base = base_of(operator)
+    return root.relative_to(base).as_posix() if root.is_relative_to(base) else root.name
+
+
+def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
+    """Texts of the files outside the operator that its sources include by a relative path.
+
+    Keys are paths relative to `base_of`. Follows what those files include in turn.
+    """
+    base = base_of(operator)
+    root = operator.root.resolve()
+    found: dict[str, str] = {}
+    waiting = [(root / name, text) for name, text in texts.items()]
+    while waiting and len(found) < MOST_NEIGHBOURS:
+        source, text = waiting.pop()
+        # Of the operator's own sources only includes with `..` can leave its folder.
+        pattern = _UPWARD if source.is_relative_to(root) else _QUOTED
+        for match in pattern.finditer(text):
+            # Not resolve(): a link must not lead elsewhere than its name says.
+            path = Path(os.path.normpath(source.parent / match["path"]))
+            held = _held_by(path, root)
+            if held.is_relative_to(root) or not held.resolve().is_relative_to(base):
+                continue
+            name = path.relative_to(base).as_posix() if path.is_relative_to(base) else ""
+            if not name or name in found or path.suffix not in SOURCE_ENDINGS:
+                continue
+            if held.is_file():
+                found[name] = held.read_text(encoding="utf-8", errors="replace")
+                waiting.append((path, found[name]))
+    return found
+
+
+def _held_by(path: Path, root: Path) -> Path:
+    """The file that `path` means: itself, or a kernel source of the operator beside `root`.
+
+    Installed, kernels lie side by side as `<operator>/<file>`, without their op_kernel folder; some
+    include a neighbour's header by that path.
+    """
+    if path.is_file():
+        return path
+    for top in (root, root.parent):
+        if path.is_relative_to(top) and len(parts := path.relative_to(top).parts) > 1:
+            held = root.parent.joinpath(parts[0], "op_kernel", *parts[1:])
+            if held.is_file():
+                return held
+    return path
+
+
+def lay(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write texts below a folder; the paths were checked by the guard or are our own."""
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+
+
+def lay_operator(folder: Path, operator: Operator, texts: Mapping[str, str]) -> Path:
+    """Lay the operator's texts and its neighbours' below `folder`; answers the operator's place."""
+    lay(folder, neighbours(operator, texts))
+    place = folder / place_of(operator)
+    lay(place, texts)
+    return place

@@ -1,0 +1,1 @@
+"""Says whether a candidate is right, and how fast: gates, comparison, measurement."""

@@ -1,0 +1,326 @@
+"""Refuses a candidate before anything is built, for what its sources contain.
+
+The rules are data (`rules/guards/`). A guard is the first fence, not the only one: compiler,
+host tiling and kernel run in a sandbox, and the built kernel's symbols are checked once more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from ci.model.operator import Operator
+from ci.model.trial import Evidence
+from ci.source.cpp_tokens import Token, tokens
+from rules.guards import SourceRule, source_rules
+
+MAXIMUM_BYTES = 1 << 20
+"""Size of one source file; the largest of 500 real ones has a third of it."""
+
+MAXIMUM_GROWTH = 8
+"""A candidate file this many times the original's size (and over 64 KiB) is no optimization."""
+
+MAXIMUM_LINE = 4000
+"""Longer lines are generated, not written."""
+
+SPACES = {"\t", "\n", "\r", "\f", "\v"}
+
+
+@dataclass(frozen=True)
+class Use:
+    """Something in a source that a rule looks at."""
+
+    rule: SourceRule
+    name: str
+    file: str
+    line: int
+
+
+def guard(operator: Operator, files: Mapping[str, str]) -> Evidence | None:
+    """The first reason to refuse the candidate's changed `files`, or None."""
+    for file, text in files.items():
+        found = _check_file(operator, file, text)
+        if found:
+            return found
+    originals = {f: operator.read(f) for f in (*operator.host_sources, *operator.kernel_sources)}
+    changed = {f: t for f, t in files.items() if originals[f] != t}
+    known = [u for f, t in originals.items() for u in _uses(f, t)]
+    now = [u for f, t in (originals | changed).items() for u in _uses(f, t)]
+    allowed = Counter((u.rule.id, u.name) for u in known)
+    used = Counter((u.rule.id, u.name) for u in now)
+    refused = [
+        use
+        for use in now
+        if use.file in changed
+        and not _excused(use, allowed, used)
+        and not (use.rule.kind == "include" and _is_own(operator, use))
+    ]
+    if refused:
+        return _evidence(min(refused, key=lambda use: not _is_added(use, originals, changed)))
+    for file, text in changed.items():
+        found = _check_pragmas(file, text, originals[file]) or _check_raw_strings(
+            file, text, originals[file]
+        )
+        if found:
+            return found
+    return None
+
+
+def _check_file(operator: Operator, file: str, text: str) -> Evidence | None:
+    """Place, size and characters of one changed file."""
+    if file not in operator.host_sources and file not in operator.kernel_sources:
+        shown = file if file.isprintable() and len(file) < 200 else repr(file[:200])
+        return Evidence(
+            message=f"The candidate writes {shown}, which is not one of the operator's sources "
+            "in op_host and op_kernel."
+        )
+    if PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts:
+        return Evidence(message=f"The candidate writes outside the operator: {file}.")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        return Evidence(message="The candidate's text is not valid Unicode.", file=file)
+    original_text = operator.read(file)
+    original = len(original_text.encode())
+    if size > MAXIMUM_BYTES or (size > 64 << 10 and size > MAXIMUM_GROWTH * original):
+        return Evidence(
+            message=f"The candidate makes the file {size} bytes long ({original} before).",
+            file=file,
+        )
+    odd = {
+        character
+        for character in set(text) - set(original_text)
+        if not character.isprintable() and character not in SPACES
+    }
+    no_trigraphs = not _TRIGRAPH.search(original_text)
+    for number, line in enumerate(text.split("\n"), start=1):
+        if len(line) > MAXIMUM_LINE:
+            return Evidence(
+                message=f"The candidate has a line of {len(line)} characters.",
+                file=file,
+                line=number,
+            )
+        found = odd.intersection(line) if odd else None
+        if found:
+            first = min(found, key=line.index)
+            return Evidence(
+                message=f"The candidate has the invisible character U+{ord(first):04X}.",
+                file=file,
+                line=number,
+            )
+        if no_trigraphs and "??" in line and _TRIGRAPH.search(line):
+            return Evidence(message="The candidate has a trigraph.", file=file, line=number)
+    return None
+
+
+_TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
+
+
+def _excused(use: Use, allowed: Counter[tuple[str, str]], used: Counter[tuple[str, str]]) -> bool:
+    """The unmodified operator uses it too, as far as the rule lets that count."""
+    key = (use.rule.id, use.name)
+    if use.rule.baseline == "any":
+        return allowed[key] > 0
+    return use.rule.baseline == "count" and used[key] <= allowed[key]
+
+
+def _is_added(use: Use, originals: Mapping[str, str], changed: Mapping[str, str]) -> bool:
+    """The use stands on a line that the original does not have: the one to show."""
+    lines = changed[use.file].splitlines()
+    at = use.line - 1
+    return at < len(lines) and lines[at] not in originals[use.file].splitlines()
+
+
+def _is_own(operator: Operator, use: Use) -> bool:
+    """A quoted include that resolves to one of the operator's own sources."""
+    spelled = use.name
+    own = {*operator.host_sources, *operator.kernel_sources}
+    if PurePosixPath(spelled).is_absolute():
+        return False
+    parts: list[str] = list(PurePosixPath(use.file).parent.parts)
+    for part in PurePosixPath(spelled).parts:
+        if part == "..":
+            if not parts:
+                return False
+            parts.pop()
+        else:
+            parts.append(part)
+    side = PurePosixPath(use.file).parts[0]
+    return "/".join(parts) in own or f"{side}/{spelled}" in own
+
+
+def _evidence(use: Use) -> Evidence:
+    said = " ".join(use.rule.message.split()).replace("{name}", use.name)
+    return Evidence(
+        message=f"The candidate {said}.", file=use.file, line=use.line, details=use.rule.id
+    )
+
+
+def _check_pragmas(file: str, text: str, original: str) -> Evidence | None:
+    """Pragmas must be the original's, word by word; `once` is free."""
+    allowed = Counter(_pragmas(original))
+    for line, pragma in _pragma_lines(text):
+        if pragma == "once":
+            continue
+        allowed[pragma] -= 1
+        if allowed[pragma] < 0:
+            return Evidence(
+                message=f"The candidate brings the pragma '{pragma}'.",
+                file=file,
+                line=line,
+                details="pragma",
+            )
+    return None
+
+
+def _pragmas(text: str) -> Iterable[str]:
+    return (pragma for _, pragma in _pragma_lines(text))
+
+
+def _pragma_lines(text: str) -> Iterable[tuple[int, str]]:
+    for token in _lexed(text):
+        if token.kind == "directive" and token.text == "pragma":
+            yield token.line, " ".join(re.sub(r"/\*.*?\*/|//.*", " ", token.rest).split())
+
+
+def _check_raw_strings(file: str, text: str, original: str) -> Evidence | None:
+    """Raw strings undo spliced lines, which a tokenizer could be deceived by: none are added."""
+    known = Counter(t.text for t in _lexed(original) if t.kind == "raw_string")
+    for token in _lexed(text):
+        if token.kind == "raw_string":
+            known[token.text] -= 1
+            if known[token.text] < 0:
+                return Evidence(
+                    message="The candidate has a raw string literal.", file=file, line=token.line
+                )
+    return None
+
+
+@lru_cache(maxsize=256)
+def _lexed(text: str) -> tuple[Token, ...]:
+    return tuple(tokens(text))
+
+
+@lru_cache(maxsize=256)
+def _uses(file: str, text: str) -> tuple[Use, ...]:
+    """Everything in one source that some rule refuses, the baseline apart."""
+    side = PurePosixPath(file).parts[0].removeprefix("op_")
+    rules = _rules(side)
+    found: list[Use] = []
+    stream = [t for t in _lexed(text) if t.kind != "newline"]
+    skip_line = 0
+    for at, token in enumerate(stream):
+        if token.kind == "directive":
+            found += _directive_uses(rules, file, token)
+            # An include's spelling has been looked at; its parts are not names.
+            skip_line = token.line if token.text == "include" else 0
+            continue
+        if skip_line and token.line == skip_line:
+            continue
+        if token.kind == "name":
+            found += _name_uses(side, file, stream, at)
+            if token.text in ("__attribute__", "__attribute"):
+                found += _attribute_uses(rules, file, stream, at + 1, "(", ")")
+        elif token.kind == "mark":
+            found += [
+                Use(r, token.text, file, token.line)
+                for r in rules
+                if r.kind == "mark" and r.refuses(token.text)
+            ]
+            if token.text == "[" and at + 1 < len(stream) and stream[at + 1].text == "[":
+                found += _attribute_uses(rules, file, stream, at, "[", "]")
+    return tuple(found)
+
+
+def _name_uses(side: str, file: str, stream: list[Token], at: int) -> list[Use]:
+    token = stream[at]
+    refusing = _refusing(side, token.text)
+    if not refusing:
+        return []
+    before = stream[at - 1].text if at else ""
+    member = before in (".", "->")
+    foreign = before == "::" and at > 1 and stream[at - 2].kind == "name"
+    foreign = foreign and stream[at - 2].text != "std"
+    called = at + 1 < len(stream) and stream[at + 1].text == "("
+    found = []
+    for rule in refusing:
+        if member and not rule.members:
+            continue
+        if rule.kind == "call" and (member or foreign or not called):
+            continue
+        found.append(Use(rule, token.text, file, token.line))
+    return found
+
+
+@lru_cache(maxsize=65536)
+def _refusing(side: str, name: str) -> tuple[SourceRule, ...]:
+    """Rules that refuse a name wherever it stands in the sources of that side."""
+    return tuple(
+        rule
+        for rule in _rules(side)
+        if rule.kind in ("word", "call", "reserved")
+        and (rule.kind != "reserved" or "__" in name)
+        and rule.refuses(name)
+    )
+
+
+@lru_cache(maxsize=2)
+def _rules(side: str) -> tuple[SourceRule, ...]:
+    return tuple(r for r in source_rules() if r.scope in ("both", side))
+
+
+def _directive_uses(rules: tuple[SourceRule, ...], file: str, token: Token) -> list[Use]:
+    found = []
+    for rule in rules:
+        if rule.kind == "directive" and rule.refuses(token.text):
+            found.append(Use(rule, token.text, file, token.line))
+        if rule.kind == "include" and token.text == "include":
+            spelled = _INCLUDE.match(token.rest)
+            name = (spelled["angled"] or spelled["quoted"]) if spelled else token.rest[:80]
+            if not spelled or ".." in PurePosixPath(name).parts or rule.refuses(name):
+                found.append(Use(rule, name, file, token.line))
+        if rule.kind == "define" and token.text in ("define", "undef"):
+            found += [
+                Use(rule, name, file, token.line)
+                for name in _macro_names(token.rest)
+                if rule.refuses(name)
+            ]
+    return found
+
+
+def _macro_names(rest: str) -> list[str]:
+    """A macro's name and its parameters, from what follows #define."""
+    name, parameters = _MACRO.match(rest).groups()  # type: ignore[union-attr]
+    return [name, *re.findall(r"[\w$]+", parameters or "")]
+
+
+_MACRO = re.compile(r"([\w$]*)(?:\(([^)]*))?")
+
+_INCLUDE = re.compile(r"""(?:<(?P<angled>[^>\n]+)>|"(?P<quoted>[^"\n]+)")\s*(?://.*|/\*.*)?$""")
+
+
+def _attribute_uses(
+    rules: tuple[SourceRule, ...],
+    file: str,
+    stream: list[Token],
+    at: int,
+    opening: str,
+    closing: str,
+) -> list[Use]:
+    """Names inside the brackets that start at `at`, up to the one that closes them."""
+    rule = next(r for r in rules if r.kind == "attribute")
+    found, depth = [], 0
+    if [token.text for token in stream[at : at + 2]] != [opening, opening]:
+        # A macro would put the list where nobody looks at it.
+        found.append(Use(rule, "without a list in place", file, stream[at - 1].line))
+    for token in stream[at:]:
+        depth += (token.text == opening) - (token.text == closing)
+        if token.kind == "name" and rule.refuses(token.text):
+            found.append(Use(rule, token.text, file, token.line))
+        if depth == 0:
+            break
+    return found

@@ -1,0 +1,113 @@
+"""A measurement as a person looks at it: shares of the pipes, and a Chrome trace.
+
+Pure functions of what was measured; the command line writes the files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ci.judge.timeline import Timeline
+from ci.model.frozen import Frozen
+from ci.model.trial import CaseMeasurement, Measurement
+
+# Pipes in the order in which a viewer shows their tracks.
+PIPES: Final = ("SCALAR", "MTE2", "MTE1", "CUBE", "VECTOR", "FIX", "MTE3")
+# Arrows that one case may have; their ids must differ within a file.
+ARROWS: Final = 10_000_000
+
+
+class PipeShare(Frozen):
+    """One pipe in one case."""
+
+    case: str
+    pipe: str
+    busy_cycles: float
+    share: float
+    """Busy cycles over the launch's cycles, 0 to 1."""
+
+
+def pipe_shares(measurement: Measurement) -> list[PipeShare]:
+    """Every pipe that did anything, case by case, the busiest first."""
+    return [
+        PipeShare(
+            case=case.case,
+            pipe=pipe,
+            busy_cycles=cycles,
+            share=cycles / max(1, case.pipes.total_cycles),
+        )
+        for case in measurement.cases
+        for pipe, cycles in sorted(case.pipes.busy_cycles.items(), key=lambda item: -item[1])
+        if cycles > 0
+    ]
+
+
+def trace_events(process: int, case: CaseMeasurement, timeline: Timeline) -> list[dict[str, Any]]:
+    """Chrome trace events of one case, µs as time: a thread a pipe and core, an arrow a wait.
+
+    Processes are numbered from `process` on, one a core.
+    """
+    cycle_us = case.median_us / max(1, case.pipes.total_cycles)
+    events: list[dict[str, Any]] = []
+    for core in timeline.cores:
+        label = f"{case.case}: {core.kind} core {core.core} (block {core.block})"
+        events.append(_named("process_name", process + core.core, 0, label))
+    threads: set[tuple[int, str]] = set()
+    for span in timeline.spans:
+        where = (span.core, span.pipe)
+        if where not in threads:
+            threads.add(where)
+            events.append(_named("thread_name", process + span.core, _thread(span.pipe), span.pipe))
+        events.append(
+            {
+                "ph": "X",
+                "name": span.name,
+                "cat": span.pipe,
+                "pid": process + span.core,
+                "tid": _thread(span.pipe),
+                "ts": span.start * cycle_us,
+                "dur": (span.end - span.start) * cycle_us,
+                "args": {"start_cycle": span.start, "end_cycle": span.end, "bytes": span.bytes},
+            }
+        )
+    for number, link in enumerate(timeline.links):
+        name = f"event {link.event}" if link.event >= 0 else "inserted by automatic sync"
+        common = {
+            "name": name,
+            "cat": "flag",
+            "id": process * ARROWS + number,
+            "pid": process + link.core,
+        }
+        # The arrow begins in what set the flag, which ends just then.
+        begin = {"ph": "s", "tid": _thread(link.source), "ts": max(0.0, link.set - 0.5) * cycle_us}
+        end = {"ph": "f", "bp": "e", "tid": _thread(link.target), "ts": link.until * cycle_us}
+        events += [common | begin, common | end]
+    return events
+
+
+def _thread(pipe: str) -> int:
+    return PIPES.index(pipe) if pipe in PIPES else len(PIPES)
+
+
+def _named(what: str, process: int, thread: int, label: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": label}}
+
+
+def chrome_trace(events: Iterable[dict[str, Any]], measurement: Measurement) -> str:
+    """The file that chrome://tracing and Perfetto open."""
+    fingerprint = measurement.fingerprint
+    return json.dumps(
+        {
+            "traceEvents": list(events),
+            "displayTimeUnit": "ns",
+            "otherData": {
+                "backend": fingerprint.backend,
+                "device": fingerprint.device,
+                "version": fingerprint.version,
+                "time": "simulated time" if fingerprint.simulated else "time",
+                "cores": "all cores of each launch, as far as the file stays readable",
+            },
+        }
+    )

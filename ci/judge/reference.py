@@ -1,0 +1,147 @@
+"""Inputs and right answers of each case and seed, made once and kept.
+
+They stay in this process: a candidate's process gets the inputs, never the golden outputs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from ci.backend.base import Backend, Build
+from ci.model.columns import output_dtypes
+from ci.model.dtypes import BY_NAME
+from ci.model.errors import InputError
+from ci.model.launch import Array, Tensors, arrays
+from ci.model.operator import Operator
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.golden import Golden
+from ci.source.inputs import draw_inputs
+
+KEEP_BYTES = 1 << 30
+"""Tensors kept in memory; what falls out is made again when needed."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The inputs of one launch and the outputs that are right for them."""
+
+    inputs: Tensors
+    outputs: Tensors
+
+    @property
+    def bytes(self) -> int:
+        """Size of all tensors."""
+        return sum(a.nbytes for a in arrays((*self.inputs, *self.outputs)))
+
+
+class References:
+    """Answers `Reference`s of a workload; safe to share between threads."""
+
+    def __init__(self, operator: Operator, workload: Workload, backend: Backend) -> None:
+        self._operator = operator
+        self._workload = workload
+        self._backend = backend
+        self.moved: dict[str, tuple[int, int]] = {}
+        """Bytes that the unmodified operator reads from GM and writes to it, by case."""
+        self._kept: OrderedDict[tuple[str, int], Reference] = OrderedDict()
+        self._locks: dict[tuple[str, int], threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def kind(self) -> Literal["golden", "unmodified operator"]:
+        """Where the right answers come from."""
+        return "golden" if self._workload.golden else "unmodified operator"
+
+    def of(self, case: WorkloadCase, seed: int) -> Reference:
+        """The reference of a case for inputs drawn from a seed.
+
+        Raises InputError when the golden function fails, and TrialFailure when there is none and
+        the unmodified operator fails.
+        """
+        key = (case.name, seed)
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            with self._lock:
+                if key in self._kept:
+                    self._kept.move_to_end(key)
+                    return self._kept[key]
+            made = self._make(case, seed)
+            with self._lock:
+                self._kept[key] = made
+                while (
+                    len(self._kept) > 1 and sum(r.bytes for r in self._kept.values()) > KEEP_BYTES
+                ):
+                    self._kept.popitem(last=False)
+            return made
+
+    def known(self, case: WorkloadCase, seed: int) -> Reference | None:
+        """The same if it is there, without making it."""
+        with self._lock:
+            return self._kept.get((case.name, seed))
+
+    def _make(self, case: WorkloadCase, seed: int) -> Reference:
+        inputs = draw_inputs(case, seed)
+        if self._workload.golden:
+            with self._lock:  # a golden function need not be thread-safe
+                outputs = self._golden.outputs(case, inputs)
+        else:
+            templates = declared_outputs(self._operator, case)
+            outputs = self.unmodified.run(case, inputs, templates).outputs
+        for array in arrays((*inputs, *outputs)):
+            array.setflags(write=False)
+        return Reference(inputs, outputs)
+
+    @cached_property
+    def _golden(self) -> Golden:
+        return Golden(self._workload, self._operator)
+
+    @cached_property
+    def unmodified(self) -> Build:
+        """The operator as it stands in the repository, built."""
+        return self._backend.build(self._operator, {}, self._workload)
+
+
+def empty_like(outputs: Tensors) -> Tensors:
+    """Arrays of the same shapes and dtypes without the contents, to hand to a backend."""
+    return [
+        [np.zeros_like(a) for a in t]
+        if isinstance(t, list)
+        else (None if t is None else np.zeros_like(t))
+        for t in outputs
+    ]
+
+
+def declared_outputs(operator: Operator, case: WorkloadCase) -> Tensors:
+    """Empty outputs of the shapes that the case declares.
+
+    A case without them has outputs shaped as its first input, which holds for elementwise
+    operators. Raises InputError when that cannot be.
+    """
+    dtypes = output_dtypes(operator, case)
+    made: Tensors = []
+    for index, spec in enumerate(operator.outputs):
+        given = case.outputs[index] if index < len(case.outputs) else case.inputs[0]
+        if spec.in_place:
+            given = case.inputs[[i.name for i in operator.inputs].index(spec.name)]
+        if isinstance(given, tuple) != (spec.param_type == "dynamic"):
+            raise InputError(
+                f"case '{case.name}': without a golden function the shape of output '{spec.name}' "
+                "must be given under outputs."
+            )
+        made.append(
+            [_empty(one, dtypes[index]) for one in given]
+            if isinstance(given, tuple)
+            else _empty(given, dtypes[index])
+        )
+    return made
+
+
+def _empty(spec: TensorCase, dtype: str) -> Array:
+    return np.zeros(spec.shape, dtype=BY_NAME[dtype].numpy)

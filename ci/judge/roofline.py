@@ -1,0 +1,63 @@
+"""How near a measurement comes to what the chip can do at most: bandwidth and arithmetic.
+
+Peaks are those of the device file: the memory behind L2, and the vector (or cube) units of all its
+cores at one repeat (or fractal) a cycle.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+from ci.model.trial import CaseMeasurement
+from rules.devices import Device
+
+
+class Roofline(Frozen):
+    """Shares of the chip's peaks that one case achieves, 0 to 1."""
+
+    case: str
+    bandwidth: float = Field(description="Bytes moved a second over the memory's peak.")
+    bytes_per_second: float
+    vector: float = Field(description="Busy vector units, conflicts taken off, over all of them.")
+    cube: float = Field(description="Busy cube units over all of them.")
+    intensity: float = Field(description="Busy arithmetic cycles for a KiB moved.")
+    bound: str = Field(description="bandwidth or arithmetic: the nearer roof.")
+
+    def sentence(self) -> str:
+        """The figures in words."""
+        unit, share = ("cube", self.cube) if self.cube > self.vector else ("vector", self.vector)
+        return (
+            f"{self.bandwidth:.0%} of the memory's peak bandwidth"
+            f" ({self.bytes_per_second / 1e9:.0f} GB/s), {share:.0%} of the chip's {unit} peak;"
+            f" the nearer roof is {self.bound}"
+        )
+
+
+def roofline(case: CaseMeasurement, device: Device) -> Roofline:
+    """The roofline of one case on `device`.
+
+    More than 100 % of the memory's peak is possible: L2 answers what is read again.
+    """
+    pipes = case.pipes
+    seconds = case.median_us / 1e6
+    moved = pipes.gm_read_bytes + pipes.gm_write_bytes
+    rate = moved / seconds if seconds else 0.0
+    total = max(1, pipes.total_cycles)
+    vectors = pipes.busy_cycles.get("VECTOR", 0.0)
+    useful = max(0.0, vectors - pipes.bank_conflict_cycles)
+    cubes = pipes.busy_cycles.get("CUBE", 0.0)
+    # Busy cycles are means over the cores that ran; a block of a mix kernel has two vector cores.
+    per_block = 2 if vectors and cubes else 1
+    vector = useful * pipes.block_dim * per_block / total / device.number("device.vector_cores")
+    cube = cubes * pipes.block_dim / total / device.number("device.cube_cores")
+    bandwidth = rate / device.number("hbm.bytes_per_second")
+    return Roofline(
+        case=case.case,
+        bandwidth=bandwidth,
+        bytes_per_second=rate,
+        vector=min(vector, 1.0),
+        cube=min(cube, 1.0),
+        intensity=(useful * per_block + cubes) * pipes.block_dim / max(moved / 1024, 1e-9),
+        bound="bandwidth" if bandwidth >= max(vector, cube) else "arithmetic",
+    )

@@ -1,0 +1,1 @@
+"""Holds the machine and the tool against published and counted figures; no run needs it."""

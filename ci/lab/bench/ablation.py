@@ -1,0 +1,390 @@
+"""What each part of the method is worth: the same operators, budget and seeds with parts left out.
+
+Arms are the two stages alone, both, and both or Stage II without the bank. An operator never meets
+what was learnt from it: its bank is a copy without its own tuples and those of near-duplicates.
+The arm without a bank is the same search with nothing retrieved.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from math import exp, log
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from pydantic import Field
+from scipy import stats
+
+from ci.backend.base import Backend
+from ci.judge.evaluate import Evaluator
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from ci.model.operator import Operator
+from ci.model.result import Result
+from ci.model.settings import OptimizeSettings
+from ci.model.workload import Workload
+from ci.proposer.base import Proposer
+from ci.search.lessons import lessons
+from ci.search.run import TRIALS_FILE, optimize
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
+from experience.bank.bank import Bank
+from experience.bank.distill import Provenance
+from experience.bank.embed import hashed_words
+from experience.bank.patching import Misfit, undo
+from experience.bank.tuple import ExperienceTuple
+
+Arm: TypeAlias = Literal["tiling", "kernel", "both", "both_no_bank", "kernel_no_bank"]
+ARMS: Final[tuple[Arm, ...]] = ("tiling", "kernel", "both", "both_no_bank", "kernel_no_bank")
+TITLES: Final[dict[Arm, str]] = {
+    "tiling": "Stage I only",
+    "kernel": "Stage II only",
+    "both": "both",
+    "both_no_bank": "both, without bank",
+    "kernel_no_bank": "Stage II only, without bank",
+}
+THRESHOLDS: Final = (1.0, 1.2, 1.4, 2.0)
+
+ALIKE = 0.9
+"""Kernels whose wording is this similar count as one: neither learns from the other."""
+
+RESAMPLES = 10_000
+CONFIDENCE = 0.95
+
+
+class AblationSettings(Frozen):
+    """What is compared, and for how much."""
+
+    budget: int = Field(
+        default=8, ge=3, description="Evaluations of a run, baseline and final check included."
+    )
+    seeds: int = Field(default=1, ge=1, description="Runs of each arm and operator, seeds 0, 1, …")
+    arms: str = Field(
+        default=",".join(ARMS), description="Arms to run, separated by commas; all by default."
+    )
+    weaken: int = Field(
+        default=0,
+        ge=0,
+        description="Begin from the operator with this many of its own optimizations taken back, "
+        "as the bank knows them; 0: as it stands.",
+    )
+    top_k: int = Field(default=5, ge=1, description="Experience tuples retrieved for a step.")
+    learn: bool = Field(
+        default=False, description="Add what the runs taught to the bank, when all are done."
+    )
+    jobs: int = Field(default=2, ge=1, description="Runs side by side.")
+    device: str = Field(default="910B4", description="Device model (rules/devices).")
+
+    def chosen(self) -> tuple[Arm, ...]:
+        """The arms in their order; raises `InputError` for one that there is not."""
+        wanted = [a.strip() for a in self.arms.split(",") if a.strip()]
+        unknown = [a for a in wanted if a not in ARMS]
+        if unknown or not wanted:
+            raise InputError(
+                f"There is no arm {', '.join(unknown) or 'given'}; known: {', '.join(ARMS)}."
+            )
+        return tuple(a for a in ARMS if a in wanted)
+
+
+class Cell(Frozen):
+    """One run: an operator, an arm, a seed."""
+
+    operator: str
+    arm: Arm
+    seed: int
+    speedup: float
+    baseline_us: float
+    evaluations: int
+    best_after: tuple[float, ...] = Field(description="Speedup of the best after each evaluation.")
+
+
+class Row(Frozen):
+    """One arm over all operators and seeds."""
+
+    arm: Arm
+    runs: int
+    mean: float = Field(description="Geometric mean of the speedups.")
+    fast: dict[str, float] = Field(description="Share of runs at or above each threshold.")
+
+
+class Difference(Frozen):
+    """Stage II with the bank against the same without, on operators left out of the bank."""
+
+    operators: int
+    ratio: float = Field(description="Geometric mean of speedup with bank / speedup without.")
+    low: float
+    high: float
+    better: int = Field(description="Operators that are faster with the bank by 1 % and more.")
+    worse: int
+
+
+class Ablation(Frozen):
+    """All cells, and what they add up to."""
+
+    settings: AblationSettings
+    device: str
+    version: str
+    bank_tuples: int
+    cells: tuple[Cell, ...]
+    rows: tuple[Row, ...]
+    stage_two: Difference | None = Field(description="None unless both arms of Stage II were run.")
+    both: Difference | None = None
+    left_out: tuple[str, ...] = Field(
+        default=(), description="Operators without a weakened form, or that do not pass."
+    )
+
+
+def ablation(
+    operators: Sequence[Operator],
+    bank: Bank,
+    settings: AblationSettings,
+    out: Path,
+    make_proposer: Callable[[], Proposer],
+    backend: Backend,
+    on_cell: Callable[[Cell], None] = lambda cell: None,
+) -> Ablation:
+    """Run every cell that `out` does not hold yet, and put the table together. Resumable."""
+    out.mkdir(parents=True, exist_ok=True)
+    tuples = bank.all()
+    alike = near_duplicates(operators)
+    work = [
+        (operator, seed, arm)
+        for operator in operators
+        for seed in range(settings.seeds)
+        for arm in settings.chosen()
+    ]
+
+    def run(item: tuple[Operator, int, Arm]) -> Cell | None:
+        operator, seed, arm = item
+        home = out / operator.name / f"weakened-{settings.weaken}" / f"seed-{seed}"
+        held_out = [t for t in tuples if t.operator not in alike[operator.name]]
+        own = [t for t in tuples if t.operator == operator.name]
+        cell = _cell(operator, arm, seed, settings, home, held_out, own, make_proposer(), backend)
+        if cell is not None:
+            on_cell(cell)
+        return cell
+
+    with ThreadPoolExecutor(settings.jobs) as pool:
+        done = list(pool.map(run, work))
+    cells = [c for c in done if c is not None]
+    if settings.learn:
+        for operator, seed, arm in work:
+            home = out / operator.name / f"weakened-{settings.weaken}" / f"seed-{seed}"
+            bank.add_all(_lessons(operator, home / f"{arm}-{settings.budget}", make_proposer()))
+    fingerprint = backend.fingerprint()
+    return Ablation(
+        settings=settings,
+        device=fingerprint.device,
+        version=fingerprint.version,
+        bank_tuples=len(tuples),
+        cells=tuple(cells),
+        rows=tuple(_rows(cells)),
+        stage_two=difference(cells, "kernel", "kernel_no_bank"),
+        both=difference(cells, "both", "both_no_bank"),
+        left_out=tuple(sorted({i[0].name for i, c in zip(work, done, strict=True) if c is None})),
+    )
+
+
+def near_duplicates(operators: Sequence[Operator]) -> dict[str, set[str]]:
+    """By operator, the names of those whose kernels are nearly the same text; itself included."""
+    texts = {o.name: "\n".join(o.read(s) for s in o.kernel_sources) for o in operators}
+    vectors = {name: hashed_words(text) for name, text in texts.items()}
+    return {
+        a: {b for b in vectors if float(vectors[a] @ vectors[b]) >= ALIKE} | {a} for a in vectors
+    }
+
+
+def weakened(
+    operator: Operator, own: Iterable[ExperienceTuple], count: int, seed: int
+) -> dict[str, str] | None:
+    """The operator's texts with `count` of its own optimizations taken back; None if there are
+    fewer. Which ones is drawn by the seed, each motif once; a scalar loop would hide the rest."""
+    lessons = sorted(
+        (t for t in own if t.direction == "rewind" and t.rule_id != "scalar-loop-to-vector"),
+        key=lambda t: t.id,
+    )
+    random.Random(f"{operator.name}:{seed}").shuffle(lessons)
+    texts, motifs = operator.texts(), set[str]()
+    for lesson in lessons:
+        if len(motifs) == count:
+            break
+        if lesson.rule_id in motifs:
+            continue
+        try:
+            texts = undo(lesson.diff, texts)
+        except Misfit:
+            continue
+        motifs.add(lesson.rule_id)
+    return texts if len(motifs) == count else None
+
+
+def _cell(
+    operator: Operator,
+    arm: Arm,
+    seed: int,
+    settings: AblationSettings,
+    home: Path,
+    held_out: Sequence[ExperienceTuple],
+    own: Sequence[ExperienceTuple],
+    proposer: Proposer,
+    backend: Backend,
+) -> Cell | None:
+    """The cell's run: read when it is done, else run or resumed. None when it cannot start."""
+    folder = home / f"{arm}-{settings.budget}"
+    kept = folder / "result.json"
+    if not kept.exists():
+        workload = load_workload(operator)
+        subject = operator
+        if settings.weaken:
+            texts = weakened(operator, own, settings.weaken, seed)
+            if texts is None:
+                return None
+            subject = _written(operator, texts, folder / "operator")
+        result = _run(subject, workload, arm, seed, settings, folder, held_out, proposer, backend)
+        part = kept.with_suffix(".part")
+        part.write_text(result.model_dump_json(), encoding="utf-8")
+        part.replace(kept)
+    result = Result.model_validate_json(kept.read_text(encoding="utf-8"))
+    if result.baseline.measurement is None:
+        return None
+    return Cell(
+        operator=operator.name,
+        arm=arm,
+        seed=seed,
+        speedup=result.speedup,
+        baseline_us=result.baseline.measurement.score_us,
+        evaluations=result.budget.evaluations,
+        best_after=_best_after(result, settings.budget),
+    )
+
+
+def _run(
+    operator: Operator,
+    workload: Workload,
+    arm: Arm,
+    seed: int,
+    settings: AblationSettings,
+    folder: Path,
+    held_out: Sequence[ExperienceTuple],
+    proposer: Proposer,
+    backend: Backend,
+) -> Result:
+    folder.mkdir(parents=True, exist_ok=True)
+    bank = None
+    if not arm.endswith("no_bank") and arm != "tiling":
+        bank = Bank(folder / "bank.duckdb")
+        bank.add_all(held_out)
+    stage: Literal["both", "tiling", "kernel"] = (
+        "tiling" if arm == "tiling" else "kernel" if arm.startswith("kernel") else "both"
+    )
+    return optimize(
+        operator,
+        workload,
+        Evaluator(operator, workload, backend),
+        proposer,
+        bank,
+        OptimizeSettings(
+            budget=settings.budget,
+            stage=stage,
+            seed=seed,
+            top_k=settings.top_k,
+            learn=False,
+            other_shapes=False,
+            resume=(folder / TRIALS_FILE).exists(),
+        ),
+        folder,
+    )
+
+
+def _written(operator: Operator, texts: dict[str, str], folder: Path) -> Operator:
+    """A copy of the operator with other texts, read like any other."""
+    place = folder / "src" / (operator.category or "other") / operator.name
+    if not place.exists():
+        shutil.copytree(operator.root, place)
+    for path, text in texts.items():
+        (place / path).write_text(text, encoding="utf-8")
+    return load_operator(place).model_copy(update={"repository": None})
+
+
+def _best_after(result: Result, budget: int) -> tuple[float, ...]:
+    """The best accepted speedup after each evaluation, up to the whole budget."""
+    assert result.baseline.measurement is not None
+    base, best, found = result.baseline.measurement.score_us, 1.0, [1.0]
+    for trial in result.trials[1:]:
+        if trial.cached:
+            continue
+        if trial.measurement is not None and not trial.warnings:
+            best = max(best, base / trial.measurement.score_us)
+        found.append(best)
+    found += [best] * (budget - 1 - len(found))
+    return tuple(found)
+
+
+def _lessons(operator: Operator, folder: Path, proposer: Proposer) -> list[ExperienceTuple]:
+    """What the kernel steps of a finished run taught; nothing when there is none."""
+    kept = folder / "result.json"
+    if not kept.exists():
+        return []
+    result = Result.model_validate_json(kept.read_text(encoding="utf-8"))
+    copies = list((folder / "operator").glob("src/*/*"))
+    subject = load_operator(copies[0]) if copies else operator
+    source = Provenance(origin=f"run {result.run} of bench ablation")
+    return lessons(subject, result.trials, proposer, source)
+
+
+def _rows(cells: Sequence[Cell]) -> list[Row]:
+    rows = []
+    for arm in ARMS:
+        speedups = [c.speedup for c in cells if c.arm == arm]
+        if speedups:
+            rows.append(
+                Row(
+                    arm=arm,
+                    runs=len(speedups),
+                    mean=exp(sum(map(log, speedups)) / len(speedups)),
+                    fast={
+                        str(p): sum(s >= p for s in speedups) / len(speedups) for p in THRESHOLDS
+                    },
+                )
+            )
+    return rows
+
+
+def difference(cells: Sequence[Cell], arm: Arm, without: Arm) -> Difference | None:
+    """The paired ratio over operators with a bootstrap interval; an operator's seeds count once."""
+    by_key = {(c.operator, c.seed, c.arm): log(c.speedup) for c in cells}
+    ratios = []
+    for operator in sorted({c.operator for c in cells}):
+        pairs = [
+            by_key[operator, s, arm] - by_key[operator, s, without]
+            for s in {c.seed for c in cells}
+            if (operator, s, arm) in by_key and (operator, s, without) in by_key
+        ]
+        if pairs:
+            ratios.append(sum(pairs) / len(pairs))
+    if len(ratios) < 2:
+        return None
+    values = np.array(ratios)
+    low = high = float(values.mean())
+    if np.ptp(values) > 0:
+        drawn = stats.bootstrap(
+            (values,),
+            np.mean,
+            confidence_level=CONFIDENCE,
+            n_resamples=RESAMPLES,
+            method="percentile",
+            random_state=np.random.default_rng(0),
+        ).confidence_interval
+        low, high = float(drawn.low), float(drawn.high)
+    return Difference(
+        operators=len(ratios),
+        ratio=exp(float(values.mean())),
+        low=exp(low),
+        high=exp(high),
+        better=int((values > log(1.01)).sum()),
+        worse=int((values < -log(1.01)).sum()),
+    )

@@ -1,0 +1,344 @@
+"""Mutation test of the sanitizers: plant faults of synchronisation into working kernels.
+
+The machine finds a fault, or automatic synchronisation puts the same wait back so that nothing is
+lost, or the workload does not run the statement, or it is not found. What is not found is listed:
+the machine then sees no pair of conflicting accesses that the rest of the kernel leaves unordered,
+and a person has to say whether that is so. What was said stands in `explained.yaml` beside this
+module and goes onto the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Final, Literal, TypeAlias
+
+import yaml
+from pydantic import Field, TypeAdapter
+
+from ci.backend import make_backend
+from ci.judge.evaluate import EvaluationSettings, Evaluator
+from ci.lab.bench.faults import Fault, Kind, faults, with_vector_barriers
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from ci.model.operator import Operator
+from ci.model.trial import Candidate, Outcome, Trial
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.workload_file import load_workload
+from rules.devices import DEFAULT_DEVICE
+
+_Operands: TypeAlias = tuple[TensorCase | tuple[TensorCase, ...], ...]
+Verdict = Literal["found", "put back", "not found", "not reached", "not built"]
+
+LONGER: Final = 4
+"""Times as long as the workload's case: tiles enough that every buffer is used again."""
+
+EXPLAINED: Final = Path(__file__).parent / "explained.yaml"
+
+
+class SanitizerBenchSettings(Frozen):
+    """What is measured on."""
+
+    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
+    limit: int = Field(
+        default=0,
+        ge=0,
+        description="At most this many mutants an operator, drawn from its faults; 0: all.",
+    )
+    workloads: Path | None = Field(
+        default=None,
+        description="Folder with a workload an operator (examples/workloads) for operators that "
+        "bring none.",
+    )
+    record: Path | None = Field(
+        default=None,
+        description="File of JSON lines that keeps what was measured: a mutant that it has from "
+        "the same version of the machine is not measured again.",
+    )
+
+
+class Mutant(Frozen):
+    """A kernel with one fault, and what the machine said."""
+
+    operator: str
+    file: str
+    line: int
+    fault: Kind
+    words: str = Field(description="The statement as it stood.")
+    auto_sync: bool
+    verdict: Verdict
+    outcome: str = ""
+    message: str = ""
+    program: str = Field(default="", description="Hash of the changed texts.")
+    version: str = Field(default="", description="Of the machine that it ran on.")
+
+
+class Explanation(Frozen):
+    """Why a fault is not found: what makes it harmless, or what the machine does not see."""
+
+    operator: str
+    fault: str = Field(default="", description="Regular expression of its kind; '' for any.")
+    file: str = Field(default="", description="Ending of the file's name; '' for any.")
+    words: str = Field(description="Regular expression that the statement matches in full.")
+    why: str
+    miss: bool = Field(
+        default=False, description="It could change a result on hardware: a hole, not a redundancy."
+    )
+
+    def explains(self, mutant: Mutant) -> bool:
+        """Whether it was written about this mutant."""
+        return (
+            re.fullmatch(self.operator, mutant.operator) is not None
+            and (not self.fault or re.fullmatch(self.fault, mutant.fault) is not None)
+            and mutant.file.endswith(self.file)
+            and re.fullmatch(self.words, mutant.words) is not None
+        )
+
+
+class SanitizerBench(Frozen):
+    """All mutants of all operators."""
+
+    mutants: tuple[Mutant, ...]
+    unusable: tuple[str, ...] = Field(
+        default=(), description="Operators that do not pass as they stand, with the reason."
+    )
+
+    def count(self, verdict: Verdict, fault: Kind | None = None) -> int:
+        """How many mutants, of one fault or all, ended so."""
+        return sum(m.verdict == verdict and fault in (None, m.fault) for m in self.mutants)
+
+    @property
+    def built(self) -> int:
+        """Mutants that compile."""
+        return len(self.mutants) - self.count("not built")
+
+    def share(self, fault: Kind | None = None) -> float:
+        """Found, of those that automatic synchronisation does not put back; 1 when none is."""
+        found = self.count("found", fault)
+        lost = found + self.count("not found", fault)
+        return found / lost if lost else 1.0
+
+
+def explanations() -> list[Explanation]:
+    """What people have said about faults that are not found."""
+    raw = yaml.safe_load(EXPLAINED.read_text(encoding="utf-8"))
+    return TypeAdapter(list[Explanation]).validate_python(raw)
+
+
+def measure(
+    operators: Sequence[Operator],
+    settings: SanitizerBenchSettings,
+    tell: Callable[[str], None] = lambda text: None,
+) -> SanitizerBench:
+    """Evaluate every mutant of every operator on the simulator."""
+    record = _Record(settings.record)
+    mutants: list[Mutant] = []
+    unusable: list[str] = []
+    for operator in operators:
+        bench = _Bench(operator, settings, record)
+        refused = bench.prepare()
+        if refused:
+            unusable.append(f"{operator.name}: {refused}")
+            tell(f"{operator.name}: left out: {refused}")
+            continue
+        own = list(bench.mutants())
+        mutants += own
+        found, missed = (sum(m.verdict == v for m in own) for v in ("found", "not found"))
+        tell(f"{operator.name}: {len(own)} mutants, {found} found, {missed} not found")
+    return SanitizerBench(mutants=tuple(mutants), unusable=tuple(unusable))
+
+
+class _Record:
+    """What was measured before, and where it is kept."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.known: dict[tuple[str, str, str], Mutant] = {}
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                mutant = Mutant.model_validate_json(line)
+                self.known[mutant.operator, mutant.program, mutant.version] = mutant
+
+    def keep(self, mutant: Mutant) -> None:
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(mutant.model_dump_json() + "\n")
+
+
+class _Bench:
+    """The mutants of one operator."""
+
+    def __init__(
+        self, operator: Operator, settings: SanitizerBenchSettings, record: _Record
+    ) -> None:
+        self.operator = operator
+        self.settings = settings
+        self.record = record
+        self.backend = make_backend("sim", settings.device)
+        self.version = self.backend.fingerprint().version
+        self.workload: Workload
+        self.baseline: Trial
+        self.first: Evaluator
+        self.others: dict[str, tuple[Evaluator, Trial | None]] = {}
+        self.written_out = False
+
+    def prepare(self) -> str:
+        """Finds how the operator passes: without automatic synchronisation; without it, the vector
+        pipe's barriers written out; with it. Answers why it cannot be used, or ''."""
+        path = None
+        brings_one = (self.operator.root / "workload.yaml").exists()
+        if self.settings.workloads is not None and not brings_one:
+            path = self.settings.workloads / self.operator.name
+        workload = load_workload(self.operator, path)
+        said = ""
+        for auto_sync, self.written_out in ((False, False), (False, True), (True, False)):
+            self.workload = workload.model_copy(update={"auto_sync": auto_sync})
+            self.first = self._evaluator(self.workload.cases[:1])
+            self.baseline = self.first.evaluate(self._candidate({}), 0)
+            if self.baseline.outcome is Outcome.OK:
+                return ""
+            evidence = self.baseline.evidence
+            said = evidence.message if evidence else self.baseline.outcome.value
+        return said
+
+    def _evaluator(self, cases: Sequence[WorkloadCase]) -> Evaluator:
+        asked = self.workload.model_copy(update={"cases": tuple(cases)})
+        return Evaluator(self.operator, asked, self.backend, settings=EvaluationSettings())
+
+    def _candidate(self, changed: Mapping[str, str]) -> Candidate:
+        """The operator with these texts, as it is evaluated."""
+        files = dict(changed)
+        if self.written_out:
+            own = {f: self.operator.read(f) for f in self.operator.kernel_sources}
+            files = {f: with_vector_barriers(text) for f, text in (own | files).items()}
+        return Candidate(files=files, stage="kernel", proposer="mutation")
+
+    def _judged(self, fault: Fault) -> bool:
+        """A vector barrier that is written out again anyway says nothing when it is dropped."""
+        return not (self.written_out and "PIPE_V" in fault.words)
+
+    def mutants(self) -> Iterator[Mutant]:
+        """Each fault, evaluated or known from the record."""
+        planted = [
+            (file, fault)
+            for file in self.operator.kernel_sources
+            for fault in faults(self.operator.read(file))
+            if self._judged(fault)
+        ]
+        limit = self.settings.limit
+        if limit and len(planted) > limit:
+            # The same ones in every run, but not the same kinds in every operator.
+            planted = Random(self.operator.name).sample(planted, limit)
+        for number, (file, fault) in enumerate(planted, start=1):
+            candidate = self._candidate({file: fault.text})
+            known = self.record.known.get((self.operator.name, candidate.hash, self.version))
+            if known is not None:
+                yield known
+                continue
+            probe = self._candidate({file: fault.probe}) if fault.probe else None
+            trial, verdict = self._judge(candidate, probe, number)
+            mutant = Mutant(
+                operator=self.operator.name,
+                file=file,
+                line=fault.line,
+                fault=fault.kind,
+                words=fault.words,
+                auto_sync=bool(self.workload.auto_sync),
+                verdict=verdict,
+                outcome=trial.outcome.value,
+                message=trial.evidence.message if trial.evidence else "",
+                program=candidate.hash,
+                version=self.version,
+            )
+            self.record.keep(mutant)
+            yield mutant
+
+    def _judge(
+        self, candidate: Candidate, probe: Candidate | None, number: int
+    ) -> tuple[Trial, Verdict]:
+        """On the first case; then on all of them; then on one in which cores use their buffers over
+        and over. `probe` says whether the kernel comes by the place at all."""
+        trial = self.first.evaluate(candidate, number)
+        verdict = _verdict(trial, self.baseline)
+        reached = probe is None
+        for name in ("first", "all", "longer"):
+            evaluator, baseline = self._on(name)
+            if verdict != "not found" or baseline is None:
+                continue
+            if name != "first":
+                trial = evaluator.evaluate(candidate, number)
+                verdict = _verdict(trial, baseline)
+            if verdict == "not found" and probe is not None and not reached:
+                reached = evaluator.evaluate(probe, number).outcome is not Outcome.OK
+        return trial, verdict if verdict != "not found" or reached else "not reached"
+
+    def _on(self, name: str) -> tuple[Evaluator, Trial | None]:
+        """An evaluator by name, and what the operator as it stands does on its cases; None when it
+        fails there or when they are no others."""
+        if name not in self.others:
+            cases = self.workload.cases
+            if name == "longer":
+                cases = (longer(cases[0]),)
+            evaluator = self.first if name == "first" else self._evaluator(cases)
+            if name == "first":
+                known: Trial | None = self.baseline
+            elif name == "all" and len(cases) == 1:
+                known = None
+            else:
+                known = self._passes(evaluator)
+            if known is not None and known.outcome is not Outcome.OK:
+                known = None
+            self.others[name] = evaluator, known
+        return self.others[name]
+
+    def _passes(self, evaluator: Evaluator) -> Trial | None:
+        """The operator as it stands; None where its golden function takes no such shapes."""
+        try:
+            return evaluator.evaluate(self._candidate({}), 0)
+        except InputError:
+            return None
+
+
+def longer(case: WorkloadCase) -> WorkloadCase:
+    """The case with the first axis of its tensors four times as long; vectors beside matrices, such
+    as a bias, and tensors of given values stay."""
+    rank = max((len(t.shape) for t in _tensors(case.inputs)), default=0)
+    first = {t.shape[0] for t in _tensors(case.inputs) if t.shape and len(t.shape) == rank}
+
+    def grown(tensor: TensorCase) -> TensorCase:
+        shape = tensor.shape
+        stays = not shape or shape[0] not in first or tensor.values is not None
+        if stays or (len(shape) == 1 and rank > 1 and tensor in case.inputs):
+            return tensor
+        return tensor.model_copy(update={"shape": (shape[0] * LONGER, *shape[1:])})
+
+    def each(operands: _Operands) -> _Operands:
+        return tuple(
+            tuple(grown(one) for one in operand) if isinstance(operand, tuple) else grown(operand)
+            for operand in operands
+        )
+
+    return case.model_copy(update={"inputs": each(case.inputs), "outputs": each(case.outputs)})
+
+
+def _tensors(operands: _Operands) -> Iterator[TensorCase]:
+    for operand in operands:
+        yield from operand if isinstance(operand, tuple) else (operand,)
+
+
+def _verdict(trial: Trial, baseline: Trial) -> Verdict:
+    if trial.outcome is Outcome.COMPILE_ERROR or trial.outcome is Outcome.REJECTED:
+        return "not built"
+    if trial.outcome is not Outcome.OK:
+        return "found"
+    known = {w.partition(": ")[0] for w in baseline.warnings}
+    if any(w.partition(": ")[0] not in known for w in trial.warnings):
+        return "found"
+    return "put back" if _inserted(trial) > _inserted(baseline) else "not found"
+
+
+def _inserted(trial: Trial) -> int:
+    cases = trial.measurement.cases if trial.measurement else ()
+    return sum(case.pipes.inserted_waits for case in cases)

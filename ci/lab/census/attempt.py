@@ -1,0 +1,252 @@
+"""Takes one operator through all stages and keeps the first error of each."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ci.backend.sim import SimulatorBackend, SimulatorBuild
+from ci.host.host_tiling import TilingAnswer
+from ci.judge.evaluate import Evaluator
+from ci.judge.in_place import judged_operator
+from ci.judge.reference import declared_outputs
+from ci.lab.census.model import Failure, Row, Stage, Unit
+from ci.lab.census.probe import probe_cases
+from ci.lab.census.reason import failure
+from ci.model.errors import InputError, TrialFailure
+from ci.model.launch import Tensors
+from ci.model.operator import Operator
+from ci.model.trial import Candidate, Evidence, Outcome
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.discovery import load_operator
+from ci.source.inputs import draw_inputs
+from ci.source.workload_file import load_workload
+
+MOST_TILINGS = 24
+"""Derived cases whose tiling is asked, until one answers."""
+
+MOST_LAUNCHES = 3
+"""Derived cases that are launched, until one runs to its end."""
+
+_KEY = re.compile(r"\bTILING_KEY_IS\s*\(\s*(\d+)")
+_HCCL_TEXT = re.compile(r"\bHccl\b|GetHcclContext|hccl/")
+_CUBE_TEXT = re.compile(r"\bREGIST_MATMUL_OBJ\b|\bMatmulImpl\b|\bMmad\w*\s*[<(]|\bLoadData\s*[<(]")
+
+
+@dataclass
+class _Notes:
+    """What is known of an operator so far."""
+
+    passed: list[Stage] = field(default_factory=lambda: [Stage.FOUND])
+    failures: list[Failure] = field(default_factory=list)
+    case: str = ""
+
+    def ok(self, *stages: Stage) -> None:
+        self.passed += [s for s in stages if s not in self.passed]
+        self.failures = [f for f in self.failures if f.stage not in stages]
+
+    def failed(self, stage: Stage, outcome: Outcome, evidence: Evidence) -> None:
+        if stage not in self.passed and all(f.stage is not stage for f in self.failures):
+            self.failures.append(failure(stage, outcome, evidence))
+
+
+def attempt(folder: Path, top: Path, workloads: Path | None, backend: SimulatorBackend) -> Row:
+    """Try the operator in `folder` of the repository at `top`.
+
+    `workloads` is a folder as `find_workload` reads it.
+    """
+    started = time.monotonic()
+    notes = _Notes()
+    operator: Operator | None = None
+    try:
+        operator = load_operator(folder)
+        notes.ok(Stage.DEFINITION)
+        if not for_chip(operator):
+            message = f"It is declared for {', '.join(operator.socs)} only; nothing was built."
+            notes.failures.append(
+                Failure(stage=Stage.HOST_BUILDS, kind="other chip", message=message)
+            )
+        else:
+            _stages(operator, find_workload(operator.root, workloads), backend, notes)
+    except InputError as problem:
+        stage = Stage.DEFINITION if operator is None else Stage.VERIFIED
+        kind = "definition not read" if operator is None else "workload does not fit"
+        notes.failures.append(Failure(stage=stage, kind=kind, message=str(problem)))
+    return Row(
+        name=folder.name,
+        category=folder.parent.name,
+        path=folder.relative_to(top).as_posix(),
+        op_type=operator.op_type if operator else "",
+        unit=kernel_unit(operator) if operator else "vector",
+        declared_for_chip=operator is None or for_chip(operator),
+        passed=tuple(s for s in Stage if s in notes.passed),
+        failures=tuple(notes.failures),
+        case=notes.case,
+        judged=_judged(notes.passed),
+        version=backend.fingerprint().version,
+        seconds=round(time.monotonic() - started, 2),
+    )
+
+
+def find_workload(root: Path, folder: Path | None) -> Path | None:
+    """The workload beside the operator in `root`, else the one for its name below `folder`.
+
+    There `<around>/<operator>` goes before `<operator>`, where around is the name of any folder
+    that the operator lies in, the nearest first: its category, its repository.
+    """
+    candidates = [root / "workload.yaml"]
+    if folder is not None:
+        around = [parent.name for parent in root.parents if parent.name]
+        candidates += [folder / name / root.name / "workload.yaml" for name in around]
+        candidates.append(folder / root.name / "workload.yaml")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def for_chip(operator: Operator) -> bool:
+    """Whether the definition names the 910B, or names no chip at all."""
+    return not operator.socs or any("910b" in soc.lower() for soc in operator.socs)
+
+
+def kernel_unit(operator: Operator) -> Unit:
+    """Which part of the chip the kernel's own text asks for."""
+    text = "\n".join(operator.read(source) for source in operator.kernel_sources)
+    if _HCCL_TEXT.search(text):
+        return "hccl"
+    return "cube" if _CUBE_TEXT.search(text) else "vector"
+
+
+def _judged(passed: list[Stage]) -> Literal["verified", "probed", "built", ""]:
+    if Stage.VERIFIED in passed:
+        return "verified"
+    if Stage.RUNS in passed:
+        return "probed"
+    return "built" if Stage.KERNEL_BUILDS in passed else ""
+
+
+def _stages(
+    operator: Operator, workload_path: Path | None, backend: SimulatorBackend, notes: _Notes
+) -> None:
+    workload = None
+    if workload_path is not None:
+        workload = load_workload(operator, workload_path)
+        operator = judged_operator(operator, workload)
+        notes.case = "workload"
+        trial = Evaluator(operator, workload, backend).evaluate(Candidate(), 0)
+        if trial.outcome is Outcome.OK:
+            notes.ok(*Stage)
+            return
+        if trial.evidence is not None:
+            notes.failed(Stage.VERIFIED, trial.outcome, trial.evidence)
+    given = workload or _stand_in(operator)
+    try:
+        build = backend.build(operator, {}, given)
+    except TrialFailure as stopped:
+        notes.failed(Stage.HOST_BUILDS, stopped.outcome, stopped.evidence)
+        return
+    notes.ok(Stage.HOST_BUILDS)
+    cases = (
+        iter([("workload", case) for case in workload.cases]) if workload else probe_cases(operator)
+    )
+    _launches(build, cases, notes)
+    if Stage.KERNEL_BUILDS not in notes.passed and Stage.TILING_RUNS not in notes.passed:
+        _guess_kernel(build, operator, notes)
+
+
+def _launches(
+    build: SimulatorBuild, cases: Iterator[tuple[str, WorkloadCase]], notes: _Notes
+) -> None:
+    """Tile the cases until a few tilings answered, and launch those until one runs."""
+    launched = 0
+    for number, (source, case) in enumerate(cases):
+        if number == MOST_TILINGS or launched == MOST_LAUNCHES:
+            return
+        try:
+            prepared = _tile(build, case)
+        except TrialFailure as stopped:
+            notes.failed(Stage.TILING_RUNS, stopped.outcome, stopped.evidence)
+            continue
+        except InputError as problem:
+            notes.failed(Stage.TILING_RUNS, Outcome.LAUNCH_ERROR, Evidence(message=str(problem)))
+            continue
+        notes.ok(Stage.TILING_RUNS)
+        notes.case = notes.case or f"{source} ({case.name})"
+        inputs, outputs, answer = prepared
+        try:
+            build.kernel(build.variant(case, answer))
+        except TrialFailure as stopped:
+            if stopped.outcome is Outcome.REJECTED:
+                notes.ok(Stage.KERNEL_BUILDS)
+                notes.failed(Stage.RUNS, stopped.outcome, stopped.evidence)
+            else:
+                notes.failed(Stage.KERNEL_BUILDS, stopped.outcome, stopped.evidence)
+            return
+        notes.ok(Stage.KERNEL_BUILDS)
+        launched += 1
+        try:
+            build.run(case, inputs, outputs)
+        except TrialFailure as stopped:
+            notes.failed(Stage.RUNS, stopped.outcome, stopped.evidence)
+            continue
+        notes.ok(Stage.RUNS)
+        notes.case = source if source == "workload" else f"{source} ({case.name})"
+        return
+
+
+def _tile(build: SimulatorBuild, case: WorkloadCase) -> tuple[Tensors, Tensors, TilingAnswer]:
+    """Inputs, empty outputs and the tiling's answer for a case; output shapes as it infers them."""
+    inputs = draw_inputs(case, 1)
+    if not case.outputs:
+        # A tiling may need the outputs' shapes before it can tell them: then those of the first
+        # input are given.
+        with contextlib.suppress(TrialFailure):
+            inferred = build.tile(case, inputs, []).outputs
+            case = case.model_copy(update={"outputs": _as_cases(inferred)})
+    outputs = declared_outputs(build.operator, case)
+    return inputs, outputs, build.tile(case, inputs, outputs)
+
+
+def _as_cases(
+    inferred: tuple[tuple[tuple[str, tuple[int, ...]], ...], ...],
+) -> tuple[TensorCase | tuple[TensorCase, ...], ...]:
+    """Inferred outputs as a case gives them; nothing where inference left one unknown."""
+    for tensors in inferred:
+        if not tensors or any(not dtype or min(shape, default=0) < 0 for dtype, shape in tensors):
+            return ()
+    return tuple(
+        TensorCase(shape=tensors[0][1], dtype=tensors[0][0])
+        if len(tensors) == 1
+        else tuple(TensorCase(shape=s, dtype=d) for d, s in tensors)
+        for tensors in inferred
+    )
+
+
+def _guess_kernel(build: SimulatorBuild, operator: Operator, notes: _Notes) -> None:
+    """Build the kernel for a key that its text names, where no tiling told one."""
+    text = "\n".join(operator.read(source) for source in operator.kernel_sources)
+    keys = [int(k) for k in dict.fromkeys(_KEY.findall(text))][:3] or [0]
+    case = next(case for source, case in probe_cases(operator) if source == "generic shapes")
+    for key in keys:
+        try:
+            answer = TilingAnswer(block_dim=1, tiling_key=key, data=b"")
+            build.toolchain.compile_kernel(operator, build.texts, build.variant(case, answer))
+        except (TrialFailure, InputError) as stopped:
+            evidence = (
+                stopped.evidence
+                if isinstance(stopped, TrialFailure)
+                else Evidence(message=str(stopped))
+            )
+            notes.failed(Stage.KERNEL_BUILDS, Outcome.COMPILE_ERROR, evidence)
+            continue
+        notes.ok(Stage.KERNEL_BUILDS)
+        return
+
+
+def _stand_in(operator: Operator) -> Workload:
+    """A workload without meaning, for parts that want one; probes bring their own cases."""
+    case = next(case for source, case in probe_cases(operator) if source == "generic shapes")
+    return Workload(operator=operator.op_type, cases=(case,), folder=operator.root)

@@ -1,0 +1,76 @@
+"""What a census finds: one row an operator, with the stages it passed and why it failed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+
+
+class Stage(StrEnum):
+    """How far an operator can get, in order; a later one needs most of the earlier ones."""
+
+    FOUND = "found"
+    DEFINITION = "definition"
+    HOST_BUILDS = "host_builds"
+    TILING_RUNS = "tiling_runs"
+    KERNEL_BUILDS = "kernel_builds"
+    RUNS = "runs"
+    VERIFIED = "verified"
+
+
+STAGE_WORDS = {
+    Stage.FOUND: "found",
+    Stage.DEFINITION: "definition read",
+    Stage.HOST_BUILDS: "host tiling builds",
+    Stage.TILING_RUNS: "host tiling runs",
+    Stage.KERNEL_BUILDS: "kernel builds",
+    Stage.RUNS: "kernel runs",
+    Stage.VERIFIED: "result verified",
+}
+
+Unit = Literal["vector", "cube", "hccl"]
+
+
+class Failure(Frozen):
+    """The first error of one stage."""
+
+    stage: Stage
+    kind: str = Field(description="Class of the reason, such as 'missing header' or 'race'.")
+    what: str = Field(default="", description="What is missing: a header, a symbol; '' if nothing.")
+    message: str = Field(description="The error as it was said.")
+    place: str = Field(default="", description="'file:line' in the operator's sources, if known.")
+
+    @property
+    def reason(self) -> str:
+        """Kind and thing in a few words, equal for equal reasons."""
+        return f"{self.kind} {self.what}".strip()
+
+
+class Row(Frozen):
+    """One operator's census."""
+
+    name: str
+    category: str
+    path: str = Field(description="Folder of the operator, from the repository's top.")
+    op_type: str = ""
+    unit: Unit = Field(default="vector", description="What the kernel's text asks the core for.")
+    declared_for_chip: bool = Field(
+        default=True, description="The definition names the 910B, or names no chip."
+    )
+    passed: tuple[Stage, ...]
+    failures: tuple[Failure, ...] = ()
+    case: str = Field(default="", description="What was run: workload, example or generic shapes.")
+    judged: Literal["verified", "probed", "built", ""] = Field(
+        default="",
+        description="verified: against a golden; probed: ran on derived shapes, result not judged.",
+    )
+    version: str = Field(default="", description="Version of the simulator that was tried.")
+    seconds: float = 0.0
+
+    def passes(self, stage: Stage) -> bool:
+        """Whether the operator got through `stage`."""
+        return stage in self.passed

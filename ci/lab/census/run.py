@@ -1,0 +1,156 @@
+"""A whole census: every operator once, results appended as they come, resumed where it stopped."""
+
+from __future__ import annotations
+
+import fnmatch
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from ci.host.door import open_door
+from ci.lab.census.attempt import find_workload
+from ci.lab.census.model import Row
+from ci.lab.census.worker import Worker
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from ci.simulator.toolchain import Toolchain
+from ci.source.discovery import operator_folders
+
+ROWS = "census.jsonl"
+"""Name of the file with one row a line; a later row of an operator replaces an earlier one."""
+
+
+class CensusSettings(Frozen):
+    """What is tried, and how."""
+
+    operators: str = Field(
+        default="*", description="Glob over operator names, or category/name: 'foreach_*'."
+    )
+    workloads: Path | None = Field(
+        default=None,
+        description="Folder with <operator>/workload.yaml for operators that have none beside.",
+    )
+    jobs: int = Field(default=2, ge=1, description="Operators tried at a time.")
+    device: str = Field(default="910B4", description="Device model (rules/devices).")
+    asc_headers: str = Field(
+        default="", description="Real AscendC headers to compile against, as evaluate takes them."
+    )
+    again: Literal["missing", "failed", "all"] = Field(
+        default="missing",
+        description="Which operators to try: those that the census in --out does not hold yet; also"
+        " those that failed or were only probed and have a workload now; or all.",
+    )
+    seconds: float = Field(
+        default=600.0, gt=0, description="Wall time that one operator may take, in s."
+    )
+
+
+def take_census(
+    repository: Path, settings: CensusSettings, out: Path, on_row: Callable[[Row, int, int], None]
+) -> list[Row]:
+    """Try the operators of `repository`; answers the rows of all that the glob selects.
+
+    Rows are appended to `out`/census.jsonl as they come; those in it count, as `again` says.
+    `on_row` is called with each new row, how many are done and how many there are. Raises
+    InputError when the repository holds no operator or the glob selects none.
+    """
+    for folder in (repository, settings.workloads):
+        if folder is not None and not folder.is_dir():
+            raise InputError(f"There is no folder {folder}.")
+    top = repository.resolve()
+    folders = select(operator_folders(top), settings.operators, repository)
+    out.mkdir(parents=True, exist_ok=True)
+    known = read_rows(out / ROWS)
+    _end_torn_line(out / ROWS)
+    waiting = [f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings)]
+    if waiting:
+        # Built here, once: the workers would each build them at the same time.
+        toolchain = Toolchain(door=open_door(settings.asc_headers))
+        _ = toolchain.machine_runner, toolchain.kernel_prefix
+        _ = toolchain.host_prelude, toolchain.host_runtime
+    lock = threading.Lock()
+    local = threading.local()
+    workers: list[Worker] = []
+
+    def one(folder: Path) -> None:
+        if not hasattr(local, "worker"):
+            local.worker = Worker(
+                top,
+                settings.workloads,
+                settings.device,
+                settings.seconds,
+                settings.asc_headers,
+            )
+            with lock:
+                workers.append(local.worker)
+        row = local.worker.attempt(folder)
+        with lock:
+            with (out / ROWS).open("a", encoding="utf-8") as file:
+                file.write(row.model_dump_json() + "\n")
+            known[row.path] = row
+            done = sum(f.relative_to(top).as_posix() in known for f in folders)
+            on_row(row, done, len(folders))
+
+    pool = ThreadPoolExecutor(settings.jobs)
+    try:
+        for _ in pool.map(one, waiting):
+            pass
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.close()
+    return [known[p] for f in folders if (p := f.relative_to(top).as_posix()) in known]
+
+
+def select(folders: Iterable[Path], glob: str, repository: Path) -> list[Path]:
+    """The folders whose name, or category/name, matches `glob`; raises InputError if none does."""
+    found = list(folders)
+    if not found:
+        raise InputError(
+            f"{repository} holds no operator: no folder in it has both op_host and op_kernel."
+        )
+    chosen = [
+        f
+        for f in found
+        if fnmatch.fnmatch(f.name, glob) or fnmatch.fnmatch(f"{f.parent.name}/{f.name}", glob)
+    ]
+    if not chosen:
+        raise InputError(
+            f"No operator of {repository} matches '{glob}'; there are {len(found)}, "
+            f"such as {', '.join(f.name for f in found[:5])}."
+        )
+    return chosen
+
+
+def read_rows(file: Path) -> dict[str, Row]:
+    """The latest row of each operator in a census file, by path; a torn last line is left out."""
+    rows: dict[str, Row] = {}
+    if not file.is_file():
+        return rows
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            row = Row.model_validate_json(line)
+        except ValidationError:
+            continue
+        rows[row.path] = row
+    return rows
+
+
+def _end_torn_line(file: Path) -> None:
+    """A census that was killed while it wrote leaves half a line: the next row begins a new one."""
+    if file.is_file() and file.read_bytes()[-1:] not in (b"", b"\n"):
+        with file.open("a", encoding="utf-8") as end:
+            end.write("\n")
+
+
+def _due(row: Row | None, folder: Path, settings: CensusSettings) -> bool:
+    if row is None or settings.again == "all":
+        return True
+    if settings.again == "missing":
+        return False
+    judged = row.judged == "verified" or find_workload(folder, settings.workloads) is None
+    return bool(row.failures) or not judged

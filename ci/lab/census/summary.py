@@ -1,0 +1,73 @@
+"""Counts of a census: how far the operators get, and what would unlock how many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from ci.lab.census.model import Row, Stage
+from ci.model.frozen import Frozen
+
+MOST_REASONS = 20
+"""Reasons that a report names."""
+
+
+class Reason(Frozen):
+    """One reason and whom it stops."""
+
+    reason: str
+    stage: Stage
+    operators: tuple[str, ...] = Field(description="Operators whose first error it is.")
+
+
+class Summary(Frozen):
+    """What a census adds up to."""
+
+    operators: int
+    for_chip: int = Field(description="Operators whose definition names the 910B, or no chip.")
+    reached: dict[Stage, int] = Field(description="Operators that passed each stage.")
+    reached_for_chip: dict[Stage, int]
+    by_category: dict[str, dict[Stage, int]]
+    reasons: tuple[Reason, ...] = Field(
+        description="First errors by how many operators of the chip they stop, most first."
+    )
+    versions: tuple[str, ...] = Field(description="Simulator versions the rows come from.")
+
+
+def summarize(rows: Sequence[Row]) -> Summary:
+    """Add up the rows of a census."""
+    chip = [row for row in rows if row.declared_for_chip]
+    categories = sorted({row.category for row in rows})
+    return Summary(
+        operators=len(rows),
+        for_chip=len(chip),
+        reached=_reached(rows),
+        reached_for_chip=_reached(chip),
+        by_category={c: _reached([r for r in rows if r.category == c]) for c in categories},
+        reasons=reasons(chip),
+        versions=tuple(sorted({row.version for row in rows if row.version})),
+    )
+
+
+def _reached(rows: Sequence[Row]) -> dict[Stage, int]:
+    return {stage: sum(row.passes(stage) for row in rows) for stage in Stage}
+
+
+def reasons(rows: Sequence[Row]) -> tuple[Reason, ...]:
+    """The first error of each operator, equal ones together.
+
+    An operator counts once, for the earliest stage that stops it: mending that is what would let it
+    go on. Errors of later stages may be waiting behind.
+    """
+    order = list(Stage)
+    stopped: dict[tuple[str, Stage], list[str]] = {}
+    for row in rows:
+        if row.failures:
+            first = min(row.failures, key=lambda f: order.index(f.stage))
+            stopped.setdefault((first.reason, first.stage), []).append(row.name)
+    ranked = sorted(stopped.items(), key=lambda item: (-len(item[1]), item[0][0]))
+    return tuple(
+        Reason(reason=reason, stage=stage, operators=tuple(sorted(names)))
+        for (reason, stage), names in ranked
+    )

@@ -1,0 +1,95 @@
+"""The published figures, as the rows of rules/devices/measurements say."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from rules.devices import MEASUREMENTS
+
+SOURCES: Final = Path(__file__).parent / "src"
+"""One operator a family that has been rebuilt."""
+
+PIPES: Final = {
+    "vec_us": "VECTOR",
+    "scalar_us": "SCALAR",
+    "mte1_us": "MTE1",
+    "mte2_us": "MTE2",
+    "mte3_us": "MTE3",
+    "mac_us": "CUBE",
+    "fixpipe_us": "FIX",
+}
+"""Column of a published pipe time -> the pipe's name here."""
+
+
+class Version(Frozen):
+    """One published version of a kernel."""
+
+    family: str
+    version: str
+    device: str
+    unit: str
+    """'us' of the whole task, or 'ticks' of 50 MHz that a thousand instructions took."""
+    time: float
+    pipes_us: dict[str, float]
+    """Busy time of the pipes that were published."""
+    description: str
+    source: str
+
+
+class Pair(Frozen):
+    """The same kernel before and after an optimization."""
+
+    family: str
+    before: str
+    after: str
+    optimization: str
+    source: str
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a measurement file. Raises InputError when it cannot be read."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except OSError as problem:
+        raise InputError(f"The measurements {path} cannot be read: {problem.strerror}.") from None
+
+
+def load_versions(path: Path = MEASUREMENTS / "versions.csv") -> list[Version]:
+    """Every published version. Raises InputError naming a row that cannot be used."""
+    found = []
+    for number, row in enumerate(read_rows(path), 2):
+        try:
+            pipes = {PIPES[name]: float(row[name]) for name in PIPES if row[name]}
+            own = {name: row[name] for name in Version.model_fields if name in row}
+            found.append(Version.model_validate({**own, "pipes_us": pipes}))
+        except (KeyError, ValueError, ValidationError) as problem:
+            raise InputError(f"{path}, line {number}: {problem}") from problem
+    return found
+
+
+def load_pairs(path: Path = MEASUREMENTS / "pairs.csv") -> list[Pair]:
+    """Every published pair. Raises InputError naming a row that cannot be used."""
+    found = []
+    for number, row in enumerate(read_rows(path), 2):
+        try:
+            found.append(Pair.model_validate(row))
+        except ValidationError as problem:
+            raise InputError(f"{path}, line {number}: {problem}") from problem
+    return found
+
+
+def load_remarks(path: Path = MEASUREMENTS / "remarks.csv") -> dict[tuple[str, str], str]:
+    """Why a pipe of a family is known to be off, by family and pipe."""
+    return {(row["family"], row["pipe"]): row["remark"] for row in read_rows(path)}
+
+
+def rebuilt_families() -> list[str]:
+    """Families of which there is an operator of ours."""
+    return sorted(path.name for path in SOURCES.iterdir() if (path / "op_kernel").is_dir())

@@ -1,0 +1,98 @@
+"""Runs the rebuilt versions on the device of their publication, results verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ci.backend.base import Build
+from ci.backend.sim import SimulatorBackend
+from ci.lab.published.figures import SOURCES, Version
+from ci.model.errors import InputError, TrialFailure
+from ci.model.frozen import Frozen
+from ci.model.launch import Array, CaseRun, Tensors
+from ci.model.workload import Workload, WorkloadCase
+from ci.source.discovery import load_operator
+from ci.source.golden import Golden
+from ci.source.inputs import draw_inputs
+from ci.source.workload_file import load_workload
+
+LAUNCH_SECONDS = 1800.0
+"""Wall time of a launch: the scalar version touches 200 million elements one by one."""
+
+TICK_MHZ = 50.0
+"""The counter that kernels read on the chip."""
+
+TOLERANCE = 1e-3
+"""Relative to the largest golden value; matters only where sums are taken in another order."""
+
+
+class Simulated(Frozen):
+    """What the machine says of a version, in the publication's unit."""
+
+    version: Version
+    time: float
+    pipes_us: dict[str, float]
+    """Mean busy time over the cores, by pipe."""
+
+
+def simulate(versions: list[Version]) -> Iterator[Simulated]:
+    """Run versions of one family, in order; each is yielded when it has been verified.
+
+    Raises InputError when a version has no workload case or its outputs are wrong, and
+    TrialFailure when it does not run.
+    """
+    family = versions[0].family
+    operator = load_operator(SOURCES / family)
+    workload = load_workload(operator, None)
+    cases = {case.name: case for case in workload.cases}
+    golden = Golden(workload, operator)
+    builds: dict[str, tuple[SimulatorBackend, Build]] = {}
+    for version in versions:
+        if version.version not in cases:
+            raise InputError(f"The workload of {family} has no case '{version.version}'.")
+        if version.device not in builds:
+            backend = SimulatorBackend(version.device, launch_seconds=LAUNCH_SECONDS)
+            builds[version.device] = backend, backend.build(operator, {}, workload)
+        backend, build = builds[version.device]
+        run = _verified(build, workload, cases[version.version], golden)
+        yield in_unit(version, run, backend.device.clock_mhz)
+
+
+def in_unit(version: Version, run: CaseRun, clock_mhz: float) -> Simulated:
+    """The figures of a run as they were published: microseconds, or ticks of the counter.
+
+    The published kernels read the counter around instructions that nothing else delays, so ticks
+    are those of the vector unit's busy time.
+    """
+    pipes = {name: cycles / clock_mhz for name, cycles in run.pipes.busy_cycles.items()}
+    ticks = pipes.get("VECTOR", 0.0) * TICK_MHZ
+    time = ticks if version.unit == "ticks" else run.samples_us[0]
+    return Simulated(version=version, time=time, pipes_us=pipes)
+
+
+def _verified(build: Build, workload: Workload, case: WorkloadCase, golden: Golden) -> CaseRun:
+    inputs = draw_inputs(case, workload.seeds[0])
+    right = golden.outputs(case, inputs)
+    try:
+        run = build.run(case, inputs, [np.empty_like(one) for one in _arrays(right)])
+    except TrialFailure as failure:
+        said = failure.evidence.message if failure.evidence else failure.outcome.value
+        raise InputError(f"{workload.operator}, {case.name} does not run: {said}") from failure
+    for actual, expected in zip(_arrays(run.outputs), _arrays(right), strict=True):
+        if not close(actual, expected):
+            raise InputError(f"{workload.operator}, {case.name} computes something else.")
+    return run
+
+
+def close(actual: Array, expected: Array) -> bool:
+    """Whether two arrays of one shape agree."""
+    if actual.dtype == expected.dtype and np.array_equal(actual, expected):
+        return True
+    apart = np.abs(actual.astype(np.float32) - expected.astype(np.float32))
+    return bool(apart.max() <= TOLERANCE * max(1.0, float(np.abs(expected).max())))
+
+
+def _arrays(tensors: Tensors) -> list[Array]:
+    return [one for one in tensors if isinstance(one, np.ndarray)]

@@ -1,0 +1,1 @@
+"""Tables of what instructions mean, by their documentation, to test the machine with."""

@@ -1,0 +1,145 @@
+"""Reductions: sums as binary trees, extremes with their index, by iteration, block and pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ci.lab.reference.vector_rows.window import (
+    DST,
+    TYPES,
+    A,
+    Array,
+    Meaning,
+    Whole,
+    Window,
+    at,
+    values,
+)
+
+VALUE_INDEX, INDEX_VALUE, ONLY_VALUE, ONLY_INDEX = range(4)
+
+
+def _tree(window: Window, lanes: Array) -> Any:
+    """Neighbours are added first; every sum is rounded to the element type."""
+    while len(lanes) > 1:
+        with np.errstate(all="ignore"):
+            sums = lanes[0::2] + lanes[1::2]
+        lanes = np.array([window.saturated(s) for s in sums], dtype=lanes.dtype)
+    return lanes[0]
+
+
+def _iterations(window: Window, dtype: str, n: Sequence[int]) -> Iterator[tuple[int, Array, Array]]:
+    """Number, lanes and active lanes of every iteration; n is repeat, pitch, block, stride."""
+    width = 256 // np.dtype(TYPES[dtype]).itemsize
+    for r, active in enumerate(window.active(width, n[0])):
+        yield r, window.lanes(dtype, A, width, r, n[2], n[3]), active
+
+
+def _sum(dtype: str) -> Meaning:
+    size = np.dtype(TYPES[dtype]).itemsize
+
+    def meaning(window: Window, n: Sequence[int]) -> None:
+        total = None
+        for r, lanes, active in _iterations(window, dtype, n):
+            part = _tree(window, np.where(active, lanes, TYPES[dtype](0)).astype(TYPES[dtype]))
+            with np.errstate(all="ignore"):
+                total = part if total is None else window.saturated(total + part)
+            if not n[4]:
+                window.put(DST + r * n[1] * size, part)
+        if n[4] and total is not None:
+            window.left["accumulated"] = int.from_bytes(total.tobytes(), "little")
+
+    return meaning
+
+
+def _extreme(dtype: str, pick: Callable[[Array], Any]) -> Meaning:
+    size = np.dtype(TYPES[dtype]).itemsize
+    index_type = np.uint16 if size == 2 else np.uint32
+
+    def meaning(window: Window, n: Sequence[int]) -> None:
+        order, found = n[4], []
+        pitch = n[1] * {ONLY_VALUE: size, ONLY_INDEX: 4}.get(order, 2 * size)
+        for r, lanes, active in _iterations(window, dtype, n):
+            where = np.flatnonzero(active)
+            lane = int(where[pick(lanes[where])])
+            value, index = lanes[lane].tobytes(), index_type(lane).tobytes()
+            data = (value + index, index + value, value, np.uint32(lane).tobytes())[order]
+            window.put(DST + r * pitch, np.frombuffer(data, dtype=np.uint8))
+            found.append((lanes[lane], r * len(lanes) + lane))
+        if found:
+            best, place = found[int(pick(np.array([v for v, _ in found])))]
+            window.left["max_min"] = int.from_bytes(best.tobytes(), "little") | place << 32
+
+    return meaning
+
+
+def _grouped(dtype: str, group: int, reduce: Callable[[Window, Array, Array], Any]) -> Meaning:
+    size = np.dtype(TYPES[dtype]).itemsize
+
+    def meaning(window: Window, n: Sequence[int]) -> None:
+        for r, lanes, active in _iterations(window, dtype, n):
+            results = len(lanes) // group
+            for g in range(results):
+                part = slice(g * group, (g + 1) * group)
+                if active[part].any():
+                    result = reduce(window, lanes[part], active[part])
+                    window.put(DST + (r * n[1] * results + g) * size, result)
+
+    return meaning
+
+
+def _group_sum(window: Window, lanes: Array, active: Array) -> Any:
+    return _tree(window, np.where(active, lanes, lanes.dtype.type(0)).astype(lanes.dtype))
+
+
+def _group_extreme(pick: Callable[[Array], Any]) -> Callable[[Window, Array, Array], Any]:
+    return lambda _, lanes, active: lanes[active][pick(lanes[active])]
+
+
+_WALK = ((1, 2, 3, 4), (0, 1, 2, 3), (1, 1, 2), (8, 8, 0, 9))
+_ZERO = "inactive lanes count as 0"
+_NAN = "a NaN wins, among several the first"
+
+
+def rows() -> Iterator[Whole]:
+    """Every reduction."""
+    for dtype in ("half", "float"):
+        plain = f"{at(dtype, DST)}, {at(dtype, A)}, n[0], n[1], n[2], n[3]"
+        yield Whole(
+            "vcadd", dtype, f"vcadd({plain}, n[4] != 0);", (*_WALK, (0, 0, 1)), _sum(dtype),
+            "the sum of an iteration's active lanes as a binary tree over neighbours, each node "
+            "rounded to the element type; in accumulating mode the total of all iterations goes "
+            "to ACC_VAL", values(dtype),
+            f"{_ZERO}; accumulating leaves memory alone and adds the iterations in order",
+        )  # fmt: skip
+        for name, word, pick in (
+            ("max", "largest", np.argmax),
+            ("min", "smallest", np.argmin),
+        ):
+            yield Whole(
+                f"vc{name}", dtype, f"vc{name}({plain}, (Order_t)n[4]);", (*_WALK, (0, 1, 2, 3)),
+                _extreme(dtype, pick),
+                f"the {word} of an iteration with its lowest index, in the order asked for; that "
+                "over all iterations goes to MAX_MIN_CNT", values(dtype),
+                f"{_NAN}; the index in MAX_MIN_CNT counts over all lanes of all iterations",
+            )  # fmt: skip
+            group = 32 // np.dtype(TYPES[dtype]).itemsize
+            yield Whole(
+                f"vcg{name}", dtype, f"vcg{name}({plain});", _WALK,
+                _grouped(dtype, group, _group_extreme(pick)),
+                f"the {word} of each 32-byte block; a block without an active lane keeps its "
+                "result", values(dtype), _NAN,
+            )  # fmt: skip
+        yield Whole(
+            "vcgadd", dtype, f"vcgadd({plain});", _WALK, _grouped(dtype, group, _group_sum),
+            "the sum of each 32-byte block as a binary tree; a block without an active lane keeps "
+            "its result", values(dtype), _ZERO,
+        )  # fmt: skip
+        yield Whole(
+            "vcpadd", dtype, f"vcpadd({plain});", _WALK, _grouped(dtype, 2, _group_sum),
+            "the sum of each pair of neighbours; a pair without an active lane keeps its result",
+            values(dtype), _ZERO,
+        )  # fmt: skip

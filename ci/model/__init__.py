@@ -1,0 +1,1 @@
+"""Frozen data that passes between the parts, and the settings people give."""

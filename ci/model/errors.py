@@ -1,0 +1,35 @@
+"""What can go wrong, as sentences for the person who can mend it."""
+
+from __future__ import annotations
+
+from ci.model.trial import Evidence, Outcome
+
+
+class InputError(Exception):
+    """The user gave something that cannot be worked with; the command line exits with code 2.
+
+    The message is one sentence: what was wrong, where, and what to do.
+    """
+
+
+class EnvironmentProblem(Exception):
+    """This machine lacks something (compiler, sandbox, toolkit); says which command mends it."""
+
+
+class TrialFailure(Exception):
+    """A candidate failed with a named outcome; raised inside the evaluator, stored as a `Trial`."""
+
+    def __init__(self, outcome: Outcome, evidence: Evidence) -> None:
+        super().__init__(f"{outcome.value}: {evidence.message}")
+        self.outcome = outcome
+        self.evidence = evidence
+
+
+def in_case(failure: TrialFailure, case: str, seed: int) -> TrialFailure:
+    """The failure with the case and seed that showed it in its message, when they matter."""
+    if failure.outcome in (Outcome.COMPILE_ERROR, Outcome.REJECTED):
+        return failure
+    evidence = failure.evidence.model_copy(
+        update={"message": f"case {case}, seed {seed}: {failure.evidence.message}"}
+    )
+    return TrialFailure(failure.outcome, evidence)

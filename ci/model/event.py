@@ -1,0 +1,27 @@
+"""What a run tells its onlookers while it goes on: data for the progress view and the log."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+from ci.model.trial import Trial
+
+EventKind = Literal["started", "trial_started", "trial_finished", "note", "verifying", "finished"]
+
+
+class Event(Frozen):
+    """One step of a run, with the state of the search after it."""
+
+    kind: EventKind
+    number: int = Field(default=0, description="Number of the trial that the event is about.")
+    stage: Literal["baseline", "tiling", "kernel"] = "baseline"
+    round: int = 0
+    trial: Trial | None = Field(default=None, description="Only when a trial finished.")
+    best_us: float | None = None
+    baseline_us: float | None = None
+    spent: int = Field(default=0, description="Evaluations spent so far.")
+    granted: int = 0
+    text: str = Field(default="", description="One plain sentence for a person.")

@@ -1,0 +1,47 @@
+"""What goes into a launch and what comes out of it: tensors, time samples, the profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ci.model.trial import PipeTime
+from ci.model.workload import WorkloadCase
+
+Array: TypeAlias = npt.NDArray[np.generic]
+# One entry an input (or output) of the op definition: an array, a list for a dynamic
+# (tensor-list) one, None for an absent optional one. bfloat16 travels as uint16 bits.
+Tensors: TypeAlias = list[Array | list[Array] | None]
+
+
+def arrays(tensors: tuple[Array | list[Array] | None, ...] | Tensors) -> list[Array]:
+    """All arrays among tensors, tensor lists opened and absent ones left out."""
+    found: list[Array] = []
+    for tensor in tensors:
+        if isinstance(tensor, list):
+            found += tensor
+        elif tensor is not None:
+            found.append(tensor)
+    return found
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """What one launch gave: outputs, its time samples in µs and the per-pipe profile."""
+
+    outputs: Tensors
+    samples_us: tuple[float, ...]
+    pipes: PipeTime
+    tiling_key: int
+    warnings: tuple[str, ...] = ()
+
+
+class Expected(NamedTuple):
+    """What `Build.run` will be called with: the same lists, not equal ones."""
+
+    case: WorkloadCase
+    inputs: Tensors
+    outputs: Tensors

@@ -1,0 +1,99 @@
+"""An operator ⟨T, K, S⟩ as it stands in a repository: where its sources are and what it declares.
+
+This is the data; `find_operators` and `load_operator` are in `ci/source/discovery.py`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+
+
+class TensorSpec(Frozen):
+    """A declared input or output of the op definition."""
+
+    name: str
+    param_type: Literal["required", "optional", "dynamic"] = "required"
+    dtypes: tuple[str, ...] = Field(
+        description="numpy-like names, one a dtype column: float32, float16, bfloat16, int8 …"
+    )
+    formats: tuple[str, ...] = ()
+    scalar: bool = Field(default=False, description="Declared .Scalar() or .ScalarList().")
+    value_depend: bool = False
+    shape_depends: bool = Field(
+        default=False,
+        description="Declared .OutputShapeDependOnCompute(): the kernel tells the output's shape.",
+    )
+    in_place: bool = Field(
+        default=False,
+        description="Not in the definition: an input that the kernel updates, judged as an output.",
+    )
+
+
+class AttrSpec(Frozen):
+    """A declared attribute."""
+
+    name: str
+    type: Literal["int", "float", "bool", "string", "list_int", "list_float", "list_bool"]
+    required: bool = True
+    default: int | float | bool | str | tuple[int, ...] | tuple[float, ...] | None = None
+
+
+class Operator(Frozen):
+    """Sources and declaration of one operator. Paths of sources are relative to `root`."""
+
+    name: str = Field(description="Folder and kernel name, such as add_custom.")
+    op_type: str = Field(description="Registered type, such as AddCustom.")
+    category: str = ""
+    root: Path = Field(description="The folder that holds op_host and op_kernel.")
+    repository: Path | None = Field(default=None, description="Top of the git checkout, if any.")
+    layout: Literal["cann-ops", "ops-math"]
+    host_sources: tuple[str, ...] = Field(description="op_host .cpp/.h, tiling and definition.")
+    kernel_sources: tuple[str, ...] = Field(description="op_kernel .cpp/.h")
+    definition_source: str = Field(description="The host file that declares the OpDef.")
+    tiling_sources: tuple[str, ...] = Field(description="Host files with the tiling function.")
+    tiling_functions: tuple[str, ...] = ()
+    kernel_entry: str = Field(description="The op_kernel .cpp that defines the global kernel.")
+    kernel_functions: tuple[str, ...] = Field(
+        default=(), description="The global entry function first, then the others."
+    )
+    kernel_parameters: tuple[str, ...] = Field(
+        default=(), description="Parameter names of the entry, workspace and tiling included."
+    )
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    attrs: tuple[AttrSpec, ...] = ()
+    socs: tuple[str, ...] = ()
+    auto_sync: bool = Field(
+        default=True, description="Built with --cce-auto-sync=on (read from CMakeLists.txt)."
+    )
+    compile_options: tuple[str, ...] = ()
+    include_folders: tuple[Path, ...] = Field(
+        default=(), description="Shared folders of the repository that the sources include from."
+    )
+    shared_host_sources: tuple[Path, ...] = Field(
+        default=(), description="Host sources outside the operator's folder that its build lists."
+    )
+
+    @property
+    def declared_tensors(self) -> int:
+        """Tensors of the definition, and so of the kernel's parameters."""
+        return len(self.inputs) + sum(not spec.in_place for spec in self.outputs)
+
+    @property
+    def tells_output_shape(self) -> bool:
+        """Whether the kernel gets a place for the shapes of its outputs."""
+        return any(spec.shape_depends for spec in self.outputs)
+
+    def read(self, source: str) -> str:
+        """Text of one of the sources (path relative to `root`)."""
+        return (self.root / source).read_text(encoding="utf-8", errors="replace")
+
+    def texts(self, files: dict[str, str] | None = None) -> dict[str, str]:
+        """All own sources by relative path, overlaid with a candidate's changed `files`."""
+        own = {s: self.read(s) for s in (*self.host_sources, *self.kernel_sources)}
+        return own | (files or {})

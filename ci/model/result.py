@@ -1,0 +1,95 @@
+"""What a finished optimization hands to the report and to the bot: data only."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+from ci.model.trial import Fingerprint, Trial
+
+
+class UsedTuple(Frozen):
+    """An experience tuple that Stage II retrieved, and why."""
+
+    id: str
+    title: str
+    bottleneck: str
+    similarity: float
+    why: str
+    trial: int = Field(description="Number of the trial whose candidate was offered it.")
+    won: bool = Field(description="That trial became the best.")
+
+
+class Verification(Frozen):
+    """How the final check was made."""
+
+    seeds: tuple[int, ...]
+    cases: int
+    elements: int = Field(description="Output elements compared, over all cases and seeds.")
+    reference: Literal["golden", "unmodified operator"]
+    worst_error: float = Field(description="Largest error as a share of its tolerance.")
+    edge_cases: int = Field(
+        default=0, description="Edge cases that both the operator as it stands and this one pass."
+    )
+    baseline_defects: tuple[str, ...] = Field(
+        default=(), description="Edge cases that the operator as it stands fails, and how."
+    )
+
+
+class BudgetUse(Frozen):
+    """What was spent of what was granted."""
+
+    evaluations: int
+    granted: int
+    wall_seconds: float
+    tokens: int = 0
+    money: float = 0.0
+
+
+class RoleUse(Frozen):
+    """Who filled one role of a model, and what that took."""
+
+    role: str
+    by: str = Field(description="'rules', or the model's name.")
+    calls: int = Field(default=0, description="Requests sent, failed ones included.")
+    unusable: int = Field(default=0, description="Answers that broke a rule of their role.")
+    repairs: int = Field(default=0, description="Requests that showed the model such a mistake.")
+    failures: int = Field(default=0, description="Requests that the endpoint did not answer.")
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_unsaid: int = Field(
+        default=0, description="Estimate for answers whose usage the endpoint did not say."
+    )
+    cost: float | None = Field(default=0.0, description="None when the price is not known.")
+
+
+class Result(Frozen):
+    """Baseline, best pair ⟨T†, K†⟩, every trial, and the verdict (design §3)."""
+
+    schema_version: Literal[1] = 1
+    run: str = Field(description="Identifier of the run.")
+    operator: str
+    op_type: str
+    operator_path: str = Field(description="Operator folder relative to the repository's top.")
+    base_commit: str = Field(default="", description="Commit of the repository, '' outside git.")
+    base_hashes: dict[str, str] = Field(description="sha256 of each own source before the change.")
+    fingerprint: Fingerprint
+    seed: int
+    settings: dict[str, int | float | str | bool]
+    verdict: Literal["improved", "not_improved", "baseline_failed", "unknown"]
+    verdict_reason: str
+    baseline: Trial
+    best: Trial
+    speedup: float = Field(description="Geometric mean over cases of baseline / best; 1 if none.")
+    diff: str = Field(description="Unified diff against the operator's repository, '' if none.")
+    trials: tuple[Trial, ...]
+    retrieved: tuple[UsedTuple, ...] = ()
+    verification: Verification | None = None
+    budget: BudgetUse
+    models: tuple[RoleUse, ...] = Field(default=(), description="Empty when rules did everything.")
+    currency: str = Field(default="", description="Of the cost, such as USD; '' without models.")
+    stopped: str = Field(default="", description="Why the run ended early; '' when it did not.")
+    bottleneck_before: str = ""
+    bottleneck_after: str = ""

@@ -1,0 +1,85 @@
+"""The options of a run, declared once: the command line and the documentation come from here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from ci.model.budget import ModelLimits
+from ci.model.frozen import Frozen
+
+
+class OptimizeSettings(ModelLimits):
+    """How to search. The defaults spend 40 evaluations as the paper's Algorithm 1 does."""
+
+    budget: int = Field(
+        default=40,
+        description="Evaluations in all: the baseline and the final verification cost one each.",
+    )
+    stage: Literal["both", "tiling", "kernel"] = Field(
+        default="both", description="Optimize the host tiling, the kernel, or both in turn."
+    )
+    strategy: Literal["ascendoptimizer"] = Field(
+        default="ascendoptimizer", description="The search: Algorithm 1 of AscendOptimizer."
+    )
+    rounds: int = Field(default=10, ge=1, description="Rounds R of tiling and kernel steps.")
+    tiling_steps: int = Field(default=4, ge=1, description="Tiling steps U in a round.")
+    kernel_steps: int = Field(default=6, ge=1, description="Kernel steps S in a round.")
+    top_k: int = Field(default=5, ge=0, description="Experience tuples retrieved for a step.")
+    seed: int = Field(default=0, ge=0, description="Same seed, same sources: same trials.")
+    other_shapes: bool = Field(
+        default=True,
+        description="Inherit only what also works on shapes near the workload's.",
+    )
+    wall_minutes: float = Field(
+        default=0.0, ge=0.0, description="Stop starting evaluations after this long; 0: no limit."
+    )
+    learn: bool = Field(default=True, description="Keep in the bank what the kernel steps taught.")
+    resume: bool = Field(default=False, description="Continue the run that --out holds.")
+
+
+class Target(Frozen):
+    """Where an operator is evaluated and on what."""
+
+    workload: Path | None = Field(
+        default=None,
+        description="Workload file or cann-bench task folder; workload.yaml beside the operator"
+        " when not given.",
+    )
+    backend: str = Field(
+        default="sim", description="What builds and runs candidates: sim, cann or replay."
+    )
+    device: str = Field(default="910B4", description="Device model (rules/devices) or SoC.")
+    asc_headers: str = Field(
+        default="",
+        description="Real AscendC headers to compile kernels against: an asc-devkit checkout, a"
+        " toolkit's folder, or the word installed for $ASCEND_HOME_PATH. Without it the variable"
+        " ASCENDOPT_ASC_HEADERS counts, and else our own headers.",
+    )
+    recording: Path | None = Field(
+        default=None,
+        description="File that --backend replay answers from, and that any other one writes.",
+    )
+    jobs: int = Field(
+        default=1,
+        ge=1,
+        description="Cases of an evaluation that are built and simulated side by side; the results"
+        " are those of one job.",
+    )
+
+
+class ProposerOptions(Frozen):
+    """Who proposes candidates."""
+
+    proposer: str = Field(
+        default="rules",
+        description="Who proposes: rules, llm (language models), or replay:RUN, which plays the"
+        " recorded answers of an earlier run again.",
+    )
+    models: Path | None = Field(
+        default=None,
+        description="YAML file that says which model fills which role of --proposer llm;"
+        " $ASCENDOPT_LLM_MODELS when not given.",
+    )

@@ -1,0 +1,138 @@
+"""The words of one evaluation: candidate, outcome, evidence, measurement, trial (design §3)."""
+
+from __future__ import annotations
+
+import hashlib
+from enum import StrEnum
+from statistics import geometric_mean
+from typing import Literal
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+
+
+class Outcome(StrEnum):
+    """How an evaluation ended."""
+
+    OK = "ok"
+    REJECTED = "rejected"
+    COMPILE_ERROR = "compile_error"
+    LAUNCH_ERROR = "launch_error"
+    TIMEOUT = "timeout"
+    RACE = "race"
+    MEMORY_ERROR = "memory_error"
+    WRONG_RESULT = "wrong_result"
+
+
+class Evidence(Frozen):
+    """Why a trial ended as it did."""
+
+    message: str = Field(description="One sentence for the operator's author.")
+    file: str = Field(default="", description="Source file, relative to the operator's folder.")
+    line: int = Field(default=0, description="1-based source line; 0 when unknown.")
+    details: str = Field(default="", description="Compiler text, hazard pair, worst elements.")
+
+
+class Candidate(Frozen):
+    """The changed texts of tiling T or kernel K."""
+
+    files: dict[str, str] = Field(
+        default_factory=dict,
+        description="Full new text by path relative to the operator's folder; changed files only.",
+    )
+    stage: Literal["baseline", "tiling", "kernel", "rewind"] = "baseline"
+    parent: str = Field(default="", description="Hash of the candidate this one was made from.")
+    proposer: str = Field(default="", description="Who proposed it: rules, llm, replay, a person.")
+    role: str = Field(default="", description="Role of the model that proposed it; '' for rules.")
+    model: str = Field(default="", description="Name of that model.")
+    rationale: str = Field(default="", description="Why it should be faster, in one sentence.")
+    rule_ids: tuple[str, ...] = ()
+    tuple_ids: tuple[str, ...] = Field(default=(), description="Experience tuples it used.")
+    knobs: dict[str, int | float | str] = Field(
+        default_factory=dict, description="Values of the tiling knobs that a parametric step set."
+    )
+
+    @property
+    def hash(self) -> str:
+        """16 hex digits over the changed texts; equal for equal programs."""
+        digest = hashlib.sha256()
+        for path in sorted(self.files):
+            digest.update(path.encode() + b"\0" + self.files[path].encode() + b"\0")
+        return digest.hexdigest()[:16]
+
+
+class Fingerprint(Frozen):
+    """What produced a figure: backend, device and versions."""
+
+    backend: Literal["sim", "cann", "replay"]
+    device: str = Field(description="910B4, or the SoC that the driver reports.")
+    version: str = Field(description="Simulator and device-model version, or driver and CANN.")
+    simulated: bool
+    headers: str = Field(
+        default="own",
+        description="AscendC headers of the kernels: own, or the name and digest of a real tree.",
+    )
+
+
+class PipeTime(Frozen):
+    """Busy time of each pipe, mean over cores, and what was moved, for one case."""
+
+    total_cycles: int = Field(description="From launch to the last core's end, in core cycles.")
+    block_dim: int
+    busy_cycles: dict[str, float] = Field(
+        description="Mean busy cycles per core by pipe: SCALAR, VECTOR, CUBE, MTE1, MTE2, MTE3, FIX"
+    )
+    wait_cycles: dict[str, float] = Field(
+        default_factory=dict,
+        description="Mean cycles a pipe waited for another, by 'VECTOR<-MTE2' (who for whom).",
+    )
+    instructions: dict[str, int] = Field(
+        default_factory=dict, description="Instruction counts over all cores by mnemonic."
+    )
+    gm_read_bytes: int = 0
+    gm_write_bytes: int = 0
+    bank_conflict_cycles: float = Field(default=0.0, description="Mean cycles per core.")
+    inserted_waits: int = Field(default=0, description="Waits that automatic sync inserted.")
+    ub_peak_bytes: int = 0
+    imbalance: float = Field(default=1.0, description="Slowest core's cycles over the mean's.")
+    hot_lines: tuple[tuple[str, int, float], ...] = Field(
+        default=(), description="(file, line, busy cycles of core 0), the costliest first."
+    )
+
+
+class CaseMeasurement(Frozen):
+    """The time of one workload case."""
+
+    case: str
+    samples_us: tuple[float, ...] = Field(description="One a repetition, in µs.")
+    median_us: float
+    low_us: float = Field(description="Lower end of the 95 % interval of the median, in µs.")
+    high_us: float
+    tiling_key: int = 0
+    pipes: PipeTime
+
+
+class Measurement(Frozen):
+    """Times of all cases of a workload, with the backend that gave them."""
+
+    fingerprint: Fingerprint
+    cases: tuple[CaseMeasurement, ...]
+
+    @property
+    def score_us(self) -> float:
+        """Geometric mean of the cases' medians, in µs: the figure that the search compares."""
+        return float(geometric_mean(c.median_us for c in self.cases))
+
+
+class Trial(Frozen):
+    """One evaluation: a candidate with its outcome. Every one is kept (design §3)."""
+
+    number: int = Field(description="0 for the baseline, then counting up within a run.")
+    candidate: Candidate
+    outcome: Outcome
+    evidence: Evidence | None = None
+    measurement: Measurement | None = Field(default=None, description="Only when outcome is ok.")
+    seconds: float = Field(default=0.0, description="Wall time of the evaluation, in s.")
+    warnings: tuple[str, ...] = ()
+    cached: bool = Field(default=False, description="Answered from an equal earlier candidate.")

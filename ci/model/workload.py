@@ -1,0 +1,98 @@
+"""The static attributes S of an optimization: cases, golden function, tolerances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+
+AttrValue = int | float | bool | str | tuple[int, ...] | tuple[float, ...] | tuple[bool, ...]
+
+
+class TensorCase(Frozen):
+    """Shape, dtype and values of one input (or declared output) of a case."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    range: tuple[float, float] = Field(default=(-1.0, 1.0), description="Uniform draw, [low, high]")
+    values: tuple[float, ...] | None = Field(
+        default=None, description="Given instead of drawn, row-major; for scalars and indices."
+    )
+    distribution: str = Field(default="uniform", description="uniform, normal, permutation, sorted")
+    present: bool = Field(default=True, description="False leaves an optional input out.")
+    format: str = Field(
+        default="",
+        description="Such as NCHW, where the definition's dtype columns differ in formats only.",
+    )
+
+
+Entry: TypeAlias = TensorCase | tuple[TensorCase, ...]
+"""What is given for one input or output: a tensor, or a list of them."""
+
+
+class WorkloadCase(Frozen):
+    """One launch: inputs in the order of the op definition, and attributes.
+
+    A dynamic (tensor-list) input is a tuple of tensors; its place in `inputs` holds the list.
+    """
+
+    name: str
+    inputs: tuple[Entry, ...]
+    outputs: tuple[Entry, ...] = Field(
+        default=(), description="Shapes and dtypes; asked of the golden function when empty."
+    )
+    attrs: dict[str, AttrValue] = Field(default_factory=dict)
+    weight: float = 1.0
+
+    def changed(self, how: str, change: Callable[[TensorCase], TensorCase]) -> WorkloadCase:
+        """The case with `change` made to every tensor, outputs too; `how` goes into its name."""
+
+        def entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
+            return tuple(
+                tuple(change(t) for t in e) if isinstance(e, tuple) else change(e) for e in given
+            )
+
+        return self.model_copy(
+            update={
+                "name": f"{self.name} with {how}",
+                "inputs": entries(self.inputs),
+                "outputs": entries(self.outputs),
+            }
+        )
+
+
+class Tolerance(Frozen):
+    """|actual − golden| ≤ absolute + relative·|golden|, for all but `outliers` of the elements."""
+
+    relative: float
+    absolute: float
+    outliers: float = Field(default=0.0, description="Share of elements that may miss, 0 to 1.")
+
+
+class Workload(Frozen):
+    """What an operator is optimized for and judged by."""
+
+    operator: str
+    cases: tuple[WorkloadCase, ...] = Field(min_length=1)
+    golden: str = Field(
+        default="", description="'file.py:function', absolute or beside the workload; '' if none."
+    )
+    folder: Path = Field(description="Where the workload was read from; golden resolves here.")
+    tolerances: dict[str, Tolerance] = Field(
+        default_factory=dict, description="By dtype; overrides rules/tolerances.yml."
+    )
+    seeds: tuple[int, ...] = Field(default=(1, 2), min_length=1)
+    in_place: tuple[str, ...] = Field(
+        default=(),
+        description="Inputs that the kernel updates without declaring them as outputs; golden "
+        "returns them after the declared outputs.",
+    )
+    initial: dict[str, float] = Field(
+        default_factory=dict,
+        description="Outputs that the caller has filled with a value before the launch, by name.",
+    )
+    auto_sync: bool | None = Field(default=None, description="Overrides the operator's CMakeLists.")

@@ -1,0 +1,1 @@
+"""Rewrites of kernels and tilings that rules describe: patterns, sites, transforms."""

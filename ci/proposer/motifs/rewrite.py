@@ -1,0 +1,100 @@
+"""Apply motifs to sources: find the sites of a rewrite, and make the changed texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ast_grep_py import SgNode, SgRoot
+
+from ci.proposer.motifs.sequence import clean, fill, find_sequences, holds, namespace
+from ci.proposer.motifs.site import Site, apply_sites
+from ci.proposer.motifs.transforms import TRANSFORMS
+from ci.source.cpp_source import Edit, Source, parse
+from rules.load import Motif, Rewrite, RulesError
+
+_META_NAMES = "ABCDEFGIKLMNRSTVXYZ"
+
+
+@dataclass(frozen=True)
+class Application:
+    """One way to apply a motif to a file: the changed text, and where it was changed."""
+
+    motif: Motif
+    path: str
+    text: str
+    lines: tuple[int, ...]
+    notes: tuple[str, ...]
+    variant: int
+    """Which of the motif's alternative rewrites; the parameters differ."""
+
+
+def find_sites(rewrite: Rewrite, source: Source) -> list[Site]:
+    """All places of a source where a rewrite applies, in source order."""
+    if rewrite.sequence:
+        found = find_sequences(source, rewrite)
+    elif rewrite.transform:
+        transform = TRANSFORMS.get(rewrite.transform)
+        if transform is None:
+            raise RulesError(f"There is no transform named {rewrite.transform}.")
+        found = transform(source, rewrite.parameters)
+    else:
+        found = _find_pattern(rewrite, source)
+    return sorted(found, key=lambda s: s.start)
+
+
+@lru_cache(maxsize=4096)
+def _sites(rewrite: str, text: str) -> tuple[Site, ...]:
+    """Remembered by the rewrite's JSON, for a search asks for the same texts again and again."""
+    return tuple(find_sites(Rewrite.model_validate_json(rewrite), parse(text)))
+
+
+def applications(
+    motif: Motif, rewrites: Sequence[Rewrite], texts: dict[str, str]
+) -> list[Application]:
+    """Every way to apply the rewrites: at all sites of a file at once, then at each alone."""
+    found = []
+    for variant, rewrite in enumerate(rewrites):
+        key = rewrite.model_dump_json()
+        for path, text in texts.items():
+            sites = _sites(key, text)
+            if not sites:
+                continue
+            source = parse(text)
+            groups: list[tuple[Site, ...]] = [tuple(sites)] if len(sites) > 1 else []
+            groups += [(site,) for site in sites]
+            for group in groups:
+                changed = apply_sites(source, group)
+                if changed is not None:
+                    lines = tuple(source.line(s.start) for s in group)
+                    notes = tuple(dict.fromkeys(s.note for s in group if s.note))
+                    found.append(Application(motif, path, changed, lines, notes, variant))
+    return found
+
+
+def _find_pattern(rewrite: Rewrite, source: Source) -> list[Site]:
+    sites = []
+    for node in SgRoot(source.shadow, "cpp").root().find_all(pattern=rewrite.pattern):
+        span = node.range()
+        start, end = source.begin(span.start.index), span.end.index
+        bound = _bound(source, node, rewrite.pattern)
+        if not holds(source, rewrite.where, start, end, bound):
+            continue
+        new = fill(rewrite.fix.replace("@", namespace(source)), bound)
+        note = clean(bound.get("$X", "") or bound.get("$D", ""))
+        sites.append(Site(start, (Edit(start, end, new),), note=note))
+    return sites
+
+
+def _bound(source: Source, node: SgNode, pattern: str) -> dict[str, str]:
+    """The texts of the meta-variables, as they stand in the source."""
+    bound = {}
+    for letter in _META_NAMES:
+        if f"${letter}" not in pattern:
+            continue
+        match = node.get_match(letter)
+        if match is not None:
+            span = match.range()
+            bound[f"${letter}"] = source.text[source.begin(span.start.index) : span.end.index]
+    return bound

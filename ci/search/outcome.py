@@ -1,0 +1,150 @@
+"""The end of a run: verify the best thoroughly, give the verdict, make the diff."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+
+from ci.judge.diagnose import diagnose
+from ci.judge.measure import compare
+from ci.model.errors import TrialFailure
+from ci.model.operator import Operator
+from ci.model.result import Result, UsedTuple, Verification
+from ci.model.settings import OptimizeSettings
+from ci.model.trial import Fingerprint, Outcome, Trial
+from ci.search.search import Search
+from ci.source.source_diff import git_diff
+
+_GIT_SECONDS = 20.0
+
+
+def conclude(
+    search: Search, operator: Operator, settings: OptimizeSettings, used: list[UsedTuple]
+) -> Result:
+    """The Result of a run whose search is over.
+
+    The fastest trial is verified with more seeds than a trial takes. One that fails there is
+    passed over for the next fastest: a result that does not hold up is never reported.
+    """
+    baseline = search.baseline
+    best, verification, verdict, reason = baseline, None, "not_improved", ""
+    if baseline.outcome is not Outcome.OK:
+        search.budget.release()  # the final verification's
+        verdict = "baseline_failed"
+        words = baseline.evidence.message if baseline.evidence else baseline.outcome.value
+        reason = f"The operator as it stands does not pass its workload: {words}"
+    else:
+        best, verification, reason = _verified_best(search)
+        if best.number:
+            verdict = "improved"
+    measured = baseline.measurement
+    speedup = 1.0
+    if best.number and measured is not None and best.measurement is not None:
+        speedup = compare(measured, best.measurement).speedup
+    return Result(
+        run=_run_id(search, operator, settings),
+        operator=operator.name,
+        op_type=operator.op_type,
+        operator_path=_operator_path(operator),
+        base_commit=base_commit(operator),
+        base_hashes={
+            p: hashlib.sha256((operator.root / p).read_bytes()).hexdigest()
+            for p in (*operator.host_sources, *operator.kernel_sources)
+        },
+        fingerprint=measured.fingerprint
+        if measured
+        else Fingerprint(backend="sim", device="unknown", version="unknown", simulated=True),
+        seed=settings.seed,
+        settings=settings.model_dump(),
+        verdict=verdict,
+        verdict_reason=reason,
+        baseline=baseline,
+        best=best,
+        speedup=speedup,
+        diff=repository_diff(operator, best.candidate.files) if best.number else "",
+        trials=tuple(search.history),
+        retrieved=tuple(used),
+        verification=verification,
+        budget=search.budget.use(),
+        bottleneck_before=_bottleneck(baseline),
+        bottleneck_after=_bottleneck(best),
+    )
+
+
+def _verified_best(search: Search) -> tuple[Trial, Verification | None, str]:
+    """The fastest trial that the final check confirms; the baseline when there is none."""
+    baseline = search.baseline
+    assert baseline.measurement is not None
+    failed = ""
+    ranked = sorted(
+        (t for t in search.history[1:] if t.measurement is not None and not t.cached),
+        key=lambda t: (t.measurement.score_us if t.measurement else 0.0, t.number),
+    )
+    paid = True  # one evaluation was reserved for this when the run began
+    for trial in ranked:
+        assert trial.measurement is not None
+        comparison = compare(baseline.measurement, trial.measurement)
+        if comparison.verdict != "improved" or search.new_warning(trial):
+            continue
+        if not paid and not search.budget.reserve():
+            break
+        paid = False
+        search.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
+        try:
+            verification = search.evaluator.verify_thoroughly(trial.candidate)
+        except TrialFailure as failure:
+            failed = (
+                f"Trial {trial.number} failed the final verification: {failure.evidence.message}"
+            )
+            continue
+        return trial, verification, comparison.reason[0].upper() + comparison.reason[1:] + "."
+    if paid:
+        search.budget.release()
+    return baseline, None, failed or "No candidate was faster beyond the minimum effect."
+
+
+def repository_diff(operator: Operator, files: dict[str, str]) -> str:
+    """Unified diff that `git apply` takes at the repository's top; '' when nothing differs."""
+    prefix = _operator_path(operator)
+    prefix = "" if prefix == "." else prefix + "/"
+    before, after = {}, {}
+    for path, new in files.items():
+        raw = (operator.root / path).read_bytes().decode("utf-8", errors="surrogateescape")
+        if "\r\n" in raw:  # sources are read with universal newlines
+            new = new.replace("\r\n", "\n").replace("\n", "\r\n")
+        before[prefix + path], after[prefix + path] = raw, new
+    return git_diff(before, after)
+
+
+def _operator_path(operator: Operator) -> str:
+    if operator.repository is None:
+        return "."
+    return operator.root.resolve().relative_to(operator.repository.resolve()).as_posix()
+
+
+def base_commit(operator: Operator) -> str:
+    """The commit that the operator's repository is at; '' outside git."""
+    git = shutil.which("git")
+    if git is None or operator.repository is None:
+        return ""
+    done = subprocess.run(
+        [git, "-C", str(operator.repository), "rev-parse", "--verify", "-q", "HEAD"],
+        capture_output=True,
+        text=True,
+        timeout=_GIT_SECONDS,
+        check=False,
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _bottleneck(trial: Trial) -> str:
+    """Always by the figures: a report says what was measured, whoever proposed."""
+    return diagnose(trial.measurement).bottleneck if trial.measurement else ""
+
+
+def _run_id(search: Search, operator: Operator, settings: OptimizeSettings) -> str:
+    digest = hashlib.sha256()
+    for trial in search.history:
+        digest.update(trial.candidate.hash.encode())
+    return f"{operator.name}-{settings.seed}-{digest.hexdigest()[:8]}"

@@ -1,0 +1,1 @@
+"""Reads an operator: C++, CMake, discovery, definition, workload, inputs, golden."""

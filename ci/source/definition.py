@@ -1,0 +1,251 @@
+"""Reads an op definition (a class derived from OpDef) out of host source text, without compiling.
+
+What plain text cannot tell (dtypes computed by loops, say) is left empty: the built host program's
+`describe` answer has the full truth (ci/host/host_tiling.py).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ci.model.dtypes import BY_MACRO
+from ci.model.operator import AttrSpec, TensorSpec
+from ci.source.cpp_text import (
+    closing,
+    expand,
+    function_macros,
+    object_macros,
+    split_arguments,
+    without_comments,
+    without_disabled,
+)
+
+# A preprocessor line with its continuations.
+_DIRECTIVE = re.compile(r"^[ \t]*#[^\n\\]*(?:\\.[^\n\\]*)*", re.MULTILINE | re.DOTALL)
+_PARAM_TYPES = {"REQUIRED": "required", "OPTIONAL": "optional", "DYNAMIC": "dynamic"}
+_ATTR_TYPES = {
+    "Int": "int",
+    "Float": "float",
+    "Bool": "bool",
+    "String": "string",
+    "ListInt": "list_int",
+    "ListFloat": "list_float",
+    "ListBool": "list_bool",
+}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What an op definition declares."""
+
+    op_type: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    attrs: tuple[AttrSpec, ...]
+    socs: tuple[str, ...]
+    tiling_functions: tuple[str, ...] = ()
+
+
+@dataclass
+class _Names:
+    """Lists of dtypes or formats that the text gives a name."""
+
+    lists: dict[str, list[str]] = field(default_factory=dict)
+    objects: dict[str, str] = field(default_factory=dict)
+
+    def words(self, argument: str) -> list[str]:
+        """The `DT_*`/`FORMAT_*` words of an argument: a brace list or a name."""
+        text = argument.strip()
+        for _ in range(4):
+            if text in self.objects:
+                text = self.objects[text].strip()
+        bare = text.strip("{} \n\t")
+        if bare in self.lists:
+            return self.lists[bare]
+        if not text.startswith("{") and (repeat := re.match(r"[\w:<>]+\((\d+),\s*(.*)\)", text)):
+            return self.words(repeat.group(2)) * int(repeat.group(1))
+        found: list[str] = []
+        for part in split_arguments(text.strip().removeprefix("{").removesuffix("}")):
+            if part in self.lists:
+                found += self.lists[part]
+            else:
+                found += re.findall(r"\b(?:DT|FORMAT)_\w+", self.objects.get(part, part))
+        return found
+
+
+def find_definition(text: str, shared: str = "") -> Definition | None:
+    """The op definition in `text` (one host source), or None.
+
+    `shared` is the text of headers that it includes, whose macros and names it may use.
+    """
+    own, other = (without_disabled(without_comments(t)) for t in (text, shared))
+    macros = function_macros(own) | function_macros(other)
+    lines = _DIRECTIVE.sub("", own)
+    expanded = expand(lines, {k: v for k, v in macros.items() if k != "OP_ADD"})
+    declared = re.search(r"\bclass\s+(\w+)\s*(?:final\s*)?:\s*public\s+(?:ops::)?OpDef\b", expanded)
+    if declared is None:
+        return None
+    start = expanded.find("{", declared.end())
+    end = closing(expanded, start) if start >= 0 else -1
+    body = expanded[start : end if end > 0 else len(expanded)]
+    names = _named_lists(other + "\n" + expanded, expanded)
+    config = _chip_config(body)
+    added = re.search(r"\bOP_ADD\(\s*(\w+)", expanded)
+    return Definition(
+        op_type=added.group(1) if added else declared.group(1),
+        inputs=tuple(_tensor(n, chain, names) for n, chain in _chains(body, "Input", config)),
+        outputs=tuple(_tensor(n, chain, names) for n, chain in _chains(body, "Output", config)),
+        attrs=tuple(
+            _attr(n, chain, _values(other + "\n" + expanded))
+            for n, chain in _chains(body, "Attr", config)
+        ),
+        socs=tuple(dict.fromkeys(re.findall(r'\bAddConfig\(\s*"([^"]+)"', body))),
+        tiling_functions=tuple(dict.fromkeys(re.findall(r"\bSetTiling\(\s*&?([\w:]+)", body))),
+    )
+
+
+def tiling_functions(text: str) -> tuple[str, ...]:
+    """Names of the tiling functions that `text` registers or defines, without namespaces."""
+    clean = without_comments(text)
+    names = re.findall(r"\bSetTiling\(\s*&?([\w:]+)", clean)
+    names += re.findall(r"\.\s*Tiling\(\s*&?([\w:]+)", clean)
+    names += re.findall(r"\b(\w+)\s*\(\s*(?:gert::)?TilingContext\s*\*\s*\w+\s*\)\s*\{", clean)
+    return tuple(dict.fromkeys(n.split("::")[-1] for n in names))
+
+
+def _named_lists(text: str, own: str) -> _Names:
+    """Lists that `text` names; what `own` text writes out goes before what code would fill."""
+    names = _Names(objects=object_macros(text))
+    pattern = (
+        r"\b(?:vector<\s*(?:ge::)?(?:DataType|Format)\s*>|(?:ge::)?(?:DataType|Format))\s+(\w+)"
+    )
+    for match in re.finditer(pattern + r"\s*(?:\[\w*\])?\s*=?\s*(?=[{(])", text):
+        end = closing(text, match.end())
+        if end < 0:
+            continue
+        inner = text[match.end() + 1 : end]
+        if text[match.end()] == "(":
+            sized = re.match(r"\s*([\w.]+?)(?:\.size\(\))?\s*,\s*(?:ge::)?(\w+)", inner)
+            if sized:
+                other = names.lists.get(sized.group(1), [])
+                count = int(sized.group(1)) if sized.group(1).isdigit() else len(other)
+                names.lists[match.group(1)] = [sized.group(2)] * count
+        else:
+            names.lists[match.group(1)] = names.words("{" + inner + "}")
+    _mapped_lists(own, text, names)
+    return names
+
+
+def _mapped_lists(own: str, text: str, names: _Names) -> None:
+    """Lists filled by for_each over another list through a `switch` function of dtypes."""
+    pattern = r"for_each\(\s*(\w+)\.c?begin\(\).*?(\w+)\.push_back\(\s*(\w+)\("
+    for source, target, function in re.findall(pattern, text, re.DOTALL):
+        if re.search(rf"\b{target}\s*(?:=\s*)?\{{", own):
+            continue  # written out
+        start = re.search(rf"\bDataType\s+{function}\s*\([^)]*\)\s*\{{", text)
+        if start is None or source not in names.lists:
+            continue
+        body = text[start.end() : closing(text, start.end() - 1)]
+        mapping: dict[str, str] = {}
+        waiting: list[str] = []
+        for case, result in re.findall(r"case\s+(?:ge::)?(\w+)\s*:|return\s+(?:ge::)?(\w+)", body):
+            if case:
+                waiting.append(case)
+            else:
+                mapping |= dict.fromkeys(waiting, result)
+                waiting = []
+        names.lists[target] = [mapping.get(d, "DT_UNDEFINED") for d in names.lists[source]]
+
+
+def _values(text: str) -> dict[str, str]:
+    constants = object_macros(text)
+    found = re.findall(r"\b(?:constexpr|const)\s+[\w:]+\s+(\w+)\s*=\s*([^;{}]+);", text)
+    return constants | dict(found)
+
+
+def _chip_config(body: str) -> str:
+    """Name of the OpAICoreConfig object that is registered for our chip, or ''."""
+    found = re.search(r'\bAddConfig\(\s*"ascend910b"\s*,\s*(\w+)\s*\)', body)
+    return found.group(1) if found else ""
+
+
+def _chains(body: str, method: str, config: str) -> list[tuple[str, dict[str, str]]]:
+    """Each `Input("name").A(x).B(y)` as (name, {A: x, B: y}).
+
+    A declaration on the chip's own configuration goes before the general one of the same name,
+    and that before one for another chip.
+    """
+    found: dict[str, tuple[int, dict[str, str]]] = {}
+    start = re.compile(rf'(\w+)\s*(?:->|\.)\s*{method}\(\s*"(\w+)"\s*\)')
+    for match in start.finditer(body):
+        calls: dict[str, str] = {}
+        at = match.end()
+        while call := re.compile(r"\s*\.\s*(\w+)\s*(?=\()").match(body, at):
+            end = closing(body, call.end())
+            if end < 0:
+                break
+            calls.setdefault(call.group(1), body[call.end() + 1 : end].strip())
+            at = end + 1
+        rank = 0 if match.group(1) == config else 1 if match.group(1) == "this" else 2
+        if match.group(2) not in found or rank < found[match.group(2)][0]:
+            found[match.group(2)] = (rank, calls)
+    return [(name, calls) for name, (_, calls) in found.items()]
+
+
+def _tensor(name: str, calls: dict[str, str], names: _Names) -> TensorSpec:
+    macros = names.words(calls.get("DataType", calls.get("DataTypeList", "")))
+    formats = names.words(calls.get("Format", calls.get("FormatList", "")))
+    kind = _PARAM_TYPES.get(calls.get("ParamType", "REQUIRED").split("::")[-1], "required")
+    return TensorSpec.model_validate(
+        {
+            "name": name,
+            "param_type": kind,
+            "dtypes": tuple(BY_MACRO[m].name if m in BY_MACRO else m.lower() for m in macros),
+            "formats": tuple(f.removeprefix("FORMAT_") for f in formats),
+            "scalar": "Scalar" in calls or "ScalarList" in calls,
+            "value_depend": "ValueDepend" in calls,
+            "shape_depends": "OutputShapeDependOnCompute" in calls,
+        }
+    )
+
+
+def _attr(name: str, calls: dict[str, str], values: dict[str, str]) -> AttrSpec:
+    kind, text = "int", ""
+    for method, label in _ATTR_TYPES.items():
+        if method in calls:
+            kind, text = label, calls[method]
+    required = calls.get("AttrType", "REQUIRED").split("::")[-1] != "OPTIONAL"
+    default = _literal(values.get(text, text), kind) if text else None
+    return AttrSpec.model_validate(
+        {"name": name, "type": kind, "required": required and default is None, "default": default}
+    )
+
+
+def _literal(
+    text: str, kind: str
+) -> int | float | bool | str | tuple[int, ...] | tuple[float, ...] | None:
+    if kind == "string":
+        return "".join(re.findall(r'"((?:\\.|[^"\\])*)"', text))
+    if kind == "bool":
+        return text.strip() in ("true", "1")
+    numbers = [_number(p) for p in split_arguments(text.strip().strip("{}"))]
+    if kind == "list_int":
+        return tuple(int(n) for n in numbers if n is not None)
+    if kind in ("list_float", "list_bool"):
+        return tuple(float(n) for n in numbers if n is not None)
+    if not numbers or numbers[0] is None:
+        return None
+    return int(numbers[0]) if kind == "int" else float(numbers[0])
+
+
+def _number(text: str) -> float | int | None:
+    bare = re.sub(r"(?<=[\d.])[fFuUlL]+$", "", text.strip())
+    try:
+        return int(bare, 0)
+    except ValueError:
+        pass
+    try:
+        return float(bare)
+    except ValueError:
+        return {"true": 1, "false": 0}.get(bare)

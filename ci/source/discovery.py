@@ -1,0 +1,320 @@
+"""Finds operators in a repository and reads what they declare, without compiling anything.
+
+Layouts: cann-ops (`src/<category>/<op>/{op_host,op_kernel}`, also `src/contrib/...`) and ops-math
+(`<category>/<op>/{op_host,op_kernel}`).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from ci.model.errors import InputError
+from ci.model.operator import Operator
+from ci.source import cmake_text
+from ci.source.cpp_text import without_comments
+from ci.source.definition import find_definition, tiling_functions
+
+_SOURCE_ENDINGS = {".cpp", ".h", ".hpp", ".cc", ".inc"}
+# Folders that never hold operators to optimize.
+_SKIPPED = {".git", "tests", "test", "examples", "docs", "build", "build_out", "third_party"}
+# Host files that call the runtime (aclnn interface) rather than tile or declare the operator.
+_RUNTIME_INCLUDE = re.compile(
+    r'#\s*include\s*["<](?:opdev/(?!op_log)|aclnn_kernels/|aclnn/aclnn|aclnn/acl_meta|acl/|aclnnop/'
+    r"|graph/operator_reg)"
+)
+_HOST_WORK = re.compile(
+    r"\b(?:TilingContext|OpDef|IMPL_OP\w*|TILING_DATA\w*|REGISTER_\w*TILING\w*|FOREACH_OPDEF"
+    r"|InferShapeContext|OP_ADD)\b"
+)
+# A source that implements a tiling header: it need not name the context itself.
+_OWN_TILING = re.compile(r'#\s*include\s*"\w*tiling\w*\.h"')
+_ENTRY = re.compile(
+    r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\(\(.*?\)\)\s*)?(\w+)\s*\(([^)]*)\)"
+)
+_FUNCTION = re.compile(
+    r"__aicore__\s+inline\s+[\w:<>,\s&*]*?\b(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?\{"
+)
+
+
+def find_operators(repository: Path) -> list[Operator]:
+    """Every operator of a repository that can be read, by category and name.
+
+    Folders that look like an operator but cannot be read are left out; `load_operator` says why.
+    Raises InputError when the path is missing or holds no operator at all.
+    """
+    if not repository.exists():
+        raise InputError(f"There is no file or folder {repository}.")
+    if not repository.is_dir():
+        raise InputError(f"{repository} is a file; give the folder of a repository.")
+    found = []
+    for root in operator_folders(repository):
+        try:
+            found.append(_read_operator(root))
+        except InputError:
+            continue
+    if not found:
+        raise InputError(
+            f"{repository} holds no operator: no folder in it has both op_host and op_kernel"
+            " with an op definition and a kernel."
+        )
+    return sorted(found, key=lambda o: (o.category, o.name))
+
+
+def load_operator(path: Path) -> Operator:
+    """The operator of a folder (one with op_host and op_kernel, or a repository with just one).
+
+    Raises InputError with a sentence that says what is missing and where.
+    """
+    if not path.exists():
+        raise InputError(f"There is no file or folder {path}.")
+    if path.is_file():
+        if path.parent.name in ("op_host", "op_kernel") and path.suffix in _SOURCE_ENDINGS:
+            path = path.parent.parent
+        else:
+            raise InputError(
+                f"{path} is a file; give the operator's folder, the one with op_host and op_kernel."
+            )
+    if path.name in ("op_host", "op_kernel"):
+        path = path.parent
+    has = {name: (path / name).is_dir() for name in ("op_host", "op_kernel")}
+    if all(has.values()):
+        return _read_operator(path)
+    if any(has.values()):
+        missing = "op_kernel" if has["op_host"] else "op_host"
+        raise InputError(
+            f"{path} has no {missing} folder; an operator needs op_host and op_kernel."
+        )
+    if not any(path.iterdir()):
+        raise InputError(f"The folder {path} is empty; an operator has op_host and op_kernel.")
+    roots = list(operator_folders(path))
+    if not roots:
+        raise InputError(f"{path} has neither op_host nor op_kernel, and no folder in it has both.")
+    if len(roots) > 1:
+        some = ", ".join(str(r.relative_to(path)) for r in roots[:5])
+        more = ", …" if len(roots) > 5 else ""
+        raise InputError(
+            f"{path} holds {len(roots)} operators; give the folder of one of them ({some}{more})."
+        )
+    return _read_operator(roots[0])
+
+
+def operator_folders(top: Path) -> list[Path]:
+    """Folders below `top` that hold both op_host and op_kernel; links are not followed."""
+    found: list[Path] = []
+    waiting = [(top, 0)]
+    while waiting:
+        folder, depth = waiting.pop()
+        try:
+            children = sorted(c for c in folder.iterdir() if c.is_dir() and not c.is_symlink())
+        except OSError:
+            continue
+        names = {c.name for c in children}
+        if {"op_host", "op_kernel"} <= names:
+            found.append(folder)
+        elif depth < 6:
+            waiting += [(c, depth + 1) for c in children if c.name not in _SKIPPED]
+    return sorted(found)
+
+
+def _text(path: Path) -> str:
+    data = path.read_bytes()
+    if b"\0" in data:
+        raise InputError(f"{path} is a binary file, not C++ source.")
+    return data.decode("utf-8", errors="replace")
+
+
+def _sources(root: Path, folder: str) -> dict[str, str]:
+    """Text of each source below root/folder, by path relative to root."""
+    found = {}
+    for path in sorted((root / folder).rglob("*")):
+        inside = path.relative_to(root).parts
+        if path.suffix in _SOURCE_ENDINGS and path.is_file() and not _SKIPPED & set(inside):
+            if not path.resolve().is_relative_to(root.resolve()):
+                raise InputError(f"{path} is a link that leads out of the operator's folder.")
+            found[path.relative_to(root).as_posix()] = _text(path)
+    return found
+
+
+def _repository(root: Path) -> Path | None:
+    return next((p for p in (root, *root.parents) if (p / ".git").exists()), None)
+
+
+def _read_operator(root: Path) -> Operator:
+    root = root.resolve()
+    host, kernel = _sources(root, "op_host"), _sources(root, "op_kernel")
+    if not host:
+        raise InputError(f"{root / 'op_host'} holds no C++ source (.cpp or .h).")
+    if not kernel:
+        raise InputError(f"{root / 'op_kernel'} holds no kernel source (.cpp or .h).")
+    repository = _repository(root)
+    build = cmake_text.read_build(root, repository or _guess_top(root))
+    shared = _shared_text(host, build.include_folders)
+    own = {p: t for p, t in host.items() if not _RUNTIME_INCLUDE.search(t)}
+    work = _for_this_chip(
+        {
+            p: t
+            for p, t in own.items()
+            if p.endswith((".h", ".hpp", ".inc"))
+            or _HOST_WORK.search(t)
+            or _OWN_TILING.search(t)
+            or root / p in build.own_sources
+        }
+    )
+    declared = {}
+    for path, text in work.items():
+        if _is_unit(path) and (definition := find_definition(text, shared)):
+            declared[path] = definition
+    if not declared:
+        raise InputError(
+            f"No op definition in {root / 'op_host'}: no source there has a class derived from"
+            " OpDef with OP_ADD."
+        )
+    definition_source, definition = next(iter(declared.items()))
+    work = _named_by_build(root, work, build.own_sources, definition_source)
+    entry, kernel_functions, parameters = _kernel(root, kernel)
+    functions = {p: tiling_functions(t) for p, t in work.items() if _is_unit(p)}
+    tiling_sources = tuple(p for p, names in functions.items() if names)
+    if not tiling_sources and not build.shared_sources:
+        raise InputError(
+            f"No host tiling in {root / 'op_host'}: no source there has a function on"
+            " gert::TilingContext."
+        )
+    return Operator(
+        name=root.name,
+        op_type=definition.op_type,
+        category=root.parent.name,
+        root=root,
+        repository=repository,
+        layout=_layout(root),
+        host_sources=tuple(work),
+        kernel_sources=tuple(kernel),
+        definition_source=definition_source,
+        tiling_sources=tiling_sources,
+        tiling_functions=tuple(dict.fromkeys(n for p in tiling_sources for n in functions[p])),
+        kernel_entry=entry,
+        kernel_functions=kernel_functions,
+        kernel_parameters=parameters,
+        inputs=definition.inputs,
+        outputs=definition.outputs,
+        attrs=definition.attrs,
+        socs=definition.socs,
+        auto_sync=build.auto_sync,
+        compile_options=build.compile_options,
+        include_folders=build.include_folders,
+        shared_host_sources=tuple(
+            dict.fromkeys(
+                (*build.shared_sources, *_neighbour_sources(root, work, build.include_folders))
+            )
+        ),
+    )
+
+
+def _named_by_build(
+    root: Path, work: dict[str, str], named: frozenset[Path], definition_source: str
+) -> dict[str, str]:
+    """Without the sources that the build leaves out, where it names definition and tiling."""
+    kept = {p: t for p, t in work.items() if not _is_unit(p) or root / p in named}
+    tiles = any(_is_unit(p) and tiling_functions(t) for p, t in kept.items())
+    tiled = any(_is_unit(p) and tiling_functions(t) for p, t in work.items())
+    return kept if definition_source in kept and tiles == tiled else work
+
+
+def _is_unit(path: str) -> bool:
+    return path.endswith((".cpp", ".cc"))
+
+
+def _layout(root: Path) -> Literal["cann-ops", "ops-math"]:
+    return "cann-ops" if "src" in (p.name for p in list(root.parents)[:3]) else "ops-math"
+
+
+def _guess_top(root: Path) -> Path:
+    """The folder above `src/` of a cann-ops tree without git, else the category's parent."""
+    for parent in list(root.parents)[:4]:
+        if parent.name == "src":
+            return parent.parent
+    return root.parent.parent
+
+
+def _for_this_chip(host: dict[str, str]) -> dict[str, str]:
+    """Without the tiling of other chip generations (ops-math keeps one folder an architecture)."""
+    arch = {p: m.group(1) for p in host if (m := re.match(r"op_host/(arch\d+)/", p))}
+    if "arch22" in arch.values():
+        return {p: t for p, t in host.items() if arch.get(p, "arch22") == "arch22"}
+    return host
+
+
+def _shared_text(host: dict[str, str], folders: tuple[Path, ...]) -> str:
+    """Text of the headers of the operator and the shared folders that its sources include."""
+    texts: dict[str, str] = {}
+    waiting = list(host.values())
+    while waiting and len(texts) < 40:
+        for name in re.findall(r'#\s*include\s*["<]([\w./]+\.h)[">]', waiting.pop()):
+            if name in texts:
+                continue
+            texts[name] = next((t for p, t in host.items() if p.endswith("/" + name)), "")
+            for folder in folders if not texts[name] else ():
+                path = folder / name
+                if path.is_file():
+                    texts[name] = path.read_text(encoding="utf-8", errors="replace")
+                    waiting.append(texts[name])
+                    break
+    return "\n".join(texts.values())
+
+
+def _neighbour_sources(root: Path, host: dict[str, str], folders: tuple[Path, ...]) -> list[Path]:
+    """Sources of other operators that implement a header which this one includes from them.
+
+    Includes start at the including file or at one of `folders`.
+
+    A repository links all its operators into one library; here each stands alone.
+    """
+    found: list[Path] = []
+    included = [
+        folder / name
+        for place, text in host.items()
+        for name in re.findall(r'#\s*include\s*"([\w./]+/op_host/[\w./]+\.h)"', text)
+        for folder in ((root / place).parent, *folders)
+    ]
+    for header in dict.fromkeys(path.resolve() for path in included):
+        own = header.is_relative_to(root)
+        if header.is_file() and not own and header.is_relative_to(root.parent.parent):
+            for path in sorted(header.parent.glob("*.c*")):
+                text = path.read_text(encoding="utf-8", errors="replace")
+                if f'"{header.name}"' in text and not _RUNTIME_INCLUDE.search(text):
+                    found.append(path)
+    return found
+
+
+def _kernel(root: Path, kernel: dict[str, str]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Source of the kernel entry, the functions (the entry first), the entry's parameters."""
+    entries: list[tuple[str, str, str]] = []
+    functions: list[str] = []
+    for path, raw in kernel.items():
+        text = without_comments(raw)
+        if _is_unit(path):
+            entries += [(path, name, p) for name, p in _ENTRY.findall(text)]
+        functions += _FUNCTION.findall(text)
+    if not entries:
+        raise InputError(
+            f"No kernel in {root / 'op_kernel'}: no .cpp there defines a __global__ __aicore__"
+            " function."
+        )
+    squeezed = root.name.replace("_", "")
+    # The folder's name, else the same letters, else a prefix of its file, else the first found.
+    path, name, parameters = min(
+        entries,
+        key=lambda e: (
+            e[1] != root.name,
+            e[1].replace("_", "") != squeezed,
+            Path(e[0]).stem != root.name,
+            e[0].count("/"),
+        ),
+    )
+    words = [re.sub(r"\W*$", "", p).split() for p in parameters.split(",") if p.strip()]
+    return (
+        path,
+        tuple(dict.fromkeys([name, *functions])),
+        tuple(w[-1].lstrip("*&") for w in words if w),
+    )

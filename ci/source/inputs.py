@@ -1,0 +1,132 @@
+"""Draws the input tensors of a workload case, deterministically from (seed, case, input)."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from ci.model.dtypes import BY_NAME, DType, find_dtype, to_bfloat16
+from ci.model.errors import InputError
+from ci.model.launch import Array, Tensors
+from ci.model.workload import TensorCase, WorkloadCase
+
+DISTRIBUTIONS = ("uniform", "normal", "permutation", "sorted", "special")
+_SPECIAL_SHARE = 0.125
+_SMALLEST = {
+    "float16": 2.0**-14,
+    "bfloat16": 2.0**-126,
+    "float32": 2.0**-126,
+    "float64": 2.0**-1022,
+}
+"""Smallest normal number of each dtype."""
+# A normal draw spans the range at three standard deviations a side, then is clipped to it.
+_NORMAL_SIGMAS = 3.0
+
+
+def draw_inputs(case: WorkloadCase, seed: int) -> Tensors:
+    """The inputs of `case`; the same (seed, case name, input index) gives the same values.
+
+    bfloat16 comes as uint16 bits, an absent optional input as None, a tensor list as a list.
+    """
+    tensors: Tensors = []
+    for index, spec in enumerate(case.inputs):
+        if isinstance(spec, tuple):
+            tensors.append(
+                [_draw(one, _stream(seed, case.name, index, k)) for k, one in enumerate(spec)]
+            )
+        elif spec.present:
+            tensors.append(_draw(spec, _stream(seed, case.name, index, 0)))
+        else:
+            tensors.append(None)
+    return tensors
+
+
+def _stream(seed: int, case: str, index: int, item: int) -> np.random.Generator:
+    words = [seed & 0xFFFFFFFFFFFFFFFF, zlib.crc32(case.encode()), index, item]
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(words)))
+
+
+def _draw(spec: TensorCase, stream: np.random.Generator) -> Array:
+    dtype = BY_NAME.get(spec.dtype) or find_dtype(spec.dtype)
+    if dtype is None:
+        raise InputError(f"Unknown dtype '{spec.dtype}' of an input; known: {', '.join(BY_NAME)}.")
+    count = int(np.prod(spec.shape, dtype=np.int64))
+    if spec.values is not None:
+        given = np.asarray(spec.values, dtype=np.complex128 if dtype.is_complex else np.float64)
+        if given.size not in (1, count):
+            raise InputError(
+                f"An input of shape {list(spec.shape)} needs {count} values (or one for all),"
+                f" but {given.size} are given."
+            )
+        return store(np.broadcast_to(given.reshape(-1), (count,)).reshape(spec.shape), dtype)
+    if dtype.bytes < 1:
+        packed = -(-count * int(dtype.bytes * 8) // 8)
+        return stream.integers(0, 256, packed, dtype=np.uint8)
+    return _drawn(spec, dtype, count, stream)
+
+
+def _drawn(spec: TensorCase, dtype: DType, count: int, stream: np.random.Generator) -> Array:
+    low, high = spec.range
+    if spec.distribution == "permutation":
+        return store(stream.permutation(count).reshape(spec.shape), dtype)
+    if dtype.is_complex:
+        parts = stream.uniform(low, high, (2, count))
+        return store((parts[0] + 1j * parts[1]).reshape(spec.shape), dtype)
+    values: Array
+    if spec.distribution == "normal":
+        middle, sigma = (low + high) / 2, (high - low) / 2 / _NORMAL_SIGMAS
+        values = np.clip(stream.normal(middle, sigma, count), low, high)
+    elif dtype.name == "bool":
+        values = stream.integers(0, 2, count)
+    elif dtype.is_float:
+        values = stream.uniform(low, high, count)
+    else:
+        limits = np.iinfo(dtype.numpy)
+        first, last = max(int(np.ceil(low)), limits.min), min(int(np.floor(high)), limits.max)
+        if first > last:
+            raise InputError(f"The range [{low:g}, {high:g}] holds no value of dtype {dtype.name}.")
+        return _shaped(stream.integers(first, last, count, dtype=dtype.numpy, endpoint=True), spec)
+    made = store(_shaped(values, spec), dtype)
+    return _sprinkle(made, dtype, stream) if spec.distribution == "special" else made
+
+
+def _sprinkle(drawn: Array, dtype: DType, stream: np.random.Generator) -> Array:
+    """Puts NaN, infinities, zeros of both signs and denormals where about every eighth was."""
+    if not dtype.is_float:
+        return drawn
+    tiny = _SMALLEST[dtype.name] / 2
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, tiny, -tiny])
+    places = stream.random(drawn.shape) < _SPECIAL_SHARE
+    chosen = store(special[stream.integers(0, special.size, drawn.shape)], dtype)
+    return np.where(places, chosen, drawn).astype(drawn.dtype)
+
+
+def _shaped(values: Array, spec: TensorCase) -> Array:
+    shaped = values.reshape(spec.shape)
+    if spec.distribution == "sorted" and spec.shape:
+        return np.sort(shaped, axis=-1)
+    return shaped
+
+
+def store(values: Array, dtype: DType) -> Array:
+    """`values` as the bytes of `dtype`: rounded to nearest, integers saturated, NaN to 0."""
+    if dtype.name == "bfloat16":
+        return to_bfloat16(values)
+    if dtype.is_complex or dtype.is_float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.ascontiguousarray(values.astype(dtype.numpy))
+    if dtype.name == "bool":
+        return np.ascontiguousarray(values != 0)
+    if values.dtype.kind in "fc":
+        limits = np.iinfo(dtype.numpy)
+        whole = np.nan_to_num(np.rint(values.real), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        result = np.empty(values.shape, dtype.numpy)
+        # float64 cannot hold the ends of the 64-bit ranges, so saturate by comparison.
+        result[...] = np.where(
+            (whole > float(limits.min)) & (whole < float(limits.max)), whole, 0.0
+        ).astype(dtype.numpy)
+        result[whole >= float(limits.max)] = limits.max
+        result[whole <= float(limits.min)] = limits.min
+        return result
+    return np.ascontiguousarray(values.astype(dtype.numpy))

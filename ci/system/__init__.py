@@ -1,0 +1,1 @@
+"""What the machine gives: sandbox, scratch, compiler, cache, files of databases, YAML."""

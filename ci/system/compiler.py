@@ -1,0 +1,128 @@
+"""Runs the C++ compiler on code that nobody trusts, and reads its complaints."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from ci.model.errors import EnvironmentProblem, TrialFailure
+from ci.model.trial import Evidence, Outcome
+from ci.system.ledger import booked
+from ci.system.sandbox import Completed, Limits, run
+
+COMPILER = "g++"
+
+COMPILE_LIMITS = Limits(seconds=120, memory_bytes=4 << 30, processes=64, file_bytes=512 << 20)
+"""The slowest of 253 real kernels takes 17 s; template bombs are stopped here."""
+
+DETAIL_LINES = 12
+"""Lines of the compiler's text that the evidence keeps, from the first error on."""
+
+
+@cache
+def compiler_version() -> str:
+    """Full version of the compiler and the machine it builds for.
+
+    Raises EnvironmentProblem when there is none.
+    """
+    path = shutil.which(COMPILER)
+    if path is None:
+        raise EnvironmentProblem(
+            "The simulator needs the C++ compiler g++, which is not installed; "
+            "on Debian or Ubuntu: apt-get install g++"
+        )
+    try:
+        said = subprocess.run(
+            [path, "-dumpfullversion", "-dumpmachine"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError) as problem:
+        raise EnvironmentProblem(f"The compiler {path} does not start: {problem}") from problem
+    return f"{path} {' '.join(said.stdout.split())}"
+
+
+def compile_trusted(arguments: Sequence[str], cwd: Path) -> None:
+    """Compile our own sources. Raises EnvironmentProblem with the compiler's words."""
+    compiler_version()
+    done = subprocess.run(
+        [COMPILER, *arguments], cwd=cwd, capture_output=True, text=True, errors="replace"
+    )
+    if done.returncode:
+        lines = done.stderr.splitlines()
+        first = next((i for i, line in enumerate(lines) if "error" in line), 0)
+        shown = "\n".join(lines[first : first + DETAIL_LINES])
+        raise EnvironmentProblem(f"The simulator cannot be built on this machine:\n{shown}")
+
+
+def compile_candidate(
+    arguments: Sequence[str], cwd: Path, readable: Sequence[Path], side: str
+) -> None:
+    """Compile a candidate's sources below `cwd`, which is all that the compiler can write.
+
+    Raises TrialFailure(COMPILE_ERROR); `side` says in words what was compiled.
+    """
+    compiler_version()
+    with booked("compile"):
+        done = run(
+            [COMPILER, "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", *arguments],
+            cwd=cwd,
+            readable=readable,
+            writable=[cwd],
+            limits=COMPILE_LIMITS,
+        )
+    if not done.ok:
+        raise TrialFailure(Outcome.COMPILE_ERROR, compile_evidence(done, side))
+
+
+_PLACE = re.compile(
+    r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)?\s*(?:fatal )?error:\s*(?P<text>.*)$"
+)
+_FROM = re.compile(r"(?:^|\s)(?:\./)?(?P<file>op_(?:host|kernel)/[^\s:,]+):(?P<line>\d+)")
+_LINKER = re.compile(r"undefined reference to [`'](?P<name>.+?)'|multiple definition of .*")
+
+
+def compile_evidence(done: Completed, side: str) -> Evidence:
+    """The first error, placed in the operator's own sources where the compiler tells them.
+
+    An error inside a header is placed at the operator's line that led there, which stands in
+    the 'required from' or 'In file included from' lines around it.
+    """
+    text = done.stderr.decode(errors="replace")
+    lines = text.splitlines()
+    if done.timed_out:
+        return Evidence(message=f"Compiling the {side} {done.ending()}.")
+    for number, line in enumerate(lines):
+        found = _PLACE.match(line)
+        if not found:
+            continue
+        details = "\n".join(lines[number : number + DETAIL_LINES])
+        file, place = found["file"].removeprefix("./"), int(found["line"])
+        if not file.startswith(("op_host/", "op_kernel/")):
+            led = _led_from(lines, number)
+            file, place = led if led else ("", 0)
+        return Evidence(
+            message=f"The {side} does not compile: {found['text']}",
+            file=file,
+            line=place,
+            details=details,
+        )
+    for line in lines:
+        missing = _LINKER.search(line)
+        if missing:
+            return Evidence(message=f"The {side} does not link: {missing.group()}", details=line)
+    if b"out of memory" in done.stderr or b"Cannot allocate" in done.stderr or done.signal:
+        return Evidence(message=f"Compiling the {side} exhausted its limits.", details=text[-800:])
+    return Evidence(message=f"The {side} does not compile.", details=text[:2000])
+
+
+def _led_from(lines: Sequence[str], number: int) -> tuple[str, int] | None:
+    """The operator's line nearest to the error at `lines[number]` among its context lines."""
+    around = [*reversed(lines[max(0, number - 30) : number]), *lines[number + 1 : number + 30]]
+    for line in around:
+        found = _FROM.search(line)
+        if found:
+            return found["file"], int(found["line"])
+    return None

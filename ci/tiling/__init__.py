@@ -1,0 +1,1 @@
+"""The host tiling as a template with knobs, and the search over their values."""

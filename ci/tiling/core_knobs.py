@@ -1,0 +1,169 @@
+"""Knobs of the block dim: limits on the core count where the host tiling asks for it."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from ci.source.cpp_source import Source, ancestors, walk
+from ci.tiling.template import Knob, make_knob
+
+CORE_CAPS = (1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48)
+"""Block dims worth trying: divisors and multiples of the 40 and 48 vector cores of 910B."""
+
+NO_CAP = 0
+CORE_WORK = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
+"""Least elements of the first input a core: 128 is one 256-byte repeat of fp16."""
+
+_CORE_CALL = re.compile(r"GetCoreNum(?:Aiv|Vector)?\(\)$")
+_LIMITED = re.compile(r"^\(?([\w.\->]+GetCoreNum(?:Aiv|Vector)?\(\))<(.+)\?\1:\2\)?$")
+_ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
+WHY_WORK = "Starting a core costs time, so each should have enough to do."
+WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
+
+
+def find_core_knobs(source: Source, path: str) -> list[Knob]:
+    """The limits on the core count, as statements of their own or within an expression."""
+    return [*_core_knobs(source, path), *_expression_core_knobs(source, path)]
+
+
+def _core_knobs(source: Source, path: str) -> list[Knob]:
+    """A least amount of work a core where the core count is asked for; else a cap on the count."""
+    knobs = []
+    for left, node in _values_from(source, _CORE_CALL):
+        name = left.split(".")[-1].split("->")[-1]
+        after = source.shadow[node.end_byte :]
+        indent = "\n" + source.indent(node.start_byte)
+        place = node.end_byte
+        context = _context_name(source, node)
+        escaped = re.escape(left)
+        if context:
+            total = f"{context}->{_ELEMENTS}"
+            work = re.match(
+                rf"\s*if \({escaped} > \(?{re.escape(total)} / (\d+) \+ 1\)?\) \{{"
+                rf"\s*{escaped} = [^;]*;\s*\}}",
+                after,
+            )
+            form = (
+                f"{indent}if ({left} > {total} / {{value}} + 1) {{"
+                f"{indent}    {left} = {total} / {{value}} + 1;{indent}}}"
+            )
+            start, end, current = place, place, NO_CAP
+            if work:
+                end, current = place + work.end(), int(work.group(1))
+                after = after[work.end() :]
+            knobs.append(
+                make_knob(
+                    f"{name}.work",
+                    "core_work",
+                    path,
+                    (start, end),
+                    form,
+                    CORE_WORK,
+                    current,
+                    "block_dim",
+                    WHY_WORK,
+                    neutral=NO_CAP,
+                )
+            )
+            place = end
+        cap = re.match(rf"\s*if \({escaped} > (\d+)\) \{{\s*{escaped} = \d+;\s*\}}", after)
+        if context and not cap:
+            continue  # the limit by work adapts to other shapes; a fixed one fits the workload's
+        form = f"{indent}if ({left} > {{value}}) {{{indent}    {left} = {{value}};{indent}}}"
+        knobs.append(
+            make_knob(
+                f"{name}.cap",
+                "core_cap",
+                path,
+                (place, place + (cap.end() if cap else 0)),
+                form,
+                (NO_CAP, *CORE_CAPS),
+                int(cap.group(1)) if cap else NO_CAP,
+                "block_dim",
+                WHY_CAP,
+                neutral=NO_CAP,
+            )
+        )
+    return knobs
+
+
+def _expression_core_knobs(source: Source, path: str) -> list[Knob]:
+    """The same where the count goes into a const or into a call: one limit, in the expression."""
+    knobs = []
+    for node in walk(source.root):
+        named = _core_expression(source, node)
+        if named is None:
+            continue
+        name, value = named
+        limited = _LIMITED.match(source.code(value))
+        if not limited and not _CORE_CALL.search(source.code(value)):
+            continue
+        call = source.of(value).split("<")[0].strip(" (") if limited else source.of(value)
+        context = _context_name(source, node)
+        total = f"{context}->{_ELEMENTS}"
+        limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if context else "{value}"
+        form = f"{call} < {limit} ? {call} : {limit}"
+        knob = make_knob(
+            f"{name}.{'work' if context else 'cap'}",
+            "core_work" if context else "core_cap",
+            path,
+            (value.start_byte, value.end_byte),
+            form if value.parent is not None and value.parent == node else f"({form})",
+            CORE_WORK if context else (NO_CAP, *CORE_CAPS),
+            int(re.findall(r"\d+", limited.group(2))[-2 if context else -1]) if limited else NO_CAP,
+            "block_dim",
+            WHY_WORK if context else WHY_CAP,
+            neutral=NO_CAP,
+        )
+        knobs.append(knob.model_copy(update={"neutral_text": call}))
+    return knobs
+
+
+def _core_expression(source: Source, node: Node) -> tuple[str, Node] | None:
+    """(name, expression) of a core count in the initialiser of a const or in an argument."""
+    if node.type == "init_declarator" and node.parent is not None:
+        left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        if left is None or right is None or not re.search(r"\bconst\b", source.code(node.parent)):
+            return None
+        return source.code(left), right
+    up = node.parent
+    if up is None or up.type != "argument_list":
+        return None
+    return ("cores", node) if node.type in ("call_expression", "parenthesized_expression") else None
+
+
+def _values_from(source: Source, call: re.Pattern[str]) -> list[tuple[str, Node]]:
+    """(left side, statement) of the statements that store what a matching call returns."""
+    found = []
+    for node in walk(source.root):
+        if node.type == "init_declarator":
+            left, right = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+            holder = node.parent
+        elif node.type == "assignment_expression":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            holder = node.parent
+        else:
+            continue
+        if left is None or right is None or holder is None:
+            continue
+        if holder.type not in ("declaration", "expression_statement"):
+            continue
+        if re.search(r"\bconst\b", source.code(holder)):
+            continue
+        if call.search(source.code(right)) and left.type in ("identifier", "field_expression"):
+            found.append((source.code(left), holder))
+    return found
+
+
+def _context_name(source: Source, node: Node) -> str:
+    """The TilingContext parameter of the function around a node; '' when there is none."""
+    for up in ancestors(node):
+        if up.type == "function_definition":
+            declarator = up.child_by_field_name("declarator")
+            found = declarator and re.search(
+                r"TilingContext\s*\*\s*(?:const\s+)?(\w+)", source.code(declarator)
+            )
+            return found.group(1) if found else ""
+    return ""

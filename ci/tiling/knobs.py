@@ -1,0 +1,256 @@
+"""The numbers of a host tiling that a parametric step may set, with their ranges.
+
+Found in the text, not configured: where the core count and the UB size are asked for, the
+constants that the tiling uses, and the literals that UB is divided by. What a knob writes is
+found again as the same knob in the changed text, so steps build on each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tree_sitter import Node
+
+from ci.source.cpp_source import Source, ancestors, walk
+from ci.tiling.core_knobs import CORE_CAPS, find_core_knobs
+from ci.tiling.template import Decides, Knob, make_knob
+
+UB_SHARES = 16
+"""UB is shared out in sixteenths: of 192 KiB that is 12 KiB, a small tile for most kernels."""
+UB_SHARE_VALUES = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)
+
+_UB_CALL = re.compile(r"GetCoreMemSize\(.*CoreMemType::UB,([\w.\->]+)\)$")
+_NUMBER = re.compile(r"^(\d+)([uUlL]*)$")
+_PRODUCT = re.compile(r"^\(?\d+[uUlL]*(?:\*\d+[uUlL]*)+\)?$")
+_WANTED = re.compile(
+    r"tile|buf(?:fer)?_?num|chunk|slice|split|factor|rows?|unroll|ub_?|loop|batch"
+    r"|(?:max|min|base|proc|part|data|once|per)_?\w*(?:len|length|num|size|count|elem)"
+    r"|core_?num|block_?dim|num_?blocks|used_?core|len(?:gth)?$|threshold",
+    re.I,
+)
+_UNWANTED = re.compile(
+    r"index|idx|dims?_|_dims?$|dim_?num|key|attr|d_?type|type_?size|bytes?_?len|sizeof|work_?space|align"
+    r"|version|shape|input|output|fp16|fp32|bf16|float|half|block_?size|block_?bytes?|_per_block|mode"
+    r"|offset|limit|error|invalid|param|^block_|int8|_ms$|version",
+    re.I,
+)
+_BUFFER = re.compile(r"buf(?:fer)?_?num|double_?buf|queue_?depth", re.I)
+_CORES = re.compile(r"core_?num|block_?dim|num_?blocks|used_?core", re.I)
+_UB_NAME = re.compile(r"ub", re.I)
+
+
+def find_knobs(source: Source, path: str, lines: Sequence[tuple[int, int]]) -> list[Knob]:
+    """The knobs of one host source whose places lie within the given line runs."""
+    found = [
+        *find_core_knobs(source, path),
+        *_ub_share_knobs(source, path),
+        *_constant_knobs(source, path),
+        *_divisor_knobs(source, path),
+        *_block_dim_literals(source, path),
+    ]
+
+    def inside(knob: Knob) -> bool:
+        line = source.line(max(0, knob.start - 1))
+        return any(first <= line <= last for first, last in lines)
+
+    return [k for k in found if inside(k)]
+
+
+def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
+    """How much of UB the tile is computed from: smaller tiles overlap copies and computing."""
+    knobs = []
+    for node in walk(source.root):
+        if node.type != "expression_statement":
+            continue
+        found = _UB_CALL.search(source.code(node).rstrip(";"))
+        if not found:
+            continue
+        variable = found.group(1)
+        indent = "\n" + source.indent(node.start_byte)
+        after = source.shadow[node.end_byte :]
+        held = re.match(
+            rf"\s*{re.escape(variable)} = {re.escape(variable)} / {UB_SHARES} \* (\d+);", after
+        )
+        name = variable.split(".")[-1].split("->")[-1]
+        knobs.append(
+            make_knob(
+                f"{name}.share",
+                "ub_share",
+                path,
+                (node.end_byte, node.end_byte + (held.end() if held else 0)),
+                f"{indent}{variable} = {variable} / {UB_SHARES} * {{value}};",
+                UB_SHARE_VALUES,
+                int(held.group(1)) if held else UB_SHARES,
+                "partition",
+                "Several smaller tiles a core let copies run while the vector unit computes.",
+                neutral=UB_SHARES,
+            )
+        )
+    return knobs
+
+
+def _constant_knobs(source: Source, path: str) -> list[Knob]:
+    knobs = []
+    for node in walk(source.root):
+        named = _constant(source, node)
+        if named is None:
+            continue
+        name, value_node, value, suffix = named
+        if not _WANTED.search(name) or _UNWANTED.search(name) or value == 0:
+            continue
+        if _BUFFER.search(name):
+            values: tuple[int, ...] = (1, 2, 3, 4)
+            decides: Decides = "buffer_number"
+        elif _CORES.search(name):
+            values, decides = CORE_CAPS, "block_dim"
+        else:
+            values, decides = _around(value), "partition"
+        knobs.append(
+            make_knob(
+                name,
+                "constant",
+                path,
+                (value_node.start_byte, value_node.end_byte),
+                "{value}" + suffix,
+                values,
+                value,
+                decides,
+                f"{name} decides how the work is cut.",
+            )
+        )
+    return knobs
+
+
+def _divisor_knobs(source: Source, path: str) -> list[Knob]:
+    """Literals that a UB size is divided by, directly or through a variable."""
+    divisors: set[str] = set()
+    direct: list[Node] = []
+    for node in walk(source.root):
+        if node.type != "binary_expression":
+            continue
+        operation = node.child_by_field_name("operator")
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if operation is None or operation.type != "/" or left is None or right is None:
+            continue
+        if not _UB_NAME.search(source.code(left)):
+            continue
+        if right.type == "identifier":
+            divisors.add(source.code(right))
+        elif right.type == "number_literal":
+            direct.append(right)
+    knobs = [
+        _divisor(source, path, node, "ubDivisor")
+        for node in direct
+        if not re.match(rf"{UB_SHARES} \*", source.shadow[node.start_byte :])
+    ]
+    for node in walk(source.root):
+        name = _assigned_name(source, node)
+        if name in divisors and not _unwanted_divisor(name):
+            value = node.child_by_field_name("value") or node.child_by_field_name("right")
+            literals = [n for n in walk(value) if n.type == "number_literal"] if value else []
+            literals = [n for n in literals if not _in_condition(n)]
+            if len(literals) <= 4:
+                knobs += [_divisor(source, path, n, name) for n in literals]
+    return [k for k in knobs if k is not None]
+
+
+def _divisor(source: Source, path: str, node: Node, name: str) -> Knob | None:
+    found = _NUMBER.match(source.code(node))
+    if not found or int(found.group(1)) < 2 or int(found.group(1)) > 64:
+        return None
+    value = int(found.group(1))
+    values = tuple(
+        sorted(
+            {v for v in (value - 2, value - 1, value, value + 1, 2 * value, 4 * value) if v >= 2}
+        )
+    )
+    return make_knob(
+        name,
+        "divisor",
+        path,
+        (node.start_byte, node.end_byte),
+        "{value}" + found.group(2),
+        values,
+        value,
+        "partition",
+        "UB is divided by this: fewer parts make larger tiles.",
+    )
+
+
+def _block_dim_literals(source: Source, path: str) -> list[Knob]:
+    knobs = []
+    for node in walk(source.root):
+        if node.type != "call_expression":
+            continue
+        found = re.search(r"SetBlockDim\((\d+)\)$", source.code(node))
+        arguments = node.child_by_field_name("arguments")
+        if found and arguments is not None and arguments.named_children:
+            literal = arguments.named_children[0]
+            knobs.append(
+                make_knob(
+                    "SetBlockDim",
+                    "literal",
+                    path,
+                    (literal.start_byte, literal.end_byte),
+                    "{value}",
+                    CORE_CAPS,
+                    int(found.group(1)),
+                    "block_dim",
+                    "The number of cores that share the work.",
+                )
+            )
+    return knobs
+
+
+def _constant(source: Source, node: Node) -> tuple[str, Node, int, str] | None:
+    """(name, value node, value, suffix) of a numeric constant or `#define`."""
+    if node.type == "preproc_def":
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    elif node.type == "init_declarator" and node.parent is not None:
+        if not re.search(r"\bconst(expr)?\b", source.code(node.parent)):
+            return None
+        name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+    else:
+        return None
+    if name is None or value is None:
+        return None
+    code = source.code(value)
+    found = _NUMBER.match(code)
+    if found:
+        return source.code(name), value, int(found.group(1)), found.group(2)
+    if _PRODUCT.match(code):
+        total = 1
+        for factor in re.findall(r"\d+", code):
+            total *= int(factor)
+        return source.code(name), value, total, ""
+    return None
+
+
+def _around(value: int) -> tuple[int, ...]:
+    """Powers of two times a value, an eighth to eight times."""
+    scaled = {value * 2**p for p in range(4)} | {value // 2**p for p in range(1, 4)}
+    return tuple(sorted(v for v in scaled if v >= 1))
+
+
+def _assigned_name(source: Source, node: Node) -> str:
+    if node.type == "init_declarator":
+        left = node.child_by_field_name("declarator")
+    elif node.type == "assignment_expression":
+        left = node.child_by_field_name("left")
+    else:
+        return ""
+    return source.code(left) if left is not None else ""
+
+
+def _unwanted_divisor(name: str) -> bool:
+    return bool(re.search(r"type|byte|block|align|sizeof|int8|half|float", name, re.I))
+
+
+def _in_condition(node: Node) -> bool:
+    """Whether a literal only takes part in a comparison."""
+    return any(
+        up.type == "binary_expression"
+        and any(c.type in ("==", "!=", "<", ">", "<=", ">=") for c in up.children)
+        for up in ancestors(node)
+    )

@@ -1,0 +1,274 @@
+"""Parametric mutation of a tiling: single knob moves by diagnosis, then optuna's TPE.
+
+Both are pure functions of template, history and seed. optuna is used by ask and tell, with the
+whole history told anew each time, so a resumed run asks what the interrupted one would have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+import optuna
+from optuna.distributions import BaseDistribution, IntDistribution
+
+from ci.model.operator import Operator
+from ci.model.trial import Trial
+from ci.tiling.synthesize import synthesize
+from ci.tiling.template import Knob, KnobValue, TilingTemplate
+
+FAILED_FACTOR = 4.0
+"""A failed candidate is told to TPE as four times the baseline: worse than any that runs."""
+
+STARTUP_TRIALS = 4
+"""Random asks before TPE models: the single moves have told it something already."""
+
+ASKS = 48
+"""Asks in a row that may repeat known candidates before the space counts as exhausted."""
+
+REACH = 3
+"""Steps of a knob's scale that TPE may go from the best: farther is seldom better at once."""
+
+HARM = 1.03
+"""A move that costs 3 % is not tried again, nor one further on, when other things changed."""
+
+MOST_MOVES = 5
+"""Values of one knob that are tried one by one; TPE reaches the others."""
+
+# Which kinds of knob a bottleneck speaks for, most promising first.
+_BY_CLASS: dict[str, tuple[str, ...]] = {
+    "launch_overhead": ("core_work", "core_cap", "literal", "block_constant"),
+    "low_parallelism": ("literal", "block_constant", "constant", "core_cap"),
+    "tail_imbalance": ("core_work", "core_cap", "ub_share", "constant"),
+    "no_overlap": ("ub_share", "constant", "divisor"),
+    "gm_bandwidth": ("ub_share", "core_work", "core_cap", "constant", "literal", "block_constant"),
+    "small_copies": ("divisor", "constant", "core_work", "core_cap"),
+    "ub_underused": ("divisor", "constant"),
+    "short_vectors": ("divisor", "constant", "core_work"),
+    "vector_bound": ("core_work", "literal", "block_constant", "divisor"),
+    "scalar_bound": ("divisor", "constant", "literal", "block_constant"),
+    "bank_conflict": ("divisor", "ub_share", "constant"),
+}
+_ALL_KINDS = (
+    "core_work", "ub_share", "literal", "block_constant", "constant", "divisor", "core_cap",
+)  # fmt: skip
+# core_cap comes last: it fits the workload's shapes only, core_work adapts to others.
+
+
+def knob_moves(
+    template: TilingTemplate, classes: Sequence[str], best: Trial, history: Sequence[Trial]
+) -> Iterator[tuple[dict[str, KnobValue], str]]:
+    """(all knob values, why) with one knob moved: the first choice of each, then the second …
+
+    Moves that an earlier one proves idle are left out: it changed no figure, and went further.
+    """
+    hopeless = _hopeless(template, best, history)
+    kinds = list(dict.fromkeys([*(k for c in classes for k in _BY_CLASS.get(c, ())), *_ALL_KINDS]))
+    knobs = sorted(
+        enumerate(template.knobs), key=lambda pair: (kinds.index(_kind(pair[1])), pair[0])
+    )
+    rows = [
+        [
+            (k, v)
+            for v in _preferred(k)[:MOST_MOVES]
+            if not _ruled_out(k, v, *hopeless.get(k.name, ([], [])))
+        ]
+        for _, k in knobs
+    ]
+    for column in zip_longest(*rows):
+        for move in column:
+            if move is not None:
+                knob, value = move
+                why = f"{knob.name} from {_said(knob, knob.current)} to {_said(knob, value)}: "
+                yield template.values() | {knob.name: value}, why + knob.why
+
+
+def _hopeless(
+    template: TilingTemplate, best: Trial, history: Sequence[Trial]
+) -> dict[str, tuple[list[KnobValue], list[KnobValue]]]:
+    """By knob, the values to which a single move changed no figure, and those where it failed.
+
+    A failure counts from whatever parent it was tried; an idle or clearly harmful move only from
+    the present value.
+    """
+    now = template.values()
+    by_hash = {t.candidate.hash: t for t in history if not t.cached}
+    found: dict[str, tuple[list[KnobValue], list[KnobValue]]] = {}
+    for trial in history:
+        parent = by_hash.get(trial.candidate.parent)
+        knobs = trial.candidate.knobs
+        if parent is None or not knobs:
+            continue
+        before = parent.candidate.knobs or (now if parent is best else {})
+        moved = [k for k, v in knobs.items() if k in now and v != before.get(k, now[k])]
+        if len(moved) != 1 or isinstance(value := knobs[moved[0]], str):
+            continue
+        idle, failed = found.setdefault(moved[0], ([], []))
+        same_start = before.get(moved[0], now[moved[0]]) == now[moved[0]]
+        if trial.measurement is None or (same_start and _ratio(trial, parent) > HARM):
+            failed.append(value)
+        elif same_start and same_figures(trial, parent):
+            idle.append(value)
+    return found
+
+
+def _ratio(trial: Trial, parent: Trial) -> float:
+    """The trial's time over its parent's."""
+    if trial.measurement is None or parent.measurement is None:
+        return 1.0
+    return trial.measurement.score_us / parent.measurement.score_us
+
+
+def _ruled_out(
+    knob: Knob, value: KnobValue, idle: Sequence[KnobValue], failed: Sequence[KnobValue]
+) -> bool:
+    """Whether a value is hopeless because another one was.
+
+    A limit that did not bite leaves looser limits idle too; any other knob that was moved without
+    effect is taken to have none further on in the same direction, and to fail beyond a failure.
+    """
+    now = float(knob.current)
+    if any((value >= f > now) or (value <= f < now) for f in failed):
+        return True
+    still = idle
+    if knob.kind == "core_work" and knob.current == knob.neutral:
+        return any(0 < value <= s for s in still)
+    if knob.kind == "core_cap" and knob.current == knob.neutral:
+        return any(value >= s for s in still)
+    return any((value > knob.current) == (s > knob.current) for s in still)
+
+
+def same_figures(one: Trial, two: Trial) -> bool:
+    """Whether two trials took exactly the same time in every case."""
+    if one.measurement is None or two.measurement is None:
+        return False
+    return [c.samples_us for c in one.measurement.cases] == [
+        c.samples_us for c in two.measurement.cases
+    ]
+
+
+def sample(
+    template: TilingTemplate,
+    best: Trial,
+    history: Sequence[Trial],
+    seed: int,
+    operator: Operator,
+) -> Iterator[dict[str, KnobValue]]:
+    """Knob values that TPE asks for, given the measured trials of this kernel and skeleton."""
+    if not template.knobs:
+        return
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    told = _told(template, best, history, operator)
+    hopeless = _hopeless(template, best, history)
+    scales = {k.name: _near(k) for k in template.knobs}
+    space: dict[str, BaseDistribution] = {
+        name: IntDistribution(0, len(scale) - 1) for name, scale in scales.items()
+    }
+    sampler = optuna.samplers.TPESampler(
+        seed=_seed(seed, len(history)), n_startup_trials=STARTUP_TRIALS, multivariate=True
+    )
+    study = optuna.create_study(sampler=sampler)
+    for values, cost in told:
+        if any(values[name] not in scale for name, scale in scales.items()):
+            continue
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={n: scales[n].index(values[n]) for n in scales},
+                distributions=space,
+                value=cost,
+            )
+        )
+    for _ in range(ASKS):
+        asked = study.ask(space)
+        study.tell(asked, state=optuna.trial.TrialState.FAIL)
+        values = {name: scale[asked.params[name]] for name, scale in scales.items()}
+        if not any(
+            _ruled_out(k, values[k.name], [], hopeless.get(k.name, ([], []))[1])
+            for k in template.knobs
+        ):
+            yield values
+
+
+def skeleton(template: TilingTemplate) -> str:
+    """Hash of the tiling text without what knobs write: equal for parametric siblings."""
+    digest = hashlib.sha256()
+    for path, text in sorted(template.plain().items()):
+        for knob in sorted((k for k in template.knobs if k.file == path), key=lambda k: -k.start):
+            text = text[: knob.start] + f"<{knob.name}>" + text[knob.end :]
+        digest.update(path.encode() + b"\0" + text.encode() + b"\0")
+    return digest.hexdigest()
+
+
+def _told(
+    template: TilingTemplate, best: Trial, history: Sequence[Trial], operator: Operator
+) -> list[tuple[dict[str, KnobValue], float]]:
+    """(knob values, cost) of the earlier trials with the same kernel and the same skeleton."""
+    mine = skeleton(template)
+    kernel = _kernel(best, operator)
+    base = history[0].measurement
+    if base is None:
+        return []
+    told = []
+    for trial in history:
+        if trial.cached or _kernel(trial, operator) != kernel:
+            continue
+        theirs = synthesize(operator, trial.candidate.files)
+        if skeleton(theirs) != mine:
+            continue
+        cost = trial.measurement.score_us / base.score_us if trial.measurement else FAILED_FACTOR
+        values = theirs.values()
+        if all(values.get(k.name) in k.values for k in template.knobs):
+            told.append((values, cost))
+    return told
+
+
+def _kernel(trial: Trial, operator: Operator) -> dict[str, str]:
+    return {p: t for p, t in trial.candidate.files.items() if p in operator.kernel_sources}
+
+
+def _near(knob: Knob) -> list[KnobValue]:
+    """The values within REACH steps of the present one, from the loosest limit to the tightest."""
+    scale = list(knob.values)
+    if knob.kind in ("core_cap", "ub_share"):
+        scale.sort(key=lambda v: (v != knob.neutral, -v))
+    place = scale.index(knob.current)
+    return scale[max(0, place - REACH) : place + REACH + 1]
+
+
+def _seed(seed: int, trials: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}:{trials}".encode()).digest()[:4], "big")
+
+
+def _kind(knob: Knob) -> str:
+    return (
+        "block_constant" if knob.kind == "constant" and knob.decides == "block_dim" else knob.kind
+    )
+
+
+def _preferred(knob: Knob) -> list[KnobValue]:
+    """The knob's other values, the most promising first."""
+    if _kind(knob) in ("literal", "block_constant"):
+        order: tuple[KnobValue, ...] = (40, 20, 32, 48, 16, 24, 10, 8)
+    elif knob.kind == "core_cap":
+        order = (20, 32, 10, 24, 16, 8, 4, 40, 0)
+    elif knob.kind == "core_work":
+        order = (8192, 4096, 16384, 2048, 32768, 1024, 0)
+    elif knob.kind == "ub_share":
+        order = (8, 4, 12, 2, 6, 16)
+    elif knob.decides == "buffer_number":
+        order = (2, 1, 3, 4)
+    elif knob.kind == "divisor":
+        v = knob.current
+        order = (v - 1, 2 * v, v + 1, v - 2, 4 * v)
+    else:
+        v = knob.current
+        order = (2 * v, v // 2, 4 * v, v // 4, 8 * v)
+    ranked = [v for v in order if v in knob.values and v != knob.current]
+    return list(dict.fromkeys(ranked))
+
+
+def _said(knob: Knob, value: KnobValue) -> str:
+    if value == knob.neutral:
+        return "no limit" if knob.kind != "ub_share" else "all"
+    return f"{value}/16" if knob.kind == "ub_share" else str(value)

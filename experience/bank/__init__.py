@@ -1,0 +1,1 @@
+"""The experience bank: tuples, store, index, retrieval, exchange, distillation."""

@@ -1,0 +1,148 @@
+"""Banks as JSON lines or Parquet: to ship a bank, to share it, to look at it.
+
+Parquet has the columns that one filters by and the whole tuple as JSON beside them; both formats
+read back to equal tuples. A stripped export keeps what a motif teaches and none of the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import duckdb
+from pydantic import ValidationError
+
+from ci.model.errors import InputError
+from experience.bank.bank import Bank
+from experience.bank.tuple import ExperienceTuple
+from rules.load import load_motifs, load_taxonomy
+
+SHIPPED = Path(__file__).with_name("shipped_tuples.jsonl")
+"""What `make bank` earned on the operators that this project ships."""
+
+PARQUET = ".parquet"
+_OWN = {"uses", "wins"}  # they belong to the bank in which they were earned
+_COLUMNS = (
+    "id VARCHAR, title VARCHAR, bottleneck VARCHAR, rule_id VARCHAR, op_family VARCHAR, "
+    "dtype VARCHAR, soc VARCHAR, direction VARCHAR, status VARCHAR, speedup DOUBLE, tuple VARCHAR"
+)
+
+
+def strip(full: ExperienceTuple) -> ExperienceTuple:
+    """The tuple without diff, operator and commit: the motif, the bottleneck and the effect.
+
+    Words that a model or a run wrote may name the kernel: they give way to those of the motif, or
+    of the taxonomy where no motif made the tuple.
+    """
+    motif = next((m for m in load_motifs() if m.id == full.rule_id), None)
+    taxonomy = load_taxonomy()
+    words = [taxonomy[c].words for c in full.classes[:3] if c in taxonomy]
+    rule = motif is not None
+    prefix = "No gain: " if full.direction == "negative" else ""
+    return full.model_copy(
+        update={
+            "title": prefix + (motif.title if motif else "An optimization"),
+            "description": motif.why if motif else "",
+            "bottleneck": full.bottleneck if rule else ". ".join(words),
+            "diff": "",
+            "operator": "",
+            "source_commit": "",
+            "origin": "stripped",
+            "trajectory": "",
+            "slow": None,
+            "fast": None,
+        }
+    )
+
+
+def export_tuples(tuples: Iterable[ExperienceTuple], path: Path) -> int:
+    """Write tuples as Parquet when the name ends so, else as JSON lines, ordered by id."""
+    ordered = sorted(tuples, key=_id)
+    return (export_parquet if path.suffix == PARQUET else export_lines)(ordered, path)
+
+
+def import_tuples(bank: Bank, path: Path) -> tuple[int, int]:
+    """Add the tuples of a file to a bank, all or none: (new, already known)."""
+    return (import_parquet if path.suffix == PARQUET else import_lines)(bank, path)
+
+
+def export_lines(tuples: Iterable[ExperienceTuple], path: Path) -> int:
+    """Write tuples as JSON lines without their uses and wins, ordered by id; how many there are."""
+    lines = [t.model_dump_json(exclude=_OWN) for t in sorted(tuples, key=_id)]
+    try:
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"Cannot write {path}: {problem.strerror}.") from problem
+    return len(lines)
+
+
+def import_lines(bank: Bank, path: Path) -> tuple[int, int]:
+    """Add the tuples of a JSON-lines file to a bank: (new, already known).
+
+    The whole file is read before the first is stored: a broken line leaves the bank as it was.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"Cannot read tuples from {path}: {problem}.") from problem
+    return _import(bank, text.splitlines(), path, "line")
+
+
+def export_parquet(tuples: Iterable[ExperienceTuple], path: Path) -> int:
+    """Write tuples as Parquet; how many there are."""
+    rows = [
+        [t.id, t.title, t.bottleneck, t.rule_id, t.op_family, t.dtype, t.soc, t.direction, t.status,
+         None if t.evidence.slow_us is None else t.evidence.speedup,
+         t.model_dump_json(exclude=_OWN)]
+        for t in tuples
+    ]  # fmt: skip
+    try:
+        with duckdb.connect() as db:
+            db.execute(f"CREATE TABLE tuples ({_COLUMNS})")
+            if rows:
+                db.executemany(f"INSERT INTO tuples VALUES ({', '.join('?' * 11)})", rows)
+            db.table("tuples").write_parquet(str(path))
+    except (duckdb.Error, OSError) as problem:
+        first = str(problem).splitlines()[0]
+        raise InputError(f"Cannot write {path}: {first}") from problem
+    return len(rows)
+
+
+def import_parquet(bank: Bank, path: Path) -> tuple[int, int]:
+    """Add the tuples of a Parquet file to a bank: (new, already known)."""
+    try:
+        with duckdb.connect() as db:
+            found = db.read_parquet(str(path)).project("tuple").fetchall()
+    except (duckdb.Error, OSError) as problem:
+        first = str(problem).splitlines()[0]
+        raise InputError(f"Cannot read tuples from {path}: {first}") from problem
+    return _import(bank, [str(row[0]) for row in found], path, "row")
+
+
+def _import(bank: Bank, lines: Iterable[str], path: Path, what: str) -> tuple[int, int]:
+    tuples: list[ExperienceTuple] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            tuples.append(ExperienceTuple.model_validate_json(line))
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or f"the {what}"
+            raise InputError(
+                f"{path}, {what} {number} is no experience tuple: {where}: {first['msg']}."
+            ) from problem
+    new = bank.add_all(tuples)
+    return new, len(tuples) - new
+
+
+def open_default_bank(path: Path) -> Bank:
+    """The bank at `path`, made from the shipped tuples when there is no file yet."""
+    fresh = not path.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    bank = Bank(path)
+    if fresh and SHIPPED.exists():
+        import_lines(bank, SHIPPED)
+    return bank
+
+
+def _id(t: ExperienceTuple) -> str:
+    return t.id

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from bot.cli.doctor import (
+    Check,
+    check_compiler,
+    check_headers,
+    check_npu,
+    check_program,
+    check_python,
+    check_sandbox,
+    check_toolkit,
+    conclude,
+    examine,
+)
+from bot.cli.main import run
+from tests.places import HEADER_TREE
+
+
+@pytest.fixture
+def bare_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A PATH with nothing on it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def program(folder: Path, name: str, prints: str, code: int = 0) -> None:
+    file = folder / name
+    file.write_text(f"#!/bin/sh\necho '{prints}'\nexit {code}\n")
+    file.chmod(0o755)
+
+
+def test_a_missing_compiler_names_the_package(bare_path: Path) -> None:
+    found = check_compiler()
+    assert found.state == "missing"
+    assert found.mend == "apt-get install -y g++"
+
+
+def test_an_old_compiler_is_missing_too(bare_path: Path) -> None:
+    program(bare_path, "g++", "11.4.0")
+    assert check_compiler().state == "missing"
+    program(bare_path, "g++", "13.2.0")
+    assert check_compiler().state == "found"
+
+
+def test_an_old_python_is_named() -> None:
+    assert check_python((3, 10, 2)).state == "missing"
+    assert check_python((3, 11, 0)).state == "found"
+
+
+def test_a_needed_program_is_missing_and_an_optional_one_absent(bare_path: Path) -> None:
+    assert check_program("nm", "binutils", "no symbols", needed=True).state == "missing"
+    assert check_program("bwrap", "bubblewrap", "limits only", needed=False).state == "absent"
+
+
+def test_a_sandbox_that_may_not_make_namespaces_is_no_sandbox(bare_path: Path) -> None:
+    program(bare_path, "bwrap", "bwrap: No permissions to create new namespace", 1)
+    found = check_sandbox()
+    assert found.state == "absent"
+    assert "limits only" in found.finding
+
+
+def test_the_toolkit_is_found_by_its_folder(tmp_path: Path) -> None:
+    assert check_toolkit(str(tmp_path)).state == "found"
+    assert check_toolkit("").state == "absent"
+    assert "names no folder" in check_toolkit(str(tmp_path / "none")).finding
+
+
+def test_an_npu_is_found_by_its_device_nodes(tmp_path: Path) -> None:
+    assert check_npu(tmp_path).state == "absent"
+    (tmp_path / "davinci0").touch()
+    (tmp_path / "davinci_manager").touch()
+    assert check_npu(tmp_path).finding == "davinci0"
+
+
+def test_what_follows_from_a_missing_compiler() -> None:
+    examined = conclude((Check(name="g++", state="missing", finding="", mend="x"),))
+    assert not examined.ready
+    assert "g++ must be mended first" in examined.follows[0]
+
+
+def test_what_follows_without_a_sandbox_and_an_npu() -> None:
+    examined = conclude((Check(name="bubblewrap", state="absent", finding="", mend="x"),))
+    assert examined.ready
+    text = " ".join(examined.follows)
+    assert "limits only" in text
+    assert "all times are simulated" in text
+
+
+def test_an_npu_with_toolkit_makes_real_times_possible() -> None:
+    checks = tuple(Check(name=n, state="found", finding="") for n in ("NPU", "CANN toolkit"))
+    assert "--backend cann" in " ".join(conclude(checks).follows)
+
+
+def test_the_command_exits_by_readiness(
+    capsys: pytest.CaptureFixture[str], bare_path: Path
+) -> None:
+    assert run(["doctor"]) == 1
+    assert "MISSING  g++" in capsys.readouterr().out
+
+
+def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["doctor", "--json"])
+    out = capsys.readouterr().out
+    assert json.loads(out)["ready"] is examine().ready
+    assert code == (0 if examine().ready else 1)
+    assert os.environ["PATH"]
+
+
+def test_named_headers_are_looked_for(tmp_path: Path) -> None:
+    tree = HEADER_TREE
+    assert check_headers(str(tree)).state == "found"
+    assert "header_tree " in check_headers(str(tree)).finding
+    missing = check_headers(str(tmp_path))
+    assert missing.state == "missing"
+    assert "holds no AscendC headers" in missing.finding
+    assert not conclude((missing,)).ready
+
+
+def test_headers_are_optional(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASCENDOPT_ASC_HEADERS", raising=False)
+    assert check_headers().state == "absent"

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot.cli.main import SECTIONS, run
+from tests.bot.make import git, repository, result
+from tests.places import OPERATORS
+
+OPERATOR = OPERATORS / "src" / "math" / "bias_add"
+Prepare = Callable[[Path], list[str]]
+
+
+def operator(folder: Path) -> Path:
+    """A working operator in a checkout of its own."""
+    place = folder / "ops" / "src" / "math" / "bias_add"
+    shutil.copytree(OPERATOR, place)
+    git(folder / "ops", "init", "-q", "-b", "main")
+    git(folder / "ops", "add", "-A")
+    git(folder / "ops", "commit", "-q", "-m", "Add bias_add")
+    return place
+
+
+def kernel(place: Path) -> Path:
+    return place / "op_kernel" / "bias_add.cpp"
+
+
+def host(place: Path) -> Path:
+    return place / "op_host" / "bias_add.cpp"
+
+
+def edited(change: Callable[[Path], object]) -> Prepare:
+    """`evaluate` of an operator after `change` was made to it."""
+
+    def prepare(folder: Path) -> list[str]:
+        place = operator(folder)
+        change(place)
+        return ["evaluate", str(place)]
+
+    return prepare
+
+
+def drop_tiling(place: Path) -> None:
+    """Leave the op definition, take the tiling function and its registration away."""
+    text = host(place).read_text()
+    text = re.sub(r"namespace optiling \{.*?\n\}  // namespace optiling", "", text, flags=re.DOTALL)
+    text, count = re.subn(r"this->AICore\(\)\.SetTiling\([^;]*;", "", text)
+    assert count == 1
+    assert "TilingContext" not in text
+    host(place).write_text(text)
+
+
+def workload(text: str) -> Prepare:
+    return edited(lambda place: (place / "workload.yaml").write_text(text))
+
+
+def reworded(old: str, new: str) -> Prepare:
+    def change(place: Path) -> None:
+        file = place / "workload.yaml"
+        assert old in file.read_text()
+        file.write_text(file.read_text().replace(old, new))
+
+    return edited(change)
+
+
+def with_options(command: str, *options: str) -> Prepare:
+    return lambda folder: [command, str(operator(folder)), *options]
+
+
+def with_file(text: str | bytes, name: str, *before: str) -> Prepare:
+    """A command whose last option is a file with `text`."""
+
+    def prepare(folder: Path) -> list[str]:
+        file = folder / name
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return [before[0], str(operator(folder)), *before[1:], str(file)]
+
+    return prepare
+
+
+def submitting(text: str | None, *options: str, inside: bool = True) -> Prepare:
+    """`submit` of a run folder; `text` None leaves a good result in it."""
+
+    def prepare(folder: Path) -> list[str]:
+        checkout = repository(folder)
+        out = folder / "run"
+        out.mkdir()
+        made = result(git(checkout, "rev-parse", "HEAD")).model_dump_json()
+        (out / "result.json").write_text(made if text is None else text)
+        return ["submit", str(out), "--repository", str(checkout if inside else out), *options]
+
+    return prepare
+
+
+def bank(content: bytes | None, *arguments: str) -> Prepare:
+    """A bank command on a file with `content`, or on a folder when None."""
+
+    def prepare(folder: Path) -> list[str]:
+        file = folder / "bank.duckdb"
+        if content is None:
+            file.mkdir()
+        else:
+            file.write_bytes(content)
+        return ["bank", *arguments, "--bank", str(file)]
+
+    return prepare
+
+
+OUTSIDE = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-a\n+b\n"
+STALE = (
+    "--- a/src/math/bias_add/op_kernel/bias_add.cpp\n"
+    "+++ b/src/math/bias_add/op_kernel/bias_add.cpp\n"
+    "@@ -1 +1 @@\n-a line that was never there\n+another\n"
+)
+
+MALFORMED: dict[str, tuple[Prepare, str]] = {
+    "operator folder missing": (lambda f: ["evaluate", str(f / "none")], "no file or folder"),
+    "operator is a text file": (with_file("x", "notes.txt", "evaluate", "--workload"), "notes.txt"),
+    "empty folder": (lambda f: ["evaluate", str(f)], "empty"),
+    "no op_kernel": (edited(lambda p: shutil.rmtree(p / "op_kernel")), "op_kernel"),
+    "no op_host": (edited(lambda p: shutil.rmtree(p / "op_host")), "op_host"),
+    "binary kernel": (edited(lambda p: kernel(p).write_bytes(b"\x7fELF\0\1\2")), "bias_add"),
+    "operator without tiling": (edited(drop_tiling), "tiling"),
+    "no op definition": (edited(lambda p: host(p).write_text("int x;\n")), "definition"),
+    "no global kernel": (
+        edited(lambda p: kernel(p).write_text(kernel(p).read_text().replace("__global__", ""))),
+        "kernel",
+    ),
+    "workload missing": (edited(lambda p: (p / "workload.yaml").unlink()), "workload"),
+    "named workload missing": (with_options("evaluate", "--workload", "none.yaml"), "none.yaml"),
+    "broken YAML": (workload("cases: [\n  - {name: x\n"), "workload.yaml"),
+    "YAML that is a list": (workload("- 1\n- 2\n"), "workload.yaml"),
+    "no cases": (workload("operator: BiasAdd\ncases: []\n"), "cases"),
+    "unknown key": (reworded("cases:", "casses:"), "casses"),
+    "wrong dtype": (reworded("float16", "float17"), "float17"),
+    "golden missing": (reworded("golden.py", "gold.py"), "gold.py"),
+    "unknown device": (with_options("evaluate", "--device", "910Z"), "910Z"),
+    "device as a path": (with_options("evaluate", "--device", "../../etc/passwd"), "device"),
+    "unknown backend": (with_options("evaluate", "--backend", "gpu"), "gpu"),
+    "replay of nothing": (with_options("evaluate", "--backend", "replay"), "recording"),
+    "recording missing": (
+        with_options("evaluate", "--backend", "replay", "--recording", "none.jsonl"),
+        "none.jsonl",
+    ),
+    "unknown proposer": (with_options("optimize", "--proposer", "oracle"), "oracle"),
+    "budget 0": (with_options("optimize", "--budget", "0", "--out", "out"), "budget"),
+    "budget in words": (with_options("optimize", "--budget", "many"), "many"),
+    "rounds 0": (with_options("optimize", "--rounds", "0"), "--rounds"),
+    "unknown stage": (with_options("optimize", "--stage", "third"), "third"),
+    "out is a file": (with_file("x", "out", "optimize", "--out"), "out"),
+    "patch missing": (with_options("evaluate", "--patch", "none.patch"), "none.patch"),
+    "patch outside the operator": (
+        with_file(OUTSIDE, "a.patch", "evaluate", "--patch"),
+        "README.md",
+    ),
+    "patch that does not apply": (with_file(STALE, "a.patch", "evaluate", "--patch"), "apply"),
+    "patch that is binary": (
+        with_file(b"\xff\xfe\x00", "a.patch", "evaluate", "--patch"),
+        "not text",
+    ),
+    "patch that is prose": (with_file("faster!\n", "a.patch", "evaluate", "--patch"), "diff"),
+    "result missing": (lambda f: ["submit", str(f / "none")], "no result"),
+    "result broken": (submitting("{"), "result.json"),
+    "result of another schema": (submitting('{"schema_version": 9}'), "result.json"),
+    "unknown forge": (submitting(None, "--forge", "sourcehut"), "sourcehut"),
+    "unknown remote": (submitting(None, "--remote", "upstream"), "upstream"),
+    "unknown target": (submitting(None, "--target", "release"), "release"),
+    "not a git repository": (submitting(None, inside=False), "no git checkout"),
+    "bank is a folder": (bank(None, "stats"), "folder"),
+    "bank is no DuckDB file": (bank(b"not a bank\n" * 99, "stats"), "bank.duckdb"),
+    "bank missing": (lambda f: ["bank", "stats", "--bank", str(f / "none")], "none"),
+    "unknown tuple": (
+        lambda f: ["bank", "show", "fffff", "--bank", str(filled_bank(f))],
+        "fffff",
+    ),
+    "unknown command": (lambda f: ["optimise"], "optimise"),
+    "unknown option": (with_options("evaluate", "--fast"), "--fast"),
+    "no operator given": (lambda f: ["evaluate"], "OPERATOR"),
+}
+
+
+def filled_bank(folder: Path) -> Path:
+    from experience.bank.bank import Bank
+
+    path = folder / "bank.duckdb"
+    Bank(path).stats()
+    return path
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_input_gives_one_sentence_and_exit_code_2(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare, names = MALFORMED[name]
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    arguments = prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    said = capsys.readouterr()
+    lines = said.err.strip().splitlines()
+    assert len(lines) == 1, said.err
+    assert lines[0].startswith("ascendopt: error: ")
+    assert names in lines[0]
+    assert "Traceback" not in said.err
+    assert said.out == ""
+
+
+def test_a_folder_of_several_operators_asks_for_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["evaluate", str(OPERATOR.parents[1])]) == 2
+    assert "give the folder of one of them" in capsys.readouterr().err
+
+
+def test_help_lists_every_command_under_its_section(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    text = capsys.readouterr().out
+    for section, names in SECTIONS.items():
+        assert section in text
+        for name in names:
+            assert f"  {name} " in text
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("ascendopt, version ")
+
+
+def test_submit_files_updates_and_declines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = submitting(None)(tmp_path)
+    assert run([*arguments, "--json"]) == 0
+    opened = json.loads(capsys.readouterr().out)
+    assert opened["action"] == "opened"
+    assert Path(opened["merge_request"]["place"]).is_file()
+    assert run(arguments) == 0
+    assert "was updated" in capsys.readouterr().out
+    git(tmp_path / "ops", "push", "-q", "origin", "--delete", opened["branch"])
+    assert run(arguments) == 1
+    assert "closed without merging" in capsys.readouterr().out
+    assert run([*arguments, "--again"]) == 0
+
+
+def test_a_defect_is_called_a_defect_and_is_no_bad_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("bot.cli.commands.doctor.examine", broken)
+    monkeypatch.delenv("ASCENDOPT_DEBUG", raising=False)
+    assert run(["doctor"]) == 1
+    assert "a defect of ascendopt itself (RuntimeError: boom)" in capsys.readouterr().err

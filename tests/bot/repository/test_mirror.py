@@ -1,0 +1,150 @@
+from pathlib import Path
+
+import pytest
+
+from bot.base.git import GitError
+from bot.repository.commit_pack import read_pack, write_pack
+from bot.repository.job import Job
+from bot.repository.mirror import check_out, workload_of
+from ci.model.errors import InputError
+from tests.bot.operator_repository import KERNEL, Repository, operator_repository
+
+WORKLOAD = "src/math/scale/workload.yaml"
+
+
+@pytest.fixture
+def ops(tmp_path: Path) -> Repository:
+    return operator_repository(tmp_path)
+
+
+def planned(ops: Repository, files: dict[str, str] | None = None) -> Job:
+    request = ops.request(files)
+    (job,) = ops.comment(request.number, "/optimize").jobs
+    return job
+
+
+def test_operators_are_folders_with_host_and_kernel_sources(ops: Repository) -> None:
+    ops.commit("main", {"src/nn/half/op_kernel/half.cpp": "", "tests/x/op_host/a.cpp": ""})
+    mirror = ops.connection().mirror
+    commit = mirror.commit(mirror.fetch(ops.bot, "refs/heads/main"))
+    assert list(commit.operators) == ["src/math/scale", "src/math/scale_add", "src/math/shift"]
+
+
+def test_an_operator_is_built_from_its_sources_and_all_that_they_include(ops: Repository) -> None:
+    mirror = ops.connection().mirror
+    commit = mirror.commit(mirror.fetch(ops.bot, "refs/heads/main"))
+    assert set(commit.built_from("src/math/scale")) == {
+        "src/common/cut.h",
+        "src/math/scale/op_host/scale.cpp",
+        "src/math/scale/op_kernel/scale.cpp",
+        "src/math/scale/op_kernel/scale_impl.h",
+    }
+
+
+def test_a_checkout_has_the_sources_under_test_and_the_default_branchs_judge(
+    ops: Repository, tmp_path: Path
+) -> None:
+    job = planned(
+        ops,
+        {
+            KERNEL: "int mine;\n",
+            "src/math/scale/golden.py": "def scale(x):\n    return 0\n",
+            "src/math/scale/cheat.py": "raise SystemExit\n",
+            WORKLOAD: "operator: Easy\n",
+        },
+    )
+    top = tmp_path / "checkout"
+    check_out(ops.connection().mirror.folder, job, top)
+    assert (top / KERNEL).read_text() == "int mine;\n"
+    assert (top / WORKLOAD).read_text() == "operator: Scale\n"
+    assert "return x" in (top / "src/math/scale/golden.py").read_text()
+    assert not (top / "src/math/scale/cheat.py").exists()
+
+
+def test_a_link_in_place_of_the_judge_is_replaced_and_not_followed(
+    ops: Repository, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside.yaml"
+    outside.write_text("untouched")
+    (ops.checkout / WORKLOAD).unlink()
+    (ops.checkout / WORKLOAD).symlink_to(outside)
+    job = planned(ops, {KERNEL: "int linked;\n"})
+    top = tmp_path / "checkout"
+    check_out(ops.connection().mirror.folder, job, top)
+    assert outside.read_text() == "untouched"
+    assert (top / WORKLOAD).read_text() == "operator: Scale\n"
+
+
+def test_a_linked_folder_that_leads_out_of_the_repository_is_refused(
+    ops: Repository, tmp_path: Path
+) -> None:
+    job = planned(ops)
+    ops.commit("main", {"judges/scale/workload.yaml": "operator: Scale\n"})
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    link = ops.checkout / "judges"
+    for file in (link / "scale").iterdir():
+        file.unlink()
+    (link / "scale").rmdir()
+    link.rmdir()
+    link.symlink_to(outside)
+    head = ops.commit("feature", {KERNEL: "int again;\n"})
+    mirror = ops.connection().mirror
+    judge = mirror.fetch(ops.bot, "refs/heads/main")
+    mirror.fetch(ops.bot, "refs/heads/feature")
+    hostile = job.model_copy(
+        update={
+            "workload": "judges/scale/workload.yaml",
+            "judge_commit": judge,
+            "source_commit": head,
+        }
+    )
+    with pytest.raises(InputError, match="leads out of the repository"):
+        check_out(mirror.folder, hostile, tmp_path / "checkout")
+    assert not list(outside.iterdir())
+
+
+def test_a_commit_that_was_pushed_over_is_told(ops: Repository) -> None:
+    mirror = ops.connection().mirror
+    with pytest.raises(InputError, match="somebody pushed over it"):
+        mirror.ensure(ops.bot, "refs/heads/main", "0" * 40)
+
+
+def test_a_ref_that_is_gone_is_a_git_error(ops: Repository) -> None:
+    with pytest.raises(GitError):
+        ops.connection().mirror.fetch(ops.bot, "refs/heads/never")
+
+
+def test_the_workload_is_looked_for_in_order(ops: Repository) -> None:
+    ops.commit("main", {"judges/shift/workload.yaml": "x\n", "elsewhere.yaml": "y\n"})
+    mirror = ops.connection().mirror
+    judge = mirror.commit(mirror.fetch(ops.bot, "refs/heads/main"))
+    assert workload_of(judge, "src/math/shift", "elsewhere.yaml", "judges") == "elsewhere.yaml"
+    assert workload_of(judge, "src/math/shift", "missing.yaml", "judges") is None
+    assert workload_of(judge, "src/math/shift", None, "judges") == "src/math/shift/workload.yaml"
+    assert workload_of(judge, "other/shift", None, "judges") == "judges/shift/workload.yaml"
+    assert workload_of(judge, "other/shift", None, "") is None
+
+
+def test_a_pack_carries_a_jobs_commits_without_their_history(
+    ops: Repository, tmp_path: Path
+) -> None:
+    job = planned(ops)
+    folder = tmp_path / "job"
+    folder.mkdir()
+    file = write_pack(ops.connection().mirror.git, job, folder)
+    assert [p.name for p in folder.iterdir()] == ["commits.pack"]
+    repository = read_pack(file, job, tmp_path / "repository.git")
+    top = tmp_path / "checkout"
+    check_out(repository, job, top)
+    assert (top / KERNEL).read_text() == "int kernel = 7;\n"
+
+
+def test_a_damaged_or_foreign_pack_is_refused(ops: Repository, tmp_path: Path) -> None:
+    job = planned(ops)
+    bad = tmp_path / "commits.pack"
+    bad.write_bytes(b"PACK nonsense")
+    with pytest.raises(InputError, match="no pack of the job's commits"):
+        read_pack(bad, job, tmp_path / "one.git")
+    with pytest.raises(InputError, match="There is no"):
+        read_pack(tmp_path / "none.pack", job, tmp_path / "two.git")

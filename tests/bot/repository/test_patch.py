@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.base.git import Git
+from bot.repository.patch import applied, apply, check_patch, own_paths, read_patch
+from ci.model.errors import InputError
+from ci.model.operator import Operator
+from tests.bot.make import DIFF, KERNEL, OPERATOR_PATH, SOURCES, TILING, repository
+
+ALLOWED = own_paths(OPERATOR_PATH, SOURCES)
+
+
+def operator(checkout: Path) -> Operator:
+    return Operator(
+        name="scale_add",
+        op_type="ScaleAdd",
+        root=checkout / OPERATOR_PATH,
+        repository=checkout,
+        layout="cann-ops",
+        host_sources=(TILING,),
+        kernel_sources=(KERNEL,),
+        definition_source=TILING,
+        tiling_sources=(TILING,),
+        kernel_entry=KERNEL,
+        inputs=(),
+        outputs=(),
+    )
+
+
+def test_a_patch_of_own_sources_names_them() -> None:
+    assert check_patch(DIFF, ALLOWED) == (f"{OPERATOR_PATH}/{TILING}", f"{OPERATOR_PATH}/{KERNEL}")
+
+
+OTHER = """\
+--- a/{0}
++++ b/{0}
+@@ -1 +1 @@
+-operators
++mine
+"""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "README.md",
+        ".github/workflows/ci.yml",
+        "../outside",
+        "/etc/passwd",
+        f"{OPERATOR_PATH}/../add/op_host/add.cpp",
+        f"{OPERATOR_PATH}/op_host/CMakeLists.txt",
+    ],
+)
+def test_any_other_file_is_refused_by_name(path: str) -> None:
+    with pytest.raises(InputError, match="not one of the operator's own sources"):
+        check_patch(DIFF + OTHER.format(path), ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "old mode 100644\nnew mode 100755",
+        "rename from a\nrename to b",
+        "new file mode 120000",
+        "deleted file mode 100644",
+        "GIT binary patch",
+    ],
+)
+def test_anything_but_changed_lines_is_refused(header: str) -> None:
+    first, rest = DIFF.split("\n", 1)
+    with pytest.raises(InputError, match="may only change lines"):
+        check_patch(f"{first}\n{header}\n{rest}", ALLOWED)
+
+
+def test_a_source_line_that_looks_like_a_header_is_no_header() -> None:
+    diff = OTHER.format(f"{OPERATOR_PATH}/{TILING}").replace("-operators", "-rename from a to b")
+    assert check_patch(diff, ALLOWED) == (f"{OPERATOR_PATH}/{TILING}",)
+
+
+def test_a_rename_by_differing_names_is_refused() -> None:
+    diff = OTHER.format(f"{OPERATOR_PATH}/{TILING}").replace(f"+++ b/{OPERATOR_PATH}", "+++ b/x")
+    with pytest.raises(InputError, match="renames, adds or deletes"):
+        check_patch(diff, ALLOWED)
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", "@@ nonsense @@\n", "--- a/x\n+++ b/x\n"])
+def test_what_is_no_diff_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        check_patch(text, ALLOWED)
+
+
+def test_the_new_texts_are_given_by_path_in_the_operator(tmp_path: Path) -> None:
+    texts = applied(operator(repository(tmp_path)), DIFF)
+    assert set(texts) == {TILING, KERNEL}
+    assert "TILE = 8192" in texts[TILING]
+    assert "BUFFER_NUM = 2" in texts[KERNEL]
+
+
+def test_paths_may_count_from_the_operator_too(tmp_path: Path) -> None:
+    diff = DIFF.replace(f"{OPERATOR_PATH}/", "")
+    assert set(applied(operator(repository(tmp_path)), diff)) == {TILING, KERNEL}
+
+
+def test_a_patch_against_other_text_does_not_apply(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not apply"):
+        applied(operator(repository(tmp_path)), DIFF.replace("TILE = 1024", "TILE = 512"))
+
+
+def test_the_checkout_is_left_alone_when_applied_elsewhere(tmp_path: Path) -> None:
+    checkout = repository(tmp_path)
+    applied(operator(checkout), DIFF)
+    assert Git(checkout).run("status", "--porcelain") == ""
+
+
+def test_apply_to_an_index_leaves_the_work_tree_alone(tmp_path: Path) -> None:
+    git, index = Git(repository(tmp_path)), tmp_path / "index"
+    env = {"GIT_INDEX_FILE": str(index)}
+    git.run("read-tree", "HEAD", env=env)
+    apply(git, DIFF, index=index)
+    assert git.run("diff", "--cached", "--name-only", env=env).split() == [
+        f"{OPERATOR_PATH}/{TILING}",
+        f"{OPERATOR_PATH}/{KERNEL}",
+    ]
+    assert git.run("status", "--porcelain") == ""
+
+
+def test_a_patch_file_must_exist_and_be_text(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no patch file"):
+        read_patch(tmp_path / "none.patch")
+    binary = tmp_path / "binary.patch"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not text"):
+        read_patch(binary)

@@ -1,0 +1,257 @@
+"""What becomes of a result, and of a merge request whose base moves; results are made up here."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.repository.config import RepositoryConfig, parse_config
+from bot.repository.job import Job
+from bot.server.delivery import answer, deliver, say
+from bot.server.status import ended_mark, run_mark, waiting
+from bot.server.verify_again import deliver_verification, look_again
+from ci.model.errors import InputError
+from ci.model.result import Result
+from tests.bot.make import KERNEL, OPERATOR_PATH, SOURCES, TILING, git, result
+from tests.bot.operator_repository import Repository, operator_repository
+
+
+@pytest.fixture
+def ops(tmp_path: Path) -> Repository:
+    return operator_repository(tmp_path)
+
+
+def request_and_job(ops: Repository) -> tuple[int, Job]:
+    request = ops.request({"README.md": "about scale_add\n"})
+    (job,) = ops.comment(request.number, "/optimize op=scale_add").jobs
+    assert ops.queue.add(job, 0)
+    return request.number, job
+
+
+def give(
+    ops: Repository,
+    job: Job,
+    found: Result | None = None,
+    config: RepositoryConfig | None = None,
+    today: int = 0,
+) -> int:
+    made = found or result(base_commit=job.source_commit)
+    given = config or RepositoryConfig()
+    return deliver(job, made, ops.bot, ops.connection().mirror, given, today).merge_request
+
+
+def comment_of(ops: Repository, number: int, job: Job) -> str:
+    (found,) = [c for c in ops.bot.comments(number) if c.body.startswith(run_mark(job))]
+    return found.body
+
+
+def test_an_improvement_becomes_one_merge_request_however_often_it_is_delivered(
+    ops: Repository,
+) -> None:
+    number, job = request_and_job(ops)
+    say(ops.bot, number, run_mark(job), waiting(job))
+    first, second = give(ops, job), give(ops, job)
+    assert first == second
+    (ours,) = ops.bot.merge_requests("open", "optimize/")
+    assert ours.target_branch == "feature"
+    body = comment_of(ops, number, job)
+    assert "2.00× faster" in body and "was updated" in body and ended_mark() in body
+    (status,) = ops.bot.statuses(job.source_commit)
+    assert (status.context, status.state) == ("ascendopt/scale_add", "success")
+
+
+def test_nothing_found_is_an_answer_with_what_was_tried(ops: Repository) -> None:
+    number, job = request_and_job(ops)
+    found = result(
+        verdict="not_improved",
+        verdict_reason="No candidate was faster.",
+        best=result().baseline,
+        diff="",
+        speedup=1.0,
+    )
+    assert give(ops, job, found) == 0
+    body = comment_of(ops, number, job)
+    assert "No verified improvement" in body
+    assert "larger tile" in body and "drop the barrier" in body
+    assert "What bounds it now" in body
+    (status,) = ops.bot.statuses(job.source_commit)
+    assert status.state == "neutral"
+
+
+@pytest.mark.parametrize(
+    ("changes", "config", "today", "said"),
+    [
+        ({"dry_run": True}, "", 0, "dry run"),
+        ({"from_fork": True}, "", 0, "into a fork"),
+        ({"minimum_speedup": 3.0}, "", 0, "below the repository's minimum"),
+        ({}, "limits: {open_merge_requests: 0}", 0, "which is the limit"),
+        ({}, "limits: {daily_merge_requests: 2}", 2, "within a day"),
+    ],
+)
+def test_without_a_merge_request_the_reason_and_the_patch_are_given(
+    ops: Repository, changes: dict[str, object], config: str, today: int, said: str
+) -> None:
+    number, job = request_and_job(ops)
+    changed = job.model_copy(update=changes)
+    assert give(ops, changed, config=parse_config(config), today=today) == 0
+    assert not ops.bot.merge_requests("open", "optimize/")
+    body = comment_of(ops, number, job)
+    assert said in body and "+constexpr int32_t BUFFER_NUM = 2;" in body
+
+
+def test_labels_are_put_on_the_merge_request(ops: Repository) -> None:
+    _, job = request_and_job(ops)
+    made = give(ops, job, config=parse_config("merge_requests: {labels: [performance]}"))
+    assert ops.bot.merge_request(made).labels == ("performance",)
+
+
+def test_a_result_about_another_operator_is_refused(ops: Repository) -> None:
+    _, job = request_and_job(ops)
+    with pytest.raises(InputError, match="not the job's"):
+        give(ops, job, result(operator_path="src/math/scale"))
+
+
+def test_a_result_whose_sources_changed_meanwhile_opens_nothing(ops: Repository) -> None:
+    number, job = request_and_job(ops)
+    ops.commit("feature", {f"{OPERATOR_PATH}/{KERNEL}": "int other;\n"})
+    assert give(ops, job) == 0
+    assert "has changed since the run" in comment_of(ops, number, job)
+
+
+def test_a_closed_merge_request_is_a_remembered_no(ops: Repository) -> None:
+    number, job = request_and_job(ops)
+    ops.bot.close(give(ops, job))
+    assert give(ops, job) == 0
+    assert "was closed without" in comment_of(ops, number, job)
+
+
+def test_only_the_bots_own_comment_is_edited(ops: Repository) -> None:
+    number, job = request_and_job(ops)
+    forged = ops.as_user("mallory").comment(number, f"{run_mark(job)}\nmine\n")
+    say(ops.bot, number, run_mark(job), waiting(job))
+    bodies = {c.id: c.body for c in ops.bot.comments(number)}
+    assert bodies[forged.id] == f"{run_mark(job)}\nmine\n"
+    assert sum("waits for a runner" in b for b in bodies.values()) == 1
+
+
+def test_an_answer_is_given_once(ops: Repository) -> None:
+    number, _ = request_and_job(ops)
+    before = len(ops.bot.comments(number))
+    for _ in range(3):
+        answer(ops.bot, number, "comment-5", "Hello.")
+    assert len(ops.bot.comments(number)) == before + 1
+
+
+# Bases that move
+
+
+def merge_request_on_main(ops: Repository) -> tuple[int, Job]:
+    """A merge request of the bot against main, made by a push."""
+    before = ops.bot.branch_head("main")
+    ops.connection().mirror.fetch(ops.bot, "refs/heads/main")
+    after = ops.commit("main", {f"{OPERATOR_PATH}/{KERNEL}": SOURCES[KERNEL] + "// later\n"})
+    made = ops.plan(kind="push", ref="refs/heads/main", before=before, after=after)
+    (job,) = made.jobs
+    ops.queue_up(made)
+    return give(ops, job, adjusted(ops, after)), job
+
+
+def adjusted(ops: Repository, commit: str, **changes: object) -> Result:
+    """The made-up result, for the sources as they are at a commit."""
+    import hashlib
+
+    texts = {
+        name: git(ops.checkout, "show", f"{commit}:{OPERATOR_PATH}/{name}") + "\n"
+        for name in SOURCES
+    }
+    hashes = {n: hashlib.sha256(t.encode()).hexdigest() for n, t in texts.items()}
+    return result(base_commit=commit, base_hashes=hashes, **changes)
+
+
+def again(ops: Repository) -> list[Job]:
+    return look_again(ops.connection(), ops.queue, time.time())
+
+
+def test_nothing_is_verified_again_while_the_base_stands_or_moves_elsewhere(
+    ops: Repository,
+) -> None:
+    number, _ = merge_request_on_main(ops)
+    assert number and not again(ops)
+    ops.commit("main", {"README.md": "other\n"})
+    assert not again(ops)
+
+
+def test_a_base_that_moved_under_the_operator_is_verified_again_and_rebased(
+    ops: Repository,
+) -> None:
+    number, _ = merge_request_on_main(ops)
+    old = ops.bot.merge_request(number).head
+    tip = ops.commit(
+        "main", {f"{OPERATOR_PATH}/{KERNEL}": SOURCES[KERNEL] + "// later\n// and later\n"}
+    )
+    (job,) = again(ops)
+    assert (job.kind, job.patch_of, job.source_commit) == ("verify", number, tip)
+    assert "+constexpr int32_t BUFFER_NUM = 2;" in job.patch
+    assert not again(ops), "it is queued once"
+    done = deliver_verification(
+        job, adjusted(ops, tip), ops.bot, ops.connection().mirror, RepositoryConfig(), 0
+    )
+    assert done.merge_request == number
+    head = ops.bot.merge_request(number).head
+    assert head != old
+    ops.connection().mirror.fetch(
+        ops.bot, f"refs/heads/{ops.bot.merge_request(number).source_branch}"
+    )
+    assert ops.connection().mirror.git.commit(f"{head}^") == tip
+    assert any("verified again" in c.body for c in ops.bot.comments(number))
+
+
+def test_what_is_no_longer_faster_is_closed_with_the_reason(ops: Repository) -> None:
+    number, _ = merge_request_on_main(ops)
+    tip = ops.commit("main", {f"{OPERATOR_PATH}/{KERNEL}": SOURCES[KERNEL] + "// later\n//\n"})
+    (job,) = again(ops)
+    worse = adjusted(
+        ops, tip, verdict="not_improved", verdict_reason="Slower.", diff="", speedup=1.0
+    )
+    deliver_verification(job, worse, ops.bot, ops.connection().mirror, RepositoryConfig(), 0)
+    assert ops.bot.merge_request(number).state == "closed"
+    assert any("no longer is worth merging" in c.body for c in ops.bot.comments(number))
+
+
+def test_a_conflict_is_said_and_closed(ops: Repository) -> None:
+    number, _ = merge_request_on_main(ops)
+    ops.commit("main", {f"{OPERATOR_PATH}/{TILING}": "constexpr uint32_t TILE = 2048;\n"})
+    assert not again(ops)
+    assert ops.bot.merge_request(number).state == "closed"
+    assert any("changed the same lines" in c.body for c in ops.bot.comments(number))
+    assert not again(ops)
+
+
+def test_a_branch_that_a_person_took_over_is_left_alone(ops: Repository) -> None:
+    number, _ = merge_request_on_main(ops)
+    branch = ops.bot.merge_request(number).source_branch
+    git(ops.checkout, "fetch", "-q", "origin", branch)
+    git(ops.checkout, "checkout", "-q", "-B", branch, f"origin/{branch}")
+    head = ops.commit(branch, {"NOTES.md": "mine\n"}, "By hand")
+    ops.commit("main", {f"{OPERATOR_PATH}/{KERNEL}": SOURCES[KERNEL] + "// later\n//\n"})
+    assert not again(ops)
+    assert ops.bot.merge_request(number).head == head
+    assert ops.bot.merge_request(number).state == "open"
+
+
+def test_a_merged_run_goes_back_to_the_bank_once(ops: Repository) -> None:
+    number, job = merge_request_on_main(ops)
+    ops.queue.claim("w", 1)
+    ops.queue.finish(job.key, "w", 2, state="done", merge_request=number)
+    branch = ops.bot.merge_request(number).source_branch
+    git(ops.checkout, "fetch", "-q", "origin", branch)
+    git(ops.checkout, "push", "-q", "origin", f"origin/{branch}:main")
+    fed: list[str] = []
+
+    def feed(run: str) -> bool:
+        fed.append(run)
+        return len(fed) > 1
+
+    for _ in range(4):
+        look_again(ops.connection(), ops.queue, time.time(), feed)
+    assert fed == [job.key, job.key], "tried again after it failed, then never more"

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.base.git import Git, GitError
+from bot.forge.local import LocalForge
+from bot.forge.read_only import ReadOnlyForge
+from bot.server.merge_request import (
+    CHECK,
+    Submission,
+    SubmitSettings,
+    body,
+    branch_name,
+    commit_message,
+    read_result,
+    submit,
+    title,
+)
+from ci.model.errors import InputError
+from ci.model.result import Result
+from tests.bot.make import DIFF, KERNEL, OPERATOR_PATH, TILING, git, repository, result
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    return repository(tmp_path)
+
+
+@pytest.fixture
+def made(checkout: Path) -> Result:
+    return result(git(checkout, "rev-parse", "HEAD"))
+
+
+def hand_in(made: Result, checkout: Path, *, again: bool = False) -> Submission:
+    forge = LocalForge.of_remote(checkout, "origin")
+    return submit(made, forge, checkout, SubmitSettings(again=again))
+
+
+def test_the_branch_holds_the_patch_and_nothing_else(made: Result, checkout: Path) -> None:
+    done = hand_in(made, checkout)
+    origin = Git(checkout.parent / "origin.git")
+    assert done.action == "opened"
+    assert done.branch.startswith("optimize/scale_add/")
+    assert origin.run("rev-parse", done.branch).strip() == done.commit
+    assert origin.run("rev-parse", f"{done.branch}^").strip() == made.base_commit
+    assert origin.run("diff", "--name-only", "main", done.branch).split() == [
+        f"{OPERATOR_PATH}/{TILING}",
+        f"{OPERATOR_PATH}/{KERNEL}",
+    ]
+    assert "TILE = 8192" in origin.run("show", f"{done.branch}:{OPERATOR_PATH}/{TILING}")
+
+
+def test_a_dry_run_checks_everything_and_writes_nothing(made: Result, checkout: Path) -> None:
+    forge, told = LocalForge.of_remote(checkout, "origin"), []
+    settings = SubmitSettings(dry_run=True)
+    done = submit(made, ReadOnlyForge(forge, told.append), checkout, settings)
+    assert done.reason == "A merge request would be opened; nothing was written."
+    assert list(forge.branches()) == ["main"]
+    assert list(forge.merge_requests()) == []
+    assert [line.split()[1] for line in told] == ["push", "open", "set"]
+    with pytest.raises(InputError):
+        submit(made.model_copy(update={"verification": None}), forge, checkout, settings)
+
+
+def test_the_users_checkout_is_left_alone(made: Result, checkout: Path) -> None:
+    (checkout / "mine.txt").write_text("unsaved work\n")
+    (checkout / "README.md").write_text("half an edit\n")
+    git(checkout, "add", "mine.txt")
+    before = git(checkout, "status", "--porcelain"), git(checkout, "branch", "-a")
+    hand_in(made, checkout)
+    assert (git(checkout, "status", "--porcelain"), git(checkout, "branch", "-a")) == before
+    assert git(checkout, "worktree", "list").count("\n") == 0
+
+
+def test_the_commit_names_run_device_and_figures_in_trailers(made: Result, checkout: Path) -> None:
+    done = hand_in(made, checkout)
+    origin = Git(checkout.parent / "origin.git")
+    trailers = origin.run("show", "-s", "--format=%(trailers)", done.commit)
+    assert f"Ascendopt-Operator: {OPERATOR_PATH}" in trailers
+    assert "Ascendopt-Speedup: 2.0000" in trailers
+    assert "Ascendopt-Backend: sim 910B4 (simulated time)" in trailers
+    assert "Ascendopt-Tuples: abcdef012345" in trailers
+    assert origin.run("show", "-s", "--format=%an", done.commit).strip() == "ascendopt"
+
+
+def test_the_commit_has_a_status(made: Result, checkout: Path) -> None:
+    done = hand_in(made, checkout)
+    statuses = LocalForge.of_remote(checkout, "origin").statuses(done.commit)
+    assert [(s.context, s.state) for s in statuses] == [(CHECK, "success")]
+
+
+def test_a_newer_result_updates_the_open_one_in_place(made: Result, checkout: Path) -> None:
+    first = hand_in(made, checkout)
+    second = hand_in(made.model_copy(update={"speedup": 2.5, "run": "later"}), checkout)
+    assert second.action == "updated"
+    assert second.branch == first.branch
+    assert second.commit != first.commit
+    filed = LocalForge.of_remote(checkout, "origin").merge_requests()
+    assert [m.title for m in filed] == ["Optimize ScaleAdd: 2.50x faster (simulated)"]
+    assert filed[0].head == second.commit
+
+
+def test_a_closed_one_is_a_no_until_asked_again(made: Result, checkout: Path) -> None:
+    branch = hand_in(made, checkout).branch
+    git(checkout, "push", "-q", "origin", "--delete", branch)
+    declined = hand_in(made, checkout)
+    assert declined.action == "declined"
+    assert "closed without merging" in declined.reason
+    assert branch not in LocalForge.of_remote(checkout, "origin").branches()
+    assert hand_in(made, checkout, again=True).action == "opened"
+    states = [m.state for m in LocalForge.of_remote(checkout, "origin").merge_requests()]
+    assert states == ["closed", "open"]
+
+
+def test_a_no_ends_when_the_sources_change(made: Result) -> None:
+    changed = made.base_hashes | {TILING: "0" * 64}
+    assert branch_name(made) != branch_name(made.model_copy(update={"base_hashes": changed}))
+
+
+def test_the_target_may_have_moved_elsewhere(made: Result, checkout: Path) -> None:
+    (checkout / "README.md").write_text("news\n")
+    git(checkout, "commit", "-q", "-am", "News")
+    git(checkout, "push", "-q", "origin", "main")
+    done = hand_in(made, checkout)
+    parent = Git(checkout.parent / "origin.git").run("rev-parse", f"{done.branch}^").strip()
+    assert parent == git(checkout, "rev-parse", "main")
+
+
+def test_a_changed_source_is_refused(made: Result, checkout: Path) -> None:
+    (checkout / OPERATOR_PATH / KERNEL).write_text("changed\n")
+    git(checkout, "commit", "-q", "-am", "Change the kernel")
+    git(checkout, "push", "-q", "origin", "main")
+    with pytest.raises(InputError, match="has changed since the run"):
+        hand_in(made, checkout)
+
+
+def test_a_source_missing_in_the_target_is_refused(made: Result, checkout: Path) -> None:
+    git(checkout, "rm", "-q", f"{OPERATOR_PATH}/{KERNEL}")
+    git(checkout, "commit", "-q", "-am", "Drop the kernel")
+    git(checkout, "push", "-q", "origin", "main")
+    with pytest.raises(InputError, match="is not in the target branch"):
+        hand_in(made, checkout)
+
+
+def test_somebody_elses_commit_on_the_branch_is_kept(made: Result, checkout: Path) -> None:
+    branch = hand_in(made, checkout).branch
+    git(checkout, "fetch", "-q", "origin", branch)
+    git(checkout, "checkout", "-q", "FETCH_HEAD")
+    (checkout / "README.md").write_text("a reviewer's fix\n")
+    git(checkout, "commit", "-q", "-am", "Fix")
+    git(checkout, "push", "-q", "origin", f"HEAD:refs/heads/{branch}")
+    with pytest.raises(InputError, match="Somebody else's commit"):
+        hand_in(made, checkout)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"verdict": "not_improved"}, "nothing to submit"),
+        ({"diff": ""}, "nothing to submit"),
+        ({"verification": None}, "never verified"),
+        ({"operator_path": "../elsewhere"}, "leaves the repository"),
+        ({"operator_path": "/etc"}, "leaves the repository"),
+        ({"base_commit": "f" * 40}, "does not know commit"),
+        ({"base_commit": "--upload-pack=x"}, "does not know commit"),
+        ({"base_hashes": {}}, "names no base sources"),
+        ({"base_hashes": {TILING: "0" * 64}}, "has changed since the run"),
+        ({"diff": DIFF.replace(TILING, "CMakeLists.txt")}, "not one of the operator's own"),
+        ({"diff": DIFF.replace("TILE = 1024", "TILE = 7")}, "does not apply"),
+    ],
+)
+def test_a_result_that_does_not_fit_is_refused(
+    made: Result, checkout: Path, changes: dict[str, object], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        hand_in(made.model_copy(update=changes), checkout)
+    assert list(LocalForge.of_remote(checkout, "origin").branches()) == ["main"]
+
+
+def test_a_patch_that_the_check_misread_is_still_refused(
+    made: Result, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check before git is blinded here; what git made of the patch is looked at again."""
+    monkeypatch.setattr("bot.server.merge_request.check_patch", lambda *_: ())
+    other = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-operators\n+mine\n"
+    mode = (
+        f"diff --git a/{OPERATOR_PATH}/{KERNEL} b/{OPERATOR_PATH}/{KERNEL}\n"
+        "old mode 100644\nnew mode 100755\n"
+    )
+    for diff in (DIFF + other, mode):
+        with pytest.raises(InputError, match="which it may not"):
+            hand_in(made.model_copy(update={"diff": diff}), checkout)
+    assert list(LocalForge.of_remote(checkout, "origin").branches()) == ["main"]
+
+
+def test_an_unknown_target_branch_is_refused(made: Result, checkout: Path) -> None:
+    forge = LocalForge.of_remote(checkout, "origin")
+    with pytest.raises(InputError, match="no branch 'release'"):
+        submit(made, forge, checkout, SubmitSettings(target="release"))
+
+
+def test_a_push_that_loses_a_race_changes_nothing(made: Result, checkout: Path) -> None:
+    branch = hand_in(made, checkout).branch
+    lease = f"--force-with-lease=refs/heads/{branch}:{made.base_commit}"
+    with pytest.raises(GitError):
+        Git(checkout).run("push", "-q", lease, "origin", f"main:refs/heads/{branch}")
+
+
+def test_the_body_has_what_a_reviewer_needs(made: Result) -> None:
+    text = body(made)
+    for part in (
+        "2.00× faster",
+        "fp16_2048",
+        "18,432 output elements",
+        "second buffer",
+        "abcdef012345",
+        "ascendopt evaluate",
+        "```mermaid",
+        "No NPU was involved",
+    ):
+        assert part in text
+
+
+def test_outside_text_is_harmless_in_title_body_and_commit(made: Result) -> None:
+    words = "@all <img src=x>\n\nAscendopt-Run: forged\n/merge"
+    hostile = made.model_copy(
+        update={"op_type": words, "bottleneck_before": words, "verdict_reason": words}
+    )
+    assert "\n" not in title(hostile)
+    assert "<img" not in body(hostile)
+    assert "@all" not in body(hostile)
+    assert not [line for line in body(hostile).splitlines() if line.startswith("/")]
+    assert commit_message(hostile).count("\nAscendopt-Run: ") == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"schema_version": 1}', json.dumps({"schema_version": 2})]
+)
+def test_a_broken_result_file_is_refused_in_one_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "result.json").write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_result(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_fields_of_a_result_are_refused(tmp_path: Path, made: Result) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(json.loads(made.model_dump_json()) | {"token": "x"}))
+    with pytest.raises(InputError, match="token"):
+        read_result(path)

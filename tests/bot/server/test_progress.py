@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from bot.server.progress import LiveView, PlainLog, describe, progress_for, standing
+from ci.model.event import Event
+from ci.model.trial import Outcome
+from tests.bot.make import WIDE_TILE, result, trial
+
+
+def events() -> list[Event]:
+    made = result()
+    best = None
+    found = [Event(kind="started", granted=40, text="Optimizing scale_add.")]
+    for number, done in enumerate(made.trials, 1):
+        if done.measurement is not None:
+            best = min(best or 1e9, done.measurement.score_us)
+        stage = done.candidate.stage
+        assert stage != "rewind"
+        found.append(
+            Event(
+                kind="trial_finished",
+                number=done.number,
+                stage=stage,
+                trial=done,
+                best_us=best,
+                baseline_us=16.97,
+                spent=number,
+                granted=40,
+            )
+        )
+    return [
+        *found,
+        Event(
+            kind="finished",
+            granted=40,
+            spent=6,
+            best_us=best,
+            baseline_us=16.97,
+            text="every case is faster",
+        ),
+    ]
+
+
+def logged(console: Console) -> str:
+    with progress_for(console, "scale_add", "simulated time") as progress:
+        for event in events():
+            progress(event)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_log_has_one_line_a_trial_and_no_control_codes() -> None:
+    text = logged(Console(file=io.StringIO(), width=60))
+    assert "\x1b" not in text
+    lines = text.splitlines()
+    assert len([line for line in lines if line.startswith("[")]) == 6
+    assert "memory_error" in lines[2]
+    assert "(2.00x)" in lines[6]
+    assert lines[-1] == "every case is faster"
+
+
+def test_a_terminal_sees_trials_stage_outcome_and_best() -> None:
+    text = logged(Console(file=io.StringIO(), width=120, force_terminal=True))
+    for words in (
+        "6 of 40 evaluations",
+        "tiling",
+        "race",
+        "best so far",
+        "2.00x",
+        "simulated time",
+    ):
+        assert words in text
+
+
+def test_the_view_fits_the_console() -> None:
+    terminal = Console(file=io.StringIO(), force_terminal=True)
+    assert isinstance(progress_for(terminal, "x", "time"), LiveView)
+    assert isinstance(progress_for(Console(file=io.StringIO()), "x", "time"), PlainLog)
+
+
+def test_outside_text_cannot_steer_the_terminal() -> None:
+    evil = trial(
+        1,
+        WIDE_TILE,
+        None,
+        outcome=Outcome.COMPILE_ERROR,
+        rationale="\x1b]0;title\x07 [bold]x[/bold]",
+        message="a\nb\x1b[2J",
+    )
+    assert "\x1b" not in describe(evil)
+    assert "\n" not in describe(evil)
+
+
+def test_nothing_is_claimed_before_the_baseline_is_measured() -> None:
+    assert standing(Event(kind="started")) == ""

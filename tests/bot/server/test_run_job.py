@@ -1,0 +1,100 @@
+"""Verifying a proposed change again on a base that moved, with a real operator and no token."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bot.repository.job import Job
+from bot.server.run_job import read_job, run_job
+from ci.model.errors import InputError
+from ci.model.result import Result
+from ci.session import find_proposer, open_bank
+from tests.bot.make import git
+from tests.places import SAMPLE
+
+OPERATOR = "src/math/affine_clamp"
+TILING = f"{OPERATOR}/op_host/affine_clamp.cpp"
+OLD = "TILE_BYTES = 4096"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The sample repository with a base that moved by a comment."""
+    made = tmp_path / "ops"
+    shutil.copytree(SAMPLE, made)
+    git(made, "init", "-q", "-b", "main")
+    git(made, "add", "-A")
+    git(made, "commit", "-q", "-m", "Add operators")
+    return made
+
+
+def patch(checkout: Path, new: str) -> str:
+    """The diff of another tile size, which leaves the checkout as it was."""
+    file = checkout / TILING
+    text = file.read_text()
+    assert OLD in text
+    file.write_text(text.replace(OLD, new))
+    diff = git(checkout, "diff")
+    file.write_text(text)
+    return diff + "\n"
+
+
+def verified(checkout: Path, diff: str, out: Path) -> Result:
+    head = git(checkout, "rev-parse", "HEAD")
+    job = Job(
+        key="0123456789abcdef",
+        kind="verify",
+        forge="local",
+        repository="ops",
+        operator=OPERATOR,
+        source_ref="refs/heads/main",
+        source_commit=head,
+        target_branch="main",
+        judge_ref="refs/heads/main",
+        judge_commit=head,
+        workload=f"{OPERATOR}/workload.yaml",
+        device="910B4",
+        budget=3,
+        patch=diff,
+        patch_of=7,
+    )
+    bank = open_bank(out.parent / "bank.duckdb")
+    console = Console(stderr=True, force_terminal=False)
+    return run_job(job, checkout, out, find_proposer("rules"), bank, console)
+
+
+def test_a_change_that_still_helps_is_verified_with_fresh_figures(
+    checkout: Path, tmp_path: Path
+) -> None:
+    diff = patch(checkout, "TILE_BYTES = 16384")
+    found = verified(checkout, diff, tmp_path / "out")
+    assert found.verdict == "improved" and found.speedup > 1.02
+    assert found.verification is not None
+    assert found.run == "0123456789" and found.base_commit == git(checkout, "rev-parse", "HEAD")
+    assert "+const uint32_t TILE_BYTES = 16384;" in found.diff
+    assert (tmp_path / "out" / "result.json").is_file()
+
+
+def test_a_change_that_no_longer_helps_is_no_improvement(checkout: Path, tmp_path: Path) -> None:
+    found = verified(checkout, patch(checkout, "TILE_BYTES = 512"), tmp_path / "out")
+    assert found.verdict == "not_improved" and not found.diff
+
+
+def test_a_change_that_no_longer_applies_is_said(checkout: Path, tmp_path: Path) -> None:
+    diff = patch(checkout, "TILE_BYTES = 16384")
+    file = checkout / TILING
+    file.write_text(file.read_text().replace(OLD, "TILE_BYTES = 8192"))
+    git(checkout, "commit", "-q", "-a", "-m", "Another size")
+    with pytest.raises(InputError, match="does not apply"):
+        verified(checkout, diff, tmp_path / "out")
+
+
+def test_a_file_that_is_no_job_is_refused_with_its_name(tmp_path: Path) -> None:
+    bad = tmp_path / "job.json"
+    bad.write_text('{"key": 3}')
+    with pytest.raises(InputError, match=r"job\.json is no job"):
+        read_job(bad)
+    with pytest.raises(InputError, match="There is no job file"):
+        read_job(tmp_path / "none.json")

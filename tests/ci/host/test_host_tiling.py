@@ -1,0 +1,247 @@
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ci.host import host_room
+from ci.host.host_tiling import HostProgram, TilingAnswer
+from ci.host.tiling_layout import TilingField, TilingStruct, declarations
+from ci.host.tiling_request import platform_facts
+from ci.model.errors import TrialFailure
+from ci.model.launch import Tensors
+from ci.model.operator import Operator
+from ci.model.trial import Outcome
+from ci.model.workload import TensorCase, WorkloadCase
+from ci.simulator.toolchain import Toolchain
+from ci.source.discovery import load_operator
+from ci.system.sandbox import Limits
+from tests.ci.small_operator import DEFINITION, TILING, write_operator
+
+FACTS = platform_facts({"device.cube_cores": 20, "device.vector_cores": 40})
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchain()
+
+
+@pytest.fixture(scope="module")
+def operator(tmp_path_factory: pytest.TempPathFactory) -> Operator:
+    host = TILING + DEFINITION.replace(
+        "this->AICore().SetTiling(optiling::Tile);",
+        "this->SetInferShape(ge::InferShape); this->AICore().SetTiling(optiling::Tile);",
+    )
+    return load_operator(write_operator(tmp_path_factory.mktemp("operator"), host=host))
+
+
+@pytest.fixture(scope="module")
+def program(toolchain: Toolchain, operator: Operator) -> HostProgram:
+    return HostProgram(toolchain.compile_host(operator, operator.texts()))
+
+
+def build(toolchain: Toolchain, folder: Path, host: str) -> tuple[Operator, HostProgram]:
+    operator = load_operator(write_operator(folder, host=host))
+    return operator, HostProgram(toolchain.compile_host(operator, operator.texts()))
+
+
+def make_case(scale: float = 2.0, elements: int = 1000, mask: bool = False) -> WorkloadCase:
+    return WorkloadCase(
+        name="c",
+        inputs=(
+            TensorCase(shape=(elements,), dtype="float32"),
+            TensorCase(shape=(elements,), dtype="uint8", present=mask),
+            (TensorCase(shape=(4,), dtype="float32"), TensorCase(shape=(5,), dtype="float32")),
+        ),
+        attrs={"scale": scale},
+    )
+
+
+def test_tiling_sees_shapes_attributes_platform_and_absent_inputs(
+    program: HostProgram, operator: Operator
+) -> None:
+    answer = program.tile(operator, make_case(), FACTS)
+    assert (answer.block_dim, answer.tiling_key, answer.workspace) == (40, 10, (1024,))
+    # Offsets: total 0, scale 4, forgotten 8, part 16 (small 0, list 2), ub 24.
+    total, scale, forgotten = struct.unpack_from("<IfB", answer.data)
+    small, *numbers = struct.unpack_from("<Bx3h", answer.data, 16)
+    (ub,) = struct.unpack_from("<Q", answer.data, 24)
+    assert (total, scale, forgotten) == (1000, 2.0, 0)
+    assert (small, numbers) == (5, [7, 8, 9])
+    assert ub == 192 * 1024 - 256  # the framework keeps 256 bytes
+    assert len(answer.data) == 32
+    assert program.tile(operator, make_case(mask=True), FACTS).tiling_key == 11
+    assert program.tile(operator, make_case(elements=8), FACTS).block_dim == 1
+
+
+def test_inference_tells_the_output_shape(program: HostProgram, operator: Operator) -> None:
+    answer = program.tile(operator, make_case(elements=12), FACTS)
+    assert answer.outputs == ((("float32", (12,)),),)
+
+
+def test_a_tiling_that_fails_is_a_launch_error_with_its_log(
+    program: HostProgram, operator: Operator
+) -> None:
+    with pytest.raises(TrialFailure, match="returned a failure \\(case 'c'\\)") as caught:
+        program.tile(operator, make_case(scale=-1), FACTS)
+    assert caught.value.outcome is Outcome.LAUNCH_ERROR
+    assert "the scale -1 is negative" in caught.value.evidence.details
+
+
+def test_the_described_layout_compiles_to_the_same_offsets(
+    program: HostProgram, operator: Operator, tmp_path: Path
+) -> None:
+    description = program.describe(operator)
+    used = description.struct_for(10)
+    assert used is not None and used.name == "ScaleMaskTilingData"
+    assert description.dtypes["input x"] == ("float32", "bfloat16")
+    source = declarations(s for _, s in description.tilings)
+    checks = "".join(
+        f"static_assert(__builtin_offsetof({used.name}, {f.name}) == {f.offset});\n"
+        for f in used.fields
+    )
+    (tmp_path / "unit.cpp").write_text(f"#include <cstdint>\n{source}\n{checks}")
+    done = subprocess.run(
+        ["g++", "-std=c++17", "-fsyntax-only", "unit.cpp"], cwd=tmp_path, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        TilingField(name="x; system(0)", ctype="int32_t", bytes=4, offset=0),
+        TilingField(name="x", ctype="struct {} y; int", bytes=3, offset=0),
+        TilingField(name="x", ctype="int8_t", bytes=1, count=1 << 30, offset=0),
+    ],
+)
+def test_a_layout_that_would_inject_source_is_refused(field: TilingField) -> None:
+    with pytest.raises(ValueError, match="tiling field"):
+        declarations([TilingStruct(name="S", bytes=8, fields=(field,))])
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("int* p = nullptr; *p = 1; return 0;", "was killed by SIGSEGV"),
+        ("for (;;) { }", "was stopped after|was killed by SIG"),
+        ('throw std::runtime_error("odd");', "An exception: odd"),
+        ("_exit(0);", "left no usable answer"),
+        ("return 0;", "set no block dim"),
+        ("context->SetBlockDim(1); return 0;", ""),
+    ],
+)
+def test_hostile_or_broken_tilings_end_as_launch_errors(
+    toolchain: Toolchain, tmp_path: Path, body: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_room, "LIMITS", Limits(seconds=2.0, memory_bytes=1 << 30))
+    host = (
+        '#include "register/op_def_registry.h"\n#include <stdexcept>\n#include <unistd.h>\n'
+        "namespace optiling { static ge::graphStatus Tile(gert::TilingContext* context) {"
+        + body
+        + "} }\n"
+        + DEFINITION
+    )
+    operator, program = build(toolchain, tmp_path, host)
+    if not words:
+        assert program.tile(operator, make_case(), FACTS).data == b""
+        return
+    with pytest.raises(TrialFailure, match=words) as caught:
+        program.tile(operator, make_case(), FACTS)
+    assert caught.value.outcome is Outcome.LAUNCH_ERROR
+
+
+def test_both_registration_styles_and_value_dependent_inputs(
+    toolchain: Toolchain, tmp_path: Path
+) -> None:
+    host = """
+    #include "register/op_impl_registry.h"
+    #include "register/op_def_registry.h"
+    struct Info { uint32_t cores = 0; };
+    static ge::graphStatus Parse(gert::TilingParseContext* context) {
+        auto* info = context->GetCompiledInfo<Info>();
+        info->cores = platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAic();
+        return ge::GRAPH_SUCCESS;
+    }
+    static ge::graphStatus Tile(gert::TilingContext* context) {
+        const auto* info = static_cast<const Info*>(context->GetCompileInfo());
+        const float* x = context->GetInputTensor(0)->GetData<float>();
+        const float* hidden = context->GetDynamicInputTensor(2, 1)->GetData<float>();
+        context->SetBlockDim(info->cores);
+        context->SetTilingKey(static_cast<uint64_t>(x[2]) + (hidden == nullptr ? 100 : 0));
+        return ge::GRAPH_SUCCESS;
+    }
+    IMPL_OP_OPTILING(ScaleMask).Tiling(Tile).TilingParse<Info>(Parse)
+        .TilingInputsDataDependency({0});
+    """ + DEFINITION.replace("this->AICore().SetTiling(optiling::Tile);", "")
+    operator, program = build(toolchain, tmp_path, host)
+    values: Tensors = [np.array([1, 2, 7], np.float32), None, [np.ones(4, np.float32)] * 2]
+    answer = program.tile(operator, make_case(elements=3), FACTS, values)
+    assert (answer.block_dim, answer.tiling_key) == (20, 107)
+    assert program.describe(operator).value_inputs == ("x",)
+
+
+def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
+    toolchain: Toolchain, tmp_path: Path
+) -> None:
+    host = (
+        """
+    #include "register/op_impl_registry.h"
+    #include "register/op_def_registry.h"
+    #include "tiling/tiling_api.h"
+    #include "util/math_util.h"
+    #include "util/fp16.h"
+    #include "util/bfloat16.h"
+    namespace optiling {
+    BEGIN_TILING_DATA_DEF(ScaleMaskTilingData)
+    TILING_DATA_FIELD_DEF_STRUCT(LayerNormTiling, layer);
+    TILING_DATA_FIELD_DEF_STRUCT(RmsNormTiling, rms);
+    END_TILING_DATA_DEF;
+    REGISTER_TILING_DATA_CLASS(ScaleMask, ScaleMaskTilingData)
+    static ge::graphStatus Tile(gert::TilingContext* context) {
+        ScaleMaskTilingData tiling;
+        uint32_t layer = 0, rms = 0, sum = 0, low = 0;
+        AscendC::GetLayerNormMaxMinTmpSize(ge::Shape({2, 3, 112, 100}), 2, false, layer, low);
+        AscendC::GetLayerNormNDTilingInfo(ge::Shape({2, 3, 112, 100}), layer, 2, false,
+                                          tiling.layer);
+        const ge::Shape rows({2, 3, 112});
+        if (!AscendC::GetRmsNormMaxMinTmpSize(rows, 2, rms, low)) return ge::GRAPH_FAILED;
+        if (AscendC::GetRmsNormTilingInfo(rows, rows, rms - 1, 2, tiling.rms)) {
+            return ge::GRAPH_FAILED;  // too little space
+        }
+        AscendC::GetReduceSumMaxMinTmpSize(ge::Shape({4, 70}), ge::DT_FLOAT,
+                                           AscendC::ReducePattern::AR, true, false, sum, low);
+        gert::Shape reduced;
+        const gert::Shape from{4, 5, 6};
+        const int64_t axes[] = {-1};
+        Ops::Base::ReduceDimsWithKeepDims(&from, axes, 1, &reduced);
+        gert::Shape broadcast;
+        const gert::Shape column{5, 1};
+        Ops::Base::BroadcastShape({&from, &column, &reduced}, &broadcast);
+        const Ops::Base::fp16_t half(1.0 / 3);
+        const Ops::Base::bfloat16 brain(1.00390625f + 1e-6f);  // just above the middle of two
+        const bool right = reduced == gert::Shape{4, 5, 1} && broadcast == from &&
+                           half.val == 0x3555 && brain.value == 0x3f81;
+        context->SetBlockDim(right ? 1 : 2);
+        context->SetTilingKey(layer + sum);
+        tiling.SaveToBuffer(context->GetRawTilingData()->GetData(),
+                            context->GetRawTilingData()->GetCapacity());
+        context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());
+        return ge::GRAPH_SUCCESS;
+    }
+    }  // namespace optiling
+    """
+        + DEFINITION
+    )
+    operator, program = build(toolchain, tmp_path, host)
+    answer = program.tile(operator, make_case(), FACTS)
+    assert answer.block_dim == 1
+    assert answer.tiling_key == 5 * 128 * 4 + 512  # five rows in whole repeats; one row of 70
+    assert np.frombuffer(answer.data, np.uint32).tolist() == [2, 3, 112, 100, 2, 3, 112, 112]
+
+
+def test_answers_are_plain_values(program: HostProgram, operator: Operator) -> None:
+    first = program.tile(operator, make_case(), FACTS)
+    assert first == program.tile(operator, make_case(), FACTS)
+    assert isinstance(first, TilingAnswer)

@@ -1,0 +1,416 @@
+"""A hostile or broken candidate ends as the right named outcome, with its place in the source."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ci.backend.sim import SimulatorBackend
+from ci.judge.evaluate import EvaluationSettings, Evaluator
+from ci.judge.measure import compare
+from ci.model.errors import InputError, TrialFailure
+from ci.model.trial import Candidate, Outcome, Trial
+from tests.ci.scale_shift import (
+    FOLDER,
+    HOST,
+    IN_PROCESS,
+    KERNEL,
+    OPERATOR,
+    WORKLOAD,
+    changed,
+    line_of,
+    with_statement,
+)
+
+STORE = "DataCopy(yGm_[offset], out, tileLength_);"
+LOAD = "DataCopy(in, xGm_[offset], tileLength_);"
+WAIT_FOR_VECTOR = "            WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);\n"
+
+# The whole work through raw pointers, sixteen elements a turn: few instructions of the machine.
+RAW_WORK = (
+    "        __gm__ float *p = (__gm__ float *)xGm_.GetPhyAddr();\n"
+    "        __gm__ float *q = (__gm__ float *)yGm_.GetPhyAddr();\n"
+    "        for (uint32_t i = 0; i < coreLength_; i += 16) {\n"
+    + "".join(f"            q[i + {n}] = p[i + {n}] * 2.0f + 1.0f;\n" for n in range(16))
+    + "        }\n"
+)
+
+
+SLOW_DOWN = "for (int i = 0; i < 4000; i++) PipeBarrier<PIPE_ALL>();"
+
+# An input read as an argument by value: the compiler's hooks do not see it being copied.
+BY_VALUE_HEAD = (
+    "struct Part { float v[64]; };\n"
+    "__attribute__((noinline)) float Pick(Part part, int i) { return part.v[i]; }\n"
+)
+BY_VALUE = (
+    "PipeBarrier<PIPE_ALL>(); for (uint32_t i = 0; i < tileLength_; i++) in.SetValue(i, Pick("
+    "*(const Part *)((__gm__ float *)xGm_.GetPhyAddr() + offset + i / 64 * 64), i % 64)); "
+    "PipeBarrier<PIPE_ALL>();"
+)
+
+# Runs while the kernel is loaded, before the clock does.
+EARLY = (
+    "static volatile float early[4];\n"
+    "static int Early() {\n"
+    "    for (int i = 0; i < 4; i++) early[i] = ((const float *)0x100000000000ull)[i];\n"
+    "    return 1;\n"
+    "}\n"
+    "static int early_done = Early();\n"
+)
+
+
+@pytest.fixture(scope="module")
+def backend() -> SimulatorBackend:
+    return SimulatorBackend(launch_seconds=20)
+
+
+@pytest.fixture(scope="module")
+def evaluator(backend: SimulatorBackend) -> Evaluator:
+    return Evaluator(OPERATOR, WORKLOAD, backend)
+
+
+@pytest.fixture(scope="module")
+def baseline(evaluator: Evaluator) -> Trial:
+    return evaluator.evaluate(Candidate(), 0)
+
+
+def test_the_unmodified_operator_is_ok_and_measured(baseline: Trial) -> None:
+    assert baseline.outcome is Outcome.OK, baseline.evidence
+    assert baseline.measurement
+    case = baseline.measurement.cases[0]
+    assert case.low_us == case.median_us == case.high_us > 0
+    assert case.pipes.block_dim == 4
+    assert case.pipes.gm_write_bytes == 16 * 4096 * 4
+    # The input, and the tiling data on each core.
+    assert 16 * 4096 * 4 <= case.pipes.gm_read_bytes <= 16 * 4096 * 4 + 4 * 64
+    assert case.pipes.hot_lines[0][0] == KERNEL
+
+
+def test_evaluating_again_gives_the_same_figure_to_the_cycle(
+    baseline: Trial, backend: SimulatorBackend
+) -> None:
+    again = Evaluator(OPERATOR, WORKLOAD, backend).evaluate(Candidate(), 7)
+    assert again.measurement == baseline.measurement
+    assert again.number == 7
+
+
+def test_an_equal_program_is_answered_from_memory(evaluator: Evaluator, baseline: Trial) -> None:
+    same = Candidate(files={KERNEL: OPERATOR.read(KERNEL)}, stage="kernel")
+    again = evaluator.evaluate(same, 9)
+    assert again.cached
+    assert again.candidate == same
+    assert again.measurement == baseline.measurement
+
+
+def test_a_better_tiling_is_measured_as_faster(evaluator: Evaluator, baseline: Trial) -> None:
+    wider = changed("TILE_LENGTH = 1024", "TILE_LENGTH = 4096", HOST)
+    trial = evaluator.evaluate(wider, 1)
+    assert trial.outcome is Outcome.OK, trial.evidence
+    assert trial.measurement and baseline.measurement
+    assert compare(baseline.measurement, trial.measurement).verdict == "improved"
+
+
+def test_a_dropped_wait_is_a_race_with_both_places(evaluator: Evaluator) -> None:
+    candidate = changed(WAIT_FOR_VECTOR, "")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome in (Outcome.RACE, Outcome.LAUNCH_ERROR), trial.evidence
+
+
+def test_a_dropped_flag_pair_is_a_race(evaluator: Evaluator) -> None:
+    both = "            SetFlag<HardEvent::V_MTE3>(EVENT_ID0);\n" + WAIT_FOR_VECTOR
+    candidate = changed(both, "")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.RACE, trial.evidence
+    assert trial.measurement is None
+    assert trial.evidence
+    assert (trial.evidence.file, trial.evidence.line) == (KERNEL, line_of(candidate, STORE))
+    other = line_of(candidate, "Adds(out, out")
+    assert f"{KERNEL}:{other}" in trial.evidence.details
+
+
+def test_a_dropped_barrier_is_a_race(evaluator: Evaluator) -> None:
+    candidate = changed("            PipeBarrier<PIPE_V>();\n", "")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.RACE, trial.evidence
+    assert trial.evidence
+    assert trial.evidence.line == line_of(candidate, "Adds(out, out")
+
+
+def test_a_wait_that_nobody_sets_is_a_launch_error(evaluator: Evaluator) -> None:
+    candidate = changed("            SetFlag<HardEvent::V_MTE3>(EVENT_ID0);\n", "")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.LAUNCH_ERROR, trial.evidence
+
+
+def test_writing_past_an_output_is_a_memory_error(evaluator: Evaluator) -> None:
+    candidate = changed(STORE, "DataCopy(yGm_[offset + 8192], out, tileLength_);")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome in (Outcome.MEMORY_ERROR, Outcome.RACE), trial.evidence
+    assert trial.evidence
+    assert trial.evidence.line == line_of(candidate, "offset + 8192")
+
+
+def test_overflowing_ub_is_a_memory_error(evaluator: Evaluator) -> None:
+    candidate = changed(LOAD, "DataCopy(in[60000], xGm_[offset], tileLength_);")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
+    assert trial.evidence
+    assert trial.evidence.line == line_of(candidate, "in[60000]")
+
+
+def test_writing_through_a_wild_pointer_is_an_error(evaluator: Evaluator) -> None:
+    candidate = with_statement("*(volatile uint64_t *)(uintptr_t)64 = 1;")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome in (Outcome.MEMORY_ERROR, Outcome.LAUNCH_ERROR), trial.evidence
+
+
+def test_an_endless_loop_is_a_timeout(backend: SimulatorBackend) -> None:
+    hasty = Evaluator(OPERATOR, WORKLOAD, SimulatorBackend(launch_seconds=2))
+    candidate = with_statement("volatile int n = 0; while (n == 0) { n = 0; }")
+    trial = hasty.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.TIMEOUT, trial.evidence
+
+
+def test_a_wrong_result_names_the_worst_element(evaluator: Evaluator) -> None:
+    trial = evaluator.evaluate(changed("Adds(out, out, 1.0f", "Adds(out, out, 1.5f"), 1)
+    assert trial.outcome is Outcome.WRONG_RESULT
+    assert trial.evidence
+    assert "case fp32_16x4096, seed 1: output y (float32) is wrong in 65536 of 65536" in (
+        trial.evidence.message
+    )
+
+
+def test_skipping_work_is_a_wrong_result(evaluator: Evaluator) -> None:
+    candidate = changed("offset < coreLength_", "offset < coreLength_ - tileLength_")
+    assert evaluator.evaluate(candidate, 1).outcome is Outcome.WRONG_RESULT
+
+
+def test_a_compile_error_is_cut_to_its_first_line(evaluator: Evaluator) -> None:
+    candidate = with_statement("LocalTensor<float> q = nowhere;")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.COMPILE_ERROR
+    assert trial.evidence
+    assert "nowhere" in trial.evidence.message
+    assert (trial.evidence.file, trial.evidence.line) == (KERNEL, line_of(candidate, "nowhere"))
+
+
+def test_a_compile_error_in_the_tiling_names_its_line(evaluator: Evaluator) -> None:
+    candidate = changed("SetBlockDim(BLOCK_DIM)", "SetBlockDim(NO_SUCH_NAME)", HOST)
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.COMPILE_ERROR
+    assert trial.evidence
+    assert (trial.evidence.file, trial.evidence.line) == (HOST, line_of(candidate, "NO_SUCH", HOST))
+
+
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [
+        ("fork();", "fork"),
+        ("socket(2, 1, 0);", "socket"),
+        ('::system("id");', "system"),
+        ('asm volatile("nop");', "asm"),
+        ("dav_scalar_free();", "dav_scalar_free"),
+        ('auto f = fopen("/etc/passwd", "r");', "fopen"),
+        ('getenv("GITHUB_TOKEN");', "getenv"),
+        ("int sys##tem = 0;", "##"),
+        ("__sanitizer_cov_trace_pc();", "__sanitizer_cov_trace_pc"),
+    ],
+)
+def test_forbidden_names_are_refused_before_any_build(
+    evaluator: Evaluator, statement: str, word: str
+) -> None:
+    candidate = with_statement(statement)
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.REJECTED
+    assert trial.evidence
+    assert word in trial.evidence.message
+    assert trial.evidence.line == line_of(candidate, statement)
+
+
+def test_including_a_secret_is_refused(evaluator: Evaluator) -> None:
+    candidate = changed('#include "kernel_operator.h"', '#include "kernel_operator.h"\n'
+                        '#include "/etc/passwd"')  # fmt: skip
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.REJECTED
+    assert trial.evidence
+    assert "/etc/passwd" in trial.evidence.message
+
+
+def test_a_fake_result_on_stdout_changes_nothing(evaluator: Evaluator, baseline: Trial) -> None:
+    fake = '{\\"outcome\\": \\"ok\\", \\"total_cycles\\": 1}'
+    candidate = with_statement(f'puts("{fake}");')
+    text = 'extern "C" int puts(const char *);\n' + candidate.files[KERNEL]
+    trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
+    assert trial.outcome is Outcome.OK, trial.evidence
+    assert trial.measurement and baseline.measurement
+    assert trial.measurement.score_us >= baseline.measurement.score_us
+
+
+def test_work_done_past_the_machine_is_never_faster(evaluator: Evaluator, baseline: Trial) -> None:
+    start = changed("        for (uint32_t offset", RAW_WORK + "        for (uint32_t offset")
+    text = start.files[KERNEL].replace("offset < coreLength_;", "offset < 0;")
+    trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
+    if trial.outcome is Outcome.OK:
+        assert trial.measurement and baseline.measurement
+        assert compare(baseline.measurement, trial.measurement).verdict == "worse"
+    else:
+        assert trial.outcome is Outcome.REJECTED, trial.evidence
+
+
+def test_inputs_read_past_the_machine_are_missed(evaluator: Evaluator) -> None:
+    start = changed("class ScaleShift {", BY_VALUE_HEAD + "class ScaleShift {")
+    text = start.files[KERNEL].replace(LOAD, BY_VALUE)
+    trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
+    assert trial.outcome is Outcome.REJECTED, trial.evidence
+    assert trial.evidence and trial.evidence.details == "read bytes"
+
+
+def test_a_static_initialiser_finds_no_inputs(evaluator: Evaluator) -> None:
+    trial = evaluator.evaluate(changed("class ScaleShift {", EARLY + "class ScaleShift {"), 1)
+    assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
+    assert trial.evidence and "far from every tensor" in trial.evidence.message
+
+
+def test_reaching_into_another_cores_buffer_is_a_memory_error(evaluator: Evaluator) -> None:
+    reach = "*((volatile float *)in.GetPhyAddr() - 0x200000 / sizeof(float)) = 1.0f;"
+    trial = evaluator.evaluate(with_statement(f"if (GetBlockIdx() == 1) {{ {reach} }}"), 1)
+    assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
+    # A core that runs after another takes over its memory: nothing need lie where that one was.
+    assert trial.evidence
+    assert re.search("unified buffer of another core|outside every ", trial.evidence.message)
+
+
+def test_a_library_function_that_the_scalar_unit_lacks_is_refused(evaluator: Evaluator) -> None:
+    sine = "yGm_.SetValue(0, std::sin(xGm_.GetValue(0)));"
+    head = changed('#include "kernel_operator.h"', '#include <cmath>\n#include "kernel_operator.h"')
+    text = head.files[KERNEL].replace(IN_PROCESS, f"{IN_PROCESS}        {sine}\n")
+    trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
+    assert trial.outcome is Outcome.REJECTED
+    assert trial.evidence and "sinf" in trial.evidence.message
+
+
+def test_a_block_copy_is_charged_after_a_dropped_access(evaluator: Evaluator) -> None:
+    dropped = "(void)xGm_.GetValue(0); memcpy(held, (void *)xGm_.GetPhyAddr(), sizeof(held));"
+    kept = "memcpy(held, (void *)xGm_.GetPhyAddr(), sizeof(held));"
+    use = "float held[1024]; {} if (held[5] > 1e30f) trap();"
+    times = []
+    for copy in (kept, dropped):
+        trial = evaluator.evaluate(with_statement(use.replace("{}", copy)), 1)
+        assert trial.outcome is Outcome.OK, trial.evidence
+        assert trial.measurement
+        times.append(trial.measurement.score_us)
+    assert times[1] > times[0] * 0.99
+
+
+def test_exhausting_memory_ends_the_run_not_the_machine(evaluator: Evaluator) -> None:
+    candidate = changed("    TPipe pipe_;", "    TPipe pipe_;\n    float hoard_[1 << 30];")
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome in (Outcome.LAUNCH_ERROR, Outcome.MEMORY_ERROR), trial.evidence
+
+
+def test_a_template_bomb_ends_the_compilation(evaluator: Evaluator) -> None:
+    bomb = "template <int N, int M> struct Deep { using t = typename Deep<N - 1, M * 2>::t; };\n"
+    used = f"{bomb}Deep<900000, 1>::t deep_;\nclass ScaleShift {{"
+    trial = evaluator.evaluate(changed("class ScaleShift {", used), 1)
+    assert trial.outcome is Outcome.COMPILE_ERROR
+    assert trial.evidence
+    assert "depth" in trial.evidence.message
+
+
+def test_a_tiling_that_crashes_is_a_launch_error(evaluator: Evaluator) -> None:
+    crash = "*(volatile int *)0 = 1; context->SetBlockDim(BLOCK_DIM);"
+    candidate = changed("context->SetBlockDim(BLOCK_DIM);", crash, HOST)
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.LAUNCH_ERROR
+    assert trial.evidence and "SIGSEGV" in trial.evidence.message
+
+
+def test_an_absurd_block_dim_is_a_launch_error(evaluator: Evaluator) -> None:
+    candidate = changed("SetBlockDim(BLOCK_DIM)", "SetBlockDim(4000000000u)", HOST)
+    assert evaluator.evaluate(candidate, 1).outcome is Outcome.LAUNCH_ERROR
+
+
+def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluator) -> None:
+    found = evaluator.verify_thoroughly(Candidate())
+    assert found.seeds[:2] == (1, 2)
+    assert len(set(found.seeds)) == 5
+    assert found.elements == 5 * 16 * 4096
+    assert found.reference == "golden"
+    assert found.worst_error < 1
+
+
+def test_the_further_seeds_follow_from_the_candidate(evaluator: Evaluator) -> None:
+    # Seeds that are known beforehand are seeds whose answers a candidate can hold.
+    one, same, other = (
+        evaluator.verify_thoroughly(candidate).seeds
+        for candidate in (Candidate(), Candidate(), changed("2.0f", "2.00f"))
+    )
+    assert one == same
+    assert not set(one[2:]) & set(other[2:])
+
+
+def test_being_fast_only_for_the_measured_values_is_refused(evaluator: Evaluator) -> None:
+    values = evaluator.references.of(WORKLOAD.cases[0], 1).inputs[0]
+    assert isinstance(values, np.ndarray)
+    first = float(values.ravel()[0])
+    statement = f"if (GetBlockIdx() == 0 && xGm_.GetValue(0) != {first!r}f) {{ {SLOW_DOWN} }}"
+    candidate = with_statement(statement)
+    assert evaluator.evaluate(candidate, 1).outcome is Outcome.OK
+    with pytest.raises(TrialFailure, match="values it was measured on"):
+        evaluator.verify_thoroughly(candidate)
+
+
+def test_thorough_verification_raises_what_fails(evaluator: Evaluator) -> None:
+    with pytest.raises(TrialFailure, match="wrong_result"):
+        evaluator.verify_thoroughly(changed("2.0f", "3.0f"))
+
+
+def test_without_a_golden_the_unmodified_operator_is_the_reference(
+    backend: SimulatorBackend,
+) -> None:
+    bare = WORKLOAD.model_copy(update={"golden": ""})
+    judge = Evaluator(OPERATOR, bare, backend)
+    assert judge.evaluate(Candidate(), 0).outcome is Outcome.OK
+    assert judge.evaluate(changed("2.0f", "3.0f"), 1).outcome is Outcome.WRONG_RESULT
+    assert judge.verify_thoroughly(Candidate()).reference == "unmodified operator"
+
+
+def test_a_profile_leaves_a_timeline(backend: SimulatorBackend, tmp_path: Path) -> None:
+    settings = EvaluationSettings(timelines=tmp_path / "lines")
+    judge = Evaluator(OPERATOR, WORKLOAD, backend, settings=settings)
+    assert judge.evaluate(Candidate(), 0, profile=True).outcome is Outcome.OK
+    text = (tmp_path / "lines" / "0.jsonl").read_text()
+    assert "copy_gm_to_ubuf" in text and "vmuls" in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [("2.0f", "2.0f"), ("2.0f", "3.0f"), ("            PipeBarrier<PIPE_V>();\n", "")],
+    ids=["ok", "wrong", "race"],
+)
+def test_a_trial_is_the_same_with_several_jobs(
+    backend: SimulatorBackend, change: tuple[str, str]
+) -> None:
+    candidate = changed(*change)
+    again = WORKLOAD.cases[0].model_copy(update={"name": "again"})
+    workload = WORKLOAD.model_copy(update={"cases": (*WORKLOAD.cases, again)})
+    one, several = (
+        Evaluator(OPERATOR, workload, backend, settings=EvaluationSettings(jobs=jobs)).evaluate(
+            candidate, 1
+        )
+        for jobs in (1, 3)
+    )
+    assert several.model_copy(update={"seconds": one.seconds}) == one
+
+
+def test_an_unknown_device_is_named_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="910B4"):
+        SimulatorBackend("910Z9")
+
+
+def test_the_fixture_operator_is_the_one_on_disk() -> None:
+    assert OPERATOR.root == FOLDER.resolve() or OPERATOR.root == FOLDER

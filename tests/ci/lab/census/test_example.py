@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from ci.lab.census.example import read_example
+
+PROGRAM = """
+int main() {
+    std::vector<int64_t> inputXShape = {8, 2048};
+    std::vector<int64_t> outShape{8, 1};
+    float epsilon = 1e-5;
+    int64_t dim = -1;
+    std::vector<int64_t> paddingData = {1, 2, 3};
+    ret = CreateAclTensor(xHost, inputXShape, &xAddr, aclDataType::ACL_FLOAT16, &x);
+    ret = CreateAclTensor(outHost, outShape, &outAddr, ACL_BF16, &out);
+    ret = CreateAclTensor(gone, missingShape, &outAddr, ACL_FLOAT, &out);
+}
+"""
+
+
+def test_tensors_come_in_the_order_of_their_creation() -> None:
+    assert read_example(PROGRAM).tensors == (
+        ("inputXShape", (8, 2048), "float16"),
+        ("outShape", (8, 1), "bfloat16"),
+    )
+
+
+def test_plain_values_and_lists_are_kept_by_lowered_name() -> None:
+    values = read_example(PROGRAM).values
+    assert values["epsilon"] == "1e-5"
+    assert values["dim"] == "-1"
+    assert values["paddingdata"] == "1, 2, 3"
+
+
+def test_a_text_without_tensors_has_none() -> None:
+    assert read_example("int main() { return 0; }").tensors == ()

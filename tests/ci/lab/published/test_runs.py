@@ -1,0 +1,40 @@
+"""Published versions, rebuilt and run for real."""
+
+from __future__ import annotations
+
+import pytest
+
+from ci.lab.published.figures import SOURCES, load_pairs, load_versions, rebuilt_families
+from ci.lab.published.runs import simulate
+from ci.lab.published.statistics import judge
+from ci.model.errors import InputError
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
+
+
+def test_every_rebuilt_version_has_a_case_and_every_pair_two_versions() -> None:
+    versions = {(one.family, one.version) for one in load_versions()}
+    for family in rebuilt_families():
+        workload = load_workload(load_operator(SOURCES / family), None)
+        cases = {case.name for case in workload.cases}
+        assert cases == {version for name, version in versions if name == family}
+    for pair in load_pairs():
+        assert {(pair.family, pair.before), (pair.family, pair.after)} <= versions
+
+
+def test_a_published_pair_comes_out_in_order_and_its_results_are_right() -> None:
+    chosen = [
+        one
+        for one in load_versions()
+        if one.family == "bank_conflict_ub" and one.version in ("s1", "s2")
+    ]
+    found = judge("bank_conflict_ub", list(simulate(chosen)), load_pairs())
+    assert len(found.pairs) == 1
+    assert found.pairs[0].judged and found.pairs[0].ordered
+    assert abs(found.pairs[0].error) < 0.15
+
+
+def test_a_version_without_a_case_is_refused_by_name() -> None:
+    version = next(one for one in load_versions() if one.family == "bank_conflict_ub")
+    with pytest.raises(InputError, match="no case 's99'"):
+        list(simulate([version.model_copy(update={"version": "s99"})]))

@@ -1,0 +1,128 @@
+"""All motifs on sources that hold their pattern; the sources are of the tests' own operators."""
+
+import pytest
+
+from ci.proposer.motifs.rewrite import applications, find_sites
+from ci.proposer.motifs.site import apply_sites
+from ci.proposer.motifs.transforms import TRANSFORMS
+from ci.source.cpp_source import parse
+from rules.load import Motif, Rewrite, RulesError, load_motifs
+from tests.places import OPERATORS
+
+KERNELS = sorted(OPERATORS.glob("src/*/*/op_kernel/*"))
+MOTIFS = {m.id: m for m in load_motifs()}
+
+
+def kernel(body: str) -> str:
+    return (
+        "using namespace AscendC;\nvoid F(LocalTensor<float>& y, int32_t n)\n{\n"
+        "    LocalTensor<float> t = buf.Get<float>();\n"
+        "    LocalTensor<float> x = q.DeQue<float>();\n"
+        f"{body}}}\n"
+    )
+
+
+def first(motif: Motif, rewrites: tuple[Rewrite, ...], text: str) -> str:
+    found = applications(motif, rewrites, {"k.cpp": text})
+    return found[0].text if found else text
+
+
+CASES = {
+    "scalar-loop-to-vector": (
+        "    for (int32_t i = 0; i < n; i++) {\n"
+        "        y.SetValue(i, x.GetValue(i) * t.GetValue(i));\n    }\n",
+        "    Mul(y, x, t, n);\n",
+    ),
+    "multiply-by-reciprocal": (
+        "    Duplicate(t, s, n);\n    Div(y, x, t, n);\n",
+        "    Muls(y, x, static_cast<decltype(s)>(1.0f / static_cast<float>(s)), n);\n",
+    ),
+    "scalar-operand": (
+        "    Duplicate(t, 3.0f, n);\n    Add(y, x, t, n);\n",
+        "    Adds(y, x, 3.0f, n);\n",
+    ),
+    "fuse-axpy": ("    Muls(t, x, s, n);\n    Add(y, t, y, n);\n", "    Axpy(y, x, s, n);\n"),
+    "fuse-muladddst": (
+        "    Mul(t, x, w, n);\n    Add(y, y, t, n);\n",
+        "    MulAddDst(y, x, w, n);\n",
+    ),
+    "fuse-muladd": (
+        "    Mul(y, y, w, n);\n    Add(y, y, b, n);\n",
+        "    FusedMulAdd(y, w, b, n);\n",
+    ),
+    "fuse-relu": ("    Add(t, x, w, n);\n    Relu(y, t, n);\n", "    AddRelu(y, x, w, n);\n"),
+    "fuse-rsqrt": ("    Sqrt(t, x, n);\n    Reciprocal(y, t, n);\n", "    Rsqrt(y, x, n);\n"),
+    "fold-scalars": (
+        "    Muls(y, x, a, n);\n    Muls(y, y, b, n);\n",
+        "    Muls(y, x, (a) * (b), n);\n",
+    ),
+    "write-in-place": ("    Exp(t, x, n);\n    DataCopy(y, t, n);\n", "    Exp(y, x, n);\n"),
+    "cast-once": (
+        "    Cast(h, y, RoundMode::CAST_RINT, n);\n    Cast(y, h, RoundMode::CAST_NONE, n);\n"
+        "    Abs(h, y, n);\n",
+        "    Abs(h, y, n);\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("motif", CASES)
+def test_a_motif_makes_the_fast_form_of_the_slow_one(motif: str) -> None:
+    slow, fast = CASES[motif]
+    extra = "    LocalTensor<half> h = hBuf.Get<half>();\n" if "(h," in slow else ""
+    got = first(MOTIFS[motif], MOTIFS[motif].forward, kernel(extra + slow))
+    assert got == kernel(extra + fast)
+
+
+REWINDS = {
+    "fuse-muladd": CASES["fuse-muladd"],
+    "scalar-operand": (
+        "    Duplicate(y, 3.0f, n);\n    Add(y, x, y, n);\n",
+        "    Adds(y, x, 3.0f, n);\n",
+    ),
+    "fuse-rsqrt": (
+        "    Sqrt(y, x, n);\n    Reciprocal(y, y, n);\n",
+        "    Rsqrt(y, x, n);\n",
+    ),
+    "fuse-relu": ("    Add(y, x, w, n);\n    Relu(y, y, n);\n", "    AddRelu(y, x, w, n);\n"),
+}
+
+
+@pytest.mark.parametrize("motif", REWINDS)
+def test_rewind_takes_an_optimization_out_and_forward_puts_it_back(motif: str) -> None:
+    slow, fast = REWINDS[motif]
+    rewound = first(MOTIFS[motif], MOTIFS[motif].rewind, kernel(fast))
+    assert rewound == kernel(slow)
+    assert first(MOTIFS[motif], MOTIFS[motif].forward, rewound) == kernel(fast)
+
+
+def test_all_sites_at_once_come_before_each_alone() -> None:
+    text = kernel("    A(n);\n    PipeBarrier<PIPE_V>();\n    B(n);\n    PipeBarrier<PIPE_V>();\n")
+    motif = MOTIFS["remove-vector-barrier"]
+    found = applications(motif, motif.forward[:1], {"k.cpp": text})
+    assert [a.text.count("PipeBarrier") for a in found] == [0, 1, 1]
+
+
+def test_an_unknown_transform_is_named() -> None:
+    with pytest.raises(RulesError, match="no transform named turbo"):
+        find_sites(Rewrite(transform="turbo"), parse("int a;"))
+
+
+@pytest.mark.parametrize("motif", MOTIFS.values(), ids=MOTIFS.keys())
+def test_what_a_motif_makes_of_real_kernels_still_parses(motif: Motif) -> None:
+    for path in KERNELS:
+        source = parse(path.read_text())
+        for rewrite in (*motif.forward, *motif.rewind):
+            for site in find_sites(rewrite, source):
+                text = apply_sites(source, [site])
+                if text is not None:
+                    assert parse(text).errors <= source.errors
+
+
+def test_every_transform_serves_a_motif() -> None:
+    used = {r.transform for m in MOTIFS.values() for r in (*m.forward, *m.rewind) if r.transform}
+    assert used == set(TRANSFORMS)
+
+
+def test_there_are_motifs_enough_in_both_directions() -> None:
+    assert len(MOTIFS) >= 15
+    assert sum(bool(m.rewind) for m in MOTIFS.values()) >= 12

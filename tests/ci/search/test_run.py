@@ -1,0 +1,359 @@
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ci.model.errors import InputError
+from ci.model.event import Event
+from ci.model.operator import Operator
+from ci.model.result import Result
+from ci.model.settings import OptimizeSettings
+from ci.model.trial import Candidate, Outcome, Trial
+from ci.proposer.rules import RulesProposer
+from ci.search.run import TRIALS_FILE, optimize
+from ci.tiling.template import TilingTemplate
+from experience.bank.trial_store import TrialStore
+from tests.ci.search.model_operator import (
+    HOST_FILE,
+    KERNEL_FILE,
+    WORKLOAD,
+    ModelEvaluator,
+    write,
+)
+from tests.places import TOP
+
+
+def run(
+    operator: Operator,
+    out: Path,
+    *,
+    evaluator: ModelEvaluator | None = None,
+    proposer: RulesProposer | None = None,
+    events: list[Event] | None = None,
+    budget: int = 24,
+    resume: bool = False,
+    seed: int = 0,
+) -> Result:
+    return optimize(
+        operator,
+        WORKLOAD,
+        evaluator or ModelEvaluator(operator),
+        proposer or RulesProposer(),
+        None,
+        OptimizeSettings(budget=budget, resume=resume, seed=seed),
+        out,
+        events.append if events is not None else lambda event: None,
+    )
+
+
+def key(trials: Sequence[Trial]) -> list[tuple[int, str, str, float | None]]:
+    return [
+        (
+            t.number,
+            t.candidate.model_dump_json(),
+            t.outcome.value,
+            t.measurement.score_us if t.measurement else None,
+        )
+        for t in trials
+    ]
+
+
+def test_both_stages_improve_and_their_best_pair_is_inherited(tmp_path: Path) -> None:
+    result = run(write(tmp_path), tmp_path / "out", budget=40)
+    assert result.verdict == "improved"
+    assert result.speedup > 2
+    assert set(result.best.candidate.files) == {HOST_FILE, KERNEL_FILE}
+
+
+def test_the_budget_covers_everything_and_is_never_overdrawn(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    evaluator = ModelEvaluator(operator)
+    result = run(operator, tmp_path / "out", evaluator=evaluator, budget=10)
+    assert len(evaluator.evaluated) == 9  # the tenth is the final verification
+    assert result.budget.evaluations == result.budget.granted == 10
+
+
+def test_no_candidate_is_evaluated_twice(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    evaluator = ModelEvaluator(operator)
+    run(operator, tmp_path / "out", evaluator=evaluator, budget=40)
+    assert len(set(evaluator.evaluated)) == len(evaluator.evaluated)
+
+
+def test_a_failed_candidate_is_recorded_and_is_nobodys_parent(tmp_path: Path) -> None:
+    result = run(write(tmp_path), tmp_path / "out", budget=40)
+    failed = {t.candidate.hash for t in result.trials if t.outcome is not Outcome.OK}
+    assert failed
+    assert not failed & {t.candidate.parent for t in result.trials}
+
+
+def test_a_tiling_step_keeps_the_kernel_and_a_kernel_step_the_tiling(tmp_path: Path) -> None:
+    result = run(write(tmp_path), tmp_path / "out", budget=40)
+    files = {t.candidate.hash: t.candidate.files for t in result.trials}
+    for trial in result.trials[1:]:
+        fixed = KERNEL_FILE if trial.candidate.stage == "tiling" else HOST_FILE
+        parent = files[trial.candidate.parent]
+        assert trial.candidate.files.get(fixed) == parent.get(fixed)
+
+
+def test_the_same_seed_gives_the_same_trials(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    one, two = run(operator, tmp_path / "a", seed=3), run(operator, tmp_path / "b", seed=3)
+    assert key(one.trials) == key(two.trials)
+
+
+@pytest.mark.parametrize("survived", [1, 5, 11])
+def test_a_run_killed_after_any_trial_resumes_to_the_same_trials(
+    tmp_path: Path, survived: int
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    class Dying(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            if number == survived:
+                raise Killed
+            return super().evaluate(candidate, number)
+
+    operator = write(tmp_path)
+    whole = run(operator, tmp_path / "whole")
+    with pytest.raises(Killed):
+        run(operator, tmp_path / "out", evaluator=Dying(operator))
+    rest = ModelEvaluator(operator)
+    resumed = run(operator, tmp_path / "out", evaluator=rest, resume=True)
+    assert key(resumed.trials) == key(whole.trials)
+    assert len(rest.evaluated) == 23 - survived
+    assert key(TrialStore(tmp_path / "out" / TRIALS_FILE).trials()) == key(whole.trials)
+
+
+def test_another_seed_does_not_continue_a_run(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    run(operator, tmp_path / "out", budget=5)
+    with pytest.raises(InputError, match="its settings was"):
+        run(operator, tmp_path / "out", budget=5, resume=True, seed=1)
+
+
+def test_changed_sources_do_not_continue_a_run(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    run(operator, tmp_path / "out", budget=5)
+    path = operator.root / KERNEL_FILE
+    path.write_text(path.read_text() + "// edited\n")
+    with pytest.raises(InputError, match="its sources was"):
+        run(operator, tmp_path / "out", budget=5, resume=True)
+
+
+def test_an_earlier_run_is_not_overwritten(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    run(operator, tmp_path / "out", budget=5)
+    with pytest.raises(InputError, match="--resume"):
+        run(operator, tmp_path / "out", budget=5)
+
+
+def test_a_budget_that_cannot_optimize_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--budget 3"):
+        run(write(tmp_path), tmp_path / "out", budget=2)
+
+
+def test_a_failing_baseline_ends_the_run_with_its_evidence(tmp_path: Path) -> None:
+    class Broken(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            return self._failed(candidate, number)
+
+    operator = write(tmp_path)
+    result = run(operator, tmp_path / "out", evaluator=Broken(operator))
+    assert result.verdict == "baseline_failed"
+    assert "do not fit the unified buffer" in result.verdict_reason
+    assert len(result.trials) == 1
+    assert result.budget.evaluations == 1
+    assert result.diff == ""
+
+
+def test_a_best_that_fails_the_final_verification_is_passed_over(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    sound = run(operator, tmp_path / "a", budget=12)
+    evaluator = ModelEvaluator(operator, fails_verification=99)
+    result = run(operator, tmp_path / "b", evaluator=evaluator, budget=12)
+    assert sound.verdict == "improved"
+    assert result.verdict == "not_improved"
+    assert result.diff == ""
+    assert "seed 7 is wrong" in result.verdict_reason
+
+
+def test_a_tiling_step_outside_the_markers_is_rejected_without_evaluation(tmp_path: Path) -> None:
+    class Outside(RulesProposer):
+        def mutate(
+            self, template: TilingTemplate, best: Trial, history: Sequence[Trial], seed: int
+        ) -> Candidate | None:
+            text = template.plain()[HOST_FILE].replace("OP_ADD", "OP_ADD_2")
+            return Candidate(files={HOST_FILE: text}, stage="tiling", parent=best.candidate.hash)
+
+    operator = write(tmp_path)
+    evaluator = ModelEvaluator(operator)
+    result = run(operator, tmp_path / "out", evaluator=evaluator, proposer=Outside(), budget=6)
+    rejected = [t for t in result.trials if t.outcome is Outcome.REJECTED]
+    assert rejected
+    assert rejected[0].evidence is not None
+    assert "EVOLVE-BLOCK" in rejected[0].evidence.message
+    assert rejected[0].candidate.hash not in evaluator.evaluated
+
+
+def test_the_diff_applies_with_git_and_gives_the_best_texts(tmp_path: Path) -> None:
+    operator = write(tmp_path / "repo")
+    top = tmp_path / "repo"
+    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    operator = operator.model_copy(update={"repository": top})
+    result = run(operator, tmp_path / "out")
+    (tmp_path / "best.patch").write_text(result.diff)
+    subprocess.run(["git", "-C", str(top), "apply", str(tmp_path / "best.patch")], check=True)
+    assert result.operator_path == "src/math/scale_rows"
+    for file, text in result.best.candidate.files.items():
+        assert (operator.root / file).read_text() == text
+
+
+def test_the_diff_of_a_source_with_carriage_returns_applies(tmp_path: Path) -> None:
+    operator = write(tmp_path / "repo")
+    for file in (HOST_FILE, KERNEL_FILE):
+        path = operator.root / file
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    top = tmp_path / "repo"
+    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    operator = operator.model_copy(update={"repository": top})
+    result = run(operator, tmp_path / "out")
+    (tmp_path / "best.patch").write_bytes(result.diff.encode())
+    subprocess.run(["git", "-C", str(top), "apply", str(tmp_path / "best.patch")], check=True)
+    changed = next(iter(result.best.candidate.files))
+    assert b"\r\n" in (operator.root / changed).read_bytes()
+
+
+def test_onlookers_see_every_trial_with_the_best_so_far(tmp_path: Path) -> None:
+    events: list[Event] = []
+    result = run(write(tmp_path), tmp_path / "out", events=events)
+    finished = [e for e in events if e.kind == "trial_finished"]
+    assert [e.number for e in finished] == [t.number for t in result.trials]
+    bests = [e.best_us for e in finished if e.best_us is not None]
+    assert bests == sorted(bests, reverse=True)
+    assert events[0].kind == "started"
+    assert events[-1].kind == "finished"
+
+
+def test_a_candidate_with_a_new_warning_is_neither_inherited_nor_reported(tmp_path: Path) -> None:
+    class Warning(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            trial = super().evaluate(candidate, number)
+            if not number:
+                return trial
+            said = "one: Buffer a asks for 300000 bytes of UB from 0x0 on, beyond the 196608."
+            return trial.model_copy(update={"warnings": (said,)})
+
+    operator = write(tmp_path)
+    result = run(operator, tmp_path / "out", evaluator=Warning(operator), budget=8)
+    assert result.verdict == "not_improved"
+    assert {t.candidate.parent for t in result.trials[1:]} == {result.baseline.candidate.hash}
+
+
+def test_a_warning_that_the_baseline_gives_too_is_no_obstacle(tmp_path: Path) -> None:
+    class Warning(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            trial = super().evaluate(candidate, number)
+            said = f"one: Buffer a asks for {number + 200000} bytes of UB, beyond the 196608."
+            return trial.model_copy(update={"warnings": (said,)})
+
+    operator = write(tmp_path)
+    result = run(operator, tmp_path / "out", evaluator=Warning(operator), budget=12)
+    assert result.verdict == "improved"
+
+
+def test_what_fails_on_other_shapes_is_not_inherited_and_a_resumed_run_knows(
+    tmp_path: Path,
+) -> None:
+    operator = write(tmp_path)
+    asked: list[str] = []
+
+    def elsewhere(candidate: Candidate) -> str:
+        asked.append(candidate.hash)
+        return "on other shapes it fails" if "share" in candidate.rationale else ""
+
+    def once(out: Path, *, resume: bool, budget: int = 24) -> Result:
+        return optimize(
+            operator,
+            WORKLOAD,
+            ModelEvaluator(operator),
+            RulesProposer(),
+            None,
+            OptimizeSettings(budget=budget, resume=resume),
+            out,
+            elsewhere=elsewhere,
+        )
+
+    result = once(tmp_path / "out", resume=False)
+    refused = {t.candidate.hash for t in result.trials if t.warnings}
+    assert refused
+    assert not refused & {t.candidate.parent for t in result.trials}
+    assert len(asked) < len(result.trials) / 2  # only what would have been inherited
+    asked.clear()
+    again = once(tmp_path / "out", resume=True)
+    assert key(again.trials) == key(result.trials)
+    assert asked == []
+
+
+def test_a_barrier_that_automatic_synchronisation_must_replace_is_not_dropped(
+    tmp_path: Path,
+) -> None:
+    class AutoSync(ModelEvaluator):
+        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+            trial = super().evaluate(candidate, number)
+            kernel = self.operator.texts(candidate.files)[KERNEL_FILE]
+            if trial.measurement is None:
+                return trial
+            (case,) = trial.measurement.cases
+            waits = 2 - kernel.count("PipeBarrier")
+            pipes = case.pipes.model_copy(update={"inserted_waits": waits})
+            cases = (case.model_copy(update={"pipes": pipes}),)
+            measurement = trial.measurement.model_copy(update={"cases": cases})
+            return trial.model_copy(update={"measurement": measurement})
+
+    operator = write(tmp_path)
+    result = run(operator, tmp_path / "out", evaluator=AutoSync(operator), budget=40)
+    dropped = [t for t in result.trials if "remove-vector-barrier" in t.candidate.rule_ids]
+    assert dropped
+    assert all("automatic synchronisation" in t.warnings[-1] for t in dropped if t.warnings)
+    assert any(t.warnings for t in dropped)
+    assert result.best.candidate.files[KERNEL_FILE].count("PipeBarrier") == 2
+
+
+_KILLED_RUN = """
+import os, signal, sys
+from pathlib import Path
+from ci.source.discovery import load_operator
+from ci.search.run import optimize
+from ci.model.settings import OptimizeSettings
+from ci.proposer.rules import RulesProposer
+from tests.ci.search.model_operator import WORKLOAD, ModelEvaluator
+
+class Killing(ModelEvaluator):
+    def evaluate(self, candidate, number, *, profile=False):
+        if number == 7:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().evaluate(candidate, number)
+
+operator = load_operator(Path(sys.argv[1]))
+settings = OptimizeSettings(budget=24)
+optimize(operator, WORKLOAD, Killing(operator), RulesProposer(), None, settings, Path(sys.argv[2]))
+"""
+
+
+def test_a_run_killed_by_the_system_resumes_to_the_same_trials(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    out = tmp_path / "out"
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED_RUN, str(operator.root), str(out)],
+        cwd=TOP,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert len(TrialStore(out / TRIALS_FILE).trials()) == 7
+    resumed = run(operator, out, resume=True)
+    assert key(resumed.trials) == key(run(operator, tmp_path / "whole").trials)

@@ -1,0 +1,182 @@
+from pathlib import Path
+
+import pytest
+
+from ci.model.errors import InputError
+from ci.source.discovery import find_operators, load_operator
+from tests.ci.small_operator import DEFINITION, KERNEL, TILING, write_operator
+from tests.places import OPERATORS
+
+
+def test_reads_the_whole_declaration_from_text(tmp_path: Path) -> None:
+    operator = load_operator(write_operator(tmp_path))
+    assert (operator.name, operator.op_type) == ("scale_mask", "ScaleMask")
+    assert (operator.category, operator.layout) == ("math", "cann-ops")
+    assert [t.param_type for t in operator.inputs] == ["required", "optional", "dynamic"]
+    assert operator.inputs[0].dtypes == ("float32", "bfloat16")
+    assert operator.inputs[1].dtypes == ("uint8", "uint8")
+    attrs = {a.name: a for a in operator.attrs}
+    assert attrs["scale"].required and attrs["scale"].default is None
+    assert attrs["axes"].default == (0, -1)
+    assert attrs["mode"].default == "mean"
+    assert operator.socs == ("ascend910b",)
+    assert operator.tiling_functions == ("Tile",)
+    assert operator.kernel_functions[0] == "scale_mask"
+    assert operator.kernel_parameters == ("x", "mask", "weights", "y", "workspace", "tiling")
+
+
+def test_ops_math_layout_has_no_src_folder(tmp_path: Path) -> None:
+    root = write_operator(tmp_path)
+    moved = tmp_path / "math" / "scale_mask"
+    moved.parent.mkdir()
+    root.rename(moved)
+    assert load_operator(moved).layout == "ops-math"
+
+
+@pytest.mark.parametrize(("value", "expected"), [("on", True), ("off", False)])
+def test_automatic_synchronisation_comes_from_cmake(
+    tmp_path: Path, value: str, expected: bool
+) -> None:
+    cmake = f"add_ops_compile_options(OP_NAME ScaleMask OPTIONS --cce-auto-sync={value} -Werror)"
+    assert load_operator(write_operator(tmp_path, cmake=cmake)).auto_sync is expected
+
+
+def test_shared_sources_and_folders_come_from_cmake_but_stay_in_the_repository(
+    tmp_path: Path,
+) -> None:
+    shared = tmp_path / "repo" / "src" / "common" / "src" / "shared_tiling.cpp"
+    shared.parent.mkdir(parents=True)
+    shared.write_text("int shared;")
+    (tmp_path / "outside.cpp").write_text("int outside;")
+    (tmp_path / "repo" / ".git").mkdir()
+    cmake = (
+        "target_sources(optiling PRIVATE ${OP_COMMON_DIR}/src/shared_tiling.cpp"
+        " ../../../../outside.cpp)\n"
+        "target_include_directories(optiling PRIVATE ${OP_COMMON_DIR}/src ../../../..)"
+    )
+    operator = load_operator(write_operator(tmp_path / "repo", cmake=cmake))
+    assert operator.shared_host_sources == (shared,)
+    assert shared.parent in operator.include_folders
+    assert tmp_path not in operator.include_folders
+
+
+def test_the_source_that_implements_an_included_header_of_a_neighbour_is_built_too(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path / "repo")
+    top = tmp_path / "repo"
+    (top / "common" / "inc").mkdir(parents=True)  # this layout includes from its top
+    (top / ".git").mkdir()
+    other = root.parent / "other" / "op_host"
+    other.mkdir(parents=True)
+    (other / "parts.h").write_text("int Parts();\n")
+    (other / "parts.cpp").write_text('#include "parts.h"\nint Parts() { return 1; }\n')
+    (other / "more.cpp").write_text("int more;\n")
+    (root / "op_host" / "own_tiling.h").write_text('#include "src/math/other/op_host/parts.h"\n')
+    assert load_operator(root).shared_host_sources == (other / "parts.cpp",)
+
+
+def test_an_output_whose_shape_the_kernel_tells_is_known(tmp_path: Path) -> None:
+    definition = DEFINITION.replace(
+        'Output("y").ParamType(REQUIRED)', 'Output("y").OutputShapeDependOnCompute()'
+    )
+    operator = load_operator(write_operator(tmp_path, host=TILING + definition))
+    assert operator.tells_output_shape
+    assert not load_operator(write_operator(tmp_path / "plain")).tells_output_shape
+
+
+def test_sources_that_call_the_runtime_are_left_out(tmp_path: Path) -> None:
+    root = write_operator(tmp_path)
+    (root / "op_host" / "aclnn_scale_mask.cpp").write_text(
+        '#include "opdev/make_op_executor.h"\nint TilingContext;'
+    )
+    assert load_operator(root).host_sources == ("op_host/scale_mask.cpp",)
+
+
+def test_definitions_behind_macros_are_expanded(tmp_path: Path) -> None:
+    host = """
+    #define PARAM(KIND, NAME) this->KIND(#NAME).ParamType(DYNAMIC).DataType(list);
+    #define BODY(...) std::vector<ge::DataType> list = {__VA_ARGS__}; \\
+        PARAM(Input, x) PARAM(Output, y)
+    #define DEFINE(NAME, ...) class Foreach##NAME : public OpDef { public: \\
+        explicit Foreach##NAME(const char* n) : OpDef(n) { BODY(__VA_ARGS__) } }; \\
+        OP_ADD(Foreach##NAME);
+    DEFINE(Neg, ge::DT_FLOAT, ge::DT_INT32)
+    """
+    operator = load_operator(write_operator(tmp_path, host=TILING + host))
+    assert operator.op_type == "ForeachNeg"
+    assert operator.inputs[0].param_type == "dynamic"
+    assert operator.outputs[0].dtypes == ("float32", "int32")
+
+
+def test_our_own_operators_are_all_found() -> None:
+    folders = {p.parent.resolve() for p in OPERATORS.rglob("workload.yaml")}
+    assert folders <= {o.root for o in find_operators(OPERATORS)}
+
+
+def test_the_path_of_a_source_or_of_a_folder_around_one_operator_will_do(tmp_path: Path) -> None:
+    root = write_operator(tmp_path)
+    for path in (root / "op_host", root / "op_kernel" / "scale_mask.cpp", tmp_path):
+        assert load_operator(path).root == root
+
+
+def test_bad_paths_say_what_is_wrong(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    note = tmp_path / "note.txt"
+    note.write_text("no operator")
+    only_host = write_operator(tmp_path / "a")
+    (only_host / "op_kernel" / "scale_mask.cpp").unlink()
+    (only_host / "op_kernel").rmdir()
+    for path, words in (
+        (tmp_path / "missing", "no file or folder"),
+        (empty, "is empty"),
+        (note, "is a file"),
+        (only_host, "has no op_kernel folder"),
+    ):
+        with pytest.raises(InputError, match=words):
+            load_operator(path)
+
+
+@pytest.mark.parametrize(
+    ("host", "kernel", "words"),
+    [
+        (TILING + DEFINITION, "int nothing;", "No kernel in"),
+        (TILING, KERNEL, "No op definition in"),
+        (DEFINITION.replace("SetTiling(optiling::Tile)", ""), KERNEL, "No host tiling in"),
+        (DEFINITION + "\0", KERNEL, "binary file"),
+        ("", KERNEL, "holds no C\\+\\+ source"),
+    ],
+)
+def test_incomplete_operators_say_what_is_missing(
+    tmp_path: Path, host: str, kernel: str, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        load_operator(write_operator(tmp_path, host=host, kernel=kernel))
+
+
+def test_several_operators_ask_to_name_one(tmp_path: Path) -> None:
+    write_operator(tmp_path / "a")
+    write_operator(tmp_path / "b")
+    with pytest.raises(InputError, match="holds 2 operators; give the folder of one"):
+        load_operator(tmp_path)
+
+
+def test_a_link_out_of_the_operator_is_refused(tmp_path: Path) -> None:
+    root = write_operator(tmp_path / "repo")
+    (tmp_path / "secret.h").write_text("secret")
+    (root / "op_host" / "stolen.h").symlink_to(tmp_path / "secret.h")
+    with pytest.raises(InputError, match="leads out of"):
+        load_operator(root)
+
+
+def test_a_source_that_only_implements_a_tiling_header_belongs_to_the_operator(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path)
+    (root / "op_host" / "split_tiling.h").write_text("int Parts(int rows);\n")
+    (root / "op_host" / "split.cpp").write_text('#include "split_tiling.h"\nint Parts(int) {}\n')
+    (root / "op_host" / "other.cpp").write_text("int Other() {}\n")
+    sources = load_operator(root).host_sources
+    assert "op_host/split.cpp" in sources
+    assert "op_host/other.cpp" not in sources

@@ -1,0 +1,107 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ci.model.dtypes import from_bfloat16, to_bfloat16
+from ci.model.errors import InputError
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.discovery import load_operator
+from ci.source.golden import Golden
+from tests.ci.small_operator import DEFINITION, TILING, write_operator
+
+
+def workload(folder: Path, source: str, golden: str = "golden.py:f") -> Workload:
+    (folder / "golden.py").write_text(source)
+    case = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype="bfloat16"),))
+    return Workload(operator="Op", cases=(case,), golden=golden, folder=folder)
+
+
+def case(dtype: str, output: str, shape: tuple[int, ...] = (2,)) -> WorkloadCase:
+    return WorkloadCase(
+        name="c",
+        inputs=(TensorCase(shape=shape, dtype=dtype),),
+        outputs=(TensorCase(shape=shape, dtype=output),),
+        attrs={"scale": 2.0, "unused": 1},
+    )
+
+
+def test_bfloat16_comes_as_float32_and_goes_back_rounded(tmp_path: Path) -> None:
+    golden = Golden(workload(tmp_path, "def f(x, scale):\n    return x * scale + 2**-12\n"))
+    (out,) = golden.outputs(case("bfloat16", "bfloat16"), [to_bfloat16([1.0, 2.0])])
+    assert isinstance(out, np.ndarray) and out.dtype == np.uint16
+    assert from_bfloat16(out).tolist() == [2.0, 4.0]
+
+
+def test_integers_are_rounded_and_saturated(tmp_path: Path) -> None:
+    golden = Golden(workload(tmp_path, "def f(x):\n    return x * 100\n"))
+    (out,) = golden.outputs(case("float32", "int8"), [np.array([1.3, 0.025], np.float32)])
+    assert isinstance(out, np.ndarray) and out.tolist() == [127, 2]
+
+
+def test_inputs_are_copies_that_a_golden_may_change(tmp_path: Path) -> None:
+    golden = Golden(workload(tmp_path, "def f(x):\n    x += 1\n    return x\n"))
+    x = np.zeros(2, np.float32)
+    golden.outputs(case("float32", "float32"), [x])
+    assert x.tolist() == [0, 0]
+
+
+def test_without_a_declared_dtype_that_of_the_result_stands(tmp_path: Path) -> None:
+    golden = Golden(workload(tmp_path, "def f(x):\n    return x > 0, [x, x]\n"))
+    plain = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype="float32"),))
+    flags, items = golden.outputs(plain, [np.array([1, -1], np.float32)])
+    assert isinstance(flags, np.ndarray) and flags.dtype == np.bool_
+    assert isinstance(items, list) and len(items) == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "golden", "words"),
+    [
+        ("def f(x):\n    return x\n", "", "names no golden function"),
+        ("def f(x):\n    return x\n", "golden.py", "not of the form"),
+        ("def f(x):\n    return x\n", "lost.py:f", "there is no file"),
+        ("def f(x):\n    return x\n", "golden.py:g", "defines no function 'g'"),
+        ("def f(x:\n", "golden.py:f", "cannot be loaded: SyntaxError"),
+        ("import no_such_package_here\n", "golden.py:f", "needs the Python package"),
+    ],
+)
+def test_goldens_that_cannot_be_loaded(
+    tmp_path: Path, source: str, golden: str, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        Golden(workload(tmp_path, source, golden))
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def f(x):\n    return x[5]\n", "failed on case 'c' at line 2 of golden.py: IndexError"),
+        ("def f(x, y):\n    return x\n", "cannot be called with the 1 inputs"),
+        ("def f(x):\n    return x[:1]\n", "shape \\[1\\], but the case declares \\[2\\]"),
+        ("def f(x):\n    return 'text'\n", "not an array of numbers"),
+    ],
+)
+def test_goldens_that_fail_say_where(tmp_path: Path, source: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Golden(workload(tmp_path, source)).outputs(
+            case("float32", "float32"), [np.zeros(2, np.float32)]
+        )
+
+
+def test_parameters_named_like_the_inputs_may_stand_in_any_order(tmp_path: Path) -> None:
+    host = (TILING + DEFINITION).replace('"mask"', '"alpha"')
+    operator = load_operator(write_operator(tmp_path, host=host))
+    source = "def f(alpha: float, weights, scale, x):\n    return x * alpha + scale\n"
+    golden = Golden(workload(tmp_path, source), operator)
+    plain = WorkloadCase(
+        name="c",
+        inputs=(
+            TensorCase(shape=(2,), dtype="float32"),
+            TensorCase(shape=(1,), dtype="uint8"),
+            (TensorCase(shape=(2,), dtype="float32"),),
+        ),
+        attrs={"scale": 1.0},
+    )
+    x = np.array([1, 2], np.float32)
+    (out,) = golden.outputs(plain, [x, np.array([3], np.uint8), [x]])
+    assert isinstance(out, np.ndarray) and out.tolist() == [4, 7]

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from ci.model.dtypes import BY_NAME, from_bfloat16
+from ci.model.errors import InputError
+from ci.model.workload import TensorCase, WorkloadCase
+from ci.source.inputs import draw_inputs
+
+
+def case(*inputs: TensorCase | tuple[TensorCase, ...], name: str = "c") -> WorkloadCase:
+    return WorkloadCase(name=name, inputs=inputs)
+
+
+def one(spec: TensorCase, seed: int = 1) -> np.ndarray:
+    (drawn,) = draw_inputs(case(spec), seed)
+    assert isinstance(drawn, np.ndarray)
+    return drawn
+
+
+def test_draws_depend_on_seed_case_and_place_only() -> None:
+    x = TensorCase(shape=(64,), dtype="float32")
+    first, second = draw_inputs(case(x, x), 1)
+    again = draw_inputs(case(x, x), 1)
+    assert np.array_equal(first, again[0]) and np.array_equal(second, again[1])
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(first, draw_inputs(case(x), 2)[0])
+    assert not np.array_equal(first, draw_inputs(case(x, name="d"), 1)[0])
+
+
+@pytest.mark.parametrize("dtype", sorted(n for n, d in BY_NAME.items() if d.bytes >= 1))
+def test_every_dtype_is_drawn_with_its_own_bytes(dtype: str) -> None:
+    drawn = one(TensorCase(shape=(3, 5), dtype=dtype, range=(0, 7)))
+    assert drawn.shape == (3, 5)
+    assert drawn.nbytes == 15 * BY_NAME[dtype].bytes
+
+
+def test_integer_ranges_include_both_ends() -> None:
+    drawn = one(TensorCase(shape=(4000,), dtype="int8", range=(-3, 2)))
+    assert set(drawn.tolist()) == {-3, -2, -1, 0, 1, 2}
+
+
+def test_bfloat16_is_drawn_as_bits_within_the_range() -> None:
+    drawn = one(TensorCase(shape=(1000,), dtype="bfloat16", range=(2, 4)))
+    assert drawn.dtype == np.uint16
+    assert from_bfloat16(drawn).min() >= 2 and from_bfloat16(drawn).max() <= 4
+
+
+def test_given_values_are_kept_and_one_value_fills() -> None:
+    assert one(TensorCase(shape=(2, 2), dtype="int32", values=(1, 2, 3, 4))).tolist() == [
+        [1, 2],
+        [3, 4],
+    ]
+    assert one(TensorCase(shape=(3,), dtype="float16", values=(0.5,))).tolist() == [0.5] * 3
+    with pytest.raises(InputError, match="needs 3 values"):
+        one(TensorCase(shape=(3,), dtype="float16", values=(1, 2)))
+
+
+def test_distributions_keep_their_promise() -> None:
+    permuted = one(TensorCase(shape=(50,), dtype="int32", distribution="permutation"))
+    assert sorted(permuted.tolist()) == list(range(50))
+    ordered = one(TensorCase(shape=(4, 50), dtype="float32", distribution="sorted"))
+    assert (np.diff(ordered, axis=-1) >= 0).all()
+    normal = one(TensorCase(shape=(5000,), dtype="float32", range=(0, 6), distribution="normal"))
+    assert 2.9 < normal.mean() < 3.1 and 0.9 < normal.std() < 1.1
+
+
+def test_lists_and_absent_inputs_keep_their_places() -> None:
+    x = TensorCase(shape=(2,), dtype="float32")
+    absent = TensorCase(shape=(0,), dtype="float32", present=False)
+    listed, missing = draw_inputs(case((x, x), absent), 1)
+    assert isinstance(listed, list) and len(listed) == 2
+    assert missing is None
+
+
+def test_a_range_without_a_value_of_the_dtype_is_refused() -> None:
+    with pytest.raises(InputError, match="holds no value of dtype uint8"):
+        one(TensorCase(shape=(2,), dtype="uint8", range=(-5, -1)))

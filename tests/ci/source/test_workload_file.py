@@ -1,0 +1,108 @@
+from pathlib import Path
+
+import pytest
+
+from ci.model.errors import InputError
+from ci.model.operator import Operator
+from ci.model.workload import TensorCase, Tolerance
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
+from tests.ci.small_operator import write_operator
+
+GOOD = """
+operator: ScaleMask
+golden: golden.py:scale
+seeds: [3, 4]
+tolerances: {float32: {relative: 1e-4, absolute: 1e-5}}
+cases:
+  - name: named
+    inputs:
+      x: {shape: [4, 8], dtype: float32, range: [-2, 2]}
+      weights: [{shape: [8], dtype: float32}, {shape: [4], dtype: float32, value: 2}]
+    attrs: {scale: 2, axes: [0]}
+  - inputs:
+      - {shape: [2], dtype: bfloat16, values: [1, 2]}
+      - null
+      - [{shape: [2], dtype: float32}]
+    outputs: [{shape: [2], dtype: bfloat16}]
+    attrs: {scale: 0.5}
+"""
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> Operator:
+    root = write_operator(tmp_path)
+    (root / "golden.py").write_text("def scale(x, mask, weights, scale):\n    return x * scale\n")
+    return load_operator(root)
+
+
+def read(operator: Operator, text: str) -> Path:
+    file = operator.root / "workload.yaml"
+    file.write_text(text)
+    return file
+
+
+def test_a_whole_workload_is_read_in_the_order_of_the_definition(operator: Operator) -> None:
+    read(operator, GOOD)
+    workload = load_workload(operator)
+    first, second = workload.cases
+    x, mask, weights = first.inputs
+    assert isinstance(x, TensorCase) and x.shape == (4, 8) and x.range == (-2, 2)
+    assert isinstance(mask, TensorCase) and not mask.present
+    assert isinstance(weights, tuple) and weights[1].values == (2.0,)
+    assert first.attrs == {"scale": 2.0, "axes": (0,)}
+    assert second.name == "case1"
+    assert workload.seeds == (3, 4)
+    assert workload.tolerances == {"float32": Tolerance(relative=1e-4, absolute=1e-5)}
+    assert workload.folder == operator.root
+
+
+MISTAKES = [
+    ("cases: [", "line 1 is not valid YAML"),
+    ("- 1\n- 2", "must be a mapping of keys"),
+    ("operator: ScaleMask", "cases is missing"),
+    (GOOD.replace("operator: ScaleMask", "operator: Other"), "this workload is for ScaleMask"),
+    (GOOD.replace("seeds:", "sedes:"), "sedes is not a known key"),
+    (GOOD.replace("[3, 4]", "[-1]"), "seeds must be whole numbers"),
+    (GOOD.replace("golden.py:scale", "lost.py:scale"), "there is no such file beside it"),
+    (GOOD.replace("tolerances: {float32", "tolerances: {float33"), "float33 is not a dtype"),
+    (GOOD.replace("relative: 1e-4", "relative: -1"), "tolerances.float32.relative must be"),
+    (GOOD.replace("shape: [4, 8]", "shape: [4, x]"), "inputs\\[0\\].shape must be a list"),
+    (GOOD.replace("shape: [4, 8]", "shape: [65536, 65536]"), "at most 2147483648"),
+    (GOOD.replace("[4, 8], dtype: float32", "[4, 8], dtype: float16"), "takes no float16 for 'x'"),
+    (GOOD.replace("[4, 8], dtype: float32", "[4, 8], dtype: fp99"), "no dtype; known"),
+    (GOOD.replace("range: [-2, 2]", "range: [2, -2]"), "low ≤ high"),
+    (GOOD.replace("range: [-2, 2]", "range: [0, .inf]"), "two finite numbers"),
+    (GOOD.replace("values: [1, 2]", "values: [1, 2, 3]"), "has 3 numbers, but the shape holds 2"),
+    (GOOD.replace("      x: {", "      z: {"), "names 'z'; the op definition has"),
+    (GOOD.replace("attrs: {scale: 2,", "attrs: {scales: 2,"), "scales is no attribute"),
+    (GOOD.replace("attrs: {scale: 2,", "attrs: {scale: two,"), "must be of type float"),
+    (GOOD.replace("attrs: {scale: 0.5}", ""), "required attribute 'scale' is missing"),
+    (GOOD.replace("- {shape: [2], dtype: bfloat16, values: [1, 2]}", "- null"), "required but"),
+    (GOOD.replace("name: named", "name: case1"), "two cases named 'case1'"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), MISTAKES)
+def test_each_mistake_is_one_sentence_that_names_the_file(
+    operator: Operator, text: str, words: str
+) -> None:
+    file = read(operator, text)
+    with pytest.raises(InputError, match=words) as caught:
+        load_workload(operator, file)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_and_binary_files_are_named(operator: Operator, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no workload"):
+        load_workload(operator)
+    with pytest.raises(InputError, match="no file or folder"):
+        load_workload(operator, tmp_path / "none.yaml")
+    with pytest.raises(InputError, match="holds no workload"):
+        load_workload(operator, tmp_path)
+    for data in (b"\xff\xfe\x00", b"a: \0"):
+        file = operator.root / "workload.yaml"
+        file.write_bytes(data)
+        with pytest.raises(InputError, match="not UTF-8 text|binary file"):
+            load_workload(operator, file)

@@ -1,0 +1,239 @@
+"""The sandbox holds back what a hostile program tries, at both levels."""
+
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ci.system.sandbox import OUTPUT_BYTES, Completed, Level, Limits, Waiting, run, sandbox_level
+
+LEVELS: list[Level] = ["limits only"]
+if sandbox_level() == "bubblewrap":
+    LEVELS.insert(0, "bubblewrap")
+
+# Real paths: a virtual environment's python is a link to it, and the sandbox shows /usr only.
+PYTHON = str(Path(sys.executable).resolve())
+
+
+@pytest.fixture(params=LEVELS)
+def level(request: pytest.FixtureRequest) -> Level:
+    return request.param  # type: ignore[no-any-return]
+
+
+def granted(folder: Path, level: Level, limits: dict[str, float]) -> dict[str, Any]:
+    return {
+        "cwd": folder,
+        "readable": [Path(PYTHON).parent.parent],
+        "writable": [folder],
+        "limits": Limits(**{"seconds": 20, **limits}),  # type: ignore[arg-type]
+        "level": level,
+    }
+
+
+def attempt(code: str, folder: Path, level: Level, **limits: float) -> Completed:
+    return run([PYTHON, "-I", "-S", "-c", code], **granted(folder, level, limits))
+
+
+def test_output_exit_code_and_written_files_come_back(tmp_path: Path, level: Level) -> None:
+    done = attempt(
+        "import sys; f = open('a', 'w'); f.write('kept'); print('said'); sys.exit(3)",
+        tmp_path,
+        level,
+    )
+    assert (done.returncode, done.signal, done.stdout) == (3, 0, b"said\n")
+    assert (tmp_path / "a").read_text() == "kept"
+
+
+def test_standard_input_reaches_the_program(tmp_path: Path, level: Level) -> None:
+    text = b"x" * 300_000
+    done = run(["/usr/bin/wc", "-c"], cwd=tmp_path, writable=[tmp_path], stdin=text,
+               limits=Limits(seconds=20), level=level)  # fmt: skip
+    assert done.stdout.strip() == b"300000"
+
+
+def test_input_that_nobody_reads_does_no_harm(tmp_path: Path, level: Level) -> None:
+    done = run(["/usr/bin/env", "true"], cwd=tmp_path, writable=[tmp_path], stdin=b"x" * 300_000,
+               limits=Limits(seconds=20), level=level)  # fmt: skip
+    assert done.ok
+
+
+def test_an_endless_loop_is_ended(tmp_path: Path, level: Level) -> None:
+    started = time.monotonic()
+    done = attempt("while True: pass", tmp_path, level, seconds=1)
+    assert done.timed_out
+    assert time.monotonic() - started < 15
+
+
+def test_a_sleeper_is_ended(tmp_path: Path, level: Level) -> None:
+    assert attempt("import time; time.sleep(60)", tmp_path, level, seconds=1).timed_out
+
+
+def test_forking_kills_the_program(tmp_path: Path, level: Level) -> None:
+    done = attempt("import os; os.fork(); print('forked')", tmp_path, level)
+    assert done.signal == signal.SIGSYS
+    assert b"forked" not in done.stdout
+    assert "forbidden system call" in done.ending()
+
+
+def test_opening_a_socket_kills_the_program(tmp_path: Path, level: Level) -> None:
+    done = attempt("import socket; socket.socket(); print('open')", tmp_path, level)
+    assert done.signal == signal.SIGSYS or b"Error" in done.stderr
+    assert b"open\n" not in done.stdout
+
+
+def test_starting_a_program_is_possible_only_when_granted(tmp_path: Path, level: Level) -> None:
+    code = "import os; print(os.waitpid(os.posix_spawn('/usr/bin/true', ['true'], {}), 0)[1])"
+    assert attempt(code, tmp_path, level, processes=1).signal == signal.SIGSYS
+    assert attempt(code, tmp_path, level, processes=8).stdout == b"0\n"
+
+
+def test_memory_is_limited(tmp_path: Path, level: Level) -> None:
+    done = attempt("b = bytearray(2 << 30); print('got it')", tmp_path, level,
+                   memory_bytes=512 << 20)  # fmt: skip
+    assert not done.ok
+    assert b"got it" not in done.stdout
+
+
+def test_file_size_is_limited(tmp_path: Path, level: Level) -> None:
+    code = "f = open('big', 'wb', 0)\nfor _ in range(64): f.write(bytes(1 << 20))"
+    done = attempt(code, tmp_path, level, file_bytes=4 << 20)
+    assert not done.ok
+    assert (tmp_path / "big").stat().st_size <= 4 << 20
+
+
+def test_a_flood_of_output_is_cut(tmp_path: Path, level: Level) -> None:
+    done = attempt("import sys\nfor _ in range(64): sys.stdout.write('x' * (1 << 20))",
+                   tmp_path, level)  # fmt: skip
+    assert done.ok
+    assert len(done.stdout) == OUTPUT_BYTES
+
+
+def test_the_environment_is_not_passed_on(
+    tmp_path: Path, level: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GITHUB_TOKEN", "ASCENDOPT_LLM_API_KEY", "DEEPSEEK_API_KEY"):
+        monkeypatch.setenv(name, "secret-token")
+    done = run(["/usr/bin/env"], cwd=tmp_path, writable=[tmp_path], limits=Limits(seconds=20),
+               level=level)  # fmt: skip
+    assert done.ok
+    assert b"secret-token" not in done.stdout
+
+
+def test_bubblewrap_hides_and_protects_what_is_not_granted(tmp_path: Path, level: Level) -> None:
+    granted, hidden = tmp_path / "granted", tmp_path / "hidden"
+    granted.mkdir()
+    hidden.mkdir()
+    (hidden / "secret").write_text("secret")
+    # The lower level cannot hide files, which is why it is called "limits only".
+    visible = level == "limits only"
+    for path in (hidden / "secret", Path("/etc/passwd"), Path("/proc/self/maps")):
+        done = attempt(f"print(len(open({str(path)!r}).read()))", granted, level)
+        assert done.ok == visible, path
+    done = attempt(f"open({str(hidden / 'planted')!r}, 'w')", granted, level)
+    assert done.ok == (hidden / "planted").exists() == visible
+
+
+def waiting(code: str, folder: Path, level: Level, **limits: float) -> Waiting:
+    return Waiting([PYTHON, "-I", "-S", "-c", code], **granted(folder, level, limits))
+
+
+def test_a_program_waits_in_its_sandbox_until_it_is_told(tmp_path: Path, level: Level) -> None:
+    sandbox = waiting("print(open('late').read()); open('ran', 'w')", tmp_path, level, seconds=0.2)
+    time.sleep(0.7)  # longer than its wall time would be: that begins when it is told
+    assert not (tmp_path / "ran").exists()
+    (tmp_path / "late").write_text("laid after the sandbox was made")
+    done = sandbox.run()
+    assert done.ok, done.stderr
+    assert done.stdout == b"laid after the sandbox was made\n"
+    assert (tmp_path / "ran").exists()
+    sandbox.close()
+
+
+def test_a_program_runs_although_the_thread_that_made_its_sandbox_has_ended(
+    tmp_path: Path, level: Level
+) -> None:
+    made: list[Waiting] = []
+
+    def make() -> None:
+        made.append(waiting("print('ran')", tmp_path, level))
+        time.sleep(0.5)  # until it has asked to be told of this thread's end
+
+    maker = threading.Thread(target=make)
+    maker.start()
+    maker.join()
+    time.sleep(0.2)
+    done = made[0].run()
+    assert done.ok, done
+    assert done.stdout == b"ran\n"
+
+
+def test_a_program_that_is_not_wanted_any_more_never_runs(tmp_path: Path, level: Level) -> None:
+    sandbox = waiting("open('ran', 'w')", tmp_path, level)
+    sandbox.close()
+    sandbox.close()
+    time.sleep(0.2)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_sandbox_made_before_holds_back_the_same(tmp_path: Path, level: Level) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    own.mkdir()
+    other.mkdir()
+    for code in (
+        "import os; os.fork(); print('done')",
+        "import os; os.kill(-1, 9); print('done')",
+        "import socket; socket.socket(); print('done')",
+        "b = bytearray(2 << 30); print('done')",
+    ):
+        done = waiting(code, own, level, memory_bytes=1 << 30).run()
+        assert not done.ok, code
+        assert b"done" not in done.stdout
+    done = waiting("while True: pass", own, level, seconds=0.3).run()
+    assert done.timed_out
+    if level == "bubblewrap":
+        (other / "report").write_text("the other launch's")
+        code = f"import os; print(os.path.exists({str(other)!r}))"
+        assert waiting(code, own, level).run().stdout == b"False\n"
+        done = waiting(f"open({str(other / 'report')!r}, 'w')", own, level).run()
+        assert not done.ok
+        assert (other / "report").read_text() == "the other launch's"
+
+
+NAMESPACES: list[Level] = [level for level in LEVELS if level == "bubblewrap"]
+
+
+@pytest.mark.parametrize("sandbox", NAMESPACES)
+def test_what_a_compiler_leaves_behind_ends_with_it(tmp_path: Path, sandbox: Level) -> None:
+    code = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    for fd in (0, 1, 2): os.close(fd)\n"
+        "    open('stayed', 'w').close()\n"
+        "    time.sleep(1)\n"
+        "    open('later', 'w').close()\n"
+        "    os._exit(0)\n"
+        "while not os.path.exists('stayed'): time.sleep(0.01)"
+    )
+    assert attempt(code, tmp_path, sandbox, processes=8).ok
+    time.sleep(1.2)
+    assert (tmp_path / "stayed").exists()
+    assert not (tmp_path / "later").exists()
+
+
+@pytest.mark.parametrize("sandbox", NAMESPACES)
+def test_one_sandbox_cannot_end_another(tmp_path: Path, sandbox: Level) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    other = waiting("print('alive')", second, sandbox)
+    attempt("import os; os.kill(-1, 9)", first, sandbox, processes=8)
+    assert other.run().stdout == b"alive\n"
+
+
+def test_the_level_is_one_of_two() -> None:
+    assert sandbox_level() in ("bubblewrap", "limits only")

@@ -1,0 +1,97 @@
+from pathlib import Path
+
+import pytest
+
+from ci.model.operator import Operator
+from ci.model.trial import Candidate, Outcome, Trial
+from ci.tiling.core_knobs import CORE_WORK
+from ci.tiling.parametric import knob_moves, sample
+from ci.tiling.synthesize import synthesize
+from ci.tiling.template import KnobValue
+from tests.ci.search.model_operator import ModelEvaluator, write
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> Operator:
+    return write(tmp_path)
+
+
+@pytest.fixture
+def baseline(operator: Operator) -> Trial:
+    return ModelEvaluator(operator).evaluate(Candidate(), 0)
+
+
+def moved(
+    operator: Operator, baseline: Trial, history: list[Trial], classes: tuple[str, ...] = ()
+) -> list[tuple[str, KnobValue]]:
+    template = synthesize(operator)
+    now = template.values()
+    found = []
+    for values, _ in knob_moves(template, classes, baseline, history):
+        changes = [(k, v) for k, v in values.items() if v != now[k]]
+        assert len(changes) == 1
+        found.append(changes[0])
+    return found
+
+
+def trial(baseline: Trial, knob: str, value: KnobValue, operator: Operator, time: float) -> Trial:
+    values = synthesize(operator).values() | {knob: value}
+    candidate = Candidate(
+        files={"x": f"{knob}{value}"}, stage="tiling", parent=baseline.candidate.hash, knobs=values
+    )
+    if time == 0:
+        return Trial(number=1, candidate=candidate, outcome=Outcome.MEMORY_ERROR)
+    assert baseline.measurement is not None
+    (case,) = baseline.measurement.cases
+    took = case.model_copy(update={"samples_us": (time,), "median_us": time})
+    measurement = baseline.measurement.model_copy(update={"cases": (took,)})
+    return baseline.model_copy(
+        update={"number": 1, "candidate": candidate, "measurement": measurement}
+    )
+
+
+def test_the_diagnosis_decides_which_knob_moves_first(operator: Operator, baseline: Trial) -> None:
+    assert moved(operator, baseline, [baseline], ("launch_overhead",))[0][0] == "coreNum.work"
+    assert moved(operator, baseline, [baseline], ("no_overlap",))[0][0] == "ubSize.share"
+
+
+def test_every_knob_moves_once_before_any_moves_twice(operator: Operator, baseline: Trial) -> None:
+    names = [name for name, _ in moved(operator, baseline, [baseline])]
+    knobs = len(synthesize(operator).knobs)
+    assert len(set(names[:knobs])) == knobs
+
+
+def test_beyond_a_failure_nothing_is_tried(operator: Operator, baseline: Trial) -> None:
+    failed = trial(baseline, "ubParts", 3, operator, 0)
+    values = [v for k, v in moved(operator, baseline, [baseline, failed]) if k == "ubParts"]
+    assert values
+    assert min(values) > 3
+
+
+def test_a_limit_that_did_not_bite_rules_out_looser_ones(
+    operator: Operator, baseline: Trial
+) -> None:
+    assert baseline.measurement is not None
+    same = trial(baseline, "coreNum.work", 8192, operator, baseline.measurement.score_us)
+    values = [v for k, v in moved(operator, baseline, [baseline, same]) if k == "coreNum.work"]
+    assert values
+    assert min(values) > 8192
+
+
+def test_a_clearly_harmful_direction_is_left(operator: Operator, baseline: Trial) -> None:
+    assert baseline.measurement is not None
+    slow = trial(baseline, "ubSize.share", 8, operator, 2 * baseline.measurement.score_us)
+    values = [v for k, v in moved(operator, baseline, [baseline, slow]) if k == "ubSize.share"]
+    assert values
+    assert min(values) > 8
+
+
+def test_samples_are_the_same_for_the_same_seed_and_stay_near(
+    operator: Operator, baseline: Trial
+) -> None:
+    template = synthesize(operator)
+    one = list(sample(template, baseline, [baseline], 5, operator))
+    assert one == list(sample(template, baseline, [baseline], 5, operator))
+    assert one != list(sample(template, baseline, [baseline], 6, operator))
+    works = {values["coreNum.work"] for values in one}
+    assert works <= {0, *CORE_WORK[1:4]}  # three steps from no limit

@@ -1,0 +1,137 @@
+"""Embedders beside the default: a tiny model that the test makes, and a loopback endpoint."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import numpy as np
+import openai
+import pytest
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from ci.model.errors import InputError
+from experience.bank.bank import Bank
+from experience.bank.embed import HashedEmbedder, make_embedder
+from experience.bank.embed_endpoint import EndpointEmbedder
+from experience.bank.retrieve import Query
+from tests.experience.make import make_tuple
+
+WORDS = ("copies", "wait", "vector", "scalar", "loop")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    vocabulary = {w: i for i, w in enumerate((*WORDS, "[UNK]"))}
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    table = np.eye(len(WORDS), 8, dtype=np.float32)  # the unknown word is outside the table
+    save_file({"embeddings": table}, str(folder / "model.safetensors"))
+    return folder
+
+
+class Answering(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:  # noqa: N802
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        data = [
+            {"index": i, "object": "embedding", "embedding": [float(len(t)), 1.0, 2.0]}
+            for i, t in enumerate(asked["input"])
+        ]
+        body = {"object": "list", "model": asked["model"], "data": data[::-1],
+                "usage": {"prompt_tokens": 1, "total_tokens": 1}}  # fmt: skip
+        if asked["model"] == "short":
+            body["data"] = data[:-1]
+        payload = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, *said: object) -> None:
+        pass
+
+
+@pytest.fixture
+def client() -> Iterator[openai.OpenAI]:
+    server = HTTPServer(("127.0.0.1", 0), Answering)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield openai.OpenAI(
+        base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="none", max_retries=0
+    )
+    server.shutdown()
+
+
+def test_a_local_table_gives_the_mean_of_its_tokens(model: Path) -> None:
+    embedder = make_embedder(f"local:{model}")
+    rows = embedder.embed([("copies wait", ()), ("scalar loop", ()), ("", ())])
+    assert rows.shape == (3, 8)
+    assert np.allclose(rows[0, :2], 2**-0.5)
+    assert float(rows[0] @ rows[1]) == 0.0
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1.0)
+
+
+def test_classes_count_as_words_in_a_local_table(model: Path) -> None:
+    embedder = make_embedder(f"local:{model}")
+    plain, classed = embedder.embed([("", ("scalar_loop",)), ("scalar loop", ())])
+    assert np.allclose(plain, classed)
+
+
+def test_an_endpoint_answers_in_any_order(client: openai.OpenAI) -> None:
+    rows = EndpointEmbedder("tiny", client).embed([("a", ()), ("abcd", ())])
+    assert rows.shape == (2, 3)
+    assert rows[1, 0] > rows[0, 0]
+
+
+def test_an_endpoint_that_leaves_texts_out_is_refused(client: openai.OpenAI) -> None:
+    with pytest.raises(InputError, match="gave 1 vectors for 2 texts"):
+        EndpointEmbedder("short", client).embed([("a", ()), ("b", ())])
+
+
+def test_an_endpoint_that_is_down_gives_one_sentence() -> None:
+    nowhere = openai.OpenAI(base_url="http://127.0.0.1:9/v1", api_key="none", max_retries=0)
+    with pytest.raises(InputError, match="did not answer"):
+        EndpointEmbedder("tiny", nowhere).embed([("a", ())])
+
+
+def test_reembedding_changes_the_model_and_keeps_the_tuples(tmp_path: Path, model: Path) -> None:
+    bank = Bank(tmp_path / "bank.duckdb")
+    bank.add(make_tuple(1, bottleneck="scalar loop", classes=()))
+    bank.add(make_tuple(2, bottleneck="copies wait", classes=()))
+    before = bank.all()
+    embedder = make_embedder(f"local:{model}")
+    assert bank.reembed(embedder) == 2
+    stats = bank.stats()
+    assert (stats.embedding_model, stats.dimensions) == (embedder.model, 8)
+    assert bank.all() == before
+    assert bank.search(Query(bottleneck="copies wait"))[0].tuple.title == "motif 2"
+    with pytest.raises(InputError, match="bank reembed"):
+        Bank(bank.path, embedder=HashedEmbedder()).search(Query(bottleneck="copies"))
+    with pytest.raises(InputError, match="bank reembed"):
+        Bank(bank.path, embedder=HashedEmbedder()).add(make_tuple(3))
+
+
+@pytest.mark.parametrize("name", ["nothing", "local:", "endpoint:"])
+def test_an_unknown_embedder_is_named(name: str) -> None:
+    with pytest.raises(InputError, match="There is no embedder"):
+        make_embedder(name)
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no local embedding model"):
+        make_embedder(f"local:{tmp_path}")
+
+
+def test_a_broken_table_gives_one_sentence(model: Path) -> None:
+    (model / "model.safetensors").write_bytes(b"no table at all")
+    with pytest.raises(InputError, match="cannot be read"):
+        make_embedder(f"local:{model}")
