@@ -4,8 +4,11 @@ PY   := $(VENV)/bin/python
 DEMO := demo
 REWIND_BUDGET := 10
 SHELL := /bin/bash
+# C++ of our own; operators are kept as their authors would write them.
+CPP := 'ci/**/*.h' 'ci/**/*.cpp' 'tests/ci/simulator/*.cpp' \
+  ':!ci/lab/bench/operators' ':!ci/lab/published/src'
 
-.PHONY: demo test lint docs picture bank clean
+.PHONY: demo test lint format docs picture bank clean
 
 # Installs again only when the project's metadata changed; the install is editable.
 $(VENV)/.installed: pyproject.toml .ci/bootstrap
@@ -33,6 +36,12 @@ lint: $(VENV)/.lint
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
+	@git ls-files $(CPP) | xargs $(VENV)/bin/clang-format --dry-run --Werror
+
+# Lays out Python and C++ as `make lint` wants them.
+format: $(VENV)/.lint
+	@$(VENV)/bin/ruff format .
+	@git ls-files $(CPP) | xargs $(VENV)/bin/clang-format -i
 
 # Writes the generated pages of docs/ anew (tests fail when they are stale).
 docs: $(VENV)/.installed

@@ -61,12 +61,21 @@ inline int run(const char* path) {
         std::string word;
         std::getline(words, word, '\t');
         Tensor tensor{word};
-        if (word == "block_dim") words >> block_dim;
-        else if (word == "repeat") words >> repeat;
-        else if (word == "workspace") words >> workspace_bytes;
-        else if (word == "tiling") { std::string f; std::getline(words, f); tiling = read_file(f); }
-        else {
-            if (word == "alias") { words >> tensor.alias; words.ignore(1); }
+        if (word == "block_dim")
+            words >> block_dim;
+        else if (word == "repeat")
+            words >> repeat;
+        else if (word == "workspace")
+            words >> workspace_bytes;
+        else if (word == "tiling") {
+            std::string f;
+            std::getline(words, f);
+            tiling = read_file(f);
+        } else {
+            if (word == "alias") {
+                words >> tensor.alias;
+                words.ignore(1);
+            }
             std::getline(words, tensor.file, '\t');
             words >> tensor.bytes;
             tensors.push_back(tensor);

@@ -5,11 +5,11 @@
 
 template <class T>
 T* GetCompileInfoPtr(gert::TilingParseContext* context) {
-  return context->GetCompiledInfo<T>();
+    return context->GetCompiledInfo<T>();
 }
 template <class T>
 const T* GetCompileInfoPtr(gert::TilingContext* context) {
-  return context->GetCompileInfo<T>();
+    return context->GetCompileInfo<T>();
 }
 
 #ifndef OPS_CHECK_NULL_WITH_CONTEXT

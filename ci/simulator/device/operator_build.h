@@ -35,9 +35,9 @@
 #undef KERNEL_TASK_TYPE_DEFAULT
 #undef KERNEL_TASK_TYPE
 #define KERNEL_TASK_TYPE_DEFAULT(type) ASC_MARK(default_##type)
-#define KERNEL_TASK_TYPE(key, type)                        \
-    do {                                                   \
-        if (TILING_KEY_IS(key)) ASC_MARK(keyed_##type);    \
+#define KERNEL_TASK_TYPE(key, type)                     \
+    do {                                                \
+        if (TILING_KEY_IS(key)) ASC_MARK(keyed_##type); \
     } while (false)
 
 // ---- data types and formats, numbered as on the host

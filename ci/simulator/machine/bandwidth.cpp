@@ -188,17 +188,13 @@ double SharedMemory::memory_bytes_of(const Transfer& transfer) {
 void SharedMemory::share() {
     static const double place_rate = constants().get("l2.place_bytes_per_cycle");
     for (Flow& flow : flows_)
-        flow.rate = flow.together == 0
-                        ? flow.cap
-                        : std::min(flow.cap, place_rate / double(flow.together + 1));
-    level(
-        flows_, l2_rate_, [](const Flow&) { return 1.0; }, [](const Flow&) { return 1.0; });
+        flow.rate = flow.together == 0 ? flow.cap
+                                       : std::min(flow.cap, place_rate / double(flow.together + 1));
+    level(flows_, l2_rate_, [](const Flow&) { return 1.0; }, [](const Flow&) { return 1.0; });
     // Stores stand in the queue of the memory's channels with what is read from there.
     memory_is_busy_ = level(
         flows_, memory_rate_, [](const Flow& flow) { return flow.behind; },
-        [](const Flow& flow) {
-            return flow.behind > 0 || flow.transfer.write ? flow.slots : 0.0;
-        });
+        [](const Flow& flow) { return flow.behind > 0 || flow.transfer.write ? flow.slots : 0.0; });
 }
 
 double SharedMemory::take_buffer(int core, uint64_t bytes) {

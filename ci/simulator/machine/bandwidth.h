@@ -15,18 +15,18 @@ struct Flow {
     int core;
     int pipe;
     Transfer transfer;
-    double remaining;  // bytes that move: whole lines, whole windows where it is misaligned
-    double cap;        // bytes a cycle that its own port and bursts allow
-    double behind;     // bytes from the memory behind L2 for each byte that moves
-    double slots;      // turns at a busy memory that a byte takes
-    double latency;    // cycles from the last byte's issue to completion
+    double remaining;     // bytes that move: whole lines, whole windows where it is misaligned
+    double cap;           // bytes a cycle that its own port and bursts allow
+    double behind;        // bytes from the memory behind L2 for each byte that moves
+    double slots;         // turns at a busy memory that a byte takes
+    double latency;       // cycles from the last byte's issue to completion
     double queueing = 0;  // cycles more at a memory that is fully loaded
     double rate = 0;
     int together = 0;  // copies of other cores that are at the same place now
 };
 
 class SharedMemory {
-   public:
+public:
     SharedMemory();
     // Touches what the launch touches, all cores taking turns: leaves the cache as an equal launch
     // before this one does.
@@ -47,7 +47,7 @@ class SharedMemory {
     double now() const { return now_; }
     uint64_t memory_bytes() const { return memory_bytes_; }
 
-   private:
+private:
     void share();
     double memory_bytes_of(const Transfer& transfer);
 
@@ -64,7 +64,7 @@ class SharedMemory {
     uint64_t memory_bytes_ = 0;
     bool memory_is_busy_ = false;
     double owed_ = 0;     // memory bytes of stores that went to a buffer
-    double backlog_ = 0;   // evicted bytes that wait for the memory to have time
+    double backlog_ = 0;  // evicted bytes that wait for the memory to have time
     double memory_rate_;  // bytes a cycle, all cores together
     double l2_rate_;
 };

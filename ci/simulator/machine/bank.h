@@ -11,7 +11,7 @@ namespace dav {
 // An operand as the conflict model sees it.
 struct BankOperand {
     uint32_t offset;
-    uint32_t block_stride;   // in 32-byte blocks
+    uint32_t block_stride;  // in 32-byte blocks
     uint32_t repeat_stride;
     uint8_t blocks;
     bool write;

@@ -13,7 +13,7 @@ struct VectorCost {
 };
 
 class Constants {
-   public:
+public:
     // Reads `name<TAB>value` lines; values that are not numbers are passed over. Returns a
     // sentence when the file cannot be read, else an empty string.
     std::string load(const std::string& path);
@@ -24,7 +24,7 @@ class Constants {
     // its first underscore (vconv, vcmpv), else vector.default. Cached by the literals' addresses.
     VectorCost vector_cost(const char* mnemonic, const char* dtype);
 
-   private:
+private:
     double resolve(const std::string& mnemonic, const std::string& dtype, const char* what) const;
 
     struct Pair {

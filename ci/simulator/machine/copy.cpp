@@ -79,23 +79,20 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
     if (current->cube) return;  // its compiler leaves copies to and from UB out
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE2, mnemonic, site);
     Hazards hazards(MTE2, mnemonic, site);
-    Transfer span{reinterpret_cast<uint64_t>(src), bursts.gm_stride, bursts.gm_length,
-                  bursts.count, false};
+    Transfer span{reinterpret_cast<uint64_t>(src), bursts.gm_stride, bursts.gm_length, bursts.count,
+                  false};
     span.start = table_address(span);
-    const uint32_t offset =
-        check_ub(dst, ub_extent(bursts), BLOCK_BYTES, true, mnemonic, site);
+    const uint32_t offset = check_ub(dst, ub_extent(bursts), BLOCK_BYTES, true, mnemonic, site);
     check_gm(span, mnemonic, site);
-    for_each_ub_range(bursts, offset, [&](uint32_t start, uint32_t bytes) {
-        hazards.write_ub(start, bytes);
-    });
+    for_each_ub_range(bursts, offset,
+                      [&](uint32_t start, uint32_t bytes) { hazards.write_ub(start, bytes); });
     hazards.read_gm(span);
     hazards.settle();
     const uint32_t record = append_transfer(span, mnemonic, site);
     uint8_t* to = current->ub + offset;
     const auto* from = static_cast<const uint8_t*>(src);
     const bool dense = bursts.gm_stride == bursts.gm_length &&
-                       bursts.ub_stride == bursts.ub_length &&
-                       bursts.ub_length == bursts.gm_length;
+                       bursts.ub_stride == bursts.ub_length && bursts.ub_length == bursts.gm_length;
     if (dense) {
         std::memcpy(to, from, span.bytes());
     } else {
@@ -106,9 +103,8 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
                 pad(place, left, bursts.gm_length, right, bursts.ub_length, element);
         }
     }
-    for_each_ub_range(bursts, offset, [&](uint32_t start, uint32_t bytes) {
-        mark_ub_write(start, bytes, record);
-    });
+    for_each_ub_range(bursts, offset,
+                      [&](uint32_t start, uint32_t bytes) { mark_ub_write(start, bytes, record); });
     mark_gm(MTE2, span, record);
     note_shared(span, false, site);
 }
@@ -147,16 +143,19 @@ void store(const Transfer& span, uint8_t* to, const uint8_t* from, const void* s
     std::memcpy(to, from, bytes);
 }
 
-void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts,
-              const void* site) {
+void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts, const void* site) {
     if (current->cube) return;
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE3, mnemonic, site);
     Core& core = *current;
     Hazards hazards(MTE3, mnemonic, site);
-    const Transfer span{reinterpret_cast<uint64_t>(dst), bursts.gm_stride, bursts.gm_length,
-                        bursts.count, true, false, Port::FROM_UB};
-    const uint32_t offset =
-        check_ub(src, ub_extent(bursts), BLOCK_BYTES, false, mnemonic, site);
+    const Transfer span{reinterpret_cast<uint64_t>(dst),
+                        bursts.gm_stride,
+                        bursts.gm_length,
+                        bursts.count,
+                        true,
+                        false,
+                        Port::FROM_UB};
+    const uint32_t offset = check_ub(src, ub_extent(bursts), BLOCK_BYTES, false, mnemonic, site);
     check_gm(span, mnemonic, site);
     for_each_ub_range(bursts, offset, [&](uint32_t start, uint32_t bytes) {
         check_initialised(start, bytes, mnemonic, site);
@@ -169,8 +168,7 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts,
     auto* to = static_cast<uint8_t*>(dst);
     const bool atomic = core.atomic != AtomicOperation::NONE;
     bool changed = false;
-    const bool dense =
-        bursts.gm_stride == bursts.gm_length && bursts.ub_stride == bursts.gm_length;
+    const bool dense = bursts.gm_stride == bursts.gm_length && bursts.ub_stride == bursts.gm_length;
     const uint32_t count = dense ? 1 : bursts.count;
     const uint64_t length = dense ? span.bytes() : bursts.gm_length;
     for (uint32_t burst = 0; burst < count; ++burst) {
@@ -239,18 +237,18 @@ void copy_ubuf_to_gm(__gm__ void* dst, __ubuf__ void* src, uint8_t, uint16_t bur
              __builtin_return_address(0));
 }
 
-#define DAV_COPY_ALIGNED(suffix, element)                                                         \
-    void copy_gm_to_ubuf_align_##suffix(__ubuf__ void* dst, __gm__ void* src, uint8_t,            \
-                                        uint16_t bursts, uint32_t length, uint8_t left,           \
-                                        uint8_t right, uint32_t src_gap, uint32_t dst_gap) {      \
-        copy_in_aligned("copy_gm_to_ubuf_align_" #suffix, dst, src, bursts, length, left, right,  \
-                        src_gap, dst_gap, element, __builtin_return_address(0));                  \
-    }                                                                                             \
-    void copy_ubuf_to_gm_align_##suffix(__gm__ void* dst, __ubuf__ void* src, uint8_t,            \
-                                        uint16_t bursts, uint32_t length, uint8_t, uint8_t,       \
-                                        uint32_t src_gap, uint32_t dst_gap) {                     \
-        copy_out_aligned("copy_ubuf_to_gm_align_" #suffix, dst, src, bursts, length, src_gap,     \
-                         dst_gap, __builtin_return_address(0));                                   \
+#define DAV_COPY_ALIGNED(suffix, element)                                                        \
+    void copy_gm_to_ubuf_align_##suffix(__ubuf__ void* dst, __gm__ void* src, uint8_t,           \
+                                        uint16_t bursts, uint32_t length, uint8_t left,          \
+                                        uint8_t right, uint32_t src_gap, uint32_t dst_gap) {     \
+        copy_in_aligned("copy_gm_to_ubuf_align_" #suffix, dst, src, bursts, length, left, right, \
+                        src_gap, dst_gap, element, __builtin_return_address(0));                 \
+    }                                                                                            \
+    void copy_ubuf_to_gm_align_##suffix(__gm__ void* dst, __ubuf__ void* src, uint8_t,           \
+                                        uint16_t bursts, uint32_t length, uint8_t, uint8_t,      \
+                                        uint32_t src_gap, uint32_t dst_gap) {                    \
+        copy_out_aligned("copy_ubuf_to_gm_align_" #suffix, dst, src, bursts, length, src_gap,    \
+                         dst_gap, __builtin_return_address(0));                                  \
     }
 DAV_COPY_ALIGNED(b8, 1)
 DAV_COPY_ALIGNED(b16, 2)
@@ -282,9 +280,8 @@ void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t
         check_initialised(start, bytes, "copy_ubuf_to_ubuf", site);
         hazards.read_ub(start, bytes);
     });
-    for_each_ub_range(to, target, [&](uint32_t start, uint32_t bytes) {
-        hazards.write_ub(start, bytes);
-    });
+    for_each_ub_range(to, target,
+                      [&](uint32_t start, uint32_t bytes) { hazards.write_ub(start, bytes); });
     hazards.settle();
     Record record;
     record.kind = Kind::COMPUTE;
@@ -300,7 +297,6 @@ void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t
     for_each_ub_range(from, source, [&](uint32_t start, uint32_t bytes) {
         mark_ub_read(V, start, bytes, number);
     });
-    for_each_ub_range(to, target, [&](uint32_t start, uint32_t bytes) {
-        mark_ub_write(start, bytes, number);
-    });
+    for_each_ub_range(to, target,
+                      [&](uint32_t start, uint32_t bytes) { mark_ub_write(start, bytes, number); });
 }

@@ -26,8 +26,12 @@ struct MemoryPlace {
     uint32_t bytes;
 };
 constexpr MemoryPlace MEMORIES[] = {
-    {"UB", 0, UB_BYTES},          {"L1", 0x100000, 512 * 1024},  {"L0A", 0x190000, 64 * 1024},
-    {"L0B", 0x1a8000, 64 * 1024}, {"L0C", 0x1c0000, 128 * 1024}, {"the bias table", 0x1e8000, 1024},
+    {"UB", 0, UB_BYTES},
+    {"L1", 0x100000, 512 * 1024},
+    {"L0A", 0x190000, 64 * 1024},
+    {"L0B", 0x1a8000, 64 * 1024},
+    {"L0C", 0x1c0000, 128 * 1024},
+    {"the bias table", 0x1e8000, 1024},
     {"the fixpipe buffer", 0x1ec000, 7 * 1024},
 };
 constexpr uint32_t LOCAL_BYTES = 0x1f0000;  // local offsets of a cube core

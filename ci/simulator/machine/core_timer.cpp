@@ -84,8 +84,8 @@ bool CoreTimer::step_pipe(int pipe) {
             start = std::max(ready, flag.front());
             wait(pipe, record.peer, ready, start);
             if (keep_spans_)
-                links_.push_back({record.peer, pipe, record.event, flag.front() - flag_latency_,
-                                  start});
+                links_.push_back(
+                    {record.peer, pipe, record.event, flag.front() - flag_latency_, start});
             flag.pop_front();
             state.free = start;
             break;
@@ -108,7 +108,8 @@ bool CoreTimer::step_pipe(int pipe) {
             wait(pipe, pipe, ready, start);
             state.free = start + wait_latency_;
             break;
-        default: break;
+        default:
+            break;
     }
     state.queue.pop_front();
     state.starts.push_back(start);
@@ -149,7 +150,9 @@ bool CoreTimer::step_scalar() {
     };
     double until = scalar_;
     switch (record.kind) {
-        case Kind::SCALAR: completion_[next_] = scalar_; break;
+        case Kind::SCALAR:
+            completion_[next_] = scalar_;
+            break;
         case Kind::SET_FLAG:
             if (record.pipe != S) {
                 if (!dispatch(next_)) return false;

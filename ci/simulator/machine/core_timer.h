@@ -14,10 +14,11 @@
 
 namespace dav {
 
-// First in, first out. A core has hundreds, nearly all of them never used: an empty one owns nothing.
+// First in, first out. A core has hundreds, nearly all of them never used: an empty one owns
+// nothing.
 template <typename T>
 class Fifo {
-   public:
+public:
     bool empty() const { return head_ == items_.size(); }
     size_t size() const { return items_.size() - head_; }
     const T& front() const { return items_[head_]; }
@@ -31,14 +32,14 @@ class Fifo {
         head_ = 0;
     }
 
-   private:
+private:
     std::vector<T> items_;
     size_t head_ = 0;
 };
 
 // What a core asks of the world outside it.
 class TimerWorld {
-   public:
+public:
     virtual ~TimerWorld() = default;
     // A copy is ready to start at `time`; the world calls CoreTimer::transfer_ended later.
     virtual void start_transfer(int core, int pipe, const Transfer& transfer, double time) = 0;
@@ -66,7 +67,7 @@ struct Link {
 };
 
 class CoreTimer {
-   public:
+public:
     CoreTimer(const Core& core, TimerWorld& world, bool keep_spans);
     // The block starts: its code comes `fetch` cycles later, and then the scalar unit is at it for
     // `start_up` cycles until the first instruction.
@@ -91,7 +92,7 @@ class CoreTimer {
 
     static constexpr int SYNC = PIPES;  // "peer" of waits for other cores
 
-   private:
+private:
     struct Queued {
         uint32_t record;
         double issued;
@@ -100,7 +101,7 @@ class CoreTimer {
         Fifo<Queued> queue;
         Fifo<double> starts;  // of the latest entries, for the queue's depth
         double free = 0;
-        double complete = 0;        // when all results so far are there
+        double complete = 0;  // when all results so far are there
         double busy = 0;
         double busy_until = 0;
         bool in_flight = false;

@@ -63,8 +63,8 @@ uint32_t CubeIssue::append_and_mark(Record record) {
         const Operand& one = operands_[i];
         const bool dense = one.pieces.count == 1 || one.pieces.stride == one.pieces.length;
         const uint32_t parts = dense ? 1 : one.pieces.count;
-        const uint32_t length = dense ? static_cast<uint32_t>(one.pieces.extent())
-                                      : one.pieces.length;
+        const uint32_t length =
+            dense ? static_cast<uint32_t>(one.pieces.extent()) : one.pieces.length;
         for (uint32_t part = 0; part < parts; ++part) {
             const uint32_t start = one.offset + part * one.pieces.stride;
             if (one.write)

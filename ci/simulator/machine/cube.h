@@ -37,7 +37,7 @@ bool passed_over(const char* mnemonic, const void* site);
 
 // One instruction of the cube core: name its operands, then book it, then compute.
 class CubeIssue {
-   public:
+public:
     CubeIssue(int pipe, const char* mnemonic, const void* site)
         : pipe_(pipe), mnemonic_(mnemonic), site_(site), hazards_(pipe, mnemonic, site) {}
     // Check an operand; answer where it starts in this host's memory.
@@ -50,7 +50,7 @@ class CubeIssue {
     uint32_t book(float occupancy, float latency);
     uint32_t book_transfer();
 
-   private:
+private:
     struct Operand {
         uint32_t offset;
         Pieces pieces;
@@ -84,10 +84,10 @@ struct NdToNz {
 
 void nd_to_nz(const char* mnemonic, void* dst, void* src, const NdToNz& shape, const void* site);
 
-// While it lives, the running core's instructions wait exactly for what they depend on, without flags,
-// and bear one code address.
+// While it lives, the running core's instructions wait exactly for what they depend on, without
+// flags, and bear one code address.
 class OrderedByData {
-   public:
+public:
     explicit OrderedByData(const void* site) {
         current->ordered_by_data = true;
         current->site = site;

@@ -29,8 +29,12 @@ void nd_to_nz(const char* mnemonic, void* dst, void* src, const NdToNz& shape, c
         CubeIssue copy(MTE2, mnemonic, site);
         const bool one = shape.rows == 1;
         const Transfer span{reinterpret_cast<uint64_t>(from),
-                            one ? shape.row_bytes : shape.src_row_stride, shape.row_bytes,
-                            shape.rows, false, false, Port::TO_L1};
+                            one ? shape.row_bytes : shape.src_row_stride,
+                            shape.row_bytes,
+                            shape.rows,
+                            false,
+                            false,
+                            Port::TO_L1};
         // The target's rows of 32 bytes: a fractal column is dense when its rows follow each other.
         const bool dense = shape.dst_row_stride == BLOCK_BYTES;
         const uint32_t extent = (shape.rows - 1) * shape.dst_row_stride + BLOCK_BYTES;
@@ -40,8 +44,8 @@ void nd_to_nz(const char* mnemonic, void* dst, void* src, const NdToNz& shape, c
                             BLOCK_BYTES);
         } else {
             // Rows apart: the whole extent counts as written, in one piece.
-            to = copy.write(Memory::L1, to_address,
-                            {(columns - 1) * shape.dst_c0_stride + extent}, BLOCK_BYTES);
+            to = copy.write(Memory::L1, to_address, {(columns - 1) * shape.dst_c0_stride + extent},
+                            BLOCK_BYTES);
         }
         copy.global(span);
         copy.book_transfer();
@@ -66,8 +70,8 @@ void nd_to_nz(const char* mnemonic, void* dst, void* src, const NdToNz& shape, c
 
 using namespace dav;
 
-void copy_gm_to_cbuf(__cbuf__ void* dst, __gm__ void* src, int8_t, uint16_t bursts,
-                     uint16_t length, uint16_t src_gap, uint16_t dst_gap, pad_t) {
+void copy_gm_to_cbuf(__cbuf__ void* dst, __gm__ void* src, int8_t, uint16_t bursts, uint16_t length,
+                     uint16_t src_gap, uint16_t dst_gap, pad_t) {
     const void* site = __builtin_return_address(0);
     const char* const mnemonic = "copy_gm_to_cbuf";
     if (passed_over(mnemonic, site)) return;
@@ -76,8 +80,8 @@ void copy_gm_to_cbuf(__cbuf__ void* dst, __gm__ void* src, int8_t, uint16_t burs
     const uint32_t bytes = length * BLOCK_BYTES;
     const uint64_t src_stride = bytes + uint64_t(src_gap) * BLOCK_BYTES;
     const uint32_t dst_stride = bytes + dst_gap * BLOCK_BYTES;
-    const Transfer span{reinterpret_cast<uint64_t>(src), src_stride, bytes, bursts, false, false,
-                        Port::TO_L1};
+    const Transfer span{
+        reinterpret_cast<uint64_t>(src), src_stride, bytes, bursts, false, false, Port::TO_L1};
     uint8_t* to = copy.write(Memory::L1, dst, {bytes, bursts, dst_stride}, BLOCK_BYTES);
     copy.global(span);
     copy.book_transfer();
@@ -87,17 +91,17 @@ void copy_gm_to_cbuf(__cbuf__ void* dst, __gm__ void* src, int8_t, uint16_t burs
     note_shared(span, false, site);
 }
 
-#define DAV_ND2NZ(suffix, T)                                                                    \
-    void copy_gm_to_cbuf_multi_nd2nz_##suffix(                                                  \
-        __cbuf__ T* dst, __gm__ T* src, uint8_t, uint16_t matrices, uint16_t rows,              \
-        uint16_t columns, uint16_t src_matrix_stride, uint16_t src_row_stride,                  \
-        uint16_t dst_c0_stride, uint16_t dst_row_stride, uint16_t dst_matrix_stride) {          \
-        constexpr uint32_t SIZE = sizeof(T);                                                    \
-        nd_to_nz("copy_gm_to_cbuf_multi_nd2nz_" #suffix, dst, src,                              \
-                 {matrices, rows, columns * SIZE, src_matrix_stride * SIZE,                     \
-                  src_row_stride * SIZE, dst_c0_stride * BLOCK_BYTES,                           \
-                  dst_row_stride * BLOCK_BYTES, dst_matrix_stride * SIZE},                      \
-                 __builtin_return_address(0));                                                  \
+#define DAV_ND2NZ(suffix, T)                                                                       \
+    void copy_gm_to_cbuf_multi_nd2nz_##suffix(                                                     \
+        __cbuf__ T* dst, __gm__ T* src, uint8_t, uint16_t matrices, uint16_t rows,                 \
+        uint16_t columns, uint16_t src_matrix_stride, uint16_t src_row_stride,                     \
+        uint16_t dst_c0_stride, uint16_t dst_row_stride, uint16_t dst_matrix_stride) {             \
+        constexpr uint32_t SIZE = sizeof(T);                                                       \
+        nd_to_nz(                                                                                  \
+            "copy_gm_to_cbuf_multi_nd2nz_" #suffix, dst, src,                                      \
+            {matrices, rows, columns * SIZE, src_matrix_stride * SIZE, src_row_stride * SIZE,      \
+             dst_c0_stride * BLOCK_BYTES, dst_row_stride * BLOCK_BYTES, dst_matrix_stride * SIZE}, \
+            __builtin_return_address(0));                                                          \
     }
 DAV_ND2NZ(b8, int8_t)
 DAV_ND2NZ(b8, uint8_t)
@@ -125,8 +129,8 @@ void copy_cbuf_to_bt(uint64_t dst, __cbuf__ void* src, uint16_t convert, uint16_
     const uint32_t src_stride = taken + src_gap * BLOCK_BYTES;
     const uint32_t dst_stride = filled + dst_gap * UNIT;
     const uint8_t* from = copy.read(Memory::L1, src, {taken, bursts, src_stride}, BLOCK_BYTES);
-    uint8_t* to = copy.write(Memory::BIAS, reinterpret_cast<void*>(dst),
-                             {filled, bursts, dst_stride}, UNIT);
+    uint8_t* to =
+        copy.write(Memory::BIAS, reinterpret_cast<void*>(dst), {filled, bursts, dst_stride}, UNIT);
     copy.book(static_cast<float>(double(filled) * bursts / rate + fixed), latency);
     for (uint32_t burst = 0; burst < bursts; ++burst) {
         uint8_t* place = to + burst * dst_stride;
@@ -171,8 +175,8 @@ void copy_cbuf_to_gm(__gm__ void* dst, __cbuf__ void* src, uint8_t, uint16_t bur
     const uint32_t bytes = length * BLOCK_BYTES;
     const uint32_t src_stride = bytes + src_gap * BLOCK_BYTES;
     const uint64_t dst_stride = bytes + uint64_t(dst_gap) * BLOCK_BYTES;
-    const Transfer span{reinterpret_cast<uint64_t>(dst), dst_stride, bytes, bursts, true, false,
-                        Port::FROM_UB};
+    const Transfer span{
+        reinterpret_cast<uint64_t>(dst), dst_stride, bytes, bursts, true, false, Port::FROM_UB};
     const uint8_t* from = copy.read(Memory::L1, src, {bytes, bursts, src_stride}, BLOCK_BYTES);
     copy.global(span);
     copy.book_transfer();

@@ -118,7 +118,7 @@ struct Call {
 // One matrix to be written: `lines` runs of elements, `stride` bytes apart.
 template <typename T, typename S>
 class Fixpipe {
-   public:
+public:
     Fixpipe(T* dst, S* src, const Call& call) : dst_(dst), src_(src), call_(call) {}
 
     void run() {
@@ -136,7 +136,7 @@ class Fixpipe {
                 src_ + uint64_t(matrix) * src_step * FRACTAL_ROWS * COLUMNS);
     }
 
-   private:
+private:
     // Columns that one piece of 32 target bytes (or, for 32 bits, one fractal) holds.
     uint32_t group() const {
         if (sizeof(T) == 1) return 2 * COLUMNS;
@@ -145,9 +145,7 @@ class Fixpipe {
     uint32_t line_bytes() const {
         return (call_.row_major ? call_.n : group()) * uint32_t(sizeof(T));
     }
-    uint32_t lines() const {
-        return call_.row_major ? call_.m : divide_up(call_.n, group());
-    }
+    uint32_t lines() const { return call_.row_major ? call_.m : divide_up(call_.n, group()); }
     // In bytes, between lines (rows) or between columns of fractals.
     uint64_t stride() const {
         return call_.row_major ? uint64_t(call_.dst_stride) * sizeof(T)
@@ -184,8 +182,8 @@ class Fixpipe {
             }
             return;
         }
-        Transfer span{reinterpret_cast<uint64_t>(dst), stride(), bytes, lines(), true, false,
-                      Port::FROM_L0C};
+        Transfer span{
+            reinterpret_cast<uint64_t>(dst), stride(), bytes, lines(), true, false, Port::FROM_L0C};
         if (lines() == 1) span.stride = bytes;
         span.least = source_cycles;
         issue.global(span);
@@ -258,16 +256,16 @@ void fixpipe(T* dst, S* src, const Call& call) {
 
 using namespace dav;
 
-#define DAV_FIXPIPE_TO(name, memory, TO, TC)                                                      \
-    void name(TO* dst, TC* src, uint8_t, uint16_t n, uint16_t m, uint32_t dst_stride,             \
-              uint16_t src_stride, uint8_t unit_flag, QuantMode_t mode, uint8_t relu,             \
-              bool split_channels, bool row_major) {                                              \
-        fixpipe<TO, TC>(dst, src,                                                                 \
-                        {n, m, dst_stride, src_stride, unit_flag, mode, relu != 0,                \
-                         split_channels, row_major, memory, #name, __builtin_return_address(0)}); \
+#define DAV_FIXPIPE_TO(name, memory, TO, TC)                                                       \
+    void name(TO* dst, TC* src, uint8_t, uint16_t n, uint16_t m, uint32_t dst_stride,              \
+              uint16_t src_stride, uint8_t unit_flag, QuantMode_t mode, uint8_t relu,              \
+              bool split_channels, bool row_major) {                                               \
+        fixpipe<TO, TC>(dst, src,                                                                  \
+                        {n, m, dst_stride, src_stride, unit_flag, mode, relu != 0, split_channels, \
+                         row_major, memory, #name, __builtin_return_address(0)});                  \
     }
-#define DAV_FIXPIPE(TO, TC)                                         \
-    DAV_FIXPIPE_TO(copy_matrix_cc_to_gm, Memory::UB, TO, TC)        \
+#define DAV_FIXPIPE(TO, TC)                                  \
+    DAV_FIXPIPE_TO(copy_matrix_cc_to_gm, Memory::UB, TO, TC) \
     DAV_FIXPIPE_TO(copy_matrix_cc_to_cbuf, Memory::L1, TO, TC)
 DAV_FIXPIPE(float, float)
 DAV_FIXPIPE(half, float)

@@ -1,4 +1,5 @@
-// Image to column: a feature map in L1 (NC1HWC0) becomes a matrix of which a part goes to L0A or L0B.
+// Image to column: a feature map in L1 (NC1HWC0) becomes a matrix of which a part goes to L0A or
+// L0B.
 //
 // Row m of the matrix is an output pixel, column k a channel of a filter point: k counts channels
 // within C0, then filter points row by row, then C1. L0A gets it as Zz, or its transpose; L0B
@@ -32,8 +33,8 @@ struct FeatureMap {
           bottom(config >> 56 & 0xff) {}
 };
 
-uint32_t outputs(uint32_t size, uint32_t before, uint32_t after, uint32_t filter,
-                 uint32_t dilation, uint32_t stride) {
+uint32_t outputs(uint32_t size, uint32_t before, uint32_t after, uint32_t filter, uint32_t dilation,
+                 uint32_t stride) {
     const uint32_t covered = (filter - 1) * dilation + 1;
     const uint32_t padded = size + before + after;
     return padded < covered || stride == 0 ? 0 : (padded - covered) / stride + 1;
@@ -62,10 +63,10 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
     if (turned && sizeof(T) == 1)
         fail(Outcome::LAUNCH_ERROR, site, nullptr, "%s does not transpose elements of %u bits.",
              mnemonic, 8 / PACKED);
-    const uint32_t out_width = outputs(map.width, map.left, map.right, filter.width,
-                                       filter.dilation_w, filter.stride_w);
-    const uint32_t out_height = outputs(map.height, map.top, map.bottom, filter.height,
-                                        filter.dilation_h, filter.stride_h);
+    const uint32_t out_width =
+        outputs(map.width, map.left, map.right, filter.width, filter.dilation_w, filter.stride_w);
+    const uint32_t out_height =
+        outputs(map.height, map.top, map.bottom, filter.height, filter.dilation_h, filter.stride_h);
     const uint32_t pixels = out_width * out_height;
     const uint32_t c1 = divide_up(filter.channels, CHANNELS);
     const uint32_t map_bytes = map.width * map.height * BLOCK_BYTES;
@@ -73,13 +74,11 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
     const uint32_t k_unit = turned ? FRACTAL_ROWS : CHANNELS;
     const uint32_t m_unit = turned ? C0 : FRACTAL_ROWS;
     const uint32_t k_blocks = divide_up(filter.k_extension, k_unit);
-    const uint32_t m_blocks = divide_up(divide_up(filter.m_extension, FRACTAL_ROWS) * FRACTAL_ROWS,
-                                        m_unit);
-    const uint8_t* from =
-        load.read(Memory::L1, src,
-                  {std::min(map_bytes * c1, place_of(Memory::L1).bytes)}, BLOCK_BYTES);
-    uint8_t* to =
-        load.write(memory, dst, {k_blocks * m_blocks * FRACTAL_BYTES}, FRACTAL_BYTES);
+    const uint32_t m_blocks =
+        divide_up(divide_up(filter.m_extension, FRACTAL_ROWS) * FRACTAL_ROWS, m_unit);
+    const uint8_t* from = load.read(
+        Memory::L1, src, {std::min(map_bytes * c1, place_of(Memory::L1).bytes)}, BLOCK_BYTES);
+    uint8_t* to = load.write(memory, dst, {k_blocks * m_blocks * FRACTAL_BYTES}, FRACTAL_BYTES);
     const uint64_t bytes = uint64_t(k_blocks) * m_blocks * FRACTAL_BYTES;
     load.book(static_cast<float>(double(bytes) / rate + fixed), latency);
     T padding;
@@ -103,9 +102,9 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
         for (uint32_t m = 0; m < filter.m_extension; ++m) {
             const T* data = source(filter.m_start + m, filter.k_start + group * CHANNELS);
             if (!turned) {
-                T* place = reinterpret_cast<T*>(to) +
-                           ((m / FRACTAL_ROWS * k_blocks + group) * FRACTAL_ROWS +
-                            m % FRACTAL_ROWS) * C0;
+                T* place =
+                    reinterpret_cast<T*>(to) +
+                    ((m / FRACTAL_ROWS * k_blocks + group) * FRACTAL_ROWS + m % FRACTAL_ROWS) * C0;
                 if (data != nullptr)
                     std::memcpy(place, data, BLOCK_BYTES);
                 else
@@ -117,8 +116,9 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
                 // L0A: fractals k by k, then m (the transpose's rows); L0B: m by m, then k.
                 const uint32_t fractal = to_a ? k / FRACTAL_ROWS * m_blocks + m / C0
                                               : m / C0 * k_blocks + k / FRACTAL_ROWS;
-                reinterpret_cast<T*>(to)[(fractal * FRACTAL_ROWS + k % FRACTAL_ROWS) * C0 +
-                                         m % C0] = data != nullptr ? data[i] : padding;
+                reinterpret_cast<T*>(
+                    to)[(fractal * FRACTAL_ROWS + k % FRACTAL_ROWS) * C0 + m % C0] =
+                    data != nullptr ? data[i] : padding;
             }
         }
 }
@@ -139,21 +139,20 @@ using namespace dav;
                          dilation_w, dilation_h, channels, transpose},                            \
                         from_b, __builtin_return_address(0));                                     \
     }
-#define DAV_IMG2COL(T)                                      \
-    DAV_IMG2COL_TO(img2colv2_cbuf_to_ca, Memory::L0A, T)    \
+#define DAV_IMG2COL(T)                                   \
+    DAV_IMG2COL_TO(img2colv2_cbuf_to_ca, Memory::L0A, T) \
     DAV_IMG2COL_TO(img2colv2_cbuf_to_cb, Memory::L0B, T)
 void img2colv2_cbuf_to_ca_s4(void* dst, void* src, uint16_t k_extension, uint16_t m_extension,
-                             uint16_t k_start, uint16_t m_start, uint8_t stride_w,
-                             uint8_t stride_h, uint8_t filter_w, uint8_t filter_h,
-                             uint8_t dilation_w, uint8_t dilation_h, bool wide_w, bool wide_h,
-                             bool transpose, bool from_b, uint16_t channels) {
-    image_to_column<uint8_t, 2>(
-        "img2colv2_cbuf_to_ca_s4", Memory::L0A, static_cast<uint8_t*>(dst),
-        static_cast<uint8_t*>(src),
-        {k_extension, m_extension, k_start, m_start, stride_w, stride_h,
-         filter_w + (wide_w ? 256u : 0u), filter_h + (wide_h ? 256u : 0u), dilation_w, dilation_h,
-         channels, transpose},
-        from_b, __builtin_return_address(0));
+                             uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h,
+                             uint8_t filter_w, uint8_t filter_h, uint8_t dilation_w,
+                             uint8_t dilation_h, bool wide_w, bool wide_h, bool transpose,
+                             bool from_b, uint16_t channels) {
+    image_to_column<uint8_t, 2>("img2colv2_cbuf_to_ca_s4", Memory::L0A, static_cast<uint8_t*>(dst),
+                                static_cast<uint8_t*>(src),
+                                {k_extension, m_extension, k_start, m_start, stride_w, stride_h,
+                                 filter_w + (wide_w ? 256u : 0u), filter_h + (wide_h ? 256u : 0u),
+                                 dilation_w, dilation_h, channels, transpose},
+                                from_b, __builtin_return_address(0));
 }
 DAV_IMG2COL(int8_t)
 DAV_IMG2COL(uint8_t)

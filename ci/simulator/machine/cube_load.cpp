@@ -38,16 +38,15 @@ struct Walk {
 // `move(to, from)` makes one piece.
 template <typename Move>
 void load_local(const char* mnemonic, Memory memory, void* dst, void* src, uint32_t start,
-                const Walk& walk, uint32_t dst_fractals, uint32_t fractal_stride,
-                const void* site, Move move) {
+                const Walk& walk, uint32_t dst_fractals, uint32_t fractal_stride, const void* site,
+                Move move) {
     if (passed_over(mnemonic, site)) return;
     if (walk.repeats == 0) return issue_nothing(MTE1, mnemonic, site);
     CubeIssue load(MTE1, mnemonic, site);
     const auto* from_address = static_cast<uint8_t*>(src) + uint64_t(start) * walk.piece;
-    uint8_t* from = load.read(Memory::L1, from_address,
-                              {walk.piece, walk.src_stride == 0 ? 1 : walk.repeats,
-                               walk.src_stride},
-                              BLOCK_BYTES);
+    uint8_t* from = load.read(
+        Memory::L1, from_address,
+        {walk.piece, walk.src_stride == 0 ? 1 : walk.repeats, walk.src_stride}, BLOCK_BYTES);
     uint8_t* to = nullptr;
     for (uint32_t part = dst_fractals; part-- > 0;)
         to = load.write(memory, static_cast<uint8_t*>(dst) + part * fractal_stride,
@@ -96,26 +95,23 @@ void load_transposed(const char* mnemonic, Memory memory, T* dst, T* src, uint16
     const uint32_t fractal_stride = (fractal_gap + 1u) * FRACTAL_BYTES;
     const Walk walk{repeats, FRACTALS * FRACTAL_BYTES, src_stride * FRACTALS * FRACTAL_BYTES,
                     (dst_gap + 1u) * FRACTAL_BYTES};
-    load_local(mnemonic, memory, dst, src, start, walk, FRACTALS, fractal_stride, site,
-               [&](uint8_t* to, const uint8_t* from) {
-                   // Row and column of the square; a fractal has 16 rows of C0.
-                   const auto* source = reinterpret_cast<const T*>(from);
-                   for (uint32_t row = 0; row < SIZE; ++row)
-                       for (uint32_t column = 0; column < SIZE; ++column) {
-                           // For 32 bits the two source fractals stand side by side.
-                           const uint32_t place =
-                               sizeof(T) == 4
-                                   ? row * C0 + column % C0 + column / C0 * FRACTAL_ROWS * C0
-                                   : row * C0 + column;
-                           const uint32_t fractal =
-                               sizeof(T) == 4 ? row / C0 : column / FRACTAL_ROWS;
-                           const uint32_t inner =
-                               sizeof(T) == 4 ? column * C0 + row % C0
-                                              : column % FRACTAL_ROWS * C0 + row;
-                           reinterpret_cast<T*>(to + fractal * fractal_stride)[inner] =
-                               source[place];
-                       }
-               });
+    load_local(
+        mnemonic, memory, dst, src, start, walk, FRACTALS, fractal_stride, site,
+        [&](uint8_t* to, const uint8_t* from) {
+            // Row and column of the square; a fractal has 16 rows of C0.
+            const auto* source = reinterpret_cast<const T*>(from);
+            for (uint32_t row = 0; row < SIZE; ++row)
+                for (uint32_t column = 0; column < SIZE; ++column) {
+                    // For 32 bits the two source fractals stand side by side.
+                    const uint32_t place =
+                        sizeof(T) == 4 ? row * C0 + column % C0 + column / C0 * FRACTAL_ROWS * C0
+                                       : row * C0 + column;
+                    const uint32_t fractal = sizeof(T) == 4 ? row / C0 : column / FRACTAL_ROWS;
+                    const uint32_t inner =
+                        sizeof(T) == 4 ? column * C0 + row % C0 : column % FRACTAL_ROWS * C0 + row;
+                    reinterpret_cast<T*>(to + fractal * fractal_stride)[inner] = source[place];
+                }
+        });
 }
 
 void load_from_gm(const char* mnemonic, Memory memory, void* dst, void* src, uint16_t start,
@@ -128,8 +124,13 @@ void load_from_gm(const char* mnemonic, Memory memory, void* dst, void* src, uin
     const auto* from = static_cast<uint8_t*>(src) + uint64_t(start) * FRACTAL_BYTES;
     const auto* lowest = down ? from - (repeats - 1) * step : from;
     const uint32_t bursts = step == 0 ? 1 : repeats;
-    const Transfer span{reinterpret_cast<uint64_t>(lowest), step == 0 ? FRACTAL_BYTES : step,
-                        FRACTAL_BYTES, bursts, false, false, Port::TO_L1};
+    const Transfer span{reinterpret_cast<uint64_t>(lowest),
+                        step == 0 ? FRACTAL_BYTES : step,
+                        FRACTAL_BYTES,
+                        bursts,
+                        false,
+                        false,
+                        Port::TO_L1};
     const uint32_t dst_stride = (dst_gap + 1u) * FRACTAL_BYTES;
     uint8_t* to = load.write(memory, dst, {FRACTAL_BYTES, repeats, dst_stride},
                              memory == Memory::L1 ? BLOCK_BYTES : FRACTAL_BYTES);
@@ -156,9 +157,9 @@ void fill(const char* mnemonic, Memory memory, void* dst, int64_t config, uint32
     const uint32_t length = blocks * block;
     uint8_t* to = issue.write(memory, dst, {length, repeats, length + gap * block},
                               memory == Memory::L1 ? BLOCK_BYTES : FRACTAL_BYTES);
-    issue.book(load_cycles(memory == Memory::L0B ? Memory::L0B : Memory::L0A,
-                           uint64_t(length) * repeats),
-               load_latency());
+    issue.book(
+        load_cycles(memory == Memory::L0B ? Memory::L0B : Memory::L0A, uint64_t(length) * repeats),
+        load_latency());
     for (uint32_t repeat = 0; repeat < repeats; ++repeat)
         for (uint32_t at = 0; at < length; at += element)
             std::memcpy(to + uint64_t(repeat) * (length + gap * block) + at, &bits, element);
@@ -193,45 +194,45 @@ void l1_to_l0c(void* dst, void* src, uint32_t bursts, uint32_t length, uint32_t 
 
 using namespace dav;
 
-#define DAV_LOAD_2D(T)                                                                            \
-    void load_gm_to_cbuf(__cbuf__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,         \
-                         uint16_t src_stride, uint16_t dst_gap, uint8_t, addr_cal_mode_t mode) {  \
-        load_from_gm("load_gm_to_cbuf", Memory::L1, dst, src, start, repeats, src_stride,         \
-                     dst_gap, mode == dec, __builtin_return_address(0));                          \
-    }                                                                                             \
-    void load_gm_to_ca(__ca__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,             \
-                       uint16_t src_stride, uint16_t dst_gap, uint8_t, addr_cal_mode_t mode) {    \
-        load_from_gm("load_gm_to_ca", Memory::L0A, dst, src, start, repeats, src_stride, dst_gap, \
-                     mode == dec, __builtin_return_address(0));                                   \
-    }                                                                                             \
-    void load_gm_to_cb(__cb__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,             \
-                       uint16_t src_stride, uint16_t dst_gap, uint8_t, addr_cal_mode_t mode) {    \
-        load_from_gm("load_gm_to_cb", Memory::L0B, dst, src, start, repeats, src_stride, dst_gap, \
-                     mode == dec, __builtin_return_address(0));                                   \
-    }                                                                                             \
-    void load_cbuf_to_ca(__ca__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,         \
-                         uint16_t src_stride, uint16_t dst_gap, uint8_t, bool transpose,          \
-                         addr_cal_mode_t) {                                                       \
-        load_2d("load_cbuf_to_ca", Memory::L0A, dst, src, start, repeats, src_stride, dst_gap,    \
-                transpose, sizeof(T), __builtin_return_address(0));                               \
-    }                                                                                             \
-    void load_cbuf_to_cb(__cb__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,         \
-                         uint16_t src_stride, uint16_t dst_gap, uint8_t, bool transpose,          \
-                         addr_cal_mode_t) {                                                       \
-        load_2d("load_cbuf_to_cb", Memory::L0B, dst, src, start, repeats, src_stride, dst_gap,    \
-                transpose, sizeof(T), __builtin_return_address(0));                               \
-    }                                                                                             \
-    void load_cbuf_to_ca_transpose(__ca__ T* dst, __cbuf__ T* src, uint16_t start,                \
-                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,        \
-                                   addr_cal_mode_t, uint16_t fractal_gap) {                       \
-        load_transposed("load_cbuf_to_ca_transpose", Memory::L0A, dst, src, start, repeats,       \
-                        src_stride, dst_gap, fractal_gap, __builtin_return_address(0));           \
-    }                                                                                             \
-    void load_cbuf_to_cb_transpose(__cb__ T* dst, __cbuf__ T* src, uint16_t start,                \
-                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,        \
-                                   addr_cal_mode_t, uint16_t fractal_gap) {                       \
-        load_transposed("load_cbuf_to_cb_transpose", Memory::L0B, dst, src, start, repeats,       \
-                        src_stride, dst_gap, fractal_gap, __builtin_return_address(0));           \
+#define DAV_LOAD_2D(T)                                                                             \
+    void load_gm_to_cbuf(__cbuf__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,          \
+                         uint16_t src_stride, uint16_t dst_gap, uint8_t, addr_cal_mode_t mode) {   \
+        load_from_gm("load_gm_to_cbuf", Memory::L1, dst, src, start, repeats, src_stride, dst_gap, \
+                     mode == dec, __builtin_return_address(0));                                    \
+    }                                                                                              \
+    void load_gm_to_ca(__ca__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,              \
+                       uint16_t src_stride, uint16_t dst_gap, uint8_t, addr_cal_mode_t mode) {     \
+        load_from_gm("load_gm_to_ca", Memory::L0A, dst, src, start, repeats, src_stride, dst_gap,  \
+                     mode == dec, __builtin_return_address(0));                                    \
+    }                                                                                              \
+    void load_gm_to_cb(__cb__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,              \
+                       uint16_t src_stride, uint16_t dst_gap, uint8_t, addr_cal_mode_t mode) {     \
+        load_from_gm("load_gm_to_cb", Memory::L0B, dst, src, start, repeats, src_stride, dst_gap,  \
+                     mode == dec, __builtin_return_address(0));                                    \
+    }                                                                                              \
+    void load_cbuf_to_ca(__ca__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,          \
+                         uint16_t src_stride, uint16_t dst_gap, uint8_t, bool transpose,           \
+                         addr_cal_mode_t) {                                                        \
+        load_2d("load_cbuf_to_ca", Memory::L0A, dst, src, start, repeats, src_stride, dst_gap,     \
+                transpose, sizeof(T), __builtin_return_address(0));                                \
+    }                                                                                              \
+    void load_cbuf_to_cb(__cb__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,          \
+                         uint16_t src_stride, uint16_t dst_gap, uint8_t, bool transpose,           \
+                         addr_cal_mode_t) {                                                        \
+        load_2d("load_cbuf_to_cb", Memory::L0B, dst, src, start, repeats, src_stride, dst_gap,     \
+                transpose, sizeof(T), __builtin_return_address(0));                                \
+    }                                                                                              \
+    void load_cbuf_to_ca_transpose(__ca__ T* dst, __cbuf__ T* src, uint16_t start,                 \
+                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,         \
+                                   addr_cal_mode_t, uint16_t fractal_gap) {                        \
+        load_transposed("load_cbuf_to_ca_transpose", Memory::L0A, dst, src, start, repeats,        \
+                        src_stride, dst_gap, fractal_gap, __builtin_return_address(0));            \
+    }                                                                                              \
+    void load_cbuf_to_cb_transpose(__cb__ T* dst, __cbuf__ T* src, uint16_t start,                 \
+                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,         \
+                                   addr_cal_mode_t, uint16_t fractal_gap) {                        \
+        load_transposed("load_cbuf_to_cb_transpose", Memory::L0B, dst, src, start, repeats,        \
+                        src_stride, dst_gap, fractal_gap, __builtin_return_address(0));            \
     }
 DAV_LOAD_2D(int8_t)
 DAV_LOAD_2D(uint8_t)
@@ -243,13 +244,13 @@ DAV_LOAD_2D(uint32_t)
 
 void load_cbuf_to_ca_s4(__ca__ void* dst, __cbuf__ void* src, uint16_t start, uint8_t repeats,
                         uint16_t src_stride, uint16_t dst_gap, uint8_t, bool, addr_cal_mode_t) {
-    load_2d("load_cbuf_to_ca_s4", Memory::L0A, dst, src, start, repeats, src_stride, dst_gap,
-            false, 1, __builtin_return_address(0));
+    load_2d("load_cbuf_to_ca_s4", Memory::L0A, dst, src, start, repeats, src_stride, dst_gap, false,
+            1, __builtin_return_address(0));
 }
 void load_cbuf_to_cb_s4(__cb__ void* dst, __cbuf__ void* src, uint16_t start, uint8_t repeats,
                         uint16_t src_stride, uint16_t dst_gap, uint8_t, bool, addr_cal_mode_t) {
-    load_2d("load_cbuf_to_cb_s4", Memory::L0B, dst, src, start, repeats, src_stride, dst_gap,
-            false, 1, __builtin_return_address(0));
+    load_2d("load_cbuf_to_cb_s4", Memory::L0B, dst, src, start, repeats, src_stride, dst_gap, false,
+            1, __builtin_return_address(0));
 }
 void load_cbuf_to_cb_transpose_s4(__cb__ void* dst, __cbuf__ void* src, uint16_t start,
                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,
@@ -260,8 +261,7 @@ void load_cbuf_to_cb_transpose_s4(__cb__ void* dst, __cbuf__ void* src, uint16_t
     const Walk walk{repeats, FRACTALS * FRACTAL_BYTES, src_stride * FRACTALS * FRACTAL_BYTES,
                     (dst_gap + 1u) * FRACTAL_BYTES};
     load_local("load_cbuf_to_cb_transpose_s4", Memory::L0B, dst, src, start, walk, FRACTALS,
-               fractal_stride, __builtin_return_address(0),
-               [&](uint8_t* to, const uint8_t* from) {
+               fractal_stride, __builtin_return_address(0), [&](uint8_t* to, const uint8_t* from) {
                    for (uint32_t row = 0; row < SIZE; ++row)
                        for (uint32_t column = 0; column < SIZE; ++column) {
                            const uint8_t both = from[(row * SIZE + column) / 2];
@@ -274,30 +274,30 @@ void load_cbuf_to_cb_transpose_s4(__cb__ void* dst, __cbuf__ void* src, uint16_t
                });
 }
 
-#define DAV_FILL(name, memory)                                                                   \
-    void name(half* dst, int64_t config, half value) {                                           \
-        fill(#name, memory, dst, config, bits_of(value), 2, __builtin_return_address(0));        \
-    }                                                                                            \
-    void name(bfloat16_t* dst, int64_t config, half value) {                                     \
-        fill(#name, memory, dst, config, bits_of(value), 2, __builtin_return_address(0));        \
-    }                                                                                            \
-    void name(int16_t* dst, int64_t config, half value) {                                        \
-        fill(#name, memory, dst, config, bits_of(value), 2, __builtin_return_address(0));        \
-    }                                                                                            \
-    void name(uint16_t* dst, int64_t config, half value) {                                       \
-        fill(#name, memory, dst, config, bits_of(value), 2, __builtin_return_address(0));        \
-    }                                                                                            \
-    void name(float* dst, int64_t config, uint32_t value) {                                      \
-        fill(#name, memory, dst, config, value, 4, __builtin_return_address(0));                 \
-    }                                                                                            \
-    void name(int32_t* dst, int64_t config, uint32_t value) {                                    \
-        fill(#name, memory, dst, config, value, 4, __builtin_return_address(0));                 \
-    }                                                                                            \
-    void name(uint32_t* dst, int64_t config, uint32_t value) {                                   \
-        fill(#name, memory, dst, config, value, 4, __builtin_return_address(0));                 \
-    }                                                                                            \
-    void name##_bf16(bfloat16_t* dst, int64_t config, bfloat16_t value) {                        \
-        fill(#name, memory, dst, config, value.bits, 2, __builtin_return_address(0));            \
+#define DAV_FILL(name, memory)                                                            \
+    void name(half* dst, int64_t config, half value) {                                    \
+        fill(#name, memory, dst, config, bits_of(value), 2, __builtin_return_address(0)); \
+    }                                                                                     \
+    void name(bfloat16_t* dst, int64_t config, half value) {                              \
+        fill(#name, memory, dst, config, bits_of(value), 2, __builtin_return_address(0)); \
+    }                                                                                     \
+    void name(int16_t* dst, int64_t config, half value) {                                 \
+        fill(#name, memory, dst, config, bits_of(value), 2, __builtin_return_address(0)); \
+    }                                                                                     \
+    void name(uint16_t* dst, int64_t config, half value) {                                \
+        fill(#name, memory, dst, config, bits_of(value), 2, __builtin_return_address(0)); \
+    }                                                                                     \
+    void name(float* dst, int64_t config, uint32_t value) {                               \
+        fill(#name, memory, dst, config, value, 4, __builtin_return_address(0));          \
+    }                                                                                     \
+    void name(int32_t* dst, int64_t config, uint32_t value) {                             \
+        fill(#name, memory, dst, config, value, 4, __builtin_return_address(0));          \
+    }                                                                                     \
+    void name(uint32_t* dst, int64_t config, uint32_t value) {                            \
+        fill(#name, memory, dst, config, value, 4, __builtin_return_address(0));          \
+    }                                                                                     \
+    void name##_bf16(bfloat16_t* dst, int64_t config, bfloat16_t value) {                 \
+        fill(#name, memory, dst, config, value.bits, 2, __builtin_return_address(0));     \
     }
 DAV_FILL(create_cbuf_matrix, Memory::L1)
 DAV_FILL(create_ca_matrix, Memory::L0A)

@@ -15,7 +15,7 @@ namespace {
 constexpr int CTRL_HF32 = 46;          // fp32 operands lose 12 bits of their mantissa
 constexpr int CTRL_HF32_TO_ZERO = 47;  // ties go to zero, else to even
 constexpr uint32_t COLUMNS = 16;       // of a panel of B and C
-constexpr uint32_t SMALL = 10;  // fractals of C below which a sum needs a barrier before it
+constexpr uint32_t SMALL = 10;         // fractals of C below which a sum needs a barrier before it
 
 // A value as the multiplier takes it.
 float widened(half value) { return static_cast<float>(value); }
@@ -93,8 +93,7 @@ void multiply_panel(T* c, const T* a, uint32_t rows, const T* b, uint32_t depth)
         multiply_rows<6>(c + row * COLUMNS, a + row * depth, depth, b, depth);
     for (; row + 2 <= rows; row += 2)
         multiply_rows<2>(c + row * COLUMNS, a + row * depth, depth, b, depth);
-    for (; row < rows; ++row)
-        multiply_rows<1>(c + row * COLUMNS, a + row * depth, depth, b, depth);
+    for (; row < rows; ++row) multiply_rows<1>(c + row * COLUMNS, a + row * depth, depth, b, depth);
 }
 
 // The operands of a product as the instruction gives them.
@@ -132,8 +131,8 @@ void unpack_floats(const Shape& shape, const T* a, const T* b, std::vector<float
     for (uint32_t column = 0; column < shape.n; ++column)
         for (uint32_t k = 0; k < shape.k; k += shape.c0) {
             const T* from = b + place_in_b(shape, column, k);
-            float* to = panels.data() +
-                        (size_t(column / COLUMNS) * shape.k + k) * COLUMNS + column % COLUMNS;
+            float* to = panels.data() + (size_t(column / COLUMNS) * shape.k + k) * COLUMNS +
+                        column % COLUMNS;
             const uint32_t count = std::min(shape.c0, shape.k - k);
             for (uint32_t i = 0; i < count; ++i) to[i * COLUMNS] = convert(from[i]);
         }
@@ -242,8 +241,8 @@ bool issue(const Call& call, Places& places) {
         cube.read(Memory::L0C, call.c, result, 64);
     }
     if (places.start == Start::BIAS)
-        places.bias = cube.read(Memory::BIAS, reinterpret_cast<void*>(call.bias),
-                                {panels * COLUMNS * 4}, 64);
+        places.bias =
+            cube.read(Memory::BIAS, reinterpret_cast<void*>(call.bias), {panels * COLUMNS * 4}, 64);
     places.c = cube.write(Memory::L0C, call.c, result, 64);
     cube.book(call.cycles * static_cast<float>(rows * panels * k_read) + fixed, latency);
     return true;
@@ -310,21 +309,21 @@ void run(Call call, int8_t*) {
 
 using namespace dav;
 
-#define DAV_MAD(TC, TA)                                                                           \
-    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint64_t bias, uint16_t m, uint16_t k,     \
-             uint16_t n, uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first) {      \
-        run({"mad", c, a, b, bias, shape_of<TA>(m, k, n, align_k), 8 * sizeof(TA), 1, unit_flag,  \
-             from_bias, zero_first, __builtin_return_address(0)},                                 \
-            a);                                                                                   \
-    }                                                                                             \
-    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint16_t m, uint16_t k, uint16_t n,        \
-             uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first) {                  \
-        /* Without an operand of its own the bias's address is the upper half of C's. */          \
-        const uint64_t bias = reinterpret_cast<uint64_t>(c) >> 32;                                \
-        run({"mad", reinterpret_cast<void*>(reinterpret_cast<uint64_t>(c) & 0xffffffff), a, b,    \
-             bias, shape_of<TA>(m, k, n, align_k), 8 * sizeof(TA), 1, unit_flag, from_bias,       \
-             zero_first, __builtin_return_address(0)},                                            \
-            a);                                                                                   \
+#define DAV_MAD(TC, TA)                                                                          \
+    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint64_t bias, uint16_t m, uint16_t k,    \
+             uint16_t n, uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first) {     \
+        run({"mad", c, a, b, bias, shape_of<TA>(m, k, n, align_k), 8 * sizeof(TA), 1, unit_flag, \
+             from_bias, zero_first, __builtin_return_address(0)},                                \
+            a);                                                                                  \
+    }                                                                                            \
+    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint16_t m, uint16_t k, uint16_t n,       \
+             uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first) {                 \
+        /* Without an operand of its own the bias's address is the upper half of C's. */         \
+        const uint64_t bias = reinterpret_cast<uint64_t>(c) >> 32;                               \
+        run({"mad", reinterpret_cast<void*>(reinterpret_cast<uint64_t>(c) & 0xffffffff), a, b,   \
+             bias, shape_of<TA>(m, k, n, align_k), 8 * sizeof(TA), 1, unit_flag, from_bias,      \
+             zero_first, __builtin_return_address(0)},                                           \
+            a);                                                                                  \
     }
 DAV_MAD(float, half)
 DAV_MAD(float, bfloat16_t)

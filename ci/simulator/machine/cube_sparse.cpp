@@ -1,7 +1,8 @@
 // Products with a right-hand side of which two of four values along k are kept (4:2 sparsity).
 //
 // L0B holds the kept values as Zn; a buffer beside it holds two bits for each, which of the first
-// three (of the last three) of its group of four the first (the second) one was. L0A holds all of A.
+// three (of the last three) of its group of four the first (the second) one was. L0A holds all of
+// A.
 #include <algorithm>
 #include <cstring>
 
@@ -96,8 +97,7 @@ void multiply(const Product& product, int32_t* c, const int8_t* a, const int8_t*
 
 using namespace dav;
 
-void load_cbuf_to_cb_sp(__cb__ int8_t* dst, __cbuf__ int8_t* src, uint16_t start,
-                        uint8_t repeats) {
+void load_cbuf_to_cb_sp(__cb__ int8_t* dst, __cbuf__ int8_t* src, uint16_t start, uint8_t repeats) {
     load(dst, src, start, repeats, __builtin_return_address(0));
 }
 
@@ -123,8 +123,8 @@ void mad_sp(__cc__ int32_t* c, __ca__ int8_t* a, __cb__ int8_t* b, uint16_t m, u
     // The bias's address is the upper half of C's.
     const uint64_t target = reinterpret_cast<uint64_t>(c);
     void* result = reinterpret_cast<void*>(target & 0xffffffff);
-    const uint8_t* of_a = cube.read(
-        Memory::L0A, a, {rows * divide_up(k, C0) * FRACTAL_BYTES}, FRACTAL_BYTES);
+    const uint8_t* of_a =
+        cube.read(Memory::L0A, a, {rows * divide_up(k, C0) * FRACTAL_BYTES}, FRACTAL_BYTES);
     const uint8_t* of_b =
         cube.read(Memory::L0B, b, {kept_blocks * panels * FRACTAL_BYTES}, FRACTAL_BYTES);
     const Pieces sums{rows * panels * 2 * FRACTAL_BYTES};

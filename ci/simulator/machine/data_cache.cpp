@@ -53,10 +53,11 @@ bool through_cache(const Transfer& span, const char* name, const void* site) {
         current->cached_to = std::max(current->cached_to, place.start + place.length);
     }
     if (line.stale && !span.write)
-        warn(site, "cache",
-             "%s reads %s from a line that the data cache has held since before a copy of this "
-             "core wrote there; DataCacheCleanAndInvalid before the read would fetch the new value.",
-             name, describe_gm(span.start).c_str());
+        warn(
+            site, "cache",
+            "%s reads %s from a line that the data cache has held since before a copy of this "
+            "core wrote there; DataCacheCleanAndInvalid before the read would fetch the new value.",
+            name, describe_gm(span.start).c_str());
     if (span.write && !line.dirty) {
         line.dirty = true;
         ++current->dirty_lines;

@@ -36,9 +36,9 @@ const Allocation* find(uint64_t address) {
         return address >= one.start && address < one.start + one.usable;
     };
     if (last < allocations.size() && holds(allocations[last])) return &allocations[last];
-    const auto after = std::upper_bound(
-        allocations.begin(), allocations.end(), address,
-        [](uint64_t value, const Allocation& one) { return value < one.start; });
+    const auto after =
+        std::upper_bound(allocations.begin(), allocations.end(), address,
+                         [](uint64_t value, const Allocation& one) { return value < one.start; });
     if (after == allocations.begin()) return nullptr;
     const Allocation& one = *(after - 1);
     if (!holds(one)) return nullptr;
@@ -49,7 +49,6 @@ const Allocation* find(uint64_t address) {
 uint64_t end_of(const Transfer& span) {
     return span.start + uint64_t(span.count - 1) * span.stride + span.length;
 }
-
 
 }  // namespace
 
@@ -73,7 +72,7 @@ uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8
 uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std::string& name) {
     uint8_t* memory = allocate_gm(bytes, role, name, 0);
     const int descriptor = open(file.c_str(), O_RDONLY);
-    struct stat about {};
+    struct stat about{};
     if (descriptor < 0 || fstat(descriptor, &about) != 0 ||
         static_cast<uint64_t>(about.st_size) < bytes)
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The file %s has fewer than %llu bytes.",
@@ -182,8 +181,8 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
     for (size_t back = 1; dense && back <= 8 && back <= count; ++back) {
         SharedAccess& other = core.shared[count - back];
         if (other.segment != segment || other.span.count != 1 || other.atomic != atomic ||
-            other.span.write != span.write || other.changed != changed ||
-            other.loaded != loaded || core.records[other.record].pipe != pipe)
+            other.span.write != span.write || other.changed != changed || other.loaded != loaded ||
+            core.records[other.record].pipe != pipe)
             continue;
         if (other.low <= low && other.high >= high) {  // the same again
             other.record = record;
@@ -206,8 +205,8 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
         kept.stride = kept.length;
         kept.count = 1;
     }
-    core.shared.push_back({low, high, kept, segment, site_offset(site), atomic, changed, scalar,
-                           0, loaded, record});
+    core.shared.push_back(
+        {low, high, kept, segment, site_offset(site), atomic, changed, scalar, 0, loaded, record});
     if (line != nullptr && span.write) soil(*line, count);
 }
 
@@ -226,8 +225,7 @@ void order_after(const std::vector<Release>& releases) {
     for (const Release& release : releases) {
         known[release.core] = std::max(known[release.core], release.number);
         // What the other core was ordered after when it released, this one is too.
-        const std::vector<std::vector<uint32_t>>& theirs =
-            launch().cores[release.core]->segments;
+        const std::vector<std::vector<uint32_t>>& theirs = launch().cores[release.core]->segments;
         if (release.number < 2) continue;
         const std::vector<uint32_t>& inherited = theirs[release.number - 2];
         for (size_t i = 0; i < inherited.size(); ++i) known[i] = std::max(known[i], inherited[i]);

@@ -120,8 +120,7 @@ void Hazards::read_ub(uint32_t offset, uint32_t bytes) {
     uint32_t end = end_block(offset, bytes);
     if (current->watching) check_watches(start, end, false);
     // Equal tags give the same answer: the first block stands for all.
-    if (end > start && all_equal(&current->local->writer[start], end - start))
-        end = start + 1;
+    if (end > start && all_equal(&current->local->writer[start], end - start)) end = start + 1;
     uint32_t known = 0;
     for (uint32_t block = start; block < end; ++block) {
         const uint32_t record = current->local->writer[block];
@@ -138,8 +137,7 @@ void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
     const uint32_t start = first_block(offset);
     const uint32_t end = end_block(offset, bytes);
     if (current->watching) check_watches(start, end, true);
-    const bool one_writer =
-        end > start && all_equal(&current->local->writer[start], end - start);
+    const bool one_writer = end > start && all_equal(&current->local->writer[start], end - start);
     const uint32_t writers_end = one_writer ? start + 1 : end;
     uint32_t known = 0;
     for (uint32_t block = start; block < writers_end; ++block) {
@@ -170,10 +168,11 @@ void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
 void Hazards::overlaps_own_copy(const char* where) {
     if (told_ || launch().auto_sync || current->ordered_by_data) return;
     told_ = true;
-    warn(site_, "copy_order",
-         "%s overwrites what a copy before it on %s wrote at %s; without a PipeBarrier between them "
-         "either may come last.",
-         mnemonic_, pipe_name(pipe_), where);
+    warn(
+        site_, "copy_order",
+        "%s overwrites what a copy before it on %s wrote at %s; without a PipeBarrier between them "
+        "either may come last.",
+        mnemonic_, pipe_name(pipe_), where);
 }
 
 void Hazards::read_gm(const Transfer& span) {
@@ -256,8 +255,8 @@ void Hazards::settle() {
                                                "overwrites what %s on %s reads",
                                                "overwrites what %s on %s wrote"};
             char verb[160];
-            std::snprintf(verb, sizeof(verb), VERB[int(kind_[pipe])],
-                          mnemonic_names()[other.name], pipe_name(pipe));
+            std::snprintf(verb, sizeof(verb), VERB[int(kind_[pipe])], mnemonic_names()[other.name],
+                          pipe_name(pipe));
             const std::string where =
                 gm_[pipe] ? "global memory"
                           : describe_ub(static_cast<uint32_t>(address_[pipe]), BLOCK_BYTES);
@@ -300,7 +299,8 @@ void mark_ub_write(uint32_t offset, uint32_t bytes, uint32_t record) {
 
 void mark_gm(int pipe, const Transfer& span, uint32_t record) {
     uint32_t& count = current->recent_count[pipe][span.write];
-    current->local->recent[pipe][span.write][count++ % RECENT] = {span.start, end_of(span), span, record};
+    current->local->recent[pipe][span.write][count++ % RECENT] = {span.start, end_of(span), span,
+                                                                  record};
 }
 
 }  // namespace dav

@@ -11,7 +11,7 @@ namespace dav {
 
 // The hazards of one instruction that is about to be issued on `pipe`.
 class Hazards {
-   public:
+public:
     Hazards(int pipe, const char* mnemonic, const void* site);
     void read_ub(uint32_t offset, uint32_t bytes);
     void write_ub(uint32_t offset, uint32_t bytes);
@@ -30,7 +30,7 @@ class Hazards {
     // The instruction rewrites a result of its own pipe that may still be in flight.
     bool drain() const { return drain_; }
 
-   private:
+private:
     enum class Hazard : uint8_t { READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE };
     void need(int pipe, uint32_t record, Hazard kind, uint64_t address, bool gm);
 

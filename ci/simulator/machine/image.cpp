@@ -22,7 +22,7 @@ struct Image {
     std::vector<uint8_t> pristine;  // all segments one after the other
     int loaded = -1;                // whose globals are in the image
 };
-Image images[2];  // of vector cores, of cube cores
+Image images[2];                          // of vector cores, of cube cores
 std::vector<std::vector<uint8_t>> saved;  // by core; empty: as pristine
 
 // The library to look for, and which image it is.
@@ -38,7 +38,7 @@ int collect(dl_phdr_info* info, size_t, void* raw) {
     uint64_t& image_bytes = launch().image_bytes[wanted->cube];
     std::vector<Segment>& segments = images[wanted->cube].segments;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& header = info->dlpi_phdr[i];
+        const ElfW(Phdr) & header = info->dlpi_phdr[i];
         if (header.p_type != PT_LOAD) continue;
         uint8_t* start = reinterpret_cast<uint8_t*>(info->dlpi_addr + header.p_vaddr);
         const uint64_t end = header.p_vaddr + header.p_memsz;
@@ -47,7 +47,7 @@ int collect(dl_phdr_info* info, size_t, void* raw) {
     }
     // Relocated read-only data lies in a writable segment that the loader has sealed.
     for (int i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& header = info->dlpi_phdr[i];
+        const ElfW(Phdr) & header = info->dlpi_phdr[i];
         if (header.p_type != PT_GNU_RELRO) continue;
         const uint64_t page = 4096;
         const uint64_t sealed_end =

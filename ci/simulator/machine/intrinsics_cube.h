@@ -1,6 +1,6 @@
-// Instructions of the cube core, with the dav-c220 compiler's names and argument orders. Pointers are
-// addresses in the named memory: host addresses, or true offsets within that memory. On a vector
-// core they do nothing.
+// Instructions of the cube core, with the dav-c220 compiler's names and argument orders. Pointers
+// are addresses in the named memory: host addresses, or true offsets within that memory. On a
+// vector core they do nothing.
 #pragma once
 
 #include <cstdint>
@@ -60,10 +60,10 @@ void copy_gm_to_cbuf(__cbuf__ void* dst, __gm__ void* src, int8_t sid, uint16_t 
                      uint16_t length, uint16_t src_gap, uint16_t dst_gap, pad_t mode);
 // `matrices` row-major matrices of rows × columns to Nz; strides of the source in elements, of the
 // target in 32-byte blocks (between fractal columns, between rows) and elements (between matrices).
-#define DAV_ND2NZ(suffix, T)                                                                     \
-    void copy_gm_to_cbuf_multi_nd2nz_##suffix(                                                   \
-        __cbuf__ T* dst, __gm__ T* src, uint8_t sid, uint16_t matrices, uint16_t rows,           \
-        uint16_t columns, uint16_t src_matrix_stride, uint16_t src_row_stride,                   \
+#define DAV_ND2NZ(suffix, T)                                                           \
+    void copy_gm_to_cbuf_multi_nd2nz_##suffix(                                         \
+        __cbuf__ T* dst, __gm__ T* src, uint8_t sid, uint16_t matrices, uint16_t rows, \
+        uint16_t columns, uint16_t src_matrix_stride, uint16_t src_row_stride,         \
         uint16_t dst_c0_stride, uint16_t dst_row_stride, uint16_t dst_matrix_stride);
 DAV_ND2NZ(b8, int8_t)
 DAV_ND2NZ(b8, uint8_t)
@@ -78,24 +78,24 @@ DAV_ND2NZ(b32s, uint32_t)
 
 // --- fractals of 512 bytes, from GM (MTE2) or L1 (MTE1): `repeats` of them from number `start` on,
 // `src_stride` fractals apart, put `dst_gap` fractals apart.
-#define DAV_LOAD_2D(T)                                                                            \
-    void load_gm_to_cbuf(__cbuf__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,         \
-                         uint16_t src_stride, uint16_t dst_gap, uint8_t sid, addr_cal_mode_t);    \
-    void load_gm_to_ca(__ca__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,             \
-                       uint16_t src_stride, uint16_t dst_gap, uint8_t sid, addr_cal_mode_t);      \
-    void load_gm_to_cb(__cb__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,             \
-                       uint16_t src_stride, uint16_t dst_gap, uint8_t sid, addr_cal_mode_t);      \
-    void load_cbuf_to_ca(__ca__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,         \
-                         uint16_t src_stride, uint16_t dst_gap, uint8_t sid, bool transpose,      \
-                         addr_cal_mode_t);                                                        \
-    void load_cbuf_to_cb(__cb__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,         \
-                         uint16_t src_stride, uint16_t dst_gap, uint8_t sid, bool transpose,      \
-                         addr_cal_mode_t);                                                        \
-    void load_cbuf_to_ca_transpose(__ca__ T* dst, __cbuf__ T* src, uint16_t start,                \
-                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,        \
-                                   addr_cal_mode_t, uint16_t dst_fractal_gap);                    \
-    void load_cbuf_to_cb_transpose(__cb__ T* dst, __cbuf__ T* src, uint16_t start,                \
-                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,        \
+#define DAV_LOAD_2D(T)                                                                         \
+    void load_gm_to_cbuf(__cbuf__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,      \
+                         uint16_t src_stride, uint16_t dst_gap, uint8_t sid, addr_cal_mode_t); \
+    void load_gm_to_ca(__ca__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,          \
+                       uint16_t src_stride, uint16_t dst_gap, uint8_t sid, addr_cal_mode_t);   \
+    void load_gm_to_cb(__cb__ T* dst, __gm__ T* src, uint16_t start, uint8_t repeats,          \
+                       uint16_t src_stride, uint16_t dst_gap, uint8_t sid, addr_cal_mode_t);   \
+    void load_cbuf_to_ca(__ca__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,      \
+                         uint16_t src_stride, uint16_t dst_gap, uint8_t sid, bool transpose,   \
+                         addr_cal_mode_t);                                                     \
+    void load_cbuf_to_cb(__cb__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,      \
+                         uint16_t src_stride, uint16_t dst_gap, uint8_t sid, bool transpose,   \
+                         addr_cal_mode_t);                                                     \
+    void load_cbuf_to_ca_transpose(__ca__ T* dst, __cbuf__ T* src, uint16_t start,             \
+                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,     \
+                                   addr_cal_mode_t, uint16_t dst_fractal_gap);                 \
+    void load_cbuf_to_cb_transpose(__cb__ T* dst, __cbuf__ T* src, uint16_t start,             \
+                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,     \
                                    addr_cal_mode_t, uint16_t dst_fractal_gap);
 DAV_LOAD_2D(int8_t)
 DAV_LOAD_2D(uint8_t)
@@ -117,19 +117,17 @@ void load_cbuf_to_cb_transpose_s4(__cb__ void* dst, __cbuf__ void* src, uint16_t
 
 // --- image to column (MTE1): the feature map in L1 is NC1HWC0; its size and padding come from
 // set_fmatrix (width | height << 16 | left, right, top, bottom padding << 32, 40, 48, 56).
-#define DAV_IMG2COL(T)                                                                           \
-    void img2colv2_cbuf_to_ca(__ca__ T* dst, __cbuf__ T* src, uint16_t k_extension,              \
-                              uint16_t m_extension, uint16_t k_start, uint16_t m_start,          \
-                              uint8_t stride_w, uint8_t stride_h, uint8_t filter_w,              \
-                              uint8_t filter_h, uint8_t dilation_w, uint8_t dilation_h,          \
-                              bool wide_filter_w, bool wide_filter_h, bool transpose,            \
-                              bool from_b, uint16_t channels);                                   \
-    void img2colv2_cbuf_to_cb(__cb__ T* dst, __cbuf__ T* src, uint16_t k_extension,              \
-                              uint16_t m_extension, uint16_t k_start, uint16_t m_start,          \
-                              uint8_t stride_w, uint8_t stride_h, uint8_t filter_w,              \
-                              uint8_t filter_h, uint8_t dilation_w, uint8_t dilation_h,          \
-                              bool wide_filter_w, bool wide_filter_h, bool transpose,            \
-                              bool from_b, uint16_t channels);
+#define DAV_IMG2COL(T)                                                                            \
+    void img2colv2_cbuf_to_ca(                                                                    \
+        __ca__ T* dst, __cbuf__ T* src, uint16_t k_extension, uint16_t m_extension,               \
+        uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h, uint8_t filter_w, \
+        uint8_t filter_h, uint8_t dilation_w, uint8_t dilation_h, bool wide_filter_w,             \
+        bool wide_filter_h, bool transpose, bool from_b, uint16_t channels);                      \
+    void img2colv2_cbuf_to_cb(                                                                    \
+        __cb__ T* dst, __cbuf__ T* src, uint16_t k_extension, uint16_t m_extension,               \
+        uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h, uint8_t filter_w, \
+        uint8_t filter_h, uint8_t dilation_w, uint8_t dilation_h, bool wide_filter_w,             \
+        bool wide_filter_h, bool transpose, bool from_b, uint16_t channels);
 DAV_IMG2COL(int8_t)
 DAV_IMG2COL(uint8_t)
 DAV_IMG2COL(half)
@@ -140,10 +138,9 @@ DAV_IMG2COL(uint32_t)
 #undef DAV_IMG2COL
 void img2colv2_cbuf_to_ca_s4(__ca__ void* dst, __cbuf__ void* src, uint16_t k_extension,
                              uint16_t m_extension, uint16_t k_start, uint16_t m_start,
-                             uint8_t stride_w, uint8_t stride_h, uint8_t filter_w,
-                             uint8_t filter_h, uint8_t dilation_w, uint8_t dilation_h,
-                             bool wide_filter_w, bool wide_filter_h, bool transpose, bool from_b,
-                             uint16_t channels);
+                             uint8_t stride_w, uint8_t stride_h, uint8_t filter_w, uint8_t filter_h,
+                             uint8_t dilation_w, uint8_t dilation_h, bool wide_filter_w,
+                             bool wide_filter_h, bool transpose, bool from_b, uint16_t channels);
 void set_fmatrix(uint64_t config);
 void set_fmatrix_b(uint64_t config);
 void set_padding(uint64_t value);
@@ -151,14 +148,14 @@ void set_l3d_rpt(uint64_t config);
 void set_l1_3d_size(uint64_t value);
 
 // --- fills: `config` is repeats | blocks << 16 | gap << 32; a block has 32 bytes in L1, 512 in L0.
-#define DAV_FILL(name, qualifier)                                                             \
-    void name(qualifier half* dst, int64_t config, half value);                               \
-    void name(qualifier bfloat16_t* dst, int64_t config, half value);                         \
-    void name(qualifier int16_t* dst, int64_t config, half value);                            \
-    void name(qualifier uint16_t* dst, int64_t config, half value);                           \
-    void name(qualifier float* dst, int64_t config, uint32_t value);                          \
-    void name(qualifier int32_t* dst, int64_t config, uint32_t value);                        \
-    void name(qualifier uint32_t* dst, int64_t config, uint32_t value);                       \
+#define DAV_FILL(name, qualifier)                                       \
+    void name(qualifier half* dst, int64_t config, half value);         \
+    void name(qualifier bfloat16_t* dst, int64_t config, half value);   \
+    void name(qualifier int16_t* dst, int64_t config, half value);      \
+    void name(qualifier uint16_t* dst, int64_t config, half value);     \
+    void name(qualifier float* dst, int64_t config, uint32_t value);    \
+    void name(qualifier int32_t* dst, int64_t config, uint32_t value);  \
+    void name(qualifier uint32_t* dst, int64_t config, uint32_t value); \
     void name##_bf16(qualifier bfloat16_t* dst, int64_t config, bfloat16_t value);
 DAV_FILL(create_cbuf_matrix, __cbuf__)
 DAV_FILL(create_ca_matrix, __ca__)
@@ -186,12 +183,12 @@ DAV_CBUF_TO_CC(uint32_t)
 void copy_cbuf_to_gm(__gm__ void* dst, __cbuf__ void* src, uint8_t sid, uint16_t bursts,
                      uint16_t length, uint16_t src_gap, uint16_t dst_gap);
 
-// --- the cube (pipe M): C = A·B, or C += A·B unless `zero_first`; with `from_bias` C starts from the
-// bias table. Sums run over k in ascending order, one rounding to binary32 a step.
-#define DAV_MAD(TC, TA)                                                                          \
-    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint16_t m, uint16_t k, uint16_t n,       \
-             uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first);                  \
-    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint64_t bias, uint16_t m, uint16_t k,    \
+// --- the cube (pipe M): C = A·B, or C += A·B unless `zero_first`; with `from_bias` C starts from
+// the bias table. Sums run over k in ascending order, one rounding to binary32 a step.
+#define DAV_MAD(TC, TA)                                                                       \
+    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint16_t m, uint16_t k, uint16_t n,    \
+             uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first);               \
+    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint64_t bias, uint16_t m, uint16_t k, \
              uint16_t n, uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first);
 DAV_MAD(float, half)
 DAV_MAD(float, bfloat16_t)
@@ -200,24 +197,24 @@ DAV_MAD(int32_t, int8_t)
 #undef DAV_MAD
 void mad_s4(__cc__ int32_t* c, __ca__ void* a, __cb__ void* b, uint16_t m, uint16_t k, uint16_t n,
             uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first);
-// B holds two of every four values along k; load_cbuf_to_cb_sp brings them and their indices (source:
-// the address of the values in the lower 32 bits, of the indices in the upper).
+// B holds two of every four values along k; load_cbuf_to_cb_sp brings them and their indices
+// (source: the address of the values in the lower 32 bits, of the indices in the upper).
 void mad_sp(__cc__ int32_t* c, __ca__ int8_t* a, __cb__ int8_t* b, uint16_t m, uint16_t k,
             uint16_t n, uint8_t unit_flag, bool from_bias, bool zero_first);
 void load_cbuf_to_cb_sp(__cb__ int8_t* dst, __cbuf__ int8_t* src, uint16_t start, uint8_t repeats);
 void load_cbuf_to_cb_sp(__cb__ int8_t* dst, __cbuf__ int8_t* src, uint64_t config);
 
 // --- the fixpipe (pipe FIX): n × m of L0C to GM or L1, converted on the way. `src_stride` between
-// fractal columns in rows of 16 elements; `dst_stride` in 32-byte blocks between fractal columns, or
-// (row_major) in elements between rows.
-#define DAV_FIXPIPE(TO, TC)                                                                      \
-    void copy_matrix_cc_to_gm(__gm__ TO* dst, __cc__ TC* src, uint8_t sid, uint16_t n,           \
-                              uint16_t m, uint32_t dst_stride, uint16_t src_stride,              \
-                              uint8_t unit_flag, QuantMode_t quantize, uint8_t relu,             \
-                              bool split_channels, bool row_major);                              \
-    void copy_matrix_cc_to_cbuf(__cbuf__ TO* dst, __cc__ TC* src, uint8_t sid, uint16_t n,       \
-                                uint16_t m, uint32_t dst_stride, uint16_t src_stride,            \
-                                uint8_t unit_flag, QuantMode_t quantize, uint8_t relu,           \
+// fractal columns in rows of 16 elements; `dst_stride` in 32-byte blocks between fractal columns,
+// or (row_major) in elements between rows.
+#define DAV_FIXPIPE(TO, TC)                                                                        \
+    void copy_matrix_cc_to_gm(__gm__ TO* dst, __cc__ TC* src, uint8_t sid, uint16_t n, uint16_t m, \
+                              uint32_t dst_stride, uint16_t src_stride, uint8_t unit_flag,         \
+                              QuantMode_t quantize, uint8_t relu, bool split_channels,             \
+                              bool row_major);                                                     \
+    void copy_matrix_cc_to_cbuf(__cbuf__ TO* dst, __cc__ TC* src, uint8_t sid, uint16_t n,         \
+                                uint16_t m, uint32_t dst_stride, uint16_t src_stride,              \
+                                uint8_t unit_flag, QuantMode_t quantize, uint8_t relu,             \
                                 bool split_channels, bool row_major);
 DAV_FIXPIPE(float, float)
 DAV_FIXPIPE(half, float)

@@ -17,8 +17,8 @@ struct DavMatmul {
     uint32_t quantize_mode = 0;
     DavElement type = DavElement::HALF;  // of A and B
     DavElement result = DavElement::HALF;
-    bool a_turned = false;  // stored [k, m]
-    bool b_turned = false;  // stored [n, k]
+    bool a_turned = false;   // stored [k, m]
+    bool b_turned = false;   // stored [n, k]
     bool a_fractal = false;  // stored as fractal columns (NZ), as are b and c
     bool b_fractal = false;
     bool c_fractal = false;
@@ -26,8 +26,8 @@ struct DavMatmul {
     bool add = false;  // onto what C holds
     bool hf32 = false;
     bool relu = false;
-    bool large_steps = false;  // copies of several base blocks (CFG_MDL)
-    bool unit_flag = false;    // products and the fixpipe are ordered by unit flags
+    bool large_steps = false;   // copies of several base blocks (CFG_MDL)
+    bool unit_flag = false;     // products and the fixpipe are ordered by unit flags
     bool fixed_tiling = false;  // the compiler knows the tiling
     int32_t m = 0, n = 0, k = 0;
     int32_t a_stride = 0, b_stride = 0, c_stride = 0;  // of rows; of fractal columns: their rows

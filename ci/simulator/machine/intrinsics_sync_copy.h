@@ -138,8 +138,8 @@ void dcci(__gm__ void* address, uint64_t line);
 void dcci(__gm__ void* address, uint64_t line, uint64_t destination);
 void dsb(uint64_t scope);
 [[noreturn]] void trap();
-// Four registers that watch UB: blocks of 32 bytes behind number [63:48] up to number [47:32]; bits 31
-// to 26: scalar reads, writes, vector reads, writes, copies' reads, writes; bit 0: on.
+// Four registers that watch UB: blocks of 32 bytes behind number [63:48] up to number [47:32]; bits
+// 31 to 26: scalar reads, writes, vector reads, writes, copies' reads, writes; bit 0: on.
 void set_data_exp_0(uint64_t config);
 void set_data_exp_1(uint64_t config);
 void set_data_exp_2(uint64_t config);

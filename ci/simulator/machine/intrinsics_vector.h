@@ -36,15 +36,15 @@ void set_deqscale(half scale);
 void set_deqscale(uint64_t config);
 
 // ---- element by element, two sources ------------------------------------------------------------
-#define DAV_BINARY(name, D, S)                                                                     \
-    void name(D* dst, S* src0, S* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block,     \
+#define DAV_BINARY(name, D, S)                                                                 \
+    void name(D* dst, S* src0, S* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block, \
               uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat);
-#define DAV_BINARY_HALF_BLOCK(name, D, S)                                                          \
-    void name(D* dst, S* src0, S* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block,     \
-              uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat,    \
+#define DAV_BINARY_HALF_BLOCK(name, D, S)                                                       \
+    void name(D* dst, S* src0, S* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block,  \
+              uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat, \
               bool upper_half);
 #define DAV_FOR_FLOATS(M, name) M(name, half, half) M(name, float, float)
-#define DAV_FOR_NUMBERS(M, name)                                                                   \
+#define DAV_FOR_NUMBERS(M, name) \
     DAV_FOR_FLOATS(M, name) M(name, int16_t, int16_t) M(name, int32_t, int32_t)
 #define DAV_FOR_BITS(M, name) M(name, int16_t, int16_t) M(name, uint16_t, uint16_t)
 DAV_FOR_NUMBERS(DAV_BINARY, vadd)
@@ -75,8 +75,8 @@ DAV_BINARY_HALF_BLOCK(vsubreluconv_f322f16, half, float)
 DAV_BINARY_HALF_BLOCK(vsubreluconv_s162s8, int8_t, int16_t)
 
 // ---- element by element, one source -------------------------------------------------------------
-#define DAV_UNARY(name, D, S)                                                                      \
-    void name(D* dst, S* src, uint8_t repeat, uint16_t dst_block, uint16_t src_block,              \
+#define DAV_UNARY(name, D, S)                                                         \
+    void name(D* dst, S* src, uint8_t repeat, uint16_t dst_block, uint16_t src_block, \
               uint16_t dst_repeat, uint16_t src_repeat);
 DAV_FOR_FLOATS(DAV_UNARY, vabs)
 DAV_FOR_FLOATS(DAV_UNARY, vrelu)
@@ -89,12 +89,12 @@ DAV_FOR_FLOATS(DAV_UNARY, vrec)
 DAV_FOR_BITS(DAV_UNARY, vnot)
 
 // ---- element by element, a source and a scalar --------------------------------------------------
-#define DAV_SCALAR(name, D, S)                                                                     \
-    void name(D* dst, S* src, S scalar, uint8_t repeat, uint16_t dst_block, uint16_t src_block,    \
-              uint16_t dst_repeat, uint16_t src_repeat, bool repeat_stride_mode = false,           \
+#define DAV_SCALAR(name, D, S)                                                                  \
+    void name(D* dst, S* src, S scalar, uint8_t repeat, uint16_t dst_block, uint16_t src_block, \
+              uint16_t dst_repeat, uint16_t src_repeat, bool repeat_stride_mode = false,        \
               bool stride_size_mode = false);
-#define DAV_SHIFT(name, T, N, ...)                                                                 \
-    void name(T* dst, T* src, N distance, uint8_t repeat, uint16_t dst_block, uint16_t src_block,  \
+#define DAV_SHIFT(name, T, N, ...)                                                                \
+    void name(T* dst, T* src, N distance, uint8_t repeat, uint16_t dst_block, uint16_t src_block, \
               uint16_t dst_repeat, uint16_t src_repeat __VA_ARGS__);
 DAV_FOR_NUMBERS(DAV_SCALAR, vadds)
 DAV_FOR_NUMBERS(DAV_SCALAR, vmuls)
@@ -115,9 +115,9 @@ DAV_SHIFT(vshr, int32_t, int32_t, , bool round)
 // ---- conversions --------------------------------------------------------------------------------
 // The last letter is the rounding: r nearest even, f floor, c ceiling, a nearest with ties away,
 // z towards zero, o odd (sticky). Without a letter: nearest even, or exact.
-#define DAV_ROUNDED(name, D, S)                                                                    \
-    DAV_UNARY(name##r, D, S)                                                                       \
-    DAV_UNARY(name##f, D, S)                                                                       \
+#define DAV_ROUNDED(name, D, S) \
+    DAV_UNARY(name##r, D, S)    \
+    DAV_UNARY(name##f, D, S)    \
     DAV_UNARY(name##c, D, S) DAV_UNARY(name##a, D, S) DAV_UNARY(name##z, D, S)
 DAV_ROUNDED(vconv_f322f32, float, float)
 DAV_ROUNDED(vconv_f322s64, int64_t, float)
@@ -151,35 +151,36 @@ DAV_UNARY(vconv_s322s64, int64_t, int32_t)
 DAV_UNARY(vconv_s642s32, int32_t, int64_t)
 DAV_ROUNDED(vconv_s642f32, float, int64_t)
 DAV_UNARY(vconv_deq, half, int32_t)  // scaled by set_deqscale(half)
-#define DAV_DEQUANTISE(name)                                                                       \
-    DAV_UNARY(name##l, int8_t, int16_t)                                                            \
-    DAV_UNARY(name##h, int8_t, int16_t)                                                            \
+#define DAV_DEQUANTISE(name)            \
+    DAV_UNARY(name##l, int8_t, int16_t) \
+    DAV_UNARY(name##h, int8_t, int16_t) \
     DAV_UNARY(name##l, uint8_t, int16_t) DAV_UNARY(name##h, uint8_t, int16_t)
 DAV_DEQUANTISE(vconv_deqs162b8)   // one scale and offset, from set_deqscale(config)
 DAV_DEQUANTISE(vconv_vdeqs162b8)  // 16 of them, set_deqscale gives their address / 32
 
 // ---- fill, copy, broadcast ----------------------------------------------------------------------
-#define DAV_FOR_WORDS(M, name)                                                                     \
-    M(name, half) M(name, bfloat16_t) M(name, int16_t) M(name, uint16_t) M(name, float)            \
-    M(name, int32_t) M(name, uint32_t)
-#define DAV_DUPLICATE(name, T)                                                                     \
-    void name(T* dst, T value, uint8_t repeat, uint16_t dst_block, uint16_t src_block,             \
+#define DAV_FOR_WORDS(M, name) \
+    M(name, half)              \
+    M(name, bfloat16_t)        \
+    M(name, int16_t) M(name, uint16_t) M(name, float) M(name, int32_t) M(name, uint32_t)
+#define DAV_DUPLICATE(name, T)                                                         \
+    void name(T* dst, T value, uint8_t repeat, uint16_t dst_block, uint16_t src_block, \
               uint16_t dst_repeat, uint16_t src_repeat);
-#define DAV_COPY(name, T)                                                                          \
-    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_block, uint16_t src_block,              \
+#define DAV_COPY(name, T)                                                             \
+    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_block, uint16_t src_block, \
               uint16_t dst_repeat, uint16_t src_repeat);
-#define DAV_BROADCAST(name, T)                                                                     \
+#define DAV_BROADCAST(name, T) \
     void name(T* dst, T* src, uint16_t dst_block, uint16_t dst_repeat, uint8_t repeat);
 DAV_FOR_WORDS(DAV_DUPLICATE, vector_dup)
 DAV_FOR_WORDS(DAV_COPY, vcopy)
 DAV_FOR_WORDS(DAV_BROADCAST, vbrcb)
 
 // ---- reductions ---------------------------------------------------------------------------------
-#define DAV_REDUCE(name, T)                                                                        \
-    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,             \
+#define DAV_REDUCE(name, T)                                                            \
+    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block, \
               uint16_t src_repeat);
-#define DAV_REDUCE_ALL(name, T, Last)                                                              \
-    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,             \
+#define DAV_REDUCE_ALL(name, T, Last)                                                  \
+    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block, \
               uint16_t src_repeat, Last last);
 DAV_REDUCE_ALL(vcadd, half, bool)  // last: accumulate over repeats into the ACC_VAL register
 DAV_REDUCE_ALL(vcadd, float, bool)
@@ -197,21 +198,21 @@ DAV_REDUCE(vcpadd, half)
 DAV_REDUCE(vcpadd, float)
 
 // ---- comparison and selection -------------------------------------------------------------------
-#define DAV_COMPARE(name, T)                                                                       \
-    void name(T* src0, T* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block,             \
+#define DAV_COMPARE(name, T)                                                           \
+    void name(T* src0, T* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block, \
               uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat);
-#define DAV_COMPARE_VECTOR(name, T)                                                                \
-    void name(uint8_t* dst, T* src0, T* src1, uint8_t repeat, uint8_t dst_block,                   \
-              uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat,     \
+#define DAV_COMPARE_VECTOR(name, T)                                                            \
+    void name(uint8_t* dst, T* src0, T* src1, uint8_t repeat, uint8_t dst_block,               \
+              uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat, \
               uint8_t src1_repeat);
-#define DAV_COMPARE_SCALAR(name, T)                                                                \
-    void name(uint8_t* dst, T* src, T scalar, uint8_t repeat, uint16_t dst_block,                  \
+#define DAV_COMPARE_SCALAR(name, T)                                               \
+    void name(uint8_t* dst, T* src, T scalar, uint8_t repeat, uint16_t dst_block, \
               uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat);
-#define DAV_COMPARE_FAMILY(mode)                                                                   \
-    DAV_COMPARE(vcmp_##mode, half)                                                                 \
-    DAV_COMPARE(vcmp_##mode, float)                                                                \
-    DAV_COMPARE_VECTOR(vcmpv_##mode, half)                                                         \
-    DAV_COMPARE_VECTOR(vcmpv_##mode, float)                                                        \
+#define DAV_COMPARE_FAMILY(mode)            \
+    DAV_COMPARE(vcmp_##mode, half)          \
+    DAV_COMPARE(vcmp_##mode, float)         \
+    DAV_COMPARE_VECTOR(vcmpv_##mode, half)  \
+    DAV_COMPARE_VECTOR(vcmpv_##mode, float) \
     DAV_COMPARE_SCALAR(vcmpvs_##mode, half) DAV_COMPARE_SCALAR(vcmpvs_##mode, float)
 DAV_COMPARE_FAMILY(eq)
 DAV_COMPARE_FAMILY(ne)
@@ -222,11 +223,11 @@ DAV_COMPARE_FAMILY(ge)
 DAV_COMPARE_VECTOR(vcmpv_eq, int32_t)
 DAV_COMPARE_SCALAR(vcmpvs_eq, int32_t)
 // Mode 0: the bits of CMPMASK choose between src0 and src1, the same bits in every iteration.
-#define DAV_SELECT(T)                                                                              \
-    void vsel(T* dst, T* src0, T* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block,     \
-              uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat);   \
-    void vsel(T* dst, T* src0, void* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block,  \
-              uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat,    \
+#define DAV_SELECT(T)                                                                             \
+    void vsel(T* dst, T* src0, T* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block,    \
+              uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat);  \
+    void vsel(T* dst, T* src0, void* src1, uint8_t repeat, uint8_t dst_block, uint8_t src0_block, \
+              uint8_t src1_block, uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat,   \
               uint8_t mode);
 // Mode 1: src1 holds the selection bits, CMPMASK's first element is the scalar alternative.
 // Mode 2: CMPMASK's first 32-bit word is the address of the selection bits, src1 the alternative.

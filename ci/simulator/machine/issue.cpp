@@ -30,9 +30,8 @@ void for_each_range(const VectorOperand& operand, uint32_t offset, uint32_t repe
     const uint32_t stride = operand.repeat_stride;
     const bool dense_blocks = operand.block_stride == 1 || operand.blocks == 1;
     if (dense_blocks && stride <= operand.blocks && stride != 0) {
-        const uint32_t blocks =
-            std::max((repeats - 1) * stride + tail,
-                     repeats > 1 ? (repeats - 2) * stride + operand.blocks : 0);
+        const uint32_t blocks = std::max((repeats - 1) * stride + tail,
+                                         repeats > 1 ? (repeats - 2) * stride + operand.blocks : 0);
         visit(offset, blocks * BLOCK_BYTES);
         return;
     }
@@ -56,8 +55,8 @@ uint64_t extent(const VectorOperand& operand, uint32_t repeats) {
     const uint64_t blocks = operand.blocks == 0 ? 0 : operand.blocks - 1;
     const uint64_t tail =
         operand.tail_blocks != 0 ? operand.tail_blocks - 1u : static_cast<uint32_t>(blocks);
-    const uint64_t last = uint64_t(repeats - 1) * operand.repeat_stride +
-                          tail * operand.block_stride + 1;
+    const uint64_t last =
+        uint64_t(repeats - 1) * operand.repeat_stride + tail * operand.block_stride + 1;
     const uint64_t before = repeats > 1 ? uint64_t(repeats - 2) * operand.repeat_stride +
                                               blocks * operand.block_stride + 1
                                         : 0;
@@ -131,8 +130,8 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     record.name = mnemonic_number(mnemonic);
     // A slow instruction hides the conflicts of its operands: it reads less often.
     const float work = cost.cycles * static_cast<float>(repeats);
-    const float access = static_cast<float>(repeats) +
-                         conflict_cycles(banks, bank_count, repeats, read_write);
+    const float access =
+        static_cast<float>(repeats) + conflict_cycles(banks, bank_count, repeats, read_write);
     record.conflict = std::max(0.0f, access - std::max(work, static_cast<float>(repeats)));
     record.bank = record.conflict > 0 && bank_conflict_cycles(banks, bank_count, repeats, 0) == 0;
     record.occupancy = std::max(floor_cycles, std::max(work, access) + extra_cycles);

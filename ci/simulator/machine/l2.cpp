@@ -33,8 +33,7 @@ MemoryCost L2Cache::access(const Transfer& transfer) {
     for (uint32_t burst = 0; burst < transfer.count; ++burst) {
         const uint64_t start = transfer.start - first_address_ + burst * transfer.stride;
         const uint64_t last = (start + transfer.length - 1) / LINE;
-        for (uint64_t line = start / LINE; line <= last; ++line)
-            touch(line, transfer.write, cost);
+        for (uint64_t line = start / LINE; line <= last; ++line) touch(line, transfer.write, cost);
     }
     return cost;
 }

@@ -17,12 +17,12 @@ struct MemoryCost {
 // Lines are stamped with the number of fills at their last use; a line is held as long as fewer
 // fills than the capacity came after. That is least-recently-used up to the order within a copy.
 class L2Cache {
-   public:
+public:
     L2Cache();
     // What a copy costs; notes that its lines are held now.
     MemoryCost access(const Transfer& transfer);
 
-   private:
+private:
     void touch(uint64_t line, bool write, MemoryCost& cost);
 
     uint64_t first_address_;

@@ -10,30 +10,29 @@ namespace {
 
 // The scalar unit has no instruction for these: a routine of some dozens of instructions runs.
 void charge_call() {
-    static const auto cycles =
-        static_cast<uint32_t>(dav::constants().get("scalar.library_call"));
+    static const auto cycles = static_cast<uint32_t>(dav::constants().get("scalar.library_call"));
     dav_scalar(cycles);
 }
 
 }  // namespace
 
-#define DAV_PRICED_ONE(name)                         \
-    extern "C" double __wrap_##name(double x) {      \
-        charge_call();                               \
-        return std::name(x);                         \
-    }                                                \
-    extern "C" float __wrap_##name##f(float x) {     \
-        charge_call();                               \
-        return std::name(x);                         \
+#define DAV_PRICED_ONE(name)                     \
+    extern "C" double __wrap_##name(double x) {  \
+        charge_call();                           \
+        return std::name(x);                     \
+    }                                            \
+    extern "C" float __wrap_##name##f(float x) { \
+        charge_call();                           \
+        return std::name(x);                     \
     }
-#define DAV_PRICED_TWO(name)                                  \
-    extern "C" double __wrap_##name(double x, double y) {     \
-        charge_call();                                        \
-        return std::name(x, y);                               \
-    }                                                         \
-    extern "C" float __wrap_##name##f(float x, float y) {     \
-        charge_call();                                        \
-        return std::name(x, y);                               \
+#define DAV_PRICED_TWO(name)                              \
+    extern "C" double __wrap_##name(double x, double y) { \
+        charge_call();                                    \
+        return std::name(x, y);                           \
+    }                                                     \
+    extern "C" float __wrap_##name##f(float x, float y) { \
+        charge_call();                                    \
+        return std::name(x, y);                           \
     }
 DAV_PRICED_ONE(exp)
 DAV_PRICED_ONE(exp2)

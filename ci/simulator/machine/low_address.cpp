@@ -10,7 +10,7 @@ namespace dav {
 namespace {
 
 constexpr greg_t TRAP_FLAG = 0x100;
-constexpr int LONGEST = 15;  // bytes of an x86 instruction
+constexpr int LONGEST = 15;              // bytes of an x86 instruction
 constexpr uint8_t SHORT_ADDRESS = 0x67;  // prefix: the address has 32 bits and no sign
 constexpr int NONE = -1;
 
@@ -101,14 +101,14 @@ void* true_address(const void* pointer) {
 
 void install_low_addresses() {
     if (!launch().true_offsets) return;
-    void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,
              "This computer allows no memory that is writable and executable, which kernels "
              "built against AscendC's own headers need for their scalar loads and stores.");
     room = static_cast<uint8_t*>(memory);
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = on_step;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigaction(SIGTRAP, &action, nullptr);

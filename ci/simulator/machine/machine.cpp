@@ -65,8 +65,8 @@ uint32_t append(Record record, const void* site) {
              "Core %d issued more than %zu instructions; this looks like an endless loop.",
              core.index, limit);
     charge_scalar_code();
-    record.scalar = static_cast<float>(core.scalar_pending) +
-                    (record.kind == Kind::SCALAR ? 0.0f : issue);
+    record.scalar =
+        static_cast<float>(core.scalar_pending) + (record.kind == Kind::SCALAR ? 0.0f : issue);
     core.scalar_pending = 0;
     record.site = site_offset(core.site != nullptr ? core.site : site);
     const uint32_t number = static_cast<uint32_t>(core.records.size());
@@ -83,8 +83,7 @@ uint32_t local_offset(Memory memory, const void* pointer) {
     const MemoryPlace& place = place_of(memory);
     const uint64_t address = reinterpret_cast<uint64_t>(pointer);
     const uint64_t distance = address - reinterpret_cast<uint64_t>(current->ub);
-    if (distance >= place.start && distance < LOCAL_BYTES)
-        return static_cast<uint32_t>(distance);
+    if (distance >= place.start && distance < LOCAL_BYTES) return static_cast<uint32_t>(distance);
     // Front door 2 passes true offsets.
     constexpr uint64_t WINDOW = 1 << 20;
     return address < WINDOW ? place.start + static_cast<uint32_t>(address) : UINT32_MAX;

@@ -14,12 +14,12 @@
 namespace dav {
 
 constexpr uint32_t CUBE_SITE = 0x80000000;  // in site offsets: of the cube cores' image
-constexpr int EVENTS = 8;       // event numbers of a pair of pipes
-constexpr size_t FLAG_MOST = 15;  // sets that a flag counts
+constexpr int EVENTS = 8;                   // event numbers of a pair of pipes
+constexpr size_t FLAG_MOST = 15;            // sets that a flag counts
 constexpr int LOCAL_READERS = 6;  // pipes that read local memories: S, V, MTE3, MTE1, M, FIX
 constexpr uint64_t CACHE_LINE_BYTES = 64;
 constexpr int CACHE_LINES = 256;
-constexpr int RECENT = 32;      // GM accesses a pipe remembers for hazards within the core
+constexpr int RECENT = 32;  // GM accesses a pipe remembers for hazards within the core
 
 // For each pipe the last record known to be complete.
 struct Clock {
@@ -58,8 +58,8 @@ struct SharedAccess {
     uint32_t segment;  // the one whose end releases it
     uint32_t site;
     bool atomic;
-    bool changed;  // a write that altered at least one byte
-    bool scalar;   // through the data cache
+    bool changed;     // a write that altered at least one byte
+    bool scalar;      // through the data cache
     uint32_t dirty;   // lines of a scalar write that have not left the data cache
     uint32_t loaded;  // of a scalar access: the segment in which its line came into the cache
     uint32_t record;  // the latest of those that it stands for
@@ -67,10 +67,10 @@ struct SharedAccess {
 
 // A line of the scalar unit's data cache.
 struct CacheLine {
-    uint64_t number = 0;  // of GM's 64-byte lines; 0: none
-    uint32_t loaded = 0;  // segment in which it came
-    bool dirty = false;   // written here, not yet in GM
-    bool stale = false;   // a copy has written the same bytes of GM since
+    uint64_t number = 0;            // of GM's 64-byte lines; 0: none
+    uint32_t loaded = 0;            // segment in which it came
+    bool dirty = false;             // written here, not yet in GM
+    bool stale = false;             // a copy has written the same bytes of GM since
     std::vector<uint32_t> writers;  // in Core::shared, what it is dirty with
 };
 
@@ -83,8 +83,8 @@ struct SignalPoint {
 enum class AtomicOperation : uint8_t { NONE, ADD, MAX, MIN };
 enum class AtomicType : uint8_t { NONE, F32, F16, S16, S32, S8, BF16 };
 
-// The memories of a core that runs and what the hazard checker knows about them: by 32-byte block of
-// local offsets the record that last wrote it and, by reading pipe, that last read it.
+// The memories of a core that runs and what the hazard checker knows about them: by 32-byte block
+// of local offsets the record that last wrote it and, by reading pipe, that last read it.
 struct LocalMemory {
     uint8_t* base = nullptr;
     uint32_t blocks = 0;  // of shadow
@@ -95,10 +95,10 @@ struct LocalMemory {
 };
 
 struct Core {
-    int index = 0;      // in Launch::cores
-    bool cube = false;  // an AIC; else an AIV
-    int block = 0;      // the block it works for
-    int sub_block = 0;  // which of the block's vector cores
+    int index = 0;                 // in Launch::cores
+    bool cube = false;             // an AIC; else an AIV
+    int block = 0;                 // the block it works for
+    int sub_block = 0;             // which of the block's vector cores
     LocalMemory* local = nullptr;  // while its block runs
     uint8_t* ub = nullptr;         // where its local offsets start
     VectorState vector;
@@ -106,17 +106,17 @@ struct Core {
     std::vector<Record> records{Record{}};  // record 0 means "nothing yet"
     std::vector<Transfer> transfers;
 
-    Clock clocks[PIPES];                    // what each pipe knows to be complete
-    uint32_t last[PIPES] = {};              // each pipe's latest record
-    std::map<int, Flag> flags;              // by (from, to, event), see flag_of
+    Clock clocks[PIPES];        // what each pipe knows to be complete
+    uint32_t last[PIPES] = {};  // each pipe's latest record
+    std::map<int, Flag> flags;  // by (from, to, event), see flag_of
     uint32_t recent_count[PIPES][2] = {};
     std::vector<SharedAccess> shared;
     size_t unreleased = 0;  // in `shared`, the first that no signal has released
     std::vector<std::vector<uint32_t>> segments;  // by segment: what of each core is ordered before
     std::vector<BufferNote> buffers;
 
-    bool ordered_by_data = false;     // see OrderedByData
-    const void* site = nullptr;       // the code address of all it does, or null
+    bool ordered_by_data = false;  // see OrderedByData
+    const void* site = nullptr;    // the code address of all it does, or null
 
     AtomicOperation atomic = AtomicOperation::NONE;
     AtomicType atomic_type = AtomicType::NONE;
@@ -125,14 +125,14 @@ struct Core {
     bool watching = false;
     uint64_t pad_bits = 0;
     bool pad_set = false;
-    bool bypass_l2 = false;                 // the next copy only
+    bool bypass_l2 = false;  // the next copy only
 
-    double scalar_pending = 0;              // cycles not yet in a record
-    uint64_t scalar_read_bytes = 0;         // of GM, by the scalar unit
+    double scalar_pending = 0;       // cycles not yet in a record
+    uint64_t scalar_read_bytes = 0;  // of GM, by the scalar unit
     uint64_t scalar_write_bytes = 0;
     uint32_t ub_peak = 0;
-    CacheLine cache_lines[CACHE_LINES];     // the scalar unit's data cache, by number
-    uint64_t cached_from = ~0ull;           // addresses of GM that it has held, and no others
+    CacheLine cache_lines[CACHE_LINES];  // the scalar unit's data cache, by number
+    uint64_t cached_from = ~0ull;        // addresses of GM that it has held, and no others
     uint64_t cached_to = 0;
     uint32_t dirty_lines = 0;
 };
@@ -142,7 +142,7 @@ struct Launch {
     int block_dim = 1;
     int cubes_per_block = 0;
     int vectors_per_block = 1;
-    int resident_blocks = 40;  // blocks that run at the same time
+    int resident_blocks = 40;         // blocks that run at the same time
     std::vector<SignalPoint> points;  // by number, see Kind::CORE_SET
     bool auto_sync = true;
     bool true_offsets = false;  // kernels hold UB addresses as offsets from 0

@@ -27,7 +27,7 @@ uint32_t up(uint32_t value, uint32_t to) { return divide_up(value, to) * to; }
 
 // Tiles of one operand in L1: slots of equal size, the least recently used goes first.
 class Tiles {
-   public:
+public:
     void lay(uint32_t start, uint32_t bytes, uint32_t slots) {
         start_ = start;
         bytes_ = bytes;
@@ -51,7 +51,7 @@ class Tiles {
         return start_ + static_cast<uint32_t>(oldest) * bytes_;
     }
 
-   private:
+private:
     uint32_t start_ = 0;
     uint32_t bytes_ = 0;
     uint64_t time_ = 0;
@@ -71,7 +71,7 @@ T* local(uint32_t offset) {
 
 template <typename T, typename TC, typename TO>
 class Product {
-   public:
+public:
     Product(const DavMatmul& p, const void* site) : p_(p), site_(site) {}
 
     void run() {
@@ -91,7 +91,7 @@ class Product {
         vector_state().control = control;
     }
 
-   private:
+private:
     static constexpr uint32_t C0 = c0_of<T>();
     static constexpr uint32_t UNIT = std::max(C0, FRACTAL_ROWS);
 
@@ -164,8 +164,8 @@ class Product {
         const uint32_t padded = up(w.rows, UNIT);
         if (fractal) {
             for (uint32_t column = 0; column < w.columns; column += C0) {
-                const uint64_t at = (uint64_t((w.column + column) / C0) * stride + w.row) *
-                                    BLOCK_BYTES;
+                const uint64_t at =
+                    (uint64_t((w.column + column) / C0) * stride + w.row) * BLOCK_BYTES;
                 copy_gm_to_cbuf(local<void>(to + column / C0 * padded * BLOCK_BYTES),
                                 const_cast<uint8_t*>(from + at), 0, 1,
                                 static_cast<uint16_t>(w.rows), 0, 0, PAD_NONE);
@@ -174,10 +174,10 @@ class Product {
         }
         constexpr uint32_t SIZE = sizeof(T);
         const uint64_t at = (uint64_t(w.row) * stride + w.column) * SIZE;
-        nd_to_nz("copy_gm_to_cbuf_multi_nd2nz", local<void>(to), const_cast<uint8_t*>(from + at),
-                 {1, w.rows, w.columns * SIZE, 0, stride * SIZE, padded * BLOCK_BYTES,
-                  BLOCK_BYTES, 0},
-                 site_);
+        nd_to_nz(
+            "copy_gm_to_cbuf_multi_nd2nz", local<void>(to), const_cast<uint8_t*>(from + at),
+            {1, w.rows, w.columns * SIZE, 0, stride * SIZE, padded * BLOCK_BYTES, BLOCK_BYTES, 0},
+            site_);
     }
 
     // Rows (of the product's m) and depth of A for L0A, from the tile that holds them.
@@ -233,10 +233,10 @@ class Product {
         T* l0 = local<T>(to);
         if (p_.b_turned) {
             for (uint32_t kb = 0; kb < divide_up(depth, C0); ++kb)
-                load_cbuf_to_cb(l0 + kb * fractals * 16 * C0, local<T>(from),
-                                static_cast<uint16_t>((row / C0 + kb) * (padded / 16) +
-                                                      column / 16),
-                                static_cast<uint8_t>(fractals), 1, 0, 0, false, inc);
+                load_cbuf_to_cb(
+                    l0 + kb * fractals * 16 * C0, local<T>(from),
+                    static_cast<uint16_t>((row / C0 + kb) * (padded / 16) + column / 16),
+                    static_cast<uint8_t>(fractals), 1, 0, 0, false, inc);
         } else if (sizeof(T) != 1) {
             set_fmatrix(padded | 1ull << 16);
             set_padding(0);
@@ -248,8 +248,8 @@ class Product {
                 load_cbuf_to_cb_transpose(
                     l0 + kb * fractals * 16 * C0, local<T>(from),
                     static_cast<uint16_t>(column / UNIT * squares + row / UNIT + kb),
-                    static_cast<uint8_t>(divide_up(columns, UNIT)),
-                    static_cast<uint16_t>(squares), static_cast<uint16_t>(UNIT / 16 - 1), inc, 0);
+                    static_cast<uint8_t>(divide_up(columns, UNIT)), static_cast<uint16_t>(squares),
+                    static_cast<uint16_t>(UNIT / 16 - 1), inc, 0);
         }
     }
 
@@ -334,30 +334,46 @@ void run_as(const DavMatmul& product, const void* site) {
 template <typename T>
 void run_float(const DavMatmul& product, const void* site) {
     switch (product.result) {
-        case DavElement::FLOAT: return run_as<T, float, float>(product, site);
-        case DavElement::HALF: return run_as<T, float, half>(product, site);
-        case DavElement::BFLOAT16: return run_as<T, float, bfloat16_t>(product, site);
-        case DavElement::INT8: return run_as<T, float, int8_t>(product, site);
-        case DavElement::UINT8: return run_as<T, float, uint8_t>(product, site);
-        default: break;
+        case DavElement::FLOAT:
+            return run_as<T, float, float>(product, site);
+        case DavElement::HALF:
+            return run_as<T, float, half>(product, site);
+        case DavElement::BFLOAT16:
+            return run_as<T, float, bfloat16_t>(product, site);
+        case DavElement::INT8:
+            return run_as<T, float, int8_t>(product, site);
+        case DavElement::UINT8:
+            return run_as<T, float, uint8_t>(product, site);
+        default:
+            break;
     }
     fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul gives no such results of float sums.");
 }
 
 void run(const DavMatmul& product, const void* site) {
     switch (product.type) {
-        case DavElement::HALF: return run_float<half>(product, site);
-        case DavElement::BFLOAT16: return run_float<bfloat16_t>(product, site);
-        case DavElement::FLOAT: return run_float<float>(product, site);
-        case DavElement::INT8: break;
-        default: fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul takes no such elements.");
+        case DavElement::HALF:
+            return run_float<half>(product, site);
+        case DavElement::BFLOAT16:
+            return run_float<bfloat16_t>(product, site);
+        case DavElement::FLOAT:
+            return run_float<float>(product, site);
+        case DavElement::INT8:
+            break;
+        default:
+            fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul takes no such elements.");
     }
     switch (product.result) {
-        case DavElement::INT32: return run_as<int8_t, int32_t, int32_t>(product, site);
-        case DavElement::HALF: return run_as<int8_t, int32_t, half>(product, site);
-        case DavElement::INT8: return run_as<int8_t, int32_t, int8_t>(product, site);
-        case DavElement::UINT8: return run_as<int8_t, int32_t, uint8_t>(product, site);
-        default: fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul gives no such results.");
+        case DavElement::INT32:
+            return run_as<int8_t, int32_t, int32_t>(product, site);
+        case DavElement::HALF:
+            return run_as<int8_t, int32_t, half>(product, site);
+        case DavElement::INT8:
+            return run_as<int8_t, int32_t, int8_t>(product, site);
+        case DavElement::UINT8:
+            return run_as<int8_t, int32_t, uint8_t>(product, site);
+        default:
+            fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul gives no such results.");
     }
 }
 

@@ -24,7 +24,7 @@ uint64_t workspace_end = 0;
 struct Writing {
     int core = NOBODY;
     uint32_t release = 0;
-    uint32_t signal = 0;  // in Launch::points
+    uint32_t signal = 0;      // in Launch::points
     std::vector<bool> taken;  // by core: it is ordered after the write
 };
 // By line number; a line without a write was asked for only.
@@ -98,8 +98,8 @@ void note_message(const Transfer& span, const void* site) {
     if (span.count != 1 || span.length > LONGEST) return;
     const uint64_t first = span.start / LINE;
     const uint64_t last = (span.start + span.length - 1) / LINE;
-    bool sent = in_workspace(span.start) && launch().cubes_per_block > 0 &&
-                launch().vectors_per_block > 0;
+    bool sent =
+        in_workspace(span.start) && launch().cubes_per_block > 0 && launch().vectors_per_block > 0;
     for (uint64_t line = first; line <= last && !sent; ++line) sent = lines.count(line) > 0;
     if (!sent) return;
     Writing writing;
@@ -112,8 +112,6 @@ void note_message(const Transfer& span, const void* site) {
     for (uint64_t line = first; line <= last; ++line) lines[line] = writing;
 }
 
-bool is_message_line(uint64_t address) {
-    return lines.count(address / LINE) > 0;
-}
+bool is_message_line(uint64_t address) { return lines.count(address / LINE) > 0; }
 
 }  // namespace dav

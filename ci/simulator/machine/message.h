@@ -3,8 +3,8 @@
 // cache does not answer. The Matmul API of AscendC passes its work to the cube core this way.
 //
 // A core that asks again for lines that are as they were gives the other cores a turn. Who sees a
-// line that another core wrote is ordered after that write, in the comparison of the cores' accesses
-// and in time.
+// line that another core wrote is ordered after that write, in the comparison of the cores'
+// accesses and in time.
 #pragma once
 
 #include "trace.h"

@@ -93,9 +93,8 @@ void fail(Outcome outcome, const void* site, const void* other, const char* form
     std::vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
     const std::string core = current ? "core " + std::to_string(current->index) : "";
-    write("\"outcome\": " + json_string(NAMES[int(outcome)]) +
-          ", \"message\": " + json_string(message) +
-          ", \"site\": " + json_string(hex(site_offset(site))) +
+    write("\"outcome\": " + json_string(NAMES[int(outcome)]) + ", \"message\": " +
+          json_string(message) + ", \"site\": " + json_string(hex(site_offset(site))) +
           ", \"other_site\": " + json_string(hex(site_offset(other))) +
           ", \"details\": " + json_string(core));
     _exit(0);
@@ -109,8 +108,8 @@ void warn(const void* site, const char* kind, const char* format, ...) {
     va_start(arguments, format);
     std::vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    warnings.push_back("{\"kind\": " + json_string(kind) + ", \"site\": " +
-                       json_string(hex(site_offset(site))) +
+    warnings.push_back("{\"kind\": " + json_string(kind) +
+                       ", \"site\": " + json_string(hex(site_offset(site))) +
                        ", \"message\": " + json_string(message) + "}");
 }
 
@@ -118,24 +117,23 @@ void write_report(const Profile& profile, const HostSeconds& host) {
     std::string hot;
     for (const auto& [site, cycles] : profile.hot_lines)
         hot += (hot.empty() ? "[\"" : ", [\"") + hex(site) + "\", " + number(cycles) + "]";
-    write("\"outcome\": \"ok\", \"message\": \"\", \"site\": \"0x0\", \"other_site\": \"0x0\", "
-          "\"details\": \"\", \"total_cycles\": " +
-          std::to_string(static_cast<int64_t>(profile.total_cycles + 0.5)) +
-          ", \"core_cycles\": " + number(profile.core_cycles) +
-          ", \"block_dim\": " + std::to_string(profile.block_dim) +
-          ", \"busy_cycles\": " + json_map(profile.busy_cycles) +
-          ", \"wait_cycles\": " + json_map(profile.wait_cycles) +
-          ", \"instructions\": " + json_map(profile.instructions) +
-          ", \"gm_read_bytes\": " + std::to_string(profile.gm_read_bytes) +
-          ", \"gm_write_bytes\": " + std::to_string(profile.gm_write_bytes) +
-          ", \"hbm_bytes\": " + std::to_string(profile.hbm_bytes) +
-          ", \"bank_conflict_cycles\": " + number(profile.bank_conflict_cycles) +
-          ", \"inserted_waits\": " + std::to_string(profile.inserted_waits) +
-          ", \"ub_peak_bytes\": " + std::to_string(profile.ub_peak_bytes) +
-          ", \"imbalance\": " + number(profile.imbalance) + ", \"hot_lines\": [" + hot +
-          "], \"host_seconds\": {\"load\": " + seconds(host.load) +
-          ", \"execute\": " + seconds(host.execute) + ", \"timing\": " + seconds(host.timing) +
-          ", \"store\": " + seconds(host.store) + "}");
+    write(
+        "\"outcome\": \"ok\", \"message\": \"\", \"site\": \"0x0\", \"other_site\": \"0x0\", "
+        "\"details\": \"\", \"total_cycles\": " +
+        std::to_string(static_cast<int64_t>(profile.total_cycles + 0.5)) + ", \"core_cycles\": " +
+        number(profile.core_cycles) + ", \"block_dim\": " + std::to_string(profile.block_dim) +
+        ", \"busy_cycles\": " + json_map(profile.busy_cycles) + ", \"wait_cycles\": " +
+        json_map(profile.wait_cycles) + ", \"instructions\": " + json_map(profile.instructions) +
+        ", \"gm_read_bytes\": " + std::to_string(profile.gm_read_bytes) +
+        ", \"gm_write_bytes\": " + std::to_string(profile.gm_write_bytes) +
+        ", \"hbm_bytes\": " + std::to_string(profile.hbm_bytes) +
+        ", \"bank_conflict_cycles\": " + number(profile.bank_conflict_cycles) +
+        ", \"inserted_waits\": " + std::to_string(profile.inserted_waits) +
+        ", \"ub_peak_bytes\": " + std::to_string(profile.ub_peak_bytes) +
+        ", \"imbalance\": " + number(profile.imbalance) + ", \"hot_lines\": [" + hot +
+        "], \"host_seconds\": {\"load\": " + seconds(host.load) +
+        ", \"execute\": " + seconds(host.execute) + ", \"timing\": " + seconds(host.timing) +
+        ", \"store\": " + seconds(host.store) + "}");
 }
 
 }  // namespace dav

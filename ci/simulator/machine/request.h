@@ -21,7 +21,7 @@ struct Argument {
     TensorFile tensor;              // when it is no list
     std::vector<TensorFile> items;  // when it is one
     size_t alias_of = 0;
-    uint8_t* address = nullptr;     // what the kernel gets
+    uint8_t* address = nullptr;  // what the kernel gets
 };
 
 struct Request {

@@ -24,7 +24,7 @@ namespace {
 using namespace dav;
 
 constexpr uint8_t UNWRITTEN = 0xa5;  // outputs before the launch: no plausible value
-constexpr int MOST_BLOCKS = 65535;  // of a launch on the chip
+constexpr int MOST_BLOCKS = 65535;   // of a launch on the chip
 
 void read_file(const std::string& path, uint8_t* to, uint64_t bytes) {
     FILE* file = std::fopen(path.c_str(), "rb");
@@ -63,14 +63,13 @@ uint8_t* describe_list(const std::vector<TensorFile>& items, const std::string& 
     std::vector<uint64_t> words{0};
     for (size_t index = 0; index < items.size(); ++index) {
         const std::vector<uint64_t> scalar{1};
-        const std::vector<uint64_t>& shape = items[index].shape.empty() ? scalar
-                                                                        : items[index].shape;
+        const std::vector<uint64_t>& shape =
+            items[index].shape.empty() ? scalar : items[index].shape;
         words.push_back(uint64_t(index) << 32 | shape.size());
         words.insert(words.end(), shape.begin(), shape.end());
     }
     words[0] = words.size() * sizeof(uint64_t);
-    for (const TensorFile& item : items)
-        words.push_back(reinterpret_cast<uint64_t>(item.address));
+    for (const TensorFile& item : items) words.push_back(reinterpret_cast<uint64_t>(item.address));
     const uint64_t bytes = words.size() * sizeof(uint64_t);
     uint8_t* memory = allocate_gm(bytes, GmRole::LIST, name, 0);
     std::memcpy(memory, words.data(), bytes);
@@ -101,8 +100,8 @@ void place_arguments(Request& request) {
             continue;
         }
         const bool input = argument.role == Argument::Role::INPUT;
-        const std::string name = (input ? "input " : "output ") +
-                                 std::to_string(input ? inputs++ : outputs++);
+        const std::string name =
+            (input ? "input " : "output ") + std::to_string(input ? inputs++ : outputs++);
         if (!argument.list) {
             place(argument.tensor, input, name);
             argument.address = argument.tensor.address;
@@ -201,8 +200,7 @@ int main(int count, char** words) {
     }
     set_report_path(request.report);
     const std::string problem = constants().load(request.constants);
-    if (!problem.empty())
-        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "%s.", problem.c_str());
+    if (!problem.empty()) fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "%s.", problem.c_str());
     make_cores(request);
     // Loading runs the kernel's static initialisers: nothing to read or write is there yet.
     install_traps();

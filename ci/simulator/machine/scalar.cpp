@@ -105,11 +105,10 @@ void on_division(int, siginfo_t*, void* raw) {
         fail(Outcome::LAUNCH_ERROR, code, nullptr, "The kernel stopped on an arithmetic trap.");
     warn(code, "division", "An integer division by zero or with overflow gave 0.");
     const auto low = static_cast<uint64_t>(registers[REG_RAX]);
-    const bool overflow =
-        division.is_signed &&
-        ((division.bits == 32 && uint32_t(low) == 0x80000000u &&
-          uint32_t(registers[REG_RDX]) == 0xffffffffu) ||
-         (division.bits == 64 && low == 1ull << 63 && registers[REG_RDX] == -1));
+    const bool overflow = division.is_signed &&
+                          ((division.bits == 32 && uint32_t(low) == 0x80000000u &&
+                            uint32_t(registers[REG_RDX]) == 0xffffffffu) ||
+                           (division.bits == 64 && low == 1ull << 63 && registers[REG_RDX] == -1));
     if (division.bits == 8) {
         registers[REG_RAX] = static_cast<greg_t>((low & ~0xffffull) | ((low & 0xff) << 8));
     } else {
@@ -167,7 +166,7 @@ void install_traps() {
     alternative.ss_size = sizeof(stack);
     sigaltstack(&alternative, nullptr);
     const auto install = [](int signal, void (*handler)(int, siginfo_t*, void*)) {
-        struct sigaction action {};
+        struct sigaction action{};
         action.sa_sigaction = handler;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
         sigaction(signal, &action, nullptr);

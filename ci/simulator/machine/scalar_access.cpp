@@ -29,8 +29,8 @@ uint32_t scalar_record(const void* site) {
     return append(record, site);
 }
 
-// Whether the newest record is one of scalar accesses and has done the like to this 32-byte block of
-// UB already: nothing was issued since, so every check would find again what it found then.
+// Whether the newest record is one of scalar accesses and has done the like to this 32-byte block
+// of UB already: nothing was issued since, so every check would find again what it found then.
 bool repeated(const Core& core, uint32_t offset, uint32_t bytes, bool write) {
     const uint32_t newest = static_cast<uint32_t>(core.records.size() - 1);
     if (offset % BLOCK_BYTES + bytes > BLOCK_BYTES || core.records[newest].kind != Kind::SCALAR)
@@ -54,9 +54,8 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
     if (offset != UINT32_MAX && core.cube) return;  // it has no UB
     if (offset != UINT32_MAX) {
         if (uint64_t(offset) + bytes > UB_BYTES)
-            fail(Outcome::MEMORY_ERROR, site, nullptr,
-                 "%s %s %s, beyond the %u bytes of UB.", name, write ? "writes" : "reads",
-                 describe_ub(offset, bytes).c_str(), UB_BYTES);
+            fail(Outcome::MEMORY_ERROR, site, nullptr, "%s %s %s, beyond the %u bytes of UB.", name,
+                 write ? "writes" : "reads", describe_ub(offset, bytes).c_str(), UB_BYTES);
         if (write) {
             hazards.write_ub(offset, bytes);
         } else {
@@ -131,12 +130,12 @@ void dav_scalar_store(void* address, uint32_t bytes) {
     dav::announced_bytes = bytes;
 }
 
-#define DAV_SEEN(name, bytes, write)                                               \
-    extern "C" void name(void* address) {                                          \
-        dav::raw_access(address, bytes, write, __builtin_return_address(0));       \
+#define DAV_SEEN(name, bytes, write)                                         \
+    extern "C" void name(void* address) {                                    \
+        dav::raw_access(address, bytes, write, __builtin_return_address(0)); \
     }
-#define DAV_SEEN_BOTH(kind, bytes)                                                 \
-    DAV_SEEN(__tsan_##kind##read##bytes, bytes, false)                             \
+#define DAV_SEEN_BOTH(kind, bytes)                     \
+    DAV_SEEN(__tsan_##kind##read##bytes, bytes, false) \
     DAV_SEEN(__tsan_##kind##write##bytes, bytes, true)
 DAV_SEEN_BOTH(, 1)
 DAV_SEEN_BOTH(, 2)

@@ -50,8 +50,7 @@ void join(Clock& into, const Clock& other) {
 void set_event(int from, int to, int event, const void* site) {
     Flag& flag = flag_of(from, to, event, "set_flag", site);
     if (flag.size() == FLAG_MOST)
-        fail(Outcome::LAUNCH_ERROR, site,
-             site_address(current->records[flag.back().record].site),
+        fail(Outcome::LAUNCH_ERROR, site, site_address(current->records[flag.back().record].site),
              "unbalanced flags: set_flag(%s, %s, %d) on core %d for the %zuth time without a "
              "wait_flag.",
              pipe_name(from), pipe_name(to), event, current->index, FLAG_MOST + 1);
@@ -133,7 +132,7 @@ struct Group {
     }
 };
 std::map<Group, Signal> signals;
-std::map<std::pair<int, std::pair<int, int>>, uint32_t> turns;  // by core, mode and flag
+std::map<std::pair<int, std::pair<int, int>>, uint32_t> turns;   // by core, mode and flag
 std::map<std::pair<int, int64_t>, std::deque<Signal*>> pending;  // by (receiving core, flag)
 std::set<std::pair<int, int64_t>> waited;  // which of them the core has ever waited for
 
@@ -152,9 +151,9 @@ Signal& join_signal(int mode, bool cube, int block, int flag, Sends sends, bool&
     Signal& signal = signals[{mode, cube, block, flag, turn}];
     first = signal.releases.empty();
     if (first)
-        signal.expected = static_cast<uint32_t>(
-            std::count_if(launch().cores.begin(), launch().cores.end(),
-                          [&](const Core* core) { return sends(*core); }));
+        signal.expected =
+            static_cast<uint32_t>(std::count_if(launch().cores.begin(), launch().cores.end(),
+                                                [&](const Core* core) { return sends(*core); }));
     return signal;
 }
 
@@ -255,8 +254,9 @@ void pipe_barrier(pipe_t pipe) { barrier(pipe, __builtin_return_address(0)); }
 
 void dav_sync_all() {
     const bool cube = current->cube;
-    meet(MEETING, cube, 0, [&](const Core& core) { return core.cube == cube; },
-         __builtin_return_address(0));
+    meet(
+        MEETING, cube, 0, [&](const Core& core) { return core.cube == cube; },
+        __builtin_return_address(0));
 }
 
 void dav_sync_all_kinds() {
@@ -271,16 +271,17 @@ void dav_sync_first(int32_t cores) {
         number += core->cube == cube;
     }
     if (number >= cores) return;
-    meet(SOFT_MEETING, cube, cores,
-         [&](const Core& core) {
-             int before = 0;
-             for (const Core* other : launch().cores) {
-                 if (other == &core) break;
-                 before += other->cube == cube;
-             }
-             return core.cube == cube && before < cores;
-         },
-         __builtin_return_address(0));
+    meet(
+        SOFT_MEETING, cube, cores,
+        [&](const Core& core) {
+            int before = 0;
+            for (const Core* other : launch().cores) {
+                if (other == &core) break;
+                before += other->cube == cube;
+            }
+            return core.cube == cube && before < cores;
+        },
+        __builtin_return_address(0));
 }
 
 void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
@@ -297,8 +298,9 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
     const int block = mode == 0 ? NO_BLOCK : current->block;
     const bool receivers_cube = mode == 2 ? !cube : cube;
     bool first = false;
-    Signal& signal = join_signal(mode, cube, block, flag,
-                                 [&](const Core& core) { return in_kind(core, cube, block); }, first);
+    Signal& signal = join_signal(
+        mode, cube, block, flag, [&](const Core& core) { return in_kind(core, cube, block); },
+        first);
     if (first) {
         signal.number = make_point(signal.expected, mode == 0);
         for (const Core* core : launch().cores)
@@ -410,6 +412,4 @@ void dav_fail(const char* message) {
     fail(Outcome::LAUNCH_ERROR, __builtin_return_address(0), nullptr, "%s", message);
 }
 
-void dav_warn(const char* message) {
-    warn(__builtin_return_address(0), "header", "%s", message);
-}
+void dav_warn(const char* message) { warn(__builtin_return_address(0), "header", "%s", message); }

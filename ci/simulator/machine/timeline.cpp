@@ -85,8 +85,7 @@ void write_timeline(const std::string& path,
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The timeline %s cannot be written.",
              path.c_str());
     size_t lines = 0;
-    for (size_t i = 0; i < timers.size(); ++i)
-        write_totals(file, *launch().cores[i], *timers[i]);
+    for (size_t i = 0; i < timers.size(); ++i) write_totals(file, *launch().cores[i], *timers[i]);
     for (size_t i = 0; i < timers.size(); ++i) {
         const size_t more = timers[i]->spans().size() + timers[i]->links().size();
         if (i > 0 && lines + more > MOST_LINES) break;

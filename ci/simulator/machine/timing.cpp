@@ -37,11 +37,10 @@ struct Start {
 size_t ai_cores(size_t blocks) { return launch().cubes_per_block > 0 ? blocks : (blocks + 1) / 2; }
 
 class Replay : public TimerWorld {
-   public:
+public:
     explicit Replay(bool keep_spans) {
         for (const Core* core : launch().cores)
-            timers.push_back(
-                std::make_unique<CoreTimer>(*core, *this, keep_spans));
+            timers.push_back(std::make_unique<CoreTimer>(*core, *this, keep_spans));
         const Launch& shared = launch();
         cores_per_block_ = size_t(shared.cubes_per_block + shared.vectors_per_block);
         cores_left_.assign(shared.block_dim, cores_per_block_);
@@ -141,7 +140,7 @@ class Replay : public TimerWorld {
 
     std::vector<std::unique_ptr<CoreTimer>> timers;
 
-   private:
+private:
     struct Gathering {
         size_t arrived = 0;
         double latest = 0;
@@ -199,7 +198,7 @@ class Replay : public TimerWorld {
     std::priority_queue<Start, std::vector<Start>, std::greater<Start>> starts_;
     std::vector<int> storing_;              // by core: stores under way
     std::vector<std::vector<Start>> held_;  // by core: loads that wait for its store
-    std::vector<int> touched_;  // cores that may be able to go on
+    std::vector<int> touched_;              // cores that may be able to go on
     std::vector<Gathering> gatherings_;
     std::vector<Gathering> arrivals_;  // by number of the point
     std::vector<size_t> cores_left_;   // by block

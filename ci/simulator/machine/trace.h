@@ -23,11 +23,11 @@ enum class Kind : uint8_t {
 };
 
 struct Record {
-    float scalar = 0;     // cycles of scalar work since the record before, its own issue included
-    float occupancy = 0;  // cycles during which the pipe takes nothing else
-    float latency = 0;    // cycles from the end of occupancy to the result
-    float conflict = 0;   // part of occupancy that bank conflicts cause
-    uint32_t site = 0;    // code address as an offset in the kernel's image
+    float scalar = 0;       // cycles of scalar work since the record before, its own issue included
+    float occupancy = 0;    // cycles during which the pipe takes nothing else
+    float latency = 0;      // cycles from the end of occupancy to the result
+    float conflict = 0;     // part of occupancy that bank conflicts cause
+    uint32_t site = 0;      // code address as an offset in the kernel's image
     uint32_t argument = 0;  // see Kind; for TRANSFER the index in Core::transfers
     uint16_t name = 0;      // mnemonic, index in mnemonic_names()
     Kind kind = Kind::NONE;
@@ -51,7 +51,7 @@ struct Transfer {
     bool write;
     bool bypass = false;  // past L2, straight from or to the memory behind it
     Port port = Port::TO_UB;
-    float least = 0;      // cycles that the core's side takes at least
+    float least = 0;  // cycles that the core's side takes at least
     uint64_t bytes() const { return uint64_t(length) * count; }
 };
 

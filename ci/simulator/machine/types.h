@@ -53,14 +53,16 @@ inline bfloat16_t& operator-=(bfloat16_t& a, float b) { return a = bfloat16_t(fl
 inline bfloat16_t& operator*=(bfloat16_t& a, float b) { return a = bfloat16_t(float(a) * b); }
 inline bfloat16_t& operator/=(bfloat16_t& a, float b) { return a = bfloat16_t(float(a) / b); }
 
-// Two signed 4-bit integers a byte, the first in the low half. sizeof is one byte: an int4b_t pointer
-// counts pairs, and the AscendC layer halves element counts itself.
+// Two signed 4-bit integers a byte, the first in the low half. sizeof is one byte: an int4b_t
+// pointer counts pairs, and the AscendC layer halves element counts itself.
 struct int4b_t {
     uint8_t storage;
 
     int4b_t() = default;
     constexpr int4b_t(int8_t value) : storage(static_cast<uint8_t>(value & 0x0f)) {}
-    constexpr int8_t low() const { return static_cast<int8_t>(static_cast<int8_t>(storage << 4) >> 4); }
+    constexpr int8_t low() const {
+        return static_cast<int8_t>(static_cast<int8_t>(storage << 4) >> 4);
+    }
     constexpr int8_t high() const { return static_cast<int8_t>(static_cast<int8_t>(storage) >> 4); }
 };
 

@@ -33,15 +33,21 @@ T clamped(int64_t value) {
 
 struct Add {
     template <class T>
-    auto operator()(T a, T b) const { return a + b; }
+    auto operator()(T a, T b) const {
+        return a + b;
+    }
 };
 struct Subtract {
     template <class T>
-    auto operator()(T a, T b) const { return a - b; }
+    auto operator()(T a, T b) const {
+        return a - b;
+    }
 };
 struct Multiply {
     template <class T>
-    auto operator()(T a, T b) const { return a * b; }
+    auto operator()(T a, T b) const {
+        return a * b;
+    }
 };
 // The comparison is written so that it is false, and the first choice taken, when a is NaN.
 struct Larger {
@@ -61,7 +67,9 @@ struct Smaller {
 
 struct Relu {
     template <class T>
-    T operator()(T a) const { return a < T(0) ? T(0) : a; }
+    T operator()(T a) const {
+        return a < T(0) ? T(0) : a;
+    }
 };
 
 // Operations whose low bits depend only on the low bits of their arguments.
@@ -71,8 +79,10 @@ constexpr bool MODULAR =
 
 template <class F, class T>
 T integer_result(F f, T a, T b) {
-    if constexpr (MODULAR<F>) return static_cast<T>(f(uint32_t(a), uint32_t(b)));
-    else return wrapped<T>(f(int64_t(a), int64_t(b)));
+    if constexpr (MODULAR<F>)
+        return static_cast<T>(f(uint32_t(a), uint32_t(b)));
+    else
+        return wrapped<T>(f(int64_t(a), int64_t(b)));
 }
 
 template <class F, class T>
@@ -121,13 +131,13 @@ float estimate(float value) {
         elementwise(                                                                              \
             #name, dtype_name<D>(), DAV_SITE, repeat,                                             \
             [](D* out, unsigned count, const S* a, const S* b) BODY, dst,                         \
-            {dst_block, dst_repeat}, Source<S>{src0, {src0_block, src0_repeat}},                  \
+            { dst_block, dst_repeat }, Source<S>{src0, {src0_block, src0_repeat}},                \
             Source<S>{src1, {src1_block, src1_repeat}});                                          \
     }
-#define BINARY_NUMBERS(name, F)                                                                   \
-    BINARY(name, half, half, { compute(F, out, count, a, b); })                                   \
-    BINARY(name, float, float, { compute(F, out, count, a, b); })                                 \
-    BINARY(name, int16_t, int16_t, { compute(F, out, count, a, b); })                             \
+#define BINARY_NUMBERS(name, F)                                       \
+    BINARY(name, half, half, { compute(F, out, count, a, b); })       \
+    BINARY(name, float, float, { compute(F, out, count, a, b); })     \
+    BINARY(name, int16_t, int16_t, { compute(F, out, count, a, b); }) \
     BINARY(name, int32_t, int32_t, { compute(F, out, count, a, b); })
 BINARY_NUMBERS(vadd, Add{})
 BINARY_NUMBERS(vsub, Subtract{})
@@ -135,24 +145,26 @@ BINARY_NUMBERS(vmul, Multiply{})
 BINARY_NUMBERS(vmax, Larger{})
 BINARY_NUMBERS(vmin, Smaller{})
 
-#define QUOTIENT { apply([](float x, float y) { return x / y; }, out, count, a, b); }
+#define QUOTIENT                                                         \
+    {                                                                    \
+        apply([](float x, float y) { return x / y; }, out, count, a, b); \
+    }
 BINARY(vdiv, half, half, QUOTIENT)
 BINARY(vdiv, float, float, QUOTIENT)
 
-#define BITWISE(name, T, OPERATION)                                                               \
-    BINARY(name, T, T, {                                                                          \
-        apply([](T x, T y) { return static_cast<T>(x OPERATION y); }, out, count, a, b);          \
-    })
+#define BITWISE(name, T, OPERATION) \
+    BINARY(name, T, T,              \
+           { apply([](T x, T y) { return static_cast<T>(x OPERATION y); }, out, count, a, b); })
 BITWISE(vand, int16_t, &)
 BITWISE(vand, uint16_t, &)
 BITWISE(vor, int16_t, |)
 BITWISE(vor, uint16_t, |)
 
-#define THEN_RELU(name, T, F)                                                                     \
-    BINARY(name, T, T, {                                                                          \
-        alignas(32) T middle[MAX_LANES];                                                          \
-        compute(F, middle, count, a, b);                                                          \
-        apply(Relu{}, out, count, static_cast<const T*>(middle));                                 \
+#define THEN_RELU(name, T, F)                                     \
+    BINARY(name, T, T, {                                          \
+        alignas(32) T middle[MAX_LANES];                          \
+        compute(F, middle, count, a, b);                          \
+        apply(Relu{}, out, count, static_cast<const T*>(middle)); \
     })
 THEN_RELU(vaddrelu, half, Add{})
 THEN_RELU(vaddrelu, float, Add{})
@@ -171,8 +183,7 @@ THEN_RELU(vsubrelu, int16_t, Subtract{})
                 apply([](float x, float y, float z) { return FUNCTION; }, out, count, a, b, d);   \
             },                                                                                    \
             dst, {dst_block, dst_repeat}, Source<S>{src0, {src0_block, src0_repeat}},             \
-            Source<S>{src1, {src1_block, src1_repeat}},                                           \
-            Source<D>{dst, {dst_block, dst_repeat}});                                             \
+            Source<S>{src1, {src1_block, src1_repeat}}, Source<D>{dst, {dst_block, dst_repeat}}); \
     }
 MULTIPLY_ADD(vmla, half, half, std::fma(x, y, z))
 MULTIPLY_ADD(vmla, float, float, std::fma(x, y, z))
@@ -183,19 +194,19 @@ MULTIPLY_ADD(vmaddrelu, half, half, Relu{}(std::fma(x, z, y)))
 MULTIPLY_ADD(vmaddrelu, float, float, Relu{}(std::fma(x, z, y)))
 
 // ---- one source -------------------------------------------------------------------------------
-#define UNARY(name, T, FUNCTION)                                                                  \
-    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_block, uint16_t src_block,             \
-              uint16_t dst_repeat, uint16_t src_repeat) {                                         \
-        using Wider = std::conditional_t<IS_FLOATING<T>, float, T>;                               \
-        elementwise(                                                                              \
-            #name, dtype_name<T>(), DAV_SITE, repeat,                                             \
-            [](T* out, unsigned count, const T* a) {                                              \
-                apply([](Wider x) { return FUNCTION; }, out, count, a);                           \
-            },                                                                                    \
-            dst, {dst_block, dst_repeat}, Source<T>{src, {src_block, src_repeat}});               \
+#define UNARY(name, T, FUNCTION)                                                      \
+    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_block, uint16_t src_block, \
+              uint16_t dst_repeat, uint16_t src_repeat) {                             \
+        using Wider = std::conditional_t<IS_FLOATING<T>, float, T>;                   \
+        elementwise(                                                                  \
+            #name, dtype_name<T>(), DAV_SITE, repeat,                                 \
+            [](T* out, unsigned count, const T* a) {                                  \
+                apply([](Wider x) { return FUNCTION; }, out, count, a);               \
+            },                                                                        \
+            dst, {dst_block, dst_repeat}, Source<T>{src, {src_block, src_repeat}});   \
     }
-#define UNARY_FLOATS(name, FUNCTION)                                                              \
-    UNARY(name, half, FUNCTION)                                                                   \
+#define UNARY_FLOATS(name, FUNCTION) \
+    UNARY(name, half, FUNCTION)      \
     UNARY(name, float, FUNCTION)
 UNARY_FLOATS(vabs, std::fabs(x))
 UNARY_FLOATS(vrelu, Relu{}(x))
@@ -209,44 +220,44 @@ UNARY(vnot, int16_t, static_cast<int16_t>(~x))
 UNARY(vnot, uint16_t, static_cast<uint16_t>(~x))
 
 // ---- a source and a scalar ----------------------------------------------------------------------
-#define SCALAR(name, T, BODY)                                                                     \
-    void name(T* dst, T* src, T scalar, uint8_t repeat, uint16_t dst_block, uint16_t src_block,   \
-              uint16_t dst_repeat, uint16_t src_repeat, bool, bool) {                             \
-        elementwise(                                                                              \
-            #name, dtype_name<T>(), DAV_SITE, repeat,                                             \
-            [scalar](T* out, unsigned count, const T* a) BODY, dst, {dst_block, dst_repeat},      \
-            Source<T>{src, {src_block, src_repeat}});                                             \
+#define SCALAR(name, T, BODY)                                                                   \
+    void name(T* dst, T* src, T scalar, uint8_t repeat, uint16_t dst_block, uint16_t src_block, \
+              uint16_t dst_repeat, uint16_t src_repeat, bool, bool) {                           \
+        elementwise(                                                                            \
+            #name, dtype_name<T>(), DAV_SITE, repeat,                                           \
+            [scalar](T* out, unsigned count, const T* a) BODY, dst, { dst_block, dst_repeat },  \
+            Source<T>{src, {src_block, src_repeat}});                                           \
     }
-#define SCALAR_NUMBERS(name, F)                                                                   \
-    SCALAR(name, half, { compute_scalar(F, out, count, a, scalar); })                             \
-    SCALAR(name, float, { compute_scalar(F, out, count, a, scalar); })                            \
-    SCALAR(name, int16_t, { compute_scalar(F, out, count, a, scalar); })                          \
+#define SCALAR_NUMBERS(name, F)                                          \
+    SCALAR(name, half, { compute_scalar(F, out, count, a, scalar); })    \
+    SCALAR(name, float, { compute_scalar(F, out, count, a, scalar); })   \
+    SCALAR(name, int16_t, { compute_scalar(F, out, count, a, scalar); }) \
     SCALAR(name, int32_t, { compute_scalar(F, out, count, a, scalar); })
 SCALAR_NUMBERS(vadds, Add{})
 SCALAR_NUMBERS(vmuls, Multiply{})
 SCALAR_NUMBERS(vmaxs, Larger{})
 SCALAR_NUMBERS(vmins, Smaller{})
 
-#define LEAKY                                                                                     \
-    {                                                                                             \
-        const float slope = static_cast<float>(scalar);                                           \
-        apply([slope](float x) { return x >= 0 ? x : x * slope; }, out, count, a);                \
+#define LEAKY                                                                      \
+    {                                                                              \
+        const float slope = static_cast<float>(scalar);                            \
+        apply([slope](float x) { return x >= 0 ? x : x * slope; }, out, count, a); \
     }
 SCALAR(vlrelu, half, LEAKY)
 SCALAR(vlrelu, float, LEAKY)
 
-#define AXPY(D, S)                                                                                \
-    void vaxpy(D* dst, S* src, S scalar, uint8_t repeat, uint16_t dst_block, uint16_t src_block,  \
-               uint16_t dst_repeat, uint16_t src_repeat, bool, bool) {                            \
-        const float factor = static_cast<float>(scalar);                                          \
-        elementwise(                                                                              \
-            "vaxpy", dtype_name<D>(), DAV_SITE, repeat,                                           \
-            [factor](D* out, unsigned count, const S* a, const D* d) {                            \
-                apply([factor](float x, float y) { return std::fma(x, factor, y); }, out, count,  \
-                      a, d);                                                                      \
-            },                                                                                    \
-            dst, {dst_block, dst_repeat}, Source<S>{src, {src_block, src_repeat}},                \
-            Source<D>{dst, {dst_block, dst_repeat}});                                             \
+#define AXPY(D, S)                                                                               \
+    void vaxpy(D* dst, S* src, S scalar, uint8_t repeat, uint16_t dst_block, uint16_t src_block, \
+               uint16_t dst_repeat, uint16_t src_repeat, bool, bool) {                           \
+        const float factor = static_cast<float>(scalar);                                         \
+        elementwise(                                                                             \
+            "vaxpy", dtype_name<D>(), DAV_SITE, repeat,                                          \
+            [factor](D* out, unsigned count, const S* a, const D* d) {                           \
+                apply([factor](float x, float y) { return std::fma(x, factor, y); }, out, count, \
+                      a, d);                                                                     \
+            },                                                                                   \
+            dst, {dst_block, dst_repeat}, Source<S>{src, {src_block, src_repeat}},               \
+            Source<D>{dst, {dst_block, dst_repeat}});                                            \
     }
 AXPY(half, half)
 AXPY(float, float)
@@ -276,15 +287,15 @@ T shifted_right(T value, uint32_t distance, bool round) {
     return static_cast<T>(moved + (value >> (distance - 1) & 1));
 }
 
-#define LEFT(T)                                                                                   \
-    void vshl(T* dst, T* src, uint32_t distance, uint8_t repeat, uint16_t dst_block,              \
-              uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat) {                     \
-        elementwise(                                                                              \
-            "vshl", dtype_name<T>(), DAV_SITE, repeat,                                            \
-            [distance](T* out, unsigned count, const T* a) {                                      \
-                apply([distance](T x) { return shifted_left(x, distance); }, out, count, a);      \
-            },                                                                                    \
-            dst, {dst_block, dst_repeat}, Source<T>{src, {src_block, src_repeat}});               \
+#define LEFT(T)                                                                              \
+    void vshl(T* dst, T* src, uint32_t distance, uint8_t repeat, uint16_t dst_block,         \
+              uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat) {                \
+        elementwise(                                                                         \
+            "vshl", dtype_name<T>(), DAV_SITE, repeat,                                       \
+            [distance](T* out, unsigned count, const T* a) {                                 \
+                apply([distance](T x) { return shifted_left(x, distance); }, out, count, a); \
+            },                                                                               \
+            dst, {dst_block, dst_repeat}, Source<T>{src, {src_block, src_repeat}});          \
     }
 #define RIGHT(T, N)                                                                               \
     void vshr(T* dst, T* src, N distance, uint8_t repeat, uint16_t dst_block, uint16_t src_block, \

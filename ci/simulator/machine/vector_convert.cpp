@@ -52,7 +52,7 @@ void convert(D* out, unsigned count, const S* in) {
         const bool truncate = control_bit(CTRL_TRUNCATE_CAST) || sizeof(D) > sizeof(S);
         for (unsigned i = 0; i < count; i++) {
             const int64_t x = in[i];
-            out[i] = static_cast<D>(truncate ? x
+            out[i] = static_cast<D>(truncate                     ? x
                                     : x > int64_t(Limits::max()) ? int64_t(Limits::max())
                                     : x < int64_t(Limits::min()) ? int64_t(Limits::min())
                                                                  : x);
@@ -80,11 +80,11 @@ using Passed = std::conditional_t<std::is_same_v<T, int4b_t>, void, T>;
                     {dst_block, dst_repeat},                                                      \
                     Source<S>{static_cast<S*>(src), {src_block, src_repeat}});                    \
     }
-#define CONVERT_ROUNDED(name, D, S)                                                               \
-    CONVERT(name, r, D, S, Round::EVEN)                                                           \
-    CONVERT(name, f, D, S, Round::FLOOR)                                                          \
-    CONVERT(name, c, D, S, Round::CEILING)                                                        \
-    CONVERT(name, a, D, S, Round::AWAY)                                                           \
+#define CONVERT_ROUNDED(name, D, S)        \
+    CONVERT(name, r, D, S, Round::EVEN)    \
+    CONVERT(name, f, D, S, Round::FLOOR)   \
+    CONVERT(name, c, D, S, Round::CEILING) \
+    CONVERT(name, a, D, S, Round::AWAY)    \
     CONVERT(name, z, D, S, Round::ZERO)
 CONVERT_ROUNDED(f322f32, float, float)
 CONVERT_ROUNDED(f322s64, int64_t, float)
@@ -157,8 +157,7 @@ struct Quantisation {
 // The table of sixteen sets; the register holds its address in units of 32 bytes.
 VectorOperand quantisation_table() {
     VectorOperand operand{};
-    operand.address =
-        reinterpret_cast<const void*>(vector_state().dequantize_scale * BLOCK_BYTES);
+    operand.address = reinterpret_cast<const void*>(vector_state().dequantize_scale * BLOCK_BYTES);
     operand.span = 16 * sizeof(uint64_t);
     return operand;
 }
@@ -183,16 +182,17 @@ void load_quantisation(Quantisation* sets, void* site) {
 template <class D, bool PER_POSITION, class F>
 void dequantise(const char* mnemonic, const char* dtype, void* site, uint32_t repeat, bool upper,
                 F value, D* dst, Step dst_step, Source<int16_t> a, const Source<int16_t>* b) {
-    Quantisation sets[16] = {
-        Quantisation(0), Quantisation(0), Quantisation(0), Quantisation(0),
-        Quantisation(0), Quantisation(0), Quantisation(0), Quantisation(0),
-        Quantisation(0), Quantisation(0), Quantisation(0), Quantisation(0),
-        Quantisation(0), Quantisation(0), Quantisation(0), Quantisation(0)};
+    Quantisation sets[16] = {Quantisation(0), Quantisation(0), Quantisation(0), Quantisation(0),
+                             Quantisation(0), Quantisation(0), Quantisation(0), Quantisation(0),
+                             Quantisation(0), Quantisation(0), Quantisation(0), Quantisation(0),
+                             Quantisation(0), Quantisation(0), Quantisation(0), Quantisation(0)};
     load_quantisation<D, PER_POSITION>(sets, site);
     const Lanes lanes(MAX_LANES, repeat);
     VectorOperand operands[] = {
-        lanes.operand(dst, dst_step, 16, true), lanes.operand(a.address, a.step, 16, false),
-        lanes.operand(b ? b->address : a.address, b ? b->step : a.step, 16, false), {}};
+        lanes.operand(dst, dst_step, 16, true),
+        lanes.operand(a.address, a.step, 16, false),
+        lanes.operand(b ? b->address : a.address, b ? b->step : a.step, 16, false),
+        {}};
     int count = b ? 3 : 2;
     if constexpr (PER_POSITION) operands[count++] = quantisation_table();
     issue_vector(mnemonic, dtype, lanes.empty() ? 0 : lanes.repeats(), operands, count, site);
@@ -212,66 +212,69 @@ void dequantise(const char* mnemonic, const char* dtype, void* site, uint32_t re
             result[i] = sets[i % 16].operator()<D>(value(x[i], y[i]));
         for (unsigned i = 0; i < active.reach; i++)
             if (active[i])
-                std::memcpy(out + (size_t(r) * dst_step.repeat + size_t(i / 16) * dst_step.block) *
-                                      BLOCK_BYTES + (upper ? 16 : 0) + i % 16,
+                std::memcpy(out +
+                                (size_t(r) * dst_step.repeat + size_t(i / 16) * dst_step.block) *
+                                    BLOCK_BYTES +
+                                (upper ? 16 : 0) + i % 16,
                             &result[i], 1);
     }
 }
 
 }  // namespace
 
-#define DEQUANTISE_HALF(name, suffix, D, PER_POSITION, UPPER)                                     \
-    void name##suffix(D* dst, int16_t* src, uint8_t repeat, uint16_t dst_block,                   \
-                      uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat) {             \
-        dequantise<D, PER_POSITION>(                                                              \
-            "vconv", "deqs162b8", DAV_SITE, repeat, UPPER,                                        \
-            [](int16_t x, int16_t) { return float(x); }, dst, {dst_block, dst_repeat},            \
-            {src, {src_block, src_repeat}}, nullptr);                                             \
+#define DEQUANTISE_HALF(name, suffix, D, PER_POSITION, UPPER)                          \
+    void name##suffix(D* dst, int16_t* src, uint8_t repeat, uint16_t dst_block,        \
+                      uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat) {  \
+        dequantise<D, PER_POSITION>(                                                   \
+            "vconv", "deqs162b8", DAV_SITE, repeat, UPPER,                             \
+            [](int16_t x, int16_t) { return float(x); }, dst, {dst_block, dst_repeat}, \
+            {src, {src_block, src_repeat}}, nullptr);                                  \
     }
-#define DEQUANTISE(name, PER_POSITION)                                                            \
-    DEQUANTISE_HALF(name, l, int8_t, PER_POSITION, false)                                         \
-    DEQUANTISE_HALF(name, h, int8_t, PER_POSITION, true)                                          \
-    DEQUANTISE_HALF(name, l, uint8_t, PER_POSITION, false)                                        \
+#define DEQUANTISE(name, PER_POSITION)                     \
+    DEQUANTISE_HALF(name, l, int8_t, PER_POSITION, false)  \
+    DEQUANTISE_HALF(name, h, int8_t, PER_POSITION, true)   \
+    DEQUANTISE_HALF(name, l, uint8_t, PER_POSITION, false) \
     DEQUANTISE_HALF(name, h, uint8_t, PER_POSITION, true)
 DEQUANTISE(vconv_deqs162b8, false)
 DEQUANTISE(vconv_vdeqs162b8, true)
 
-// ---- arithmetic and conversion in one ------------------------------------------------------------
+// ---- arithmetic and conversion in one
+// ------------------------------------------------------------
 
-#define ADD_RELU_DEQUANTISE(D)                                                                    \
-    void vaddreluconv_vdeqs162b8(D* dst, int16_t* src0, int16_t* src1, uint8_t repeat,            \
-                                 uint8_t dst_block, uint8_t src0_block, uint8_t src1_block,       \
-                                 uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat,    \
-                                 bool upper_half) {                                               \
-        const Source<int16_t> second{src1, {src1_block, src1_repeat}};                            \
-        dequantise<D, true>(                                                                      \
-            "vaddreluconv", "deqs162b8", DAV_SITE, repeat, upper_half,                            \
-            [](int16_t x, int16_t y) {                                                            \
-                const int16_t sum = static_cast<int16_t>(uint16_t(x) + uint16_t(y));              \
-                return float(sum < 0 ? 0 : sum);                                                  \
-            },                                                                                    \
-            dst, {dst_block, dst_repeat}, {src0, {src0_block, src0_repeat}}, &second);            \
+#define ADD_RELU_DEQUANTISE(D)                                                                 \
+    void vaddreluconv_vdeqs162b8(D* dst, int16_t* src0, int16_t* src1, uint8_t repeat,         \
+                                 uint8_t dst_block, uint8_t src0_block, uint8_t src1_block,    \
+                                 uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat, \
+                                 bool upper_half) {                                            \
+        const Source<int16_t> second{src1, {src1_block, src1_repeat}};                         \
+        dequantise<D, true>(                                                                   \
+            "vaddreluconv", "deqs162b8", DAV_SITE, repeat, upper_half,                         \
+            [](int16_t x, int16_t y) {                                                         \
+                const int16_t sum = static_cast<int16_t>(uint16_t(x) + uint16_t(y));           \
+                return float(sum < 0 ? 0 : sum);                                               \
+            },                                                                                 \
+            dst, {dst_block, dst_repeat}, {src0, {src0_block, src0_repeat}}, &second);         \
     }
 ADD_RELU_DEQUANTISE(int8_t)
 ADD_RELU_DEQUANTISE(uint8_t)
 
-#define FUSED_BODY(family, pair, D, S, RELU, OPERATION)                                               \
-    elementwise(                                                                                  \
-        #family, #pair, DAV_SITE, repeat,                                                         \
-        [](D* out, unsigned count, const S* a, const S* b) {                                      \
-            alignas(32) S middle[MAX_LANES];                                                      \
-            apply([](auto x, auto y) { return OPERATION; }, middle, count, a, b);                 \
-            apply([](auto x) { return RELU && x < 0 ? decltype(x)(0) : x; }, middle, count,        \
-                  static_cast<const S*>(middle));                                                 \
-            convert<D, S, Round::EVEN>(out, count, middle);                                       \
-        },                                                                                        \
-        dst, {dst_block, dst_repeat}, Source<S>{src0, {src0_block, src0_repeat}},                 \
+#define FUSED_BODY(family, pair, D, S, RELU, OPERATION)                                     \
+    elementwise(                                                                            \
+        #family, #pair, DAV_SITE, repeat,                                                   \
+        [](D* out, unsigned count, const S* a, const S* b) {                                \
+            alignas(32) S middle[MAX_LANES];                                                \
+            apply([](auto x, auto y) { return OPERATION; }, middle, count, a, b);           \
+            apply([](auto x) { return RELU && x < 0 ? decltype(x)(0) : x; }, middle, count, \
+                  static_cast<const S*>(middle));                                           \
+            convert<D, S, Round::EVEN>(out, count, middle);                                 \
+        },                                                                                  \
+        dst, {dst_block, dst_repeat}, Source<S>{src0, {src0_block, src0_repeat}},           \
         Source<S>{src1, {src1_block, src1_repeat}});
-#define FUSED_RELU(family, pair, D, S, OPERATION)                                                 \
-    void family##_##pair(D* dst, S* src0, S* src1, uint8_t repeat, uint8_t dst_block,             \
-                         uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat,              \
-                         uint8_t src0_repeat, uint8_t src1_repeat, bool) {                        \
-        FUSED_BODY(family, pair, D, S, true, OPERATION)                            \
+#define FUSED_RELU(family, pair, D, S, OPERATION)                                     \
+    void family##_##pair(D* dst, S* src0, S* src1, uint8_t repeat, uint8_t dst_block, \
+                         uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat,  \
+                         uint8_t src0_repeat, uint8_t src1_repeat, bool) {            \
+        FUSED_BODY(family, pair, D, S, true, OPERATION)                               \
     }
 FUSED_RELU(vaddreluconv, f162s8, int8_t, half, x + y)
 FUSED_RELU(vaddreluconv, f322f16, half, float, x + y)
@@ -279,11 +282,11 @@ FUSED_RELU(vaddreluconv, s162s8, int8_t, int16_t, x + y)
 FUSED_RELU(vsubreluconv, f162s8, int8_t, half, x - y)
 FUSED_RELU(vsubreluconv, f322f16, half, float, x - y)
 FUSED_RELU(vsubreluconv, s162s8, int8_t, int16_t, x - y)
-#define FUSED_MULTIPLY(pair, D)                                                                   \
-    void vmulconv_##pair(D* dst, half* src0, half* src1, uint8_t repeat, uint8_t dst_block,       \
-                         uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat,              \
-                         uint8_t src0_repeat, uint8_t src1_repeat) {                              \
-        FUSED_BODY(vmulconv, pair, D, half, false, x* y)                                               \
+#define FUSED_MULTIPLY(pair, D)                                                             \
+    void vmulconv_##pair(D* dst, half* src0, half* src1, uint8_t repeat, uint8_t dst_block, \
+                         uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat,        \
+                         uint8_t src0_repeat, uint8_t src1_repeat) {                        \
+        FUSED_BODY(vmulconv, pair, D, half, false, x * y)                                   \
     }
 FUSED_MULTIPLY(f162s8, int8_t)
 FUSED_MULTIPLY(f162u8, uint8_t)

@@ -63,10 +63,9 @@ VectorOperand Lanes::packed(const void* address, unsigned bits_per_lane, bool wr
     VectorOperand operand{};
     operand.address = address;
     operand.write = write;
-    operand.span = repeats_ == 0
-                       ? 0
-                       : ((repeats_ - 1) * width_ + tail_.reach) * bits_per_lane / 8 +
-                             (tail_.reach * bits_per_lane % 8 != 0);
+    operand.span = repeats_ == 0 ? 0
+                                 : ((repeats_ - 1) * width_ + tail_.reach) * bits_per_lane / 8 +
+                                       (tail_.reach * bits_per_lane % 8 != 0);
     operand.repeat_bytes = 0;
     return operand;
 }
@@ -113,8 +112,10 @@ namespace {
 void saturate_bits(uint16_t* values, unsigned count, uint16_t infinity) {
     for (unsigned i = 0; i < count; i++) {
         const uint16_t magnitude = values[i] & 0x7fff;
-        if (magnitude == infinity) values[i] = static_cast<uint16_t>(values[i] - 1);
-        else if (magnitude > infinity) values[i] = 0;
+        if (magnitude == infinity)
+            values[i] = static_cast<uint16_t>(values[i] - 1);
+        else if (magnitude > infinity)
+            values[i] = 0;
     }
 }
 

@@ -47,20 +47,18 @@ Active first_lanes(unsigned count);
 
 // Iterations of an instruction with `width` lanes each, from the mask register.
 class Lanes {
-  public:
+public:
     // `masked` false: the instruction ignores the mask bits (but not counter mode).
     Lanes(unsigned width, uint32_t repeat, bool masked = true);
     uint32_t repeats() const { return repeats_; }
     bool empty() const { return repeats_ == 0 || body_.reach == 0; }
-    const Active& at(uint32_t iteration) const {
-        return iteration + 1 == repeats_ ? tail_ : body_;
-    }
+    const Active& at(uint32_t iteration) const { return iteration + 1 == repeats_ ? tail_ : body_; }
     // What an operand with elements of `bits` bits touches, for issue_vector.
     VectorOperand operand(const void* address, Step step, unsigned bits, bool write) const;
     // An operand whose iterations follow each other without gaps, such as selection bits.
     VectorOperand packed(const void* address, unsigned bits_per_lane, bool write) const;
 
-  private:
+private:
     uint32_t repeats_;
     unsigned width_;
     Active body_, tail_;
@@ -172,8 +170,8 @@ void elementwise(const char* mnemonic, const char* dtype, void* site, uint32_t r
     const VectorOperand operands[] = {
         lanes.operand(dst, dst_step, BITS<D>, true),
         lanes.operand(sources.address, sources.step, BITS<S>, false)...};
-    issue_vector(mnemonic, dtype, lanes.empty() ? 0 : lanes.repeats(), operands,
-                 1 + sizeof...(S), site);
+    issue_vector(mnemonic, dtype, lanes.empty() ? 0 : lanes.repeats(), operands, 1 + sizeof...(S),
+                 site);
     if (lanes.empty()) return;
     uint8_t* const out = ub_address(dst);
     constexpr size_t N = sizeof...(S);
@@ -207,16 +205,26 @@ void elementwise(const char* mnemonic, const char* dtype, void* site, uint32_t r
 
 template <class T>
 constexpr const char* dtype_name() {
-    if constexpr (std::is_same_v<T, half>) return "f16";
-    else if constexpr (std::is_same_v<T, bfloat16_t>) return "bf16";
-    else if constexpr (std::is_same_v<T, float>) return "f32";
-    else if constexpr (std::is_same_v<T, int8_t>) return "s8";
-    else if constexpr (std::is_same_v<T, uint8_t>) return "u8";
-    else if constexpr (std::is_same_v<T, int16_t>) return "s16";
-    else if constexpr (std::is_same_v<T, uint16_t>) return "u16";
-    else if constexpr (std::is_same_v<T, int32_t>) return "s32";
-    else if constexpr (std::is_same_v<T, uint32_t>) return "u32";
-    else return "s64";
+    if constexpr (std::is_same_v<T, half>)
+        return "f16";
+    else if constexpr (std::is_same_v<T, bfloat16_t>)
+        return "bf16";
+    else if constexpr (std::is_same_v<T, float>)
+        return "f32";
+    else if constexpr (std::is_same_v<T, int8_t>)
+        return "s8";
+    else if constexpr (std::is_same_v<T, uint8_t>)
+        return "u8";
+    else if constexpr (std::is_same_v<T, int16_t>)
+        return "s16";
+    else if constexpr (std::is_same_v<T, uint16_t>)
+        return "u16";
+    else if constexpr (std::is_same_v<T, int32_t>)
+        return "s32";
+    else if constexpr (std::is_same_v<T, uint32_t>)
+        return "u32";
+    else
+        return "s64";
 }
 
 }  // namespace dav

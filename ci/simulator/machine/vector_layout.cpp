@@ -13,15 +13,14 @@ namespace {
 
 constexpr unsigned ROWS = 16;
 
-
 // Sixteen block addresses, in two neighbouring address registers.
 struct AddressList {
     const uint8_t* pointer[ROWS];
     explicit AddressList(ub_addr8_t reg) {
         const VectorState& state = vector_state();
         for (unsigned i = 0; i < ROWS; i++)
-            pointer[i] = reinterpret_cast<const uint8_t*>(
-                state.va_address[(reg + i / 8) % 8][i % 8]);
+            pointer[i] =
+                reinterpret_cast<const uint8_t*>(state.va_address[(reg + i / 8) % 8][i % 8]);
     }
     void append_to(std::vector<VectorOperand>& operands, uint32_t first, uint32_t repeat_stride,
                    bool write) const {
@@ -53,10 +52,10 @@ void transpose_blocks(const char* dtype, ub_addr8_t dst, ub_addr8_t src, uint32_
     for (uint32_t r = 0; r < repeat; r++) {
         T rows[ROWS][BLOCK_BYTES / sizeof(T)];
         for (unsigned row = 0; row < ROWS; row++)
-            std::memcpy(rows[row],
-                        ub_address(from.pointer[row]) +
-                            (size_t(r) * src_repeat + src_start) * BLOCK_BYTES,
-                        BLOCK_BYTES);
+            std::memcpy(
+                rows[row],
+                ub_address(from.pointer[row]) + (size_t(r) * src_repeat + src_start) * BLOCK_BYTES,
+                BLOCK_BYTES);
         for (unsigned column = 0; column < columns; column++)
             for (unsigned row = 0; row < ROWS; row++) {
                 const auto [block, element] = place(row, column);
@@ -93,12 +92,14 @@ void transpose_16x16(T* dst, T* src, void* site) {
 }
 
 template <class T>
-void transpose_image(T* dst, T* src, uint32_t pixels, uint32_t channels, bool to_nchw,
-                     void* site) {
+void transpose_image(T* dst, T* src, uint32_t pixels, uint32_t channels, bool to_nchw, void* site) {
     const uint32_t elements = pixels * channels;
     const uint32_t bytes = elements * sizeof(T);
     const VectorOperand operands[] = {region(dst, bytes, true), region(src, bytes, false)};
-    issue_vector("v4dtrans", sizeof(T) == 1 ? "b8" : sizeof(T) == 2 ? "b16" : "b32",
+    issue_vector("v4dtrans",
+                 sizeof(T) == 1   ? "b8"
+                 : sizeof(T) == 2 ? "b16"
+                                  : "b32",
                  (bytes + REPEAT_BYTES - 1) / REPEAT_BYTES, operands, bytes ? 2 : 0, site);
     if (bytes == 0) return;
     std::vector<T> in(elements), out(elements);
@@ -141,9 +142,9 @@ void scatter_vnchwconv_b8(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat, uint16
 void vtranspose(uint16_t* dst, uint16_t* src) { transpose_16x16(dst, src, DAV_SITE); }
 void vtranspose(int16_t* dst, int16_t* src) { transpose_16x16(dst, src, DAV_SITE); }
 
-#define IMAGE(T)                                                                                  \
-    void v4dtrans(T* dst, T* src, uint32_t pixels, uint16_t channels, bool to_nchw) {             \
-        transpose_image(dst, src, pixels, channels, to_nchw, DAV_SITE);                           \
+#define IMAGE(T)                                                                      \
+    void v4dtrans(T* dst, T* src, uint32_t pixels, uint16_t channels, bool to_nchw) { \
+        transpose_image(dst, src, pixels, channels, to_nchw, DAV_SITE);               \
     }
 IMAGE(uint8_t)
 IMAGE(uint16_t)

@@ -26,7 +26,7 @@ VectorOperand span_of(const void* address, uint32_t span, uint32_t pitch, bool w
 
 // The blocks of UB that scattered reads touch, as few contiguous operands as possible.
 class ScatteredReads {
-  public:
+public:
     explicit ScatteredReads(const uint8_t* base) : base_(base) {}
     void add(const uint8_t* address, uint32_t bytes) {
         const ptrdiff_t offset = address - base_;
@@ -53,7 +53,7 @@ class ScatteredReads {
         }
     }
 
-  private:
+private:
     const uint8_t* base_;
     const uint8_t* outside_ = nullptr;
     std::bitset<UB_BYTES / BLOCK_BYTES> touched_;
@@ -133,15 +133,14 @@ const uint8_t* readable_table(const char* mnemonic, const char* dtype, const uin
 }
 
 template <class T>
-void gather_elements(T* dst, uint32_t* offset, uint32_t base, uint32_t dst_repeat,
-                     uint32_t repeat, void* site) {
+void gather_elements(T* dst, uint32_t* offset, uint32_t base, uint32_t dst_repeat, uint32_t repeat,
+                     void* site) {
     constexpr unsigned WIDTH = REPEAT_BYTES / sizeof(T);
     const char* const dtype = sizeof(T) == 2 ? "b16" : "b32";
     const Lanes lanes(WIDTH, repeat);
     if (lanes.empty()) return issue_vector("vgather", dtype, 0, nullptr, 0, site);
     const VectorOperand table_operand = lanes.packed(offset, 32, false);
-    const uint8_t* const table =
-        readable_table("vgather", dtype, offset, table_operand.span, site);
+    const uint8_t* const table = readable_table("vgather", dtype, offset, table_operand.span, site);
     const auto* const source = static_cast<const uint8_t*>(ub_address_of_low_bits(base));
     const Step step{1, dst_repeat};
     const auto each = [&](uint32_t r, auto visit) {
@@ -214,8 +213,8 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
              uint32_t repeat_stride, uint32_t selection_stride, void* site) {
     constexpr uint32_t PER_BLOCK = BLOCK_BYTES / sizeof(T);
     const char* const dtype = sizeof(T) == 2 ? "b16" : "b32";
-    const uint32_t count = mask().counter ? static_cast<uint32_t>(mask().low)
-                                          : uint32_t(REPEAT_BYTES / sizeof(T));
+    const uint32_t count =
+        mask().counter ? static_cast<uint32_t>(mask().low) : uint32_t(REPEAT_BYTES / sizeof(T));
     if (count == 0) repeat = 0;
     vector_state().reduce_count = 0;
     if (repeat == 0) return issue_vector("vreducev2", dtype, 0, nullptr, 0, site);
@@ -227,8 +226,8 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
     const uint32_t blocks = (count + PER_BLOCK - 1) / PER_BLOCK;
     for (uint32_t first = 0; first < blocks; first += 128) {
         VectorOperand part{};
-        part.address = reinterpret_cast<const uint8_t*>(src) +
-                       size_t(first) * block_stride * BLOCK_BYTES;
+        part.address =
+            reinterpret_cast<const uint8_t*>(src) + size_t(first) * block_stride * BLOCK_BYTES;
         part.block_stride = block_stride;
         part.repeat_stride = repeat_stride;
         part.blocks = static_cast<uint8_t>(std::min<uint32_t>(128, blocks - first));
@@ -237,13 +236,12 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
     if (pattern == 0) operands.push_back(bits);
     // How many elements are kept is data, so the sources are read before the instruction is issued;
     // issuing it with the sources alone reports those that do not lie in UB.
-    const size_t reach = (size_t(repeat - 1) * repeat_stride + size_t(blocks - 1) * block_stride + 1) *
-                         BLOCK_BYTES;
-    const size_t bits_reach =
-        size_t(repeat - 1) * selection_stride * BLOCK_BYTES + selection_bytes;
+    const size_t reach =
+        (size_t(repeat - 1) * repeat_stride + size_t(blocks - 1) * block_stride + 1) * BLOCK_BYTES;
+    const size_t bits_reach = size_t(repeat - 1) * selection_stride * BLOCK_BYTES + selection_bytes;
     if (!inside_ub(src, reach) || (pattern == 0 && !inside_ub(selection, bits_reach)))
-        issue_vector("vreducev2", dtype, repeat, operands.data(),
-                     static_cast<int>(operands.size()), site);
+        issue_vector("vreducev2", dtype, repeat, operands.data(), static_cast<int>(operands.size()),
+                     site);
     const uint8_t* const in = ub_address(src);
     const uint8_t* const chosen = pattern == 0 ? ub_address(selection) : nullptr;
     const auto kept = [&](uint32_t r, uint32_t i) {
@@ -257,8 +255,10 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
             if (!kept(r, i)) continue;
             T value;
             std::memcpy(&value,
-                        in + (size_t(r) * repeat_stride + size_t(i / PER_BLOCK) * block_stride) *
-                                 BLOCK_BYTES + i % PER_BLOCK * sizeof(T),
+                        in +
+                            (size_t(r) * repeat_stride + size_t(i / PER_BLOCK) * block_stride) *
+                                BLOCK_BYTES +
+                            i % PER_BLOCK * sizeof(T),
                         sizeof(T));
             result.push_back(value);
         }
@@ -286,15 +286,14 @@ Word<T> word_of(T value) {
 
 }  // namespace
 
-#define DUPLICATE(T)                                                                              \
-    void vector_dup(T* dst, T value, uint8_t repeat, uint16_t dst_block, uint16_t,                \
-                    uint16_t dst_repeat, uint16_t) {                                              \
-        elementwise(                                                                              \
-            "vector_dup", dtype_name<T>(), DAV_SITE, repeat,                                      \
-            [word = word_of(value)](Word<T>* out, unsigned count) {                               \
-                std::fill(out, out + count, word);                                                \
-            },                                                                                    \
-            reinterpret_cast<Word<T>*>(dst), {dst_block, dst_repeat});                            \
+#define DUPLICATE(T)                                                               \
+    void vector_dup(T* dst, T value, uint8_t repeat, uint16_t dst_block, uint16_t, \
+                    uint16_t dst_repeat, uint16_t) {                               \
+        elementwise("vector_dup", dtype_name<T>(), DAV_SITE, repeat,               \
+                    [word = word_of(value)](Word<T>* out, unsigned count) {        \
+                        std::fill(out, out + count, word);                         \
+                    },                                                             \
+                    reinterpret_cast<Word<T>*>(dst), {dst_block, dst_repeat});     \
     }
 #define COPY(T)                                                                                   \
     void vcopy(T* dst, T* src, uint8_t repeat, uint16_t dst_block, uint16_t src_block,            \
@@ -310,9 +309,9 @@ Word<T> word_of(T value) {
             reinterpret_cast<Word<T>*>(dst), {dst_block, dst_repeat},                             \
             Source<Word<T>>{reinterpret_cast<Word<T>*>(src), {src_block, src_repeat}});           \
     }
-#define BROADCAST(T)                                                                              \
-    void vbrcb(T* dst, T* src, uint16_t dst_block, uint16_t dst_repeat, uint8_t repeat) {         \
-        broadcast_blocks(dst, src, {dst_block, dst_repeat}, repeat, DAV_SITE);                    \
+#define BROADCAST(T)                                                                      \
+    void vbrcb(T* dst, T* src, uint16_t dst_block, uint16_t dst_repeat, uint8_t repeat) { \
+        broadcast_blocks(dst, src, {dst_block, dst_repeat}, repeat, DAV_SITE);            \
     }
 #define MOVES(T) DUPLICATE(T) COPY(T) BROADCAST(T)
 MOVES(half)
@@ -323,19 +322,18 @@ MOVES(float)
 MOVES(int32_t)
 MOVES(uint32_t)
 
-#define GATHER(T)                                                                                 \
-    void vgather(T* dst, uint32_t* offset, uint32_t base, uint16_t dst_repeat, uint8_t repeat) {  \
-        gather_elements(dst, offset, base, dst_repeat, repeat, DAV_SITE);                         \
-    }                                                                                             \
-    void vgatherb(T* dst, uint32_t* offset, uint32_t base, uint16_t dst_repeat,                   \
-                  uint8_t dst_block, uint8_t repeat) {                                            \
-        gather_blocks(dst, sizeof(T) == 2 ? "b16" : "b32", offset, base,                          \
-                      {dst_block, dst_repeat}, repeat, DAV_SITE);                                 \
-    }                                                                                             \
-    void vreducev2(T* dst, T* src0, T* src1, uint16_t repeat, uint8_t src0_block,                 \
-                   uint8_t pattern, uint16_t src0_repeat, uint8_t src1_repeat) {                  \
-        compact(dst, src0, src1, repeat, src0_block, pattern, src0_repeat, src1_repeat,           \
-                DAV_SITE);                                                                        \
+#define GATHER(T)                                                                                  \
+    void vgather(T* dst, uint32_t* offset, uint32_t base, uint16_t dst_repeat, uint8_t repeat) {   \
+        gather_elements(dst, offset, base, dst_repeat, repeat, DAV_SITE);                          \
+    }                                                                                              \
+    void vgatherb(T* dst, uint32_t* offset, uint32_t base, uint16_t dst_repeat, uint8_t dst_block, \
+                  uint8_t repeat) {                                                                \
+        gather_blocks(dst, sizeof(T) == 2 ? "b16" : "b32", offset, base, {dst_block, dst_repeat},  \
+                      repeat, DAV_SITE);                                                           \
+    }                                                                                              \
+    void vreducev2(T* dst, T* src0, T* src1, uint16_t repeat, uint8_t src0_block, uint8_t pattern, \
+                   uint16_t src0_repeat, uint8_t src1_repeat) {                                    \
+        compact(dst, src0, src1, repeat, src0_block, pattern, src0_repeat, src1_repeat, DAV_SITE); \
     }
 GATHER(uint16_t)
 GATHER(uint32_t)

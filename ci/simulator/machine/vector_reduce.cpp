@@ -68,9 +68,8 @@ void whole_sum(T* dst, T* src, uint32_t repeat, uint32_t dst_repeat, Step step, 
                void* site) {
     const Lanes lanes(WIDTH<T>, repeat);
     const uint32_t pitch = dst_repeat * sizeof(T);
-    const VectorOperand operands[] = {
-        lanes.operand(src, step, BITS<T>, false),
-        destination<T>(dst, sizeof(T), pitch, sizeof(T))};
+    const VectorOperand operands[] = {lanes.operand(src, step, BITS<T>, false),
+                                      destination<T>(dst, sizeof(T), pitch, sizeof(T))};
     issue_vector("vcadd", dtype_name<T>(), lanes.empty() ? 0 : lanes.repeats(), operands,
                  accumulate ? 1 : 2, site);
     if (lanes.empty()) return;
@@ -103,15 +102,14 @@ void whole_extreme(T* dst, T* src, uint32_t repeat, uint32_t dst_repeat, Step st
                    void* site) {
     using Index = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
     const Lanes lanes(WIDTH<T>, repeat);
-    const uint32_t size = order == ONLY_VALUE ? sizeof(T)
+    const uint32_t size = order == ONLY_VALUE   ? sizeof(T)
                           : order == ONLY_INDEX ? sizeof(uint32_t)
                                                 : 2 * sizeof(T);
     const uint32_t pitch = dst_repeat * size;
-    const VectorOperand operands[] = {
-        lanes.operand(src, step, BITS<T>, false),
-        destination<T>(dst, size, pitch, static_cast<uint8_t>(size))};
-    issue_vector(MAXIMUM ? "vcmax" : "vcmin", dtype_name<T>(),
-                 lanes.empty() ? 0 : lanes.repeats(), operands, 2, site);
+    const VectorOperand operands[] = {lanes.operand(src, step, BITS<T>, false),
+                                      destination<T>(dst, size, pitch, static_cast<uint8_t>(size))};
+    issue_vector(MAXIMUM ? "vcmax" : "vcmin", dtype_name<T>(), lanes.empty() ? 0 : lanes.repeats(),
+                 operands, 2, site);
     if (lanes.empty()) return;
     const uint8_t* const in = ub_address(src);
     uint8_t* const out = ub_address(dst);
@@ -141,8 +139,12 @@ void whole_extreme(T* dst, T* src, uint32_t repeat, uint32_t dst_repeat, Step st
                 std::memcpy(to, &index, sizeof(T));
                 std::memcpy(to + sizeof(T), &value, sizeof(T));
                 break;
-            case ONLY_VALUE: std::memcpy(to, &value, sizeof(T)); break;
-            case ONLY_INDEX: std::memcpy(to, &wide_index, sizeof(wide_index)); break;
+            case ONLY_VALUE:
+                std::memcpy(to, &value, sizeof(T));
+                break;
+            case ONLY_INDEX:
+                std::memcpy(to, &wide_index, sizeof(wide_index));
+                break;
         }
     }
     uint64_t& state = vector_state().max_min_count;
@@ -165,8 +167,7 @@ void grouped(const char* mnemonic, T* dst, T* src, uint32_t repeat, uint32_t dst
         lanes.operand(src, step, BITS<T>, false),
         destination<T>(dst, span, pitch,
                        GROUP == 2 ? 32 : static_cast<uint8_t>(RESULTS * sizeof(T)))};
-    issue_vector(mnemonic, dtype_name<T>(), lanes.empty() ? 0 : lanes.repeats(), operands, 2,
-                 site);
+    issue_vector(mnemonic, dtype_name<T>(), lanes.empty() ? 0 : lanes.repeats(), operands, 2, site);
     if (lanes.empty()) return;
     const uint8_t* const in = ub_address(src);
     uint8_t* const out = ub_address(dst);
@@ -195,30 +196,30 @@ T group_extreme(const T* values, const Active& active, unsigned first) {
 
 }  // namespace
 
-#define WHOLE(T)                                                                                  \
-    void vcadd(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,           \
-               uint16_t src_repeat, bool accumulate) {                                            \
-        whole_sum(dst, src, repeat, dst_repeat, {src_block, src_repeat}, accumulate, DAV_SITE);   \
-    }                                                                                             \
-    void vcmax(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,           \
-               uint16_t src_repeat, Order_t order) {                                              \
-        whole_extreme<true>(dst, src, repeat, dst_repeat, {src_block, src_repeat}, order,         \
-                            DAV_SITE);                                                            \
-    }                                                                                             \
-    void vcmin(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,           \
-               uint16_t src_repeat, Order_t order) {                                              \
-        whole_extreme<false>(dst, src, repeat, dst_repeat, {src_block, src_repeat}, order,        \
-                             DAV_SITE);                                                           \
+#define WHOLE(T)                                                                                \
+    void vcadd(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,         \
+               uint16_t src_repeat, bool accumulate) {                                          \
+        whole_sum(dst, src, repeat, dst_repeat, {src_block, src_repeat}, accumulate, DAV_SITE); \
+    }                                                                                           \
+    void vcmax(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,         \
+               uint16_t src_repeat, Order_t order) {                                            \
+        whole_extreme<true>(dst, src, repeat, dst_repeat, {src_block, src_repeat}, order,       \
+                            DAV_SITE);                                                          \
+    }                                                                                           \
+    void vcmin(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,         \
+               uint16_t src_repeat, Order_t order) {                                            \
+        whole_extreme<false>(dst, src, repeat, dst_repeat, {src_block, src_repeat}, order,      \
+                             DAV_SITE);                                                         \
     }
 WHOLE(half)
 WHOLE(float)
 
-#define GROUPED(name, GROUP, T, EXPRESSION)                                                       \
-    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,            \
-              uint16_t src_repeat) {                                                              \
-        grouped<GROUP>(#name, dst, src, repeat, dst_repeat, {src_block, src_repeat}, DAV_SITE,    \
-                       [](T* values, [[maybe_unused]] const Active& active,                       \
-                          [[maybe_unused]] unsigned first) { return EXPRESSION; });               \
+#define GROUPED(name, GROUP, T, EXPRESSION)                                                    \
+    void name(T* dst, T* src, uint8_t repeat, uint16_t dst_repeat, uint16_t src_block,         \
+              uint16_t src_repeat) {                                                           \
+        grouped<GROUP>(#name, dst, src, repeat, dst_repeat, {src_block, src_repeat}, DAV_SITE, \
+                       [](T* values, [[maybe_unused]] const Active& active,                    \
+                          [[maybe_unused]] unsigned first) { return EXPRESSION; });            \
     }
 #define GROUPED_ALL(T)                                                                            \
     GROUPED(vcgadd, PER_BLOCK<T>, T, tree_sum(values, PER_BLOCK<T>))                              \

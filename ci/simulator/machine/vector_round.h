@@ -15,10 +15,14 @@ enum class Round { EVEN, FLOOR, CEILING, AWAY, ZERO, ODD };
 // Rounds to an integral value.
 template <Round MODE>
 inline float integral(float x) {
-    if constexpr (MODE == Round::EVEN) return std::nearbyint(x);
-    else if constexpr (MODE == Round::FLOOR) return std::floor(x);
-    else if constexpr (MODE == Round::CEILING) return std::ceil(x);
-    else if constexpr (MODE == Round::ZERO) return std::trunc(x);
+    if constexpr (MODE == Round::EVEN)
+        return std::nearbyint(x);
+    else if constexpr (MODE == Round::FLOOR)
+        return std::floor(x);
+    else if constexpr (MODE == Round::CEILING)
+        return std::ceil(x);
+    else if constexpr (MODE == Round::ZERO)
+        return std::trunc(x);
     else {
         const float whole = std::trunc(x);
         return std::fabs(x - whole) >= 0.5f ? whole + std::copysign(1.0f, x) : whole;
@@ -31,11 +35,16 @@ template <Round MODE>
 inline uint32_t increment(uint32_t negative, uint32_t odd, uint32_t remainder, uint32_t half_way) {
     if constexpr (MODE == Round::EVEN)
         return remainder > half_way || (remainder == half_way && odd);
-    else if constexpr (MODE == Round::FLOOR) return negative && remainder;
-    else if constexpr (MODE == Round::CEILING) return !negative && remainder;
-    else if constexpr (MODE == Round::AWAY) return remainder >= half_way;
-    else if constexpr (MODE == Round::ODD) return remainder && !odd;
-    else return 0;
+    else if constexpr (MODE == Round::FLOOR)
+        return negative && remainder;
+    else if constexpr (MODE == Round::CEILING)
+        return !negative && remainder;
+    else if constexpr (MODE == Round::AWAY)
+        return remainder >= half_way;
+    else if constexpr (MODE == Round::ODD)
+        return remainder && !odd;
+    else
+        return 0;
 }
 
 inline uint32_t float_bits(float x) {
@@ -83,8 +92,8 @@ inline uint16_t to_bfloat16_bits(float x) {
     const uint32_t bits = float_bits(x);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(bits >> 16 | 0x40u);
     const uint32_t kept = bits >> 16;
-    return static_cast<uint16_t>(
-        kept + increment<MODE>(bits >> 31, kept & 1, bits & 0xffffu, 0x8000u));
+    return static_cast<uint16_t>(kept +
+                                 increment<MODE>(bits >> 31, kept & 1, bits & 0xffffu, 0x8000u));
 }
 
 // A 64-bit (or narrower) integer to binary32.

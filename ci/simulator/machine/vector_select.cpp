@@ -17,27 +17,39 @@ namespace {
 
 struct Equal {
     template <class T>
-    bool operator()(T a, T b) const { return a == b; }
+    bool operator()(T a, T b) const {
+        return a == b;
+    }
 };
 struct NotEqual {
     template <class T>
-    bool operator()(T a, T b) const { return a != b; }
+    bool operator()(T a, T b) const {
+        return a != b;
+    }
 };
 struct Less {
     template <class T>
-    bool operator()(T a, T b) const { return a < b; }
+    bool operator()(T a, T b) const {
+        return a < b;
+    }
 };
 struct LessEqual {
     template <class T>
-    bool operator()(T a, T b) const { return a <= b; }
+    bool operator()(T a, T b) const {
+        return a <= b;
+    }
 };
 struct Greater {
     template <class T>
-    bool operator()(T a, T b) const { return a > b; }
+    bool operator()(T a, T b) const {
+        return a > b;
+    }
 };
 struct GreaterEqual {
     template <class T>
-    bool operator()(T a, T b) const { return a >= b; }
+    bool operator()(T a, T b) const {
+        return a >= b;
+    }
 };
 
 void pack(const uint8_t* truths, unsigned count, uint8_t* bits) {
@@ -53,8 +65,8 @@ constexpr unsigned WIDTH = REPEAT_BYTES / sizeof(T);
 
 // `b` is null for a comparison with `scalar`.
 template <class F, class T>
-void compare_to_memory(const char* mnemonic, void* site, uint32_t repeat, uint8_t* dst,
-                       Source<T> a, const Source<T>* b, T scalar) {
+void compare_to_memory(const char* mnemonic, void* site, uint32_t repeat, uint8_t* dst, Source<T> a,
+                       const Source<T>* b, T scalar) {
     const Lanes lanes(WIDTH<T>, repeat, false);
     const uint32_t row = WIDTH<T> / 8;
     VectorOperand bits{};
@@ -74,15 +86,15 @@ void compare_to_memory(const char* mnemonic, void* site, uint32_t repeat, uint8_
     alignas(32) uint8_t room_a[REPEAT_BYTES], room_b[REPEAT_BYTES];
     for (uint32_t r = 0; r < lanes.repeats(); r++) {
         const unsigned count = lanes.at(r).reach;
-        const auto* x =
-            static_cast<const T*>(view(base_a, a.step, r, count * sizeof(T), room_a));
+        const auto* x = static_cast<const T*>(view(base_a, a.step, r, count * sizeof(T), room_a));
         uint8_t truths[MAX_LANES] = {};
         if (b) {
             const auto* y =
                 static_cast<const T*>(view(base_b, b->step, r, count * sizeof(T), room_b));
             apply([](auto p, auto q) -> uint8_t { return F{}(p, q); }, truths, count, x, y);
         } else {
-            const auto wide = static_cast<std::conditional_t<std::is_same_v<T, half>, float, T>>(scalar);
+            const auto wide =
+                static_cast<std::conditional_t<std::is_same_v<T, half>, float, T>>(scalar);
             apply([wide](auto p) -> uint8_t { return F{}(p, wide); }, truths, count, x);
         }
         pack(truths, WIDTH<T>, out + size_t(r) * row);
@@ -95,8 +107,7 @@ void compare_to_register(const char* mnemonic, void* site, uint32_t repeat, Sour
     const Lanes lanes(WIDTH<T>, repeat);
     const VectorOperand operands[] = {lanes.operand(a.address, a.step, BITS<T>, false),
                                       lanes.operand(b.address, b.step, BITS<T>, false)};
-    issue_vector(mnemonic, dtype_name<T>(), lanes.empty() ? 0 : lanes.repeats(), operands, 2,
-                 site);
+    issue_vector(mnemonic, dtype_name<T>(), lanes.empty() ? 0 : lanes.repeats(), operands, 2, site);
     if (lanes.empty()) return;
     const uint8_t* const base_a = ub_address(a.address);
     const uint8_t* const base_b = ub_address(b.address);
@@ -127,17 +138,15 @@ void select(void* site, uint32_t repeat, Mode mode, T* dst, Step dst_step, Sourc
     const Lanes lanes(WIDTH<T>, repeat);
     const uint32_t row = WIDTH<T> / 8;
     const void* selection = b;  // SCALAR
-    if (mode == Mode::TENSOR)
-        selection = ub_address_of_low_bits(static_cast<uint32_t>(state[0]));
+    if (mode == Mode::TENSOR) selection = ub_address_of_low_bits(static_cast<uint32_t>(state[0]));
     VectorOperand bits{};
     bits.address = selection;
     bits.span = row;
     bits.repeat_bytes = row;
     const VectorOperand alternative = lanes.operand(b, b_step, BITS<T>, false);
-    const VectorOperand operands[] = {
-        lanes.operand(dst, dst_step, BITS<T>, true),
-        lanes.operand(a.address, a.step, BITS<T>, false),
-        mode == Mode::SCALAR ? bits : alternative, bits};
+    const VectorOperand operands[] = {lanes.operand(dst, dst_step, BITS<T>, true),
+                                      lanes.operand(a.address, a.step, BITS<T>, false),
+                                      mode == Mode::SCALAR ? bits : alternative, bits};
     issue_vector("vsel", dtype_name<T>(), lanes.empty() ? 0 : lanes.repeats(), operands,
                  mode == Mode::TENSOR ? 4 : 3, site);
     if (lanes.empty()) return;
@@ -154,11 +163,9 @@ void select(void* site, uint32_t repeat, Mode mode, T* dst, Step dst_step, Sourc
         const unsigned bytes = active.reach * sizeof(T);
         const auto* x = static_cast<const T*>(view(base_a, a.step, r, bytes, room_a));
         const T* y = nullptr;
-        if (mode != Mode::SCALAR)
-            y = static_cast<const T*>(view(base_b, b_step, r, bytes, room_b));
+        if (mode != Mode::SCALAR) y = static_cast<const T*>(view(base_b, b_step, r, bytes, room_b));
         uint64_t chosen[2] = {state[0], state[1]};
-        if (base_bits)
-            std::memcpy(chosen, base_bits + size_t(r) * row, (active.reach + 7) / 8);
+        if (base_bits) std::memcpy(chosen, base_bits + size_t(r) * row, (active.reach + 7) / 8);
         for (unsigned i = 0; i < active.reach; i++) {
             const bool first = (chosen[i / 64] >> i % 64 & 1) != 0;
             result[i] = first ? x[i] : y ? y[i] : scalar;
@@ -169,32 +176,31 @@ void select(void* site, uint32_t repeat, Mode mode, T* dst, Step dst_step, Sourc
 
 }  // namespace
 
-#define COMPARE_VECTOR(mode, F, T)                                                                \
-    void vcmpv_##mode(uint8_t* dst, T* src0, T* src1, uint8_t repeat, uint8_t,                    \
-                      uint8_t src0_block, uint8_t src1_block, uint8_t, uint8_t src0_repeat,       \
-                      uint8_t src1_repeat) {                                                      \
-        const Source<T> b{src1, {src1_block, src1_repeat}};                                       \
-        compare_to_memory<F, T>("vcmpv", DAV_SITE, repeat, dst,                                   \
-                                {src0, {src0_block, src0_repeat}}, &b, T(0));                     \
+#define COMPARE_VECTOR(mode, F, T)                                                                 \
+    void vcmpv_##mode(uint8_t* dst, T* src0, T* src1, uint8_t repeat, uint8_t, uint8_t src0_block, \
+                      uint8_t src1_block, uint8_t, uint8_t src0_repeat, uint8_t src1_repeat) {     \
+        const Source<T> b{src1, {src1_block, src1_repeat}};                                        \
+        compare_to_memory<F, T>("vcmpv", DAV_SITE, repeat, dst, {src0, {src0_block, src0_repeat}}, \
+                                &b, T(0));                                                         \
     }
-#define COMPARE_SCALAR(mode, F, T)                                                                \
-    void vcmpvs_##mode(uint8_t* dst, T* src, T scalar, uint8_t repeat, uint16_t,                  \
-                       uint16_t src_block, uint16_t, uint16_t src_repeat) {                       \
-        compare_to_memory<F, T>("vcmpvs", DAV_SITE, repeat, dst, {src, {src_block, src_repeat}},  \
-                                nullptr, scalar);                                                 \
+#define COMPARE_SCALAR(mode, F, T)                                                               \
+    void vcmpvs_##mode(uint8_t* dst, T* src, T scalar, uint8_t repeat, uint16_t,                 \
+                       uint16_t src_block, uint16_t, uint16_t src_repeat) {                      \
+        compare_to_memory<F, T>("vcmpvs", DAV_SITE, repeat, dst, {src, {src_block, src_repeat}}, \
+                                nullptr, scalar);                                                \
     }
-#define COMPARE_REGISTER(mode, F, T)                                                              \
-    void vcmp_##mode(T* src0, T* src1, uint8_t repeat, uint8_t, uint8_t src0_block,               \
-                     uint8_t src1_block, uint8_t, uint8_t src0_repeat, uint8_t src1_repeat) {     \
-        compare_to_register<F, T>("vcmp", DAV_SITE, repeat, {src0, {src0_block, src0_repeat}},    \
-                                  {src1, {src1_block, src1_repeat}});                             \
+#define COMPARE_REGISTER(mode, F, T)                                                           \
+    void vcmp_##mode(T* src0, T* src1, uint8_t repeat, uint8_t, uint8_t src0_block,            \
+                     uint8_t src1_block, uint8_t, uint8_t src0_repeat, uint8_t src1_repeat) {  \
+        compare_to_register<F, T>("vcmp", DAV_SITE, repeat, {src0, {src0_block, src0_repeat}}, \
+                                  {src1, {src1_block, src1_repeat}});                          \
     }
-#define COMPARE(mode, F)                                                                          \
-    COMPARE_VECTOR(mode, F, half)                                                                 \
-    COMPARE_VECTOR(mode, F, float)                                                                \
-    COMPARE_SCALAR(mode, F, half)                                                                 \
-    COMPARE_SCALAR(mode, F, float)                                                                \
-    COMPARE_REGISTER(mode, F, half)                                                               \
+#define COMPARE(mode, F)            \
+    COMPARE_VECTOR(mode, F, half)   \
+    COMPARE_VECTOR(mode, F, float)  \
+    COMPARE_SCALAR(mode, F, half)   \
+    COMPARE_SCALAR(mode, F, float)  \
+    COMPARE_REGISTER(mode, F, half) \
     COMPARE_REGISTER(mode, F, float)
 COMPARE(eq, Equal)
 COMPARE(ne, NotEqual)

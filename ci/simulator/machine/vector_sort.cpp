@@ -74,8 +74,8 @@ void merge_lists(T* dst, T* const* src, uint64_t lengths, uint64_t config, void*
     }
     for (unsigned l = 0; l < LISTS; l++)
         if (length[l] != 0)
-            operands.push_back(span_of(src[l], length[l] * PAIR_BYTES, total * PAIR_BYTES, false,
-                                       PAIR_BYTES));
+            operands.push_back(
+                span_of(src[l], length[l] * PAIR_BYTES, total * PAIR_BYTES, false, PAIR_BYTES));
     // How much is written is data, so the lists are read before the instruction is issued; issuing
     // it with the lists alone reports those that do not lie in UB.
     for (const VectorOperand& list : operands)

@@ -12,10 +12,10 @@ struct MaskState {
 };
 
 // Bits of the CTRL register that the vector unit obeys.
-constexpr int CTRL_KEEP_INFINITY = 48;   // 0: half and bf16 results saturate, NaN becomes 0
+constexpr int CTRL_KEEP_INFINITY = 48;     // 0: half and bf16 results saturate, NaN becomes 0
 constexpr int CTRL_SATURATE_INTEGER = 53;  // 1: integer arithmetic saturates instead of wrapping
-constexpr int CTRL_COUNTER_MASK = 56;    // 1: counter mode; mirrored in MaskState::counter
-constexpr int CTRL_TRUNCATE_CAST = 59;   // 1: casts to integers keep the low bits on overflow
+constexpr int CTRL_COUNTER_MASK = 56;      // 1: counter mode; mirrored in MaskState::counter
+constexpr int CTRL_TRUNCATE_CAST = 59;     // 1: casts to integers keep the low bits on overflow
 
 struct VectorState {
     MaskState mask;

@@ -94,9 +94,10 @@ void issue_vector(const char* mnemonic, const char*, uint32_t repeats,
             const unsigned blocks =
                 r + 1 == repeats && o.tail_blocks != 0 ? o.tail_blocks : o.blocks;
             for (unsigned b = 0; b < blocks; b++)
-                ranges.push_back({base + (int64_t(r) * o.repeat_stride +
-                                          int64_t(b) * o.block_stride) * BLOCK_BYTES,
-                                  BLOCK_BYTES, o.write});
+                ranges.push_back(
+                    {base +
+                         (int64_t(r) * o.repeat_stride + int64_t(b) * o.block_stride) * BLOCK_BYTES,
+                     BLOCK_BYTES, o.write});
         }
     }
 }
@@ -119,7 +120,8 @@ int main() {
         const double scalar = request.scalar;
         switch (request.call) {
 #include "calls.inc"
-            default: return 3;
+            default:
+                return 3;
         }
         answer.accumulated = state.accumulated;
         answer.max_min = state.max_min_count;

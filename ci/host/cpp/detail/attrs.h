@@ -5,65 +5,65 @@
 
 namespace gert {
 class ContinuousVector {
- public:
-  size_t GetSize() const { return size_; }
-  size_t GetCapacity() const { return size_; }
-  const void* GetData() const { return bytes_.data(); }
-  void* MutableData() { return bytes_.data(); }
-  void fill(const void* data, size_t count, size_t element_bytes);
+public:
+    size_t GetSize() const { return size_; }
+    size_t GetCapacity() const { return size_; }
+    const void* GetData() const { return bytes_.data(); }
+    void* MutableData() { return bytes_.data(); }
+    void fill(const void* data, size_t count, size_t element_bytes);
 
- private:
-  size_t size_ = 0;
-  std::vector<uint8_t> bytes_;
+private:
+    size_t size_ = 0;
+    std::vector<uint8_t> bytes_;
 };
 
 template <class T>
 class TypedContinuousVector : public ContinuousVector {
- public:
-  const T* GetData() const { return static_cast<const T*>(ContinuousVector::GetData()); }
-  T* MutableData() { return static_cast<T*>(ContinuousVector::MutableData()); }
+public:
+    const T* GetData() const { return static_cast<const T*>(ContinuousVector::GetData()); }
+    T* MutableData() { return static_cast<T*>(ContinuousVector::MutableData()); }
 };
 
 class ContinuousVectorVector {
- public:
-  size_t GetSize() const { return rows_.size(); }
-  const ContinuousVector* Get(size_t i) const { return i < rows_.size() ? &rows_[i] : nullptr; }
+public:
+    size_t GetSize() const { return rows_.size(); }
+    const ContinuousVector* Get(size_t i) const { return i < rows_.size() ? &rows_[i] : nullptr; }
 
- private:
-  std::vector<ContinuousVector> rows_;
+private:
+    std::vector<ContinuousVector> rows_;
 };
 
 class RuntimeAttrs {
- public:
-  template <class T>
-  const T* GetAttrPointer(size_t index) const {
-    return static_cast<const T*>(find(index));
-  }
-  const int64_t* GetInt(size_t index) const { return GetAttrPointer<int64_t>(index); }
-  const float* GetFloat(size_t index) const { return GetAttrPointer<float>(index); }
-  const bool* GetBool(size_t index) const { return GetAttrPointer<bool>(index); }
-  const char* GetStr(size_t index) const { return GetAttrPointer<char>(index); }
-  const TypedContinuousVector<int64_t>* GetListInt(size_t index) const {
-    return GetAttrPointer<TypedContinuousVector<int64_t>>(index);
-  }
-  const TypedContinuousVector<float>* GetListFloat(size_t index) const {
-    return GetAttrPointer<TypedContinuousVector<float>>(index);
-  }
-  const ContinuousVectorVector* GetListListInt(size_t) const { return nullptr; }
-  size_t GetAttrNum() const;
+public:
+    template <class T>
+    const T* GetAttrPointer(size_t index) const {
+        return static_cast<const T*>(find(index));
+    }
+    const int64_t* GetInt(size_t index) const { return GetAttrPointer<int64_t>(index); }
+    const float* GetFloat(size_t index) const { return GetAttrPointer<float>(index); }
+    const bool* GetBool(size_t index) const { return GetAttrPointer<bool>(index); }
+    const char* GetStr(size_t index) const { return GetAttrPointer<char>(index); }
+    const TypedContinuousVector<int64_t>* GetListInt(size_t index) const {
+        return GetAttrPointer<TypedContinuousVector<int64_t>>(index);
+    }
+    const TypedContinuousVector<float>* GetListFloat(size_t index) const {
+        return GetAttrPointer<TypedContinuousVector<float>>(index);
+    }
+    const ContinuousVectorVector* GetListListInt(size_t) const { return nullptr; }
+    size_t GetAttrNum() const;
 
-  struct Value {
-    int64_t integer = 0;
-    float real = 0;
-    bool truth = false;
-    std::string text;
-    ContinuousVector list;
-    enum Kind { kInt, kFloat, kBool, kString, kList, kMissing } kind = kMissing;
-  };
-  void add(const Value& value);
+    struct Value {
+        int64_t integer = 0;
+        float real = 0;
+        bool truth = false;
+        std::string text;
+        ContinuousVector list;
+        enum Kind { kInt, kFloat, kBool, kString, kList, kMissing } kind = kMissing;
+    };
+    void add(const Value& value);
 
- private:
-  const void* find(size_t index) const;
-  std::vector<std::unique_ptr<Value>> values_;
+private:
+    const void* find(size_t index) const;
+    std::vector<std::unique_ptr<Value>> values_;
 };
 }  // namespace gert

@@ -77,13 +77,12 @@ void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC& platform
 // deviation is asked for; RmsNorm gives the stored and the original shape apart.
 void GetLayerNormMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, bool reuse,
                                uint32_t& max, uint32_t& min);
-void GetLayerNormMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, bool reuse,
-                               bool inverse, bool only_output, uint32_t& max, uint32_t& min);
+void GetLayerNormMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, bool reuse, bool inverse,
+                               bool only_output, uint32_t& max, uint32_t& min);
 void GetLayerNormNDTilingInfo(const ge::Shape& shape, uint32_t local_bytes, uint32_t type_size,
                               bool reuse, optiling::LayerNormTiling& tiling);
 void GetLayerNormNDTilingInfo(const ge::Shape& shape, uint32_t local_bytes, uint32_t type_size,
-                              bool reuse, bool inverse,
-                              optiling::LayerNormSeparateTiling& tiling);
+                              bool reuse, bool inverse, optiling::LayerNormSeparateTiling& tiling);
 bool GetRmsNormMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, uint32_t& max,
                              uint32_t& min, bool basic_block = false);
 bool GetRmsNormTilingInfo(const ge::Shape& shape, const ge::Shape& original, uint32_t local_bytes,
@@ -91,53 +90,52 @@ bool GetRmsNormTilingInfo(const ge::Shape& shape, const ge::Shape& original, uin
                           bool basic_block = false);
 // Axes that stay (A) and that are reduced (R), outermost first.
 enum class ReducePattern : uint32_t {
-  AR = 0,
-  RA = 1,
-  R,
-  ARA,
-  ARAR,
-  ARARA,
-  ARARAR,
-  ARARARA,
-  ARARARAR,
-  ARARARARA,
-  RAR,
-  RARA,
-  RARAR,
-  RARARA,
-  RARARAR,
-  RARARARA,
+    AR = 0,
+    RA = 1,
+    R,
+    ARA,
+    ARAR,
+    ARARA,
+    ARARAR,
+    ARARARA,
+    ARARARAR,
+    ARARARARA,
+    RAR,
+    RARA,
+    RARAR,
+    RARARA,
+    RARARAR,
+    RARARARA,
 };
 // Scratch of the reductions over an axis of a matrix: one row of partial results.
 void reduction_scratch(const ge::Shape& shape, ge::DataType type, ReducePattern pattern,
                        uint32_t& max, uint32_t& min);
-#define ASCENDOPT_REDUCTION_SCRATCH(Name)                                                    \
-  inline void Get##Name##MaxMinTmpSize(const ge::Shape& shape, const ge::DataType type,      \
-                                       ReducePattern pattern, bool, bool, uint32_t& max,     \
-                                       uint32_t& min) {                                      \
-    reduction_scratch(shape, type, pattern, max, min);                                       \
-  }
+#define ASCENDOPT_REDUCTION_SCRATCH(Name)                                                  \
+    inline void Get##Name##MaxMinTmpSize(const ge::Shape& shape, const ge::DataType type,  \
+                                         ReducePattern pattern, bool, bool, uint32_t& max, \
+                                         uint32_t& min) {                                  \
+        reduction_scratch(shape, type, pattern, max, min);                                 \
+    }
 ASCENDOPT_REDUCTION_SCRATCH(ReduceSum)
 ASCENDOPT_REDUCTION_SCRATCH(ReduceMax)
 ASCENDOPT_REDUCTION_SCRATCH(ReduceMin)
 ASCENDOPT_REDUCTION_SCRATCH(ReduceMean)
 ASCENDOPT_REDUCTION_SCRATCH(ReduceProd)
 #undef ASCENDOPT_REDUCTION_SCRATCH
-void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& max,
-                         uint32_t& min);
+void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& max, uint32_t& min);
 
 // Scratch of an elementwise library function with `buffers` float temporaries.
 void elementwise_scratch(const ge::Shape& shape, uint32_t buffers, uint32_t& max, uint32_t& min);
 
-#define ASCENDOPT_ELEMENTWISE_SCRATCH(Name, buffers)                                            \
-  inline void Get##Name##MaxMinTmpSize(const ge::Shape& shape, const uint32_t, const bool,      \
-                                       uint32_t& max, uint32_t& min) {                          \
-    elementwise_scratch(shape, buffers, max, min);                                              \
-  }                                                                                             \
-  inline void Get##Name##TmpBufferFactorSize(const uint32_t, uint32_t& live, uint32_t& extra) { \
-    live = buffers;                                                                             \
-    extra = 0;                                                                                  \
-  }
+#define ASCENDOPT_ELEMENTWISE_SCRATCH(Name, buffers)                                              \
+    inline void Get##Name##MaxMinTmpSize(const ge::Shape& shape, const uint32_t, const bool,      \
+                                         uint32_t& max, uint32_t& min) {                          \
+        elementwise_scratch(shape, buffers, max, min);                                            \
+    }                                                                                             \
+    inline void Get##Name##TmpBufferFactorSize(const uint32_t, uint32_t& live, uint32_t& extra) { \
+        live = buffers;                                                                           \
+        extra = 0;                                                                                \
+    }
 ASCENDOPT_ELEMENTWISE_SCRATCH(Sigmoid, 1)
 ASCENDOPT_ELEMENTWISE_SCRATCH(Tanh, 2)
 ASCENDOPT_ELEMENTWISE_SCRATCH(Silu, 1)
@@ -176,7 +174,7 @@ ASCENDOPT_ELEMENTWISE_SCRATCH(Swish, 1)
 
 inline void GetPowerMaxMinTmpSize(const ge::Shape& a, const ge::Shape&, const bool, const uint32_t,
                                   const bool, uint32_t& max, uint32_t& min) {
-  elementwise_scratch(a, 6, max, min);
+    elementwise_scratch(a, 6, max, min);
 }
 }  // namespace AscendC
 #endif  // ASCENDOPT_ASC_TILING

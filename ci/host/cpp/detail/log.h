@@ -23,7 +23,15 @@
 #define MSG_LENGTH 1024
 #endif
 
-enum AscendOptLogModule { SLOG = 0, IDEDD = 1, FE = 8, GE = 45, OP = 63, TEFUSION = 37, ASCENDCKERNEL = 70 };
+enum AscendOptLogModule {
+    SLOG = 0,
+    IDEDD = 1,
+    FE = 8,
+    GE = 45,
+    OP = 63,
+    TEFUSION = 37,
+    ASCENDCKERNEL = 70
+};
 
 extern "C" {
 int AlogCheckDebugLevel(uint32_t module, int level);

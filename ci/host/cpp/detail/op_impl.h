@@ -16,117 +16,116 @@ class OpCheckContext;
 
 // What is registered under one op type; several registrations of a type add up.
 struct OpFunctions {
-  using Infer = ge::graphStatus (*)(InferShapeContext*);
-  using InferRange = ge::graphStatus (*)(InferShapeRangeContext*);
-  using InferType = ge::graphStatus (*)(InferDataTypeContext*);
-  using Tile = ge::graphStatus (*)(TilingContext*);
-  using Parse = ge::graphStatus (*)(TilingParseContext*);
+    using Infer = ge::graphStatus (*)(InferShapeContext*);
+    using InferRange = ge::graphStatus (*)(InferShapeRangeContext*);
+    using InferType = ge::graphStatus (*)(InferDataTypeContext*);
+    using Tile = ge::graphStatus (*)(TilingContext*);
+    using Parse = ge::graphStatus (*)(TilingParseContext*);
 
-  Infer infer_shape = nullptr;
-  InferType infer_data_type = nullptr;
-  bool infer_type_from_first = false;
-  Tile tiling = nullptr;
-  Parse tiling_parse = nullptr;
-  void* (*create_compile_info)() = nullptr;
-  std::vector<int32_t> value_inputs;  // IR indices whose values the host side may read
+    Infer infer_shape = nullptr;
+    InferType infer_data_type = nullptr;
+    bool infer_type_from_first = false;
+    Tile tiling = nullptr;
+    Parse tiling_parse = nullptr;
+    void* (*create_compile_info)() = nullptr;
+    std::vector<int32_t> value_inputs;  // IR indices whose values the host side may read
 };
 
 // By op type, in order of registration.
 std::map<std::string, OpFunctions>& registered_functions();
 
 class OpImplRegisterV2 {
- public:
-  using InferShapeKernelFunc = OpFunctions::Infer;
-  using InferShapeRangeKernelFunc = OpFunctions::InferRange;
-  using InferDataTypeKernelFunc = OpFunctions::InferType;
-  using TilingKernelFunc = OpFunctions::Tile;
-  using TilingParseFunc = OpFunctions::Parse;
-  using KernelFunc = ge::graphStatus (*)(KernelContext*);
-  using OpExecFunc = ge::graphStatus (*)(OpExecuteContext*);
+public:
+    using InferShapeKernelFunc = OpFunctions::Infer;
+    using InferShapeRangeKernelFunc = OpFunctions::InferRange;
+    using InferDataTypeKernelFunc = OpFunctions::InferType;
+    using TilingKernelFunc = OpFunctions::Tile;
+    using TilingParseFunc = OpFunctions::Parse;
+    using KernelFunc = ge::graphStatus (*)(KernelContext*);
+    using OpExecFunc = ge::graphStatus (*)(OpExecuteContext*);
 
-  explicit OpImplRegisterV2(const char* type);
-  OpImplRegisterV2& InferShape(InferShapeKernelFunc f) {
-    functions_->infer_shape = f;
-    return *this;
-  }
-  OpImplRegisterV2& InferShapeRange(InferShapeRangeKernelFunc) { return *this; }
-  OpImplRegisterV2& InferDataType(InferDataTypeKernelFunc f) {
-    functions_->infer_data_type = f;
-    return *this;
-  }
-  OpImplRegisterV2& InferOutDataTypeSameWithFirstInput() {
-    functions_->infer_type_from_first = true;
-    return *this;
-  }
-  OpImplRegisterV2& Tiling(TilingKernelFunc f, size_t = 2048) {
-    functions_->tiling = f;
-    return *this;
-  }
-  template <class T>
-  OpImplRegisterV2& TilingParse(TilingParseFunc f) {
-    functions_->tiling_parse = f;
-    functions_->create_compile_info = []() -> void* { return new T(); };
-    return *this;
-  }
-  template <class T>
-  OpImplRegisterV2& TilingParse(KernelFunc f) {
-    return TilingParse<T>(reinterpret_cast<TilingParseFunc>(f));
-  }
-  OpImplRegisterV2& InputsDataDependency(std::initializer_list<int32_t> inputs);
-  OpImplRegisterV2& TilingInputsDataDependency(std::initializer_list<int32_t> inputs) {
-    return InputsDataDependency(inputs);
-  }
-  template <class Placements>
-  OpImplRegisterV2& TilingInputsDataDependency(std::initializer_list<int32_t> inputs,
-                                               const Placements&) {
-    return InputsDataDependency(inputs);
-  }
-  OpImplRegisterV2& HostInputs(std::initializer_list<int32_t>) { return *this; }
-  OpImplRegisterV2& OutputShapeDependOnCompute(std::initializer_list<int32_t>) { return *this; }
-  OpImplRegisterV2& NullableOutputs(std::initializer_list<int32_t>) { return *this; }
-  OpImplRegisterV2& OpExecuteFunc(OpExecFunc) { return *this; }
-  OpImplRegisterV2& PrivateAttr(const char*) { return *this; }
-  template <class T>
-  OpImplRegisterV2& PrivateAttr(const char*, const T&) {
-    return *this;
-  }
-  template <class F>
-  OpImplRegisterV2& GenSimplifiedKey(F) {
-    return *this;
-  }
-  template <class F>
-  OpImplRegisterV2& InferFormat(F) {
-    return *this;
-  }
-  template <class F>
-  OpImplRegisterV2& CalcOpParam(F) {
-    return *this;
-  }
-  template <class F>
-  OpImplRegisterV2& GenerateTask(F) {
-    return *this;
-  }
-  template <class F>
-  OpImplRegisterV2& CheckSupport(F) {
-    return *this;
-  }
-  template <class F>
-  OpImplRegisterV2& OpSelectFormat(F) {
-    return *this;
-  }
+    explicit OpImplRegisterV2(const char* type);
+    OpImplRegisterV2& InferShape(InferShapeKernelFunc f) {
+        functions_->infer_shape = f;
+        return *this;
+    }
+    OpImplRegisterV2& InferShapeRange(InferShapeRangeKernelFunc) { return *this; }
+    OpImplRegisterV2& InferDataType(InferDataTypeKernelFunc f) {
+        functions_->infer_data_type = f;
+        return *this;
+    }
+    OpImplRegisterV2& InferOutDataTypeSameWithFirstInput() {
+        functions_->infer_type_from_first = true;
+        return *this;
+    }
+    OpImplRegisterV2& Tiling(TilingKernelFunc f, size_t = 2048) {
+        functions_->tiling = f;
+        return *this;
+    }
+    template <class T>
+    OpImplRegisterV2& TilingParse(TilingParseFunc f) {
+        functions_->tiling_parse = f;
+        functions_->create_compile_info = []() -> void* { return new T(); };
+        return *this;
+    }
+    template <class T>
+    OpImplRegisterV2& TilingParse(KernelFunc f) {
+        return TilingParse<T>(reinterpret_cast<TilingParseFunc>(f));
+    }
+    OpImplRegisterV2& InputsDataDependency(std::initializer_list<int32_t> inputs);
+    OpImplRegisterV2& TilingInputsDataDependency(std::initializer_list<int32_t> inputs) {
+        return InputsDataDependency(inputs);
+    }
+    template <class Placements>
+    OpImplRegisterV2& TilingInputsDataDependency(std::initializer_list<int32_t> inputs,
+                                                 const Placements&) {
+        return InputsDataDependency(inputs);
+    }
+    OpImplRegisterV2& HostInputs(std::initializer_list<int32_t>) { return *this; }
+    OpImplRegisterV2& OutputShapeDependOnCompute(std::initializer_list<int32_t>) { return *this; }
+    OpImplRegisterV2& NullableOutputs(std::initializer_list<int32_t>) { return *this; }
+    OpImplRegisterV2& OpExecuteFunc(OpExecFunc) { return *this; }
+    OpImplRegisterV2& PrivateAttr(const char*) { return *this; }
+    template <class T>
+    OpImplRegisterV2& PrivateAttr(const char*, const T&) {
+        return *this;
+    }
+    template <class F>
+    OpImplRegisterV2& GenSimplifiedKey(F) {
+        return *this;
+    }
+    template <class F>
+    OpImplRegisterV2& InferFormat(F) {
+        return *this;
+    }
+    template <class F>
+    OpImplRegisterV2& CalcOpParam(F) {
+        return *this;
+    }
+    template <class F>
+    OpImplRegisterV2& GenerateTask(F) {
+        return *this;
+    }
+    template <class F>
+    OpImplRegisterV2& CheckSupport(F) {
+        return *this;
+    }
+    template <class F>
+    OpImplRegisterV2& OpSelectFormat(F) {
+        return *this;
+    }
 
- private:
-  OpFunctions* functions_;
+private:
+    OpFunctions* functions_;
 };
 using OpImplRegister = OpImplRegisterV2;
 }  // namespace gert
 
 #define ASCENDOPT_HOST_JOIN_(a, b) a##b
 #define ASCENDOPT_HOST_JOIN(a, b) ASCENDOPT_HOST_JOIN_(a, b)
-#define IMPL_OP(op_type)                                                                        \
-  static gert::OpImplRegisterV2 VAR_UNUSED ASCENDOPT_HOST_JOIN(op_impl_register_##op_type,      \
-                                                               __COUNTER__) =                   \
-      gert::OpImplRegisterV2(#op_type)
+#define IMPL_OP(op_type)                                          \
+    static gert::OpImplRegisterV2 VAR_UNUSED ASCENDOPT_HOST_JOIN( \
+        op_impl_register_##op_type, __COUNTER__) = gert::OpImplRegisterV2(#op_type)
 #define IMPL_OP_INFERSHAPE(op_type) IMPL_OP(op_type)
 #define IMPL_OP_OPTILING(op_type) IMPL_OP(op_type)
 #define IMPL_OP_DEFAULT() IMPL_OP(DefaultImpl)

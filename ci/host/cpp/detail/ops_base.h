@@ -26,49 +26,49 @@ inline void ascendopt_log(int) {}
 #endif
 #ifndef OP_LOGE_IF
 #define OP_LOGE_IF(condition, result, op, ...) \
-  do {                                         \
-    if (condition) {                           \
-      OP_LOGE(op, __VA_ARGS__);                \
-      return result;                           \
-    }                                          \
-  } while (0)
+    do {                                       \
+        if (condition) {                       \
+            OP_LOGE(op, __VA_ARGS__);          \
+            return result;                     \
+        }                                      \
+    } while (0)
 #endif
 #ifndef OP_LOGE_WITHOUT_REPORT
 #define OP_LOGE_WITHOUT_REPORT(op, ...) ascendopt_log(DLOG_ERROR, __VA_ARGS__)
 #endif
 #ifndef OP_CHECK_IF
 #define OP_CHECK_IF(condition, log, action) \
-  do {                                      \
-    if (condition) {                        \
-      log;                                  \
-      action;                               \
-    }                                       \
-  } while (0)
+    do {                                    \
+        if (condition) {                    \
+            log;                            \
+            action;                         \
+        }                                   \
+    } while (0)
 #endif
 #ifndef OP_CHECK_NULL_WITH_CONTEXT
-#define OP_CHECK_NULL_WITH_CONTEXT(context, pointer)                \
-  do {                                                              \
-    if ((pointer) == nullptr) {                                     \
-      ascendopt_log(DLOG_ERROR, "%s is a null pointer.", #pointer); \
-      return ge::GRAPH_FAILED;                                      \
-    }                                                               \
-  } while (0)
+#define OP_CHECK_NULL_WITH_CONTEXT(context, pointer)                      \
+    do {                                                                  \
+        if ((pointer) == nullptr) {                                       \
+            ascendopt_log(DLOG_ERROR, "%s is a null pointer.", #pointer); \
+            return ge::GRAPH_FAILED;                                      \
+        }                                                                 \
+    } while (0)
 #endif
 
 namespace ascendopt_host {
 inline void add_word(std::ostringstream& out, const ge::AscendString& word) {
-  out << word.GetString();
+    out << word.GetString();
 }
 template <class T>
 void add_word(std::ostringstream& out, const T& word) {
-  out << word;
+    out << word;
 }
 // An invalid argument: the operator, then what is wrong with what, in the caller's words.
 template <class Op, class... Words>
 void log_invalid(const Op&, const Words&... words) {
-  std::ostringstream text;
-  ((add_word(text, words), text << ' '), ...);
-  ascendopt_log(DLOG_ERROR, "invalid: %s", text.str().c_str());
+    std::ostringstream text;
+    ((add_word(text, words), text << ' '), ...);
+    ascendopt_log(DLOG_ERROR, "invalid: %s", text.str().c_str());
 }
 }  // namespace ascendopt_host
 
@@ -101,26 +101,26 @@ namespace Ops {
 namespace Base {
 // What a tiling parse would leave for tilings that get no platform; here they always get one.
 struct CompileInfoCommon {
-  int32_t socVersion = 0;
-  uint32_t coreNum = 0;
-  uint64_t ubSize = 0;
+    int32_t socVersion = 0;
+    uint32_t coreNum = 0;
+    uint64_t ubSize = 0;
 };
 
 template <class T, class U>
 constexpr T CeilDiv(T value, U by) {
-  return by == 0 ? value : static_cast<T>((value + by - 1) / by);
+    return by == 0 ? value : static_cast<T>((value + by - 1) / by);
 }
 template <class T, class U>
 constexpr T CeilAlign(T value, U to) {
-  return static_cast<T>(CeilDiv(value, to) * to);
+    return static_cast<T>(CeilDiv(value, to) * to);
 }
 template <class T, class U>
 constexpr T FloorDiv(T value, U by) {
-  return by == 0 ? value : static_cast<T>(value / by);
+    return by == 0 ? value : static_cast<T>(value / by);
 }
 template <class T, class U>
 constexpr T FloorAlign(T value, U to) {
-  return static_cast<T>(FloorDiv(value, to) * to);
+    return static_cast<T>(FloorDiv(value, to) * to);
 }
 
 std::string ToString(const gert::Shape& shape);
@@ -130,7 +130,7 @@ std::string ToString(ge::Format format);
 std::string ToString(const std::vector<int64_t>& values);
 template <class T>
 std::string ToString(const T* values, size_t count) {
-  return ToString(std::vector<int64_t>(values, values + count));
+    return ToString(std::vector<int64_t>(values, values + count));
 }
 
 // A scalar counts as one element along one dimension.
@@ -142,24 +142,24 @@ void SetUnknownShape(int64_t rank, gert::Shape& shape);
 
 template <class Context>
 uint32_t GetUbBlockSize(const Context*) {
-  return 32;
+    return 32;
 }
 template <class Context>
 uint32_t GetCacheLineSize(const Context*) {
-  return 512;
+    return 512;
 }
 template <class Context>
 uint32_t GetVRegSize(const Context*) {
-  return 256;
+    return 256;
 }
 template <class Context>
 uint32_t GetAivCoreNum(const Context* context) {
-  return platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAiv();
+    return platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAiv();
 }
 // The register-based vector units of later chips; dav-c220 has none.
 template <class Context>
 bool IsRegbaseSocVersion(const Context*) {
-  return false;
+    return false;
 }
 
 ge::graphStatus InferShape4Elewise(gert::InferShapeContext* context);
@@ -175,70 +175,70 @@ ge::graphStatus reduce_dims(const gert::Shape* from, const std::vector<int64_t>&
 template <class T>
 ge::graphStatus ReduceDimsWithKeepDims(const gert::Shape* from, const T* axes, int32_t count,
                                        gert::Shape* to) {
-  return reduce_dims(from, std::vector<int64_t>(axes, axes + count), true, to);
+    return reduce_dims(from, std::vector<int64_t>(axes, axes + count), true, to);
 }
 template <class T>
 ge::graphStatus ReduceDimsWithoutKeepDims(const gert::Shape* from, const T* axes, int32_t count,
                                           gert::Shape* to) {
-  return reduce_dims(from, std::vector<int64_t>(axes, axes + count), false, to);
+    return reduce_dims(from, std::vector<int64_t>(axes, axes + count), false, to);
 }
 
 // The values of a constant input, widened. False when the host may not read them.
 bool constant_values(const gert::Tensor* tensor, std::vector<int64_t>& values);
 template <class T, class Context>
 bool GetConstInt(Context* context, int64_t index, T& value) {
-  std::vector<int64_t> values;
-  if (!constant_values(context->GetInputTensor(static_cast<size_t>(index)), values) ||
-      values.empty()) {
-    return false;
-  }
-  value = static_cast<T>(values.front());
-  return true;
+    std::vector<int64_t> values;
+    if (!constant_values(context->GetInputTensor(static_cast<size_t>(index)), values) ||
+        values.empty()) {
+        return false;
+    }
+    value = static_cast<T>(values.front());
+    return true;
 }
 bool shape_from(const gert::Tensor* tensor, gert::Shape& shape);
 template <class T, class Context>
 bool GetConstIntToShape(Context* context, int64_t index, gert::Shape& shape) {
-  return shape_from(context->GetInputTensor(static_cast<size_t>(index)), shape);
+    return shape_from(context->GetInputTensor(static_cast<size_t>(index)), shape);
 }
 template <class T>
 bool GetValueToShape(const gert::Tensor* tensor, gert::Shape& shape) {
-  return shape_from(tensor, shape);
+    return shape_from(tensor, shape);
 }
 
 // The steps of a tiling, in the order in which they run; a class may say it does not apply.
 class TilingBaseClass {
- public:
-  explicit TilingBaseClass(gert::TilingContext* context) : context_(context) {}
-  virtual ~TilingBaseClass() = default;
-  virtual void Reset(gert::TilingContext* context) { context_ = context; }
-  ge::graphStatus DoTiling();
+public:
+    explicit TilingBaseClass(gert::TilingContext* context) : context_(context) {}
+    virtual ~TilingBaseClass() = default;
+    virtual void Reset(gert::TilingContext* context) { context_ = context; }
+    ge::graphStatus DoTiling();
 
- protected:
-  virtual bool IsCapable() = 0;
-  virtual ge::graphStatus GetPlatformInfo() = 0;
-  virtual ge::graphStatus GetShapeAttrsInfo() = 0;
-  virtual ge::graphStatus DoOpTiling() = 0;
-  virtual ge::graphStatus DoLibApiTiling() = 0;
-  virtual uint64_t GetTilingKey() const = 0;
-  virtual ge::graphStatus GetWorkspaceSize() = 0;
-  virtual ge::graphStatus PostTiling() = 0;
-  virtual void DumpTilingInfo() {}
+protected:
+    virtual bool IsCapable() = 0;
+    virtual ge::graphStatus GetPlatformInfo() = 0;
+    virtual ge::graphStatus GetShapeAttrsInfo() = 0;
+    virtual ge::graphStatus DoOpTiling() = 0;
+    virtual ge::graphStatus DoLibApiTiling() = 0;
+    virtual uint64_t GetTilingKey() const = 0;
+    virtual ge::graphStatus GetWorkspaceSize() = 0;
+    virtual ge::graphStatus PostTiling() = 0;
+    virtual void DumpTilingInfo() {}
 
-  struct {
-    uint64_t numBlocks = 0;
-    uint64_t blockDim = 0;
-    uint64_t aicNum = 0;
-    uint64_t ubSize = 0;
-    uint64_t l1Size = 0;
-    uint64_t l0aSize = 0;
-    uint64_t l0bSize = 0;
-    uint64_t l0cSize = 0;
-  } aicoreParams_;
-  gert::TilingContext* context_ = nullptr;
-  uint64_t numBlocks_ = 0;
-  uint64_t blockDim_ = 0;
-  uint64_t workspaceSize_ = 0;
-  uint64_t tilingKey_ = 0;
+    struct {
+        uint64_t numBlocks = 0;
+        uint64_t blockDim = 0;
+        uint64_t aicNum = 0;
+        uint64_t ubSize = 0;
+        uint64_t l1Size = 0;
+        uint64_t l0aSize = 0;
+        uint64_t l0bSize = 0;
+        uint64_t l0cSize = 0;
+    } aicoreParams_;
+    gert::TilingContext* context_ = nullptr;
+    uint64_t numBlocks_ = 0;
+    uint64_t blockDim_ = 0;
+    uint64_t workspaceSize_ = 0;
+    uint64_t tilingKey_ = 0;
 };
 }  // namespace Base
 }  // namespace Ops

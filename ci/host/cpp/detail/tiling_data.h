@@ -11,40 +11,40 @@ namespace optiling {
 class TilingDef;
 
 struct FieldInfo {
-  std::string dtype;
-  std::string name;
-  size_t bytes = 0;  // of one element
-  size_t count = 0;  // 0: not an array
-  size_t offset = 0;
-  const TilingDef* nested = nullptr;
+    std::string dtype;
+    std::string name;
+    size_t bytes = 0;  // of one element
+    size_t count = 0;  // 0: not an array
+    size_t offset = 0;
+    const TilingDef* nested = nullptr;
 };
 
 class TilingDef {
- public:
-  TilingDef();
-  TilingDef(const TilingDef& other);
-  TilingDef& operator=(const TilingDef& other);
-  virtual ~TilingDef();
-  void SaveToBuffer(void* out, size_t capacity);
-  size_t GetDataSize() const { return data_size_; }
-  const char* GetTilingClassName() const { return class_name_; }
-  void SetDataPtr(void* data);
-  const std::vector<FieldInfo>& fields() const { return fields_; }
+public:
+    TilingDef();
+    TilingDef(const TilingDef& other);
+    TilingDef& operator=(const TilingDef& other);
+    virtual ~TilingDef();
+    void SaveToBuffer(void* out, size_t capacity);
+    size_t GetDataSize() const { return data_size_; }
+    const char* GetTilingClassName() const { return class_name_; }
+    void SetDataPtr(void* data);
+    const std::vector<FieldInfo>& fields() const { return fields_; }
 
- protected:
-  size_t add_field(const char* dtype, const char* name, size_t bytes, size_t count);
-  size_t add_struct(const char* dtype, const char* name, TilingDef* nested, size_t bytes);
-  void finish(const char* class_name, bool allocate);
+protected:
+    size_t add_field(const char* dtype, const char* name, size_t bytes, size_t count);
+    size_t add_struct(const char* dtype, const char* name, TilingDef* nested, size_t bytes);
+    void finish(const char* class_name, bool allocate);
 
-  uint8_t* data_ptr_ = nullptr;
-  size_t data_size_ = 0;
-  const char* class_name_ = "";
+    uint8_t* data_ptr_ = nullptr;
+    size_t data_size_ = 0;
+    const char* class_name_ = "";
 
- private:
-  std::vector<FieldInfo> fields_;
-  // Nested structs by offset of the member from this object, which survives copies.
-  std::vector<std::pair<ptrdiff_t, size_t>> nested_;
-  std::shared_ptr<std::vector<uint8_t>> owned_;
+private:
+    std::vector<FieldInfo> fields_;
+    // Nested structs by offset of the member from this object, which survives copies.
+    std::vector<std::pair<ptrdiff_t, size_t>> nested_;
+    std::shared_ptr<std::vector<uint8_t>> owned_;
 };
 
 // Answers an object that its caller owns.
@@ -55,71 +55,72 @@ std::vector<std::string>& registered_tiling_order();
 int add_tiling(const char* name, TilingDataConstructor constructor);
 
 class CTilingDataClassFactory {
- public:
-  static CTilingDataClassFactory& GetInstance();
-  void RegisterTilingData(const char* name, TilingDataConstructor constructor);
-  std::shared_ptr<TilingDef> CreateTilingDataInstance(const char* name);
+public:
+    static CTilingDataClassFactory& GetInstance();
+    void RegisterTilingData(const char* name, TilingDataConstructor constructor);
+    std::shared_ptr<TilingDef> CreateTilingDataInstance(const char* name);
 };
 }  // namespace optiling
 
-#define BEGIN_TILING_DATA_DEF(class_name)                            \
-  class class_name : public optiling::TilingDef {                    \
-   public:                                                           \
-    class_name() { finish(#class_name, true); }                      \
-    explicit class_name(void* ptr) {                                 \
-      finish(#class_name, false);                                    \
-      if (ptr != nullptr) {                                          \
-        SetDataPtr(ptr);                                             \
-      }                                                              \
-    }
+#define BEGIN_TILING_DATA_DEF(class_name)           \
+    class class_name : public optiling::TilingDef { \
+    public:                                         \
+        class_name() { finish(#class_name, true); } \
+        explicit class_name(void* ptr) {            \
+            finish(#class_name, false);             \
+            if (ptr != nullptr) {                   \
+                SetDataPtr(ptr);                    \
+            }                                       \
+        }
 
-#define TILING_DATA_FIELD_DEF(data_type, field_name)                            \
- public:                                                                        \
-  void set_##field_name(data_type value) {                                      \
-    field_name##_ = value;                                                      \
-    if (data_ptr_ != nullptr) {                                                 \
-      std::memcpy(data_ptr_ + field_name##_offset_, &value, sizeof(data_type)); \
-    }                                                                           \
-  }                                                                             \
-  data_type get_##field_name() { return field_name##_; }                        \
-  data_type get_##field_name() const { return field_name##_; }                  \
-                                                                                \
- private:                                                                       \
-  data_type field_name##_ = 0;                                                  \
-  size_t field_name##_offset_ = add_field(#data_type, #field_name, sizeof(data_type), 0);
+#define TILING_DATA_FIELD_DEF(data_type, field_name)                                  \
+public:                                                                               \
+    void set_##field_name(data_type value) {                                          \
+        field_name##_ = value;                                                        \
+        if (data_ptr_ != nullptr) {                                                   \
+            std::memcpy(data_ptr_ + field_name##_offset_, &value, sizeof(data_type)); \
+        }                                                                             \
+    }                                                                                 \
+    data_type get_##field_name() { return field_name##_; }                            \
+    data_type get_##field_name() const { return field_name##_; }                      \
+                                                                                      \
+private:                                                                              \
+    data_type field_name##_ = 0;                                                      \
+    size_t field_name##_offset_ = add_field(#data_type, #field_name, sizeof(data_type), 0);
 
-#define TILING_DATA_FIELD_DEF_ARR(arr_type, arr_size, field_name)                             \
- public:                                                                                      \
-  void set_##field_name(const arr_type* values) {                                             \
-    if (data_ptr_ != nullptr && values != get_##field_name()) {                               \
-      std::memmove(data_ptr_ + field_name##_offset_, values, (arr_size) * sizeof(arr_type));  \
-    }                                                                                         \
-  }                                                                                           \
-  arr_type* get_##field_name() {                                                              \
-    return reinterpret_cast<arr_type*>(data_ptr_ + field_name##_offset_);                     \
-  }                                                                                           \
-                                                                                              \
- private:                                                                                     \
-  size_t field_name##_offset_ = add_field(#arr_type, #field_name, sizeof(arr_type), arr_size);
+#define TILING_DATA_FIELD_DEF_ARR(arr_type, arr_size, field_name)                                  \
+public:                                                                                            \
+    void set_##field_name(const arr_type* values) {                                                \
+        if (data_ptr_ != nullptr && values != get_##field_name()) {                                \
+            std::memmove(data_ptr_ + field_name##_offset_, values, (arr_size) * sizeof(arr_type)); \
+        }                                                                                          \
+    }                                                                                              \
+    arr_type* get_##field_name() {                                                                 \
+        return reinterpret_cast<arr_type*>(data_ptr_ + field_name##_offset_);                      \
+    }                                                                                              \
+                                                                                                   \
+private:                                                                                           \
+    size_t field_name##_offset_ = add_field(#arr_type, #field_name, sizeof(arr_type), arr_size);
 
 #define TILING_DATA_FIELD_DEF_STRUCT(struct_type, field_name) \
- public:                                                      \
-  struct_type field_name{nullptr};                            \
+public:                                                       \
+    struct_type field_name{nullptr};                          \
                                                               \
- private:                                                     \
-  size_t field_name##_offset_ =                               \
-      add_struct(#struct_type, #field_name, &field_name, field_name.GetDataSize());
+private:                                                      \
+    size_t field_name##_offset_ =                             \
+        add_struct(#struct_type, #field_name, &field_name, field_name.GetDataSize());
 
 #define END_TILING_DATA_DEF \
-  }                         \
-  ;
+    }                       \
+    ;
 
 #define ASCENDOPT_TILING_JOIN_(a, b) a##b
 #define ASCENDOPT_TILING_JOIN(a, b) ASCENDOPT_TILING_JOIN_(a, b)
-#define REGISTER_TILING_DATA_CLASS(op_type, class_name)                                       \
-  namespace {                                                                                 \
-  static int __attribute__((unused))                                                          \
-  ASCENDOPT_TILING_JOIN(g_ascendopt_tiling_##op_type##_##class_name##_, __COUNTER__) =        \
-      optiling::add_tiling(                                                                   \
-          #op_type, []() -> optiling::TilingDef* { return new class_name(); });               \
-  }
+#define REGISTER_TILING_DATA_CLASS(op_type, class_name)                              \
+    namespace {                                                                      \
+    static int __attribute__((unused)) ASCENDOPT_TILING_JOIN(                        \
+        g_ascendopt_tiling_##op_type##_##class_name##_,                              \
+        __COUNTER__) = optiling::add_tiling(#op_type, []() -> optiling::TilingDef* { \
+        return new class_name();                                                     \
+    });                                                                              \
+    }

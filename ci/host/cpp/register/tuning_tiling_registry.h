@@ -8,20 +8,20 @@
 
 namespace tuningtiling {
 class TuningTilingDef {
- public:
-  virtual ~TuningTilingDef() = default;
-  std::string GetClassName() const { return ""; }
+public:
+    virtual ~TuningTilingDef() = default;
+    std::string GetClassName() const { return ""; }
 };
 using TuningTilingDefPtr = std::shared_ptr<TuningTilingDef>;
 }  // namespace tuningtiling
 
-#define BEGIN_TUNING_TILING_DEF(name)                 \
-  class name : public tuningtiling::TuningTilingDef { \
-   public:                                            \
-    name() = default;
+#define BEGIN_TUNING_TILING_DEF(name)                   \
+    class name : public tuningtiling::TuningTilingDef { \
+    public:                                             \
+        name() = default;
 #define TUNING_TILING_DATA_FIELD_DEF(type, field) type field{};
 #define END_TUNING_TILING_DEF \
-  }                           \
-  ;
+    }                         \
+    ;
 #define REGISTER_TUNING_TILING_CLASS(type, name)
 #define DECLARE_SCHEMA(...)

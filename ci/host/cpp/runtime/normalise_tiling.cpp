@@ -7,46 +7,45 @@ constexpr uint32_t kRowElements = 64;
 constexpr uint32_t kRows = 5;
 
 uint32_t dim(const ge::Shape& shape, size_t at) {
-  return at < shape.GetDimNum() ? static_cast<uint32_t>(shape.GetDim(at)) : 1;
+    return at < shape.GetDimNum() ? static_cast<uint32_t>(shape.GetDim(at)) : 1;
 }
 
 uint32_t scratch_of(uint32_t columns) {
-  const uint32_t pitch = (columns + kRowElements - 1) / kRowElements * kRowElements;
-  return kRows * pitch * static_cast<uint32_t>(sizeof(float));
+    const uint32_t pitch = (columns + kRowElements - 1) / kRowElements * kRowElements;
+    return kRows * pitch * static_cast<uint32_t>(sizeof(float));
 }
 }  // namespace
 
 void GetLayerNormMaxMinTmpSize(const ge::Shape& shape, uint32_t, bool, uint32_t& max,
                                uint32_t& min) {
-  min = max = scratch_of(dim(shape, 2));
+    min = max = scratch_of(dim(shape, 2));
 }
 void GetLayerNormMaxMinTmpSize(const ge::Shape& shape, uint32_t, bool, bool, bool, uint32_t& max,
                                uint32_t& min) {
-  min = max = scratch_of(dim(shape, 1));
+    min = max = scratch_of(dim(shape, 1));
 }
 void GetLayerNormNDTilingInfo(const ge::Shape& shape, uint32_t, uint32_t, bool,
                               optiling::LayerNormTiling& tiling) {
-  tiling.set_bLength(dim(shape, 0));
-  tiling.set_sLength(dim(shape, 1));
-  tiling.set_hLength(dim(shape, 2));
-  tiling.set_originalHLength(shape.GetDimNum() > 3 ? dim(shape, 3) : dim(shape, 2));
+    tiling.set_bLength(dim(shape, 0));
+    tiling.set_sLength(dim(shape, 1));
+    tiling.set_hLength(dim(shape, 2));
+    tiling.set_originalHLength(shape.GetDimNum() > 3 ? dim(shape, 3) : dim(shape, 2));
 }
 void GetLayerNormNDTilingInfo(const ge::Shape& shape, uint32_t, uint32_t, bool, bool,
                               optiling::LayerNormSeparateTiling& tiling) {
-  tiling.set_aLength(dim(shape, 0));
-  tiling.set_rLength(dim(shape, 1));
+    tiling.set_aLength(dim(shape, 0));
+    tiling.set_rLength(dim(shape, 1));
 }
-bool GetRmsNormMaxMinTmpSize(const ge::Shape& shape, uint32_t, uint32_t& max, uint32_t& min,
-                             bool) {
-  min = max = scratch_of(dim(shape, 2));
-  return shape.GetDimNum() == 3;
+bool GetRmsNormMaxMinTmpSize(const ge::Shape& shape, uint32_t, uint32_t& max, uint32_t& min, bool) {
+    min = max = scratch_of(dim(shape, 2));
+    return shape.GetDimNum() == 3;
 }
 bool GetRmsNormTilingInfo(const ge::Shape& shape, const ge::Shape& original, uint32_t local_bytes,
                           uint32_t, optiling::RmsNormTiling& tiling, bool) {
-  tiling.set_bLength(dim(shape, 0));
-  tiling.set_sLength(dim(shape, 1));
-  tiling.set_hLength(dim(shape, 2));
-  tiling.set_originalHLength(dim(original, 2));
-  return shape.GetDimNum() == 3 && local_bytes >= scratch_of(dim(shape, 2));
+    tiling.set_bLength(dim(shape, 0));
+    tiling.set_sLength(dim(shape, 1));
+    tiling.set_hLength(dim(shape, 2));
+    tiling.set_originalHLength(dim(original, 2));
+    return shape.GetDimNum() == 3 && local_bytes >= scratch_of(dim(shape, 2));
 }
 }  // namespace AscendC

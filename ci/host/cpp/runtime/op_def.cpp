@@ -6,13 +6,13 @@ namespace {
 // Elements stay where they are while more are added.
 template <class Item>
 Item& named(std::vector<std::shared_ptr<Item>>& all, const char* name) {
-  for (const std::shared_ptr<Item>& one : all) {
-    if (one->name_ == name) {
-      return *one;
+    for (const std::shared_ptr<Item>& one : all) {
+        if (one->name_ == name) {
+            return *one;
+        }
     }
-  }
-  all.push_back(std::make_shared<Item>(name));
-  return *all.back();
+    all.push_back(std::make_shared<Item>(name));
+    return *all.back();
 }
 }  // namespace
 
@@ -21,47 +21,47 @@ OpParamDef::OpParamDef(const OpParamDef&) = default;
 OpParamDef::~OpParamDef() = default;
 
 OpParamDef& OpParamDef::DataType(std::initializer_list<ge::DataType> types) {
-  return DataType(std::vector<ge::DataType>(types));
+    return DataType(std::vector<ge::DataType>(types));
 }
 
 OpParamDef& OpParamDef::DataType(std::vector<ge::DataType> types) {
-  types_ = std::move(types);
-  return *this;
+    types_ = std::move(types);
+    return *this;
 }
 
 OpParamDef& OpParamDef::DataTypeList(std::initializer_list<ge::DataType> types) {
-  return DataTypeList(std::vector<ge::DataType>(types));
+    return DataTypeList(std::vector<ge::DataType>(types));
 }
 
 OpParamDef& OpParamDef::DataTypeList(std::vector<ge::DataType> types) {
-  is_type_list_ = true;
-  return DataType(std::move(types));
+    is_type_list_ = true;
+    return DataType(std::move(types));
 }
 
 OpParamDef& OpParamDef::Format(std::initializer_list<ge::Format> formats) {
-  return Format(std::vector<ge::Format>(formats));
+    return Format(std::vector<ge::Format>(formats));
 }
 
 OpParamDef& OpParamDef::Format(std::vector<ge::Format> formats) {
-  formats_ = std::move(formats);
-  return *this;
+    formats_ = std::move(formats);
+    return *this;
 }
 
 OpParamDef& OpParamDef::FormatList(std::initializer_list<ge::Format> formats) {
-  return Format(formats);
+    return Format(formats);
 }
 
 OpParamDef& OpParamDef::FormatList(std::vector<ge::Format> formats) {
-  return Format(std::move(formats));
+    return Format(std::move(formats));
 }
 
 OpParamDef& OpParamDef::InitValue(const std::vector<ScalarVar>& values) {
-  return values.empty() ? *this : InitValue(values.front());
+    return values.empty() ? *this : InitValue(values.front());
 }
 
 OpParamDef& OpParamDef::Follow(const char* name) {
-  follow_ = name;
-  return *this;
+    follow_ = name;
+    return *this;
 }
 
 OpAttrDef::OpAttrDef(const char* name) : name_(name) {}
@@ -69,38 +69,38 @@ OpAttrDef::OpAttrDef(const OpAttrDef&) = default;
 OpAttrDef::~OpAttrDef() = default;
 
 OpAttrDef& OpAttrDef::String(const char* v) {
-  text_ = v;
-  has_default_ = true;
-  return kind("string");
+    text_ = v;
+    has_default_ = true;
+    return kind("string");
 }
 
 OpAttrDef& OpAttrDef::ListBool(std::vector<bool> v) {
-  numbers_.assign(v.begin(), v.end());
-  has_default_ = true;
-  return kind("list_bool");
+    numbers_.assign(v.begin(), v.end());
+    has_default_ = true;
+    return kind("list_bool");
 }
 
 OpAttrDef& OpAttrDef::ListFloat(std::vector<float> v) {
-  numbers_.assign(v.begin(), v.end());
-  has_default_ = true;
-  return kind("list_float");
+    numbers_.assign(v.begin(), v.end());
+    has_default_ = true;
+    return kind("list_float");
 }
 
 OpAttrDef& OpAttrDef::ListInt(std::vector<int64_t> v) {
-  numbers_.assign(v.begin(), v.end());
-  has_default_ = true;
-  return kind("list_int");
+    numbers_.assign(v.begin(), v.end());
+    has_default_ = true;
+    return kind("list_int");
 }
 
 OpAttrDef& OpAttrDef::kind(const char* name) {
-  kind_ = name;
-  return *this;
+    kind_ = name;
+    return *this;
 }
 
 OpAttrDef& OpAttrDef::number(double v) {
-  numbers_.assign(1, v);
-  has_default_ = true;
-  return *this;
+    numbers_.assign(1, v);
+    has_default_ = true;
+    return *this;
 }
 
 OpParams::OpParams() = default;
@@ -115,8 +115,8 @@ OpAICoreConfig::OpAICoreConfig(const OpAICoreConfig&) = default;
 OpAICoreConfig::~OpAICoreConfig() = default;
 
 OpAICoreConfig& OpAICoreConfig::ExtendCfgInfo(const char* key, const char* value) {
-  extended_[key] = value;
-  return *this;
+    extended_[key] = value;
+    return *this;
 }
 
 OpAICoreDef::OpAICoreDef() = default;
@@ -124,13 +124,13 @@ OpAICoreDef::OpAICoreDef(const OpAICoreDef&) = default;
 OpAICoreDef::~OpAICoreDef() = default;
 
 OpAICoreDef& OpAICoreDef::AddConfig(const char* soc) {
-  configs_.emplace_back(soc, OpAICoreConfig());
-  return *this;
+    configs_.emplace_back(soc, OpAICoreConfig());
+    return *this;
 }
 
 OpAICoreDef& OpAICoreDef::AddConfig(const char* soc, OpAICoreConfig& config) {
-  configs_.emplace_back(soc, config);
-  return *this;
+    configs_.emplace_back(soc, config);
+    return *this;
 }
 
 OpDef::OpDef(const char* type) : type_(type) {}

@@ -6,13 +6,13 @@
 #include "runtime/runtime.h"
 
 fe::PlatFormInfos& host::current_platform() {
-  static fe::PlatFormInfos platform;
-  return platform;
+    static fe::PlatFormInfos platform;
+    return platform;
 }
 
 std::map<std::string, gert::OpFunctions>& gert::registered_functions() {
-  static std::map<std::string, OpFunctions> functions;
-  return functions;
+    static std::map<std::string, OpFunctions> functions;
+    return functions;
 }
 
 gert::OpImplRegisterV2::OpImplRegisterV2(const char* type)
@@ -20,93 +20,92 @@ gert::OpImplRegisterV2::OpImplRegisterV2(const char* type)
 
 gert::OpImplRegisterV2& gert::OpImplRegisterV2::InputsDataDependency(
     std::initializer_list<int32_t> inputs) {
-  functions_->value_inputs.insert(functions_->value_inputs.end(), inputs);
-  return *this;
+    functions_->value_inputs.insert(functions_->value_inputs.end(), inputs);
+    return *this;
 }
 
 std::vector<const ops::OpDef*>& ops::registered_definitions() {
-  static std::vector<const OpDef*> definitions;
-  return definitions;
+    static std::vector<const OpDef*> definitions;
+    return definitions;
 }
 
 int ops::add_definition(const OpDef* definition) {
-  registered_definitions().push_back(definition);
-  return 0;
+    registered_definitions().push_back(definition);
+    return 0;
 }
 
 namespace optiling {
 std::map<std::string, TilingDataConstructor>& registered_tilings() {
-  static std::map<std::string, TilingDataConstructor> tilings;
-  return tilings;
+    static std::map<std::string, TilingDataConstructor> tilings;
+    return tilings;
 }
 
 std::vector<std::string>& registered_tiling_order() {
-  static std::vector<std::string> order;
-  return order;
+    static std::vector<std::string> order;
+    return order;
 }
 
 int add_tiling(const char* name, TilingDataConstructor constructor) {
-  if (registered_tilings().emplace(name, constructor).second) {
-    registered_tiling_order().push_back(name);
-  }
-  return 0;
+    if (registered_tilings().emplace(name, constructor).second) {
+        registered_tiling_order().push_back(name);
+    }
+    return 0;
 }
 
 CTilingDataClassFactory& CTilingDataClassFactory::GetInstance() {
-  static CTilingDataClassFactory factory;
-  return factory;
+    static CTilingDataClassFactory factory;
+    return factory;
 }
 
 void CTilingDataClassFactory::RegisterTilingData(const char* name,
                                                  TilingDataConstructor constructor) {
-  add_tiling(name, constructor);
+    add_tiling(name, constructor);
 }
 
 std::shared_ptr<TilingDef> CTilingDataClassFactory::CreateTilingDataInstance(const char* name) {
-  const auto found = registered_tilings().find(name);
-  return std::shared_ptr<TilingDef>(found == registered_tilings().end() ? nullptr
-                                                                        : found->second());
+    const auto found = registered_tilings().find(name);
+    return std::shared_ptr<TilingDef>(found == registered_tilings().end() ? nullptr
+                                                                          : found->second());
 }
 
 namespace {
 constexpr size_t kStructAlignment = 8;
 size_t aligned(size_t offset, size_t alignment) {
-  return alignment == 0 ? offset : (offset + alignment - 1) / alignment * alignment;
+    return alignment == 0 ? offset : (offset + alignment - 1) / alignment * alignment;
 }
 }  // namespace
 
 size_t TilingDef::add_field(const char* dtype, const char* name, size_t bytes, size_t count) {
-  FieldInfo field{dtype, name, bytes, count, aligned(data_size_, bytes), nullptr};
-  data_size_ = field.offset + bytes * (count == 0 ? 1 : count);
-  fields_.push_back(field);
-  return field.offset;
+    FieldInfo field{dtype, name, bytes, count, aligned(data_size_, bytes), nullptr};
+    data_size_ = field.offset + bytes * (count == 0 ? 1 : count);
+    fields_.push_back(field);
+    return field.offset;
 }
 
-size_t TilingDef::add_struct(const char* dtype, const char* name, TilingDef* nested,
-                             size_t bytes) {
-  FieldInfo field{dtype, name, bytes, 0, aligned(data_size_, kStructAlignment), nested};
-  data_size_ = field.offset + bytes;
-  fields_.push_back(field);
-  nested_.emplace_back(reinterpret_cast<uint8_t*>(nested) - reinterpret_cast<uint8_t*>(this),
-                       field.offset);
-  return field.offset;
+size_t TilingDef::add_struct(const char* dtype, const char* name, TilingDef* nested, size_t bytes) {
+    FieldInfo field{dtype, name, bytes, 0, aligned(data_size_, kStructAlignment), nested};
+    data_size_ = field.offset + bytes;
+    fields_.push_back(field);
+    nested_.emplace_back(reinterpret_cast<uint8_t*>(nested) - reinterpret_cast<uint8_t*>(this),
+                         field.offset);
+    return field.offset;
 }
 
 void TilingDef::finish(const char* class_name, bool allocate) {
-  class_name_ = class_name;
-  data_size_ = aligned(data_size_, kStructAlignment);
-  if (allocate) {
-    owned_ = std::make_shared<std::vector<uint8_t>>(data_size_ + kStructAlignment, 0);
-    SetDataPtr(owned_->data());
-  }
+    class_name_ = class_name;
+    data_size_ = aligned(data_size_, kStructAlignment);
+    if (allocate) {
+        owned_ = std::make_shared<std::vector<uint8_t>>(data_size_ + kStructAlignment, 0);
+        SetDataPtr(owned_->data());
+    }
 }
 
 void TilingDef::SetDataPtr(void* data) {
-  data_ptr_ = static_cast<uint8_t*>(data);
-  for (const auto& [member, offset] : nested_) {
-    reinterpret_cast<TilingDef*>(reinterpret_cast<uint8_t*>(this) + member)
-        ->SetDataPtr(data_ptr_ + offset);
-  }
+    data_ptr_ = static_cast<uint8_t*>(data);
+    for (const auto& [member, offset] : nested_) {
+        reinterpret_cast<TilingDef*>(reinterpret_cast<uint8_t*>(this) + member)
+            ->SetDataPtr(data_ptr_ + offset);
+    }
 }
 
 TilingDef::TilingDef() = default;
@@ -114,37 +113,37 @@ TilingDef::TilingDef(const TilingDef& other) = default;
 TilingDef::~TilingDef() = default;
 
 TilingDef& TilingDef::operator=(const TilingDef& other) {
-  if (this != &other && data_ptr_ != nullptr && other.data_ptr_ != nullptr) {
-    std::memmove(data_ptr_, other.data_ptr_, std::min(data_size_, other.data_size_));
-  }
-  return *this;
+    if (this != &other && data_ptr_ != nullptr && other.data_ptr_ != nullptr) {
+        std::memmove(data_ptr_, other.data_ptr_, std::min(data_size_, other.data_size_));
+    }
+    return *this;
 }
 
 void TilingDef::SaveToBuffer(void* out, size_t capacity) {
-  if (out == nullptr || data_ptr_ == nullptr || capacity < data_size_) {
-    ascendopt_log(DLOG_ERROR, "SaveToBuffer of %s: %zu bytes do not fit into %zu.", class_name_,
-                  data_size_, capacity);
-    return;
-  }
-  std::memmove(out, data_ptr_, data_size_);
+    if (out == nullptr || data_ptr_ == nullptr || capacity < data_size_) {
+        ascendopt_log(DLOG_ERROR, "SaveToBuffer of %s: %zu bytes do not fit into %zu.", class_name_,
+                      data_size_, capacity);
+        return;
+    }
+    std::memmove(out, data_ptr_, data_size_);
 }
 }  // namespace optiling
 
 std::map<uint64_t, std::vector<int64_t>>& host::template_choices() {
-  static std::map<uint64_t, std::vector<int64_t>> choices;
-  return choices;
+    static std::map<uint64_t, std::vector<int64_t>> choices;
+    return choices;
 }
 
 uint64_t ascendopt_host::template_key(std::vector<int64_t> arguments) {
-  bool bytes = arguments.size() < sizeof(uint64_t);
-  for (const int64_t a : arguments) {
-    bytes = bytes && a >= 0 && a < 256;
-  }
-  uint64_t key = 0;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto word = static_cast<uint64_t>(arguments[i]);
-    key = bytes ? key | word << (8 * i) : (key ^ word) * 0x100000001B3ULL + i;
-  }
-  host::template_choices()[key] = std::move(arguments);
-  return key;
+    bool bytes = arguments.size() < sizeof(uint64_t);
+    for (const int64_t a : arguments) {
+        bytes = bytes && a >= 0 && a < 256;
+    }
+    uint64_t key = 0;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const auto word = static_cast<uint64_t>(arguments[i]);
+        key = bytes ? key | word << (8 * i) : (key ^ word) * 0x100000001B3ULL + i;
+    }
+    host::template_choices()[key] = std::move(arguments);
+    return key;
 }

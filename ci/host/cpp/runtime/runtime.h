@@ -18,22 +18,22 @@ std::vector<std::string>& log_lines();
 std::map<uint64_t, std::vector<int64_t>>& template_choices();
 
 struct TensorRequest {
-  int dtype = 0;
-  int format = 2;
-  std::vector<int64_t> dims;
-  bool has_shape = true;
-  std::vector<uint8_t> data;
+    int dtype = 0;
+    int format = 2;
+    std::vector<int64_t> dims;
+    bool has_shape = true;
+    std::vector<uint8_t> data;
 };
 struct AttrRequest {
-  std::string name;
-  std::string kind;
-  std::vector<std::string> values;
+    std::string name;
+    std::string kind;
+    std::vector<std::string> values;
 };
 struct Request {
-  std::string op_type;
-  bool deterministic = false;
-  std::vector<std::vector<TensorRequest>> inputs, outputs;
-  std::vector<AttrRequest> attrs;
+    std::string op_type;
+    bool deterministic = false;
+    std::vector<std::vector<TensorRequest>> inputs, outputs;
+    std::vector<AttrRequest> attrs;
 };
 
 // Reads the request file; throws std::runtime_error with a sentence when it cannot.

@@ -10,283 +10,289 @@ namespace {
 using gert::Node;
 
 const ops::OpDef* find_definition(const std::string& type) {
-  const auto& all = ops::registered_definitions();
-  for (const ops::OpDef* def : all) {
-    if (def->type_ == type) {
-      return def;
+    const auto& all = ops::registered_definitions();
+    for (const ops::OpDef* def : all) {
+        if (def->type_ == type) {
+            return def;
+        }
     }
-  }
-  return all.size() == 1 ? all.front() : nullptr;
+    return all.size() == 1 ? all.front() : nullptr;
 }
 
 // The functions of the type: what the definition sets, completed by what is registered apart.
 gert::OpFunctions find_functions(const std::string& type, const ops::OpDef* def) {
-  auto& all = gert::registered_functions();
-  gert::OpFunctions found;
-  if (const auto it = all.find(type); it != all.end()) {
-    found = it->second;
-  }
-  if (def != nullptr) {
-    found.tiling = def->aicore_.tiling_ != nullptr ? def->aicore_.tiling_ : found.tiling;
-    found.infer_shape = def->infer_shape_ != nullptr ? def->infer_shape_ : found.infer_shape;
-    found.infer_data_type = def->infer_type_ != nullptr ? def->infer_type_ : found.infer_data_type;
-    for (size_t i = 0; i < def->inputs_.all.size(); ++i) {
-      if (def->inputs_.all[i]->value_depend_) {
-        found.value_inputs.push_back(static_cast<int32_t>(i));
-      }
+    auto& all = gert::registered_functions();
+    gert::OpFunctions found;
+    if (const auto it = all.find(type); it != all.end()) {
+        found = it->second;
     }
-    for (const auto& [soc, config] : def->aicore_.configs_) {
-      for (size_t i = 0; soc == "ascend910b" && i < config.inputs_.all.size(); ++i) {
-        if (config.inputs_.all[i]->value_depend_) {
-          found.value_inputs.push_back(static_cast<int32_t>(i));
+    if (def != nullptr) {
+        found.tiling = def->aicore_.tiling_ != nullptr ? def->aicore_.tiling_ : found.tiling;
+        found.infer_shape = def->infer_shape_ != nullptr ? def->infer_shape_ : found.infer_shape;
+        found.infer_data_type =
+            def->infer_type_ != nullptr ? def->infer_type_ : found.infer_data_type;
+        for (size_t i = 0; i < def->inputs_.all.size(); ++i) {
+            if (def->inputs_.all[i]->value_depend_) {
+                found.value_inputs.push_back(static_cast<int32_t>(i));
+            }
         }
-      }
+        for (const auto& [soc, config] : def->aicore_.configs_) {
+            for (size_t i = 0; soc == "ascend910b" && i < config.inputs_.all.size(); ++i) {
+                if (config.inputs_.all[i]->value_depend_) {
+                    found.value_inputs.push_back(static_cast<int32_t>(i));
+                }
+            }
+        }
     }
-  }
-  return found;
+    return found;
 }
 
 gert::Shape shape_of(const std::vector<int64_t>& dims) {
-  gert::Shape shape;
-  for (const int64_t d : dims) {
-    shape.AppendDim(d);
-  }
-  return shape;
+    gert::Shape shape;
+    for (const int64_t d : dims) {
+        shape.AppendDim(d);
+    }
+    return shape;
 }
 
 void add_tensors(const std::vector<std::vector<TensorRequest>>& requests,
                  std::vector<gert::AnchorInstanceInfo>& irs,
                  std::vector<std::unique_ptr<gert::Tensor>>& tensors,
                  const std::vector<int32_t>& readable) {
-  for (size_t ir = 0; ir < requests.size(); ++ir) {
-    irs.emplace_back(static_cast<uint32_t>(tensors.size()),
-                     static_cast<uint32_t>(requests[ir].size()));
-    for (const TensorRequest& r : requests[ir]) {
-      auto tensor = std::make_unique<gert::Tensor>();
-      tensor->MutableStorageShape() = shape_of(r.dims);
-      tensor->MutableOriginShape() = shape_of(r.dims);
-      tensor->SetDataType(static_cast<ge::DataType>(r.dtype));
-      tensor->SetStorageFormat(static_cast<ge::Format>(r.format));
-      tensor->SetOriginFormat(static_cast<ge::Format>(r.format));
-      tensor->give_data(r.data);
-      if (std::find(readable.begin(), readable.end(), static_cast<int32_t>(ir)) !=
-          readable.end()) {
-        tensor->allow_reading();
-      }
-      tensors.push_back(std::move(tensor));
+    for (size_t ir = 0; ir < requests.size(); ++ir) {
+        irs.emplace_back(static_cast<uint32_t>(tensors.size()),
+                         static_cast<uint32_t>(requests[ir].size()));
+        for (const TensorRequest& r : requests[ir]) {
+            auto tensor = std::make_unique<gert::Tensor>();
+            tensor->MutableStorageShape() = shape_of(r.dims);
+            tensor->MutableOriginShape() = shape_of(r.dims);
+            tensor->SetDataType(static_cast<ge::DataType>(r.dtype));
+            tensor->SetStorageFormat(static_cast<ge::Format>(r.format));
+            tensor->SetOriginFormat(static_cast<ge::Format>(r.format));
+            tensor->give_data(r.data);
+            if (std::find(readable.begin(), readable.end(), static_cast<int32_t>(ir)) !=
+                readable.end()) {
+                tensor->allow_reading();
+            }
+            tensors.push_back(std::move(tensor));
+        }
     }
-  }
 }
 
 gert::RuntimeAttrs::Value attr_value(const std::string& kind, const std::vector<std::string>& v) {
-  using Value = gert::RuntimeAttrs::Value;
-  Value value;
-  const std::string first = v.empty() ? "" : v.front();
-  if (kind == "int") {
-    value.kind = Value::kInt;
-    value.integer = std::strtoll(first.c_str(), nullptr, 10);
-  } else if (kind == "float") {
-    value.kind = Value::kFloat;
-    value.real = std::strtof(first.c_str(), nullptr);
-  } else if (kind == "bool") {
-    value.kind = Value::kBool;
-    value.truth = first == "1" || first == "true";
-  } else if (kind == "string") {
-    value.kind = Value::kString;
-    value.text = first;
-  } else if (kind == "list_float") {
-    value.kind = Value::kList;
-    std::vector<float> list;
-    for (const std::string& item : v) {
-      list.push_back(std::strtof(item.c_str(), nullptr));
+    using Value = gert::RuntimeAttrs::Value;
+    Value value;
+    const std::string first = v.empty() ? "" : v.front();
+    if (kind == "int") {
+        value.kind = Value::kInt;
+        value.integer = std::strtoll(first.c_str(), nullptr, 10);
+    } else if (kind == "float") {
+        value.kind = Value::kFloat;
+        value.real = std::strtof(first.c_str(), nullptr);
+    } else if (kind == "bool") {
+        value.kind = Value::kBool;
+        value.truth = first == "1" || first == "true";
+    } else if (kind == "string") {
+        value.kind = Value::kString;
+        value.text = first;
+    } else if (kind == "list_float") {
+        value.kind = Value::kList;
+        std::vector<float> list;
+        for (const std::string& item : v) {
+            list.push_back(std::strtof(item.c_str(), nullptr));
+        }
+        value.list.fill(list.data(), list.size(), sizeof(float));
+    } else if (kind == "list_bool") {
+        value.kind = Value::kList;
+        std::vector<uint8_t> list;
+        for (const std::string& item : v) {
+            list.push_back(item == "1" || item == "true" ? 1 : 0);
+        }
+        value.list.fill(list.data(), list.size(), 1);
+    } else {
+        value.kind = Value::kList;
+        std::vector<int64_t> list;
+        for (const std::string& item : v) {
+            list.push_back(std::strtoll(item.c_str(), nullptr, 10));
+        }
+        value.list.fill(list.data(), list.size(), sizeof(int64_t));
     }
-    value.list.fill(list.data(), list.size(), sizeof(float));
-  } else if (kind == "list_bool") {
-    value.kind = Value::kList;
-    std::vector<uint8_t> list;
-    for (const std::string& item : v) {
-      list.push_back(item == "1" || item == "true" ? 1 : 0);
-    }
-    value.list.fill(list.data(), list.size(), 1);
-  } else {
-    value.kind = Value::kList;
-    std::vector<int64_t> list;
-    for (const std::string& item : v) {
-      list.push_back(std::strtoll(item.c_str(), nullptr, 10));
-    }
-    value.list.fill(list.data(), list.size(), sizeof(int64_t));
-  }
-  return value;
+    return value;
 }
 
 void add_attrs(const Request& request, const ops::OpDef* def, gert::RuntimeAttrs& attrs) {
-  std::vector<std::string> used;
-  if (def != nullptr) {
-    for (const auto& declared : def->attrs_) {
-      const auto given = std::find_if(request.attrs.begin(), request.attrs.end(),
-                                      [&](const auto& a) { return a.name == declared->name_; });
-      if (given != request.attrs.end()) {
-        attrs.add(attr_value(declared->kind_, given->values));
-      } else if (declared->has_default_) {
-        std::vector<std::string> values;
-        for (const double n : declared->numbers_) {
-          char text[40];
-          std::snprintf(text, sizeof text, "%.17g", n);
-          values.emplace_back(text);
+    std::vector<std::string> used;
+    if (def != nullptr) {
+        for (const auto& declared : def->attrs_) {
+            const auto given =
+                std::find_if(request.attrs.begin(), request.attrs.end(),
+                             [&](const auto& a) { return a.name == declared->name_; });
+            if (given != request.attrs.end()) {
+                attrs.add(attr_value(declared->kind_, given->values));
+            } else if (declared->has_default_) {
+                std::vector<std::string> values;
+                for (const double n : declared->numbers_) {
+                    char text[40];
+                    std::snprintf(text, sizeof text, "%.17g", n);
+                    values.emplace_back(text);
+                }
+                attrs.add(
+                    attr_value(declared->kind_, declared->kind_ == "string"
+                                                    ? std::vector<std::string>{declared->text_}
+                                                    : values));
+            } else {
+                attrs.add({});
+            }
+            used.push_back(declared->name_);
         }
-        attrs.add(attr_value(declared->kind_, declared->kind_ == "string"
-                                                  ? std::vector<std::string>{declared->text_}
-                                                  : values));
-      } else {
-        attrs.add({});
-      }
-      used.push_back(declared->name_);
     }
-  }
-  for (const AttrRequest& a : request.attrs) {
-    if (std::find(used.begin(), used.end(), a.name) == used.end()) {
-      attrs.add(attr_value(a.kind, a.values));
+    for (const AttrRequest& a : request.attrs) {
+        if (std::find(used.begin(), used.end(), a.name) == used.end()) {
+            attrs.add(attr_value(a.kind, a.values));
+        }
     }
-  }
 }
 
 std::string hex(const void* data, size_t size) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  const auto* bytes = static_cast<const uint8_t*>(data);
-  std::string out;
-  out.reserve(2 * size);
-  for (size_t i = 0; i < size; ++i) {
-    out += kDigits[bytes[i] >> 4];
-    out += kDigits[bytes[i] & 15];
-  }
-  return out;
+    constexpr char kDigits[] = "0123456789abcdef";
+    const auto* bytes = static_cast<const uint8_t*>(data);
+    std::string out;
+    out.reserve(2 * size);
+    for (size_t i = 0; i < size; ++i) {
+        out += kDigits[bytes[i] >> 4];
+        out += kDigits[bytes[i] & 15];
+    }
+    return out;
 }
 
 template <class Items, class Word>
 std::string list(const Items& items, Word word) {
-  std::string out = "[";
-  for (const auto& item : items) {
-    out += (out.size() > 1 ? "," : "") + word(item);
-  }
-  return out + "]";
+    std::string out = "[";
+    for (const auto& item : items) {
+        out += (out.size() > 1 ? "," : "") + word(item);
+    }
+    return out + "]";
 }
 
 std::string tensor_json(const gert::Tensor& t) {
-  std::vector<int64_t> dims;
-  for (size_t i = 0; i < t.GetOriginShape().GetDimNum(); ++i) {
-    dims.push_back(t.GetOriginShape().GetDim(i));
-  }
-  return "{\"dtype\":" + std::to_string(static_cast<int>(t.GetDataType())) +
-         ",\"shape\":" + list(dims, [](int64_t d) { return std::to_string(d); }) + "}";
+    std::vector<int64_t> dims;
+    for (size_t i = 0; i < t.GetOriginShape().GetDimNum(); ++i) {
+        dims.push_back(t.GetOriginShape().GetDim(i));
+    }
+    return "{\"dtype\":" + std::to_string(static_cast<int>(t.GetDataType())) +
+           ",\"shape\":" + list(dims, [](int64_t d) { return std::to_string(d); }) + "}";
 }
 
 std::string choice(uint64_t key) {
-  const auto found = template_choices().find(key);
-  return found == template_choices().end()
-             ? "null"
-             : list(found->second, [](int64_t v) { return std::to_string(v); });
+    const auto found = template_choices().find(key);
+    return found == template_choices().end()
+               ? "null"
+               : list(found->second, [](int64_t v) { return std::to_string(v); });
 }
 
 std::string answer(const Node& node, const std::string& status, const std::string& step,
                    const std::string& message) {
-  const size_t size = std::min(node.tiling.GetDataSize(), node.tiling.GetCapacity());
-  std::string outputs = "[";
-  for (const auto& ir : node.info.ir_outputs_) {
-    outputs += outputs.size() > 1 ? ",[" : "[";
-    for (size_t i = 0; i < ir.GetInstanceNum(); ++i) {
-      outputs += (i > 0 ? "," : "") + tensor_json(*node.info.outputs_[ir.GetInstanceStart() + i]);
+    const size_t size = std::min(node.tiling.GetDataSize(), node.tiling.GetCapacity());
+    std::string outputs = "[";
+    for (const auto& ir : node.info.ir_outputs_) {
+        outputs += outputs.size() > 1 ? ",[" : "[";
+        for (size_t i = 0; i < ir.GetInstanceNum(); ++i) {
+            outputs +=
+                (i > 0 ? "," : "") + tensor_json(*node.info.outputs_[ir.GetInstanceStart() + i]);
+        }
+        outputs += "]";
     }
-    outputs += "]";
-  }
-  const std::vector<size_t> sizes(
-      node.workspaces.begin(),
-      node.workspaces.begin() + static_cast<ptrdiff_t>(node.workspace_count));
-  return "{\"status\":" + quoted(status) + ",\"step\":" + quoted(step) +
-         ",\"message\":" + quoted(message) + ",\"block_dim\":" + std::to_string(node.block_dim) +
-         ",\"tiling_key\":" + std::to_string(node.tiling_key) + ",\"data\":\"" +
-         hex(node.tiling.GetData(), size) +
-         "\",\"workspace\":" + list(sizes, [](size_t s) { return std::to_string(s); }) +
-         ",\"template_arguments\":" + choice(node.tiling_key) + ",\"schedule_mode\":" + std::to_string(node.schedule_mode) + ",\"outputs\":" + outputs +
-         "],\"log\":" + list(log_lines(), quoted) + "}\n";
+    const std::vector<size_t> sizes(
+        node.workspaces.begin(),
+        node.workspaces.begin() + static_cast<ptrdiff_t>(node.workspace_count));
+    return "{\"status\":" + quoted(status) + ",\"step\":" + quoted(step) +
+           ",\"message\":" + quoted(message) + ",\"block_dim\":" + std::to_string(node.block_dim) +
+           ",\"tiling_key\":" + std::to_string(node.tiling_key) + ",\"data\":\"" +
+           hex(node.tiling.GetData(), size) +
+           "\",\"workspace\":" + list(sizes, [](size_t s) { return std::to_string(s); }) +
+           ",\"template_arguments\":" + choice(node.tiling_key) +
+           ",\"schedule_mode\":" + std::to_string(node.schedule_mode) + ",\"outputs\":" + outputs +
+           "],\"log\":" + list(log_lines(), quoted) + "}\n";
 }
 
 // Gives each output the dtype and shape that inference tells, where the request leaves them open.
 // A launch of a single operator gives all of them, and then the device runs no inference either.
 void infer(Node& node, const gert::OpFunctions& functions, const Request& request) {
-  bool open = false;
-  for (const auto& ir : request.outputs) {
-    for (const TensorRequest& r : ir) {
-      open = open || !r.has_shape || r.dtype == ge::DT_UNDEFINED;
+    bool open = false;
+    for (const auto& ir : request.outputs) {
+        for (const TensorRequest& r : ir) {
+            open = open || !r.has_shape || r.dtype == ge::DT_UNDEFINED;
+        }
     }
-  }
-  if (!open) {
-    return;
-  }
-  if (functions.infer_data_type != nullptr) {
-    gert::InferDataTypeContext context(&node);
-    functions.infer_data_type(&context);
-  } else if (functions.infer_type_from_first && !node.info.inputs_.empty()) {
-    for (auto& out : node.info.outputs_) {
-      out->SetDataType(node.info.inputs_[0]->GetDataType());
+    if (!open) {
+        return;
     }
-  }
-  if (functions.infer_shape != nullptr) {
-    gert::InferShapeContext context(&node);
-    functions.infer_shape(&context);
-  }
-  size_t at = 0;
-  for (const auto& ir : request.outputs) {
-    for (const TensorRequest& r : ir) {
-      gert::Tensor& out = *node.info.outputs_[at++];
-      if (r.has_shape) {
-        out.MutableOriginShape() = shape_of(r.dims);
-      }
-      if (r.dtype != ge::DT_UNDEFINED) {
-        out.SetDataType(static_cast<ge::DataType>(r.dtype));
-      }
-      out.MutableStorageShape() = out.GetOriginShape();
+    if (functions.infer_data_type != nullptr) {
+        gert::InferDataTypeContext context(&node);
+        functions.infer_data_type(&context);
+    } else if (functions.infer_type_from_first && !node.info.inputs_.empty()) {
+        for (auto& out : node.info.outputs_) {
+            out->SetDataType(node.info.inputs_[0]->GetDataType());
+        }
     }
-  }
+    if (functions.infer_shape != nullptr) {
+        gert::InferShapeContext context(&node);
+        functions.infer_shape(&context);
+    }
+    size_t at = 0;
+    for (const auto& ir : request.outputs) {
+        for (const TensorRequest& r : ir) {
+            gert::Tensor& out = *node.info.outputs_[at++];
+            if (r.has_shape) {
+                out.MutableOriginShape() = shape_of(r.dims);
+            }
+            if (r.dtype != ge::DT_UNDEFINED) {
+                out.SetDataType(static_cast<ge::DataType>(r.dtype));
+            }
+            out.MutableStorageShape() = out.GetOriginShape();
+        }
+    }
 }
 }  // namespace
 
 std::string tile(const Request& request) {
-  static Node node;
-  const ops::OpDef* def = find_definition(request.op_type);
-  const gert::OpFunctions functions = find_functions(request.op_type, def);
-  node.platform.facts = current_platform().facts;
-  node.platform.SetCoreNum(static_cast<uint32_t>(node.platform.number("cores.default", 0)));
-  current_platform() = node.platform;
-  node.info.type_ = node.info.name_ = request.op_type;
-  node.deterministic = request.deterministic;
-  add_tensors(request.inputs, node.info.ir_inputs_, node.info.inputs_, functions.value_inputs);
-  add_tensors(request.outputs, node.info.ir_outputs_, node.info.outputs_, {});
-  add_attrs(request, def, node.info.attrs_);
-  std::string step = "inference";
-  try {
-    infer(node, functions, request);
-    if (functions.tiling == nullptr) {
-      return answer(node, "failed", "tiling",
-                    "No tiling function is registered for " + request.op_type + ".");
+    static Node node;
+    const ops::OpDef* def = find_definition(request.op_type);
+    const gert::OpFunctions functions = find_functions(request.op_type, def);
+    node.platform.facts = current_platform().facts;
+    node.platform.SetCoreNum(static_cast<uint32_t>(node.platform.number("cores.default", 0)));
+    current_platform() = node.platform;
+    node.info.type_ = node.info.name_ = request.op_type;
+    node.deterministic = request.deterministic;
+    add_tensors(request.inputs, node.info.ir_inputs_, node.info.inputs_, functions.value_inputs);
+    add_tensors(request.outputs, node.info.ir_outputs_, node.info.outputs_, {});
+    add_attrs(request, def, node.info.attrs_);
+    std::string step = "inference";
+    try {
+        infer(node, functions, request);
+        if (functions.tiling == nullptr) {
+            return answer(node, "failed", "tiling",
+                          "No tiling function is registered for " + request.op_type + ".");
+        }
+        if (functions.create_compile_info != nullptr) {
+            node.compile_info = functions.create_compile_info();
+        }
+        if (functions.tiling_parse != nullptr) {
+            step = "tiling parse";
+            gert::TilingParseContext context(&node);
+            if (functions.tiling_parse(&context) != ge::GRAPH_SUCCESS) {
+                return answer(node, "failed", step,
+                              "The tiling parse function returned a failure.");
+            }
+        }
+        step = "tiling";
+        gert::TilingContext context(&node);
+        if (functions.tiling(&context) != ge::GRAPH_SUCCESS) {
+            return answer(node, "failed", step, "The tiling function returned a failure.");
+        }
+    } catch (const std::exception& problem) {
+        return answer(node, "failed", step, std::string("An exception: ") + problem.what());
     }
-    if (functions.create_compile_info != nullptr) {
-      node.compile_info = functions.create_compile_info();
-    }
-    if (functions.tiling_parse != nullptr) {
-      step = "tiling parse";
-      gert::TilingParseContext context(&node);
-      if (functions.tiling_parse(&context) != ge::GRAPH_SUCCESS) {
-        return answer(node, "failed", step, "The tiling parse function returned a failure.");
-      }
-    }
-    step = "tiling";
-    gert::TilingContext context(&node);
-    if (functions.tiling(&context) != ge::GRAPH_SUCCESS) {
-      return answer(node, "failed", step, "The tiling function returned a failure.");
-    }
-  } catch (const std::exception& problem) {
-    return answer(node, "failed", step, std::string("An exception: ") + problem.what());
-  }
-  return answer(node, "ok", step, "");
+    return answer(node, "ok", step, "");
 }
 }  // namespace host

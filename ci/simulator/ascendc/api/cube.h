@@ -6,7 +6,8 @@
 
 namespace AscendC {
 
-template <typename T> __aicore__ inline Hardware memory_of(const LocalTensor<T>& tensor) {
+template <typename T>
+__aicore__ inline Hardware memory_of(const LocalTensor<T>& tensor) {
     return GetPhyType(TPosition(tensor.GetPosition()));
 }
 // 16-bit integers travel as half: only their bits matter.
@@ -94,14 +95,16 @@ __aicore__ inline void Load3DSetFMatrixBCal(uint16_t height, uint16_t width,
                                             const uint8_t paddings[4]) {
     SetFmatrix(height, width, paddings, FmatrixMode::FMATRIX_RIGHT);
 }
-template <typename T> __aicore__ inline void SetLoadDataPaddingValue(const T value) {
+template <typename T>
+__aicore__ inline void SetLoadDataPaddingValue(const T value) {
     if constexpr (sizeof(T) == 1) {
         set_padding((uint64_t(uint8_t(value)) << 8) | uint8_t(value));
     } else {
         set_padding(uint64_t(GetScalarBitcodeValue(value)));
     }
 }
-template <typename T> __aicore__ inline void Load3DSetPaddingCal(const T value) {
+template <typename T>
+__aicore__ inline void Load3DSetPaddingCal(const T value) {
     SetLoadDataPaddingValue(value);
 }
 __aicore__ inline void SetLoadDataBoundary(uint32_t bytes) { set_l1_3d_size(bytes); }
@@ -168,9 +171,14 @@ __aicore__ inline void InitConstValue(const LocalTensor<T>& dst,
                            (int64_t(params.dstGap) << 32);
     const auto fill = [&](auto to_l1, auto to_a, auto to_b) {
         switch (memory_of(dst)) {
-            case Hardware::L0A: to_a(); break;
-            case Hardware::L0B: to_b(); break;
-            default: to_l1();
+            case Hardware::L0A:
+                to_a();
+                break;
+            case Hardware::L0B:
+                to_b();
+                break;
+            default:
+                to_l1();
         }
     };
     if constexpr (sizeof(T) == 2) {
@@ -272,13 +280,13 @@ __aicore__ inline void fixpipe_parts(T* dst, S* src, const FixpipeParamsV220& p,
     for (uint32_t first = 0; first < p.nSize; first += FIXPIPE_COLUMNS) {
         const uint32_t columns =
             p.nSize - first < FIXPIPE_COLUMNS ? p.nSize - first : FIXPIPE_COLUMNS;
-        copy_cbuf_to_fbuf(reinterpret_cast<void*>(base_of(Hardware::FIXBUF)), parameters + first,
-                          1, uint16_t((columns * sizeof(uint64_t) + 127) / 128), 0, 0);
+        copy_cbuf_to_fbuf(reinterpret_cast<void*>(base_of(Hardware::FIXBUF)), parameters + first, 1,
+                          uint16_t((columns * sizeof(uint64_t) + 127) / 128), 0, 0);
         set_fpc(0);
         pipe_barrier(PIPE_FIX);
-        const uint64_t step = row_major ? first
-                                        : uint64_t(first / BLOCK_CUBE) * p.dstStride *
-                                              ONE_BLK_SIZE / sizeof(T);
+        const uint64_t step =
+            row_major ? first
+                      : uint64_t(first / BLOCK_CUBE) * p.dstStride * ONE_BLK_SIZE / sizeof(T);
         out(dst + step, src + uint64_t(first) * p.srcStride, uint16_t(columns));
     }
 }
@@ -298,9 +306,8 @@ __aicore__ inline void fixpipe_to_l1(const LocalTensor<T>& dst, const LocalTenso
                                      uint64_t* parameters, const FixpipeParamsV220& p) {
     constexpr bool row_major = config.format == CO2Layout::ROW_MAJOR;
     const auto out = [&](T* to, S* from, uint16_t columns) {
-        copy_matrix_cc_to_cbuf(to, from, 0, columns, p.mSize, p.dstStride, p.srcStride,
-                               p.unitFlag, p.quantPre, uint8_t(p.reluEn), p.isChannelSplit,
-                               row_major);
+        copy_matrix_cc_to_cbuf(to, from, 0, columns, p.mSize, p.dstStride, p.srcStride, p.unitFlag,
+                               p.quantPre, uint8_t(p.reluEn), p.isChannelSplit, row_major);
     };
     fixpipe_parts<T, S, decltype(out), row_major>(dst.pointer(), src.pointer(), p, parameters, out);
 }
@@ -334,11 +341,10 @@ __aicore__ inline FixpipeParamsV220 newer_form(const FixpipeParams<S>& old) {
     p.mSize = uint16_t(rows);
     p.nSize = uint16_t(old.nz2ndParams.nz2ndEn ? old.nz2ndParams.originalNSize
                                                : old.cburstNum * BLOCK_CUBE);
-    p.srcStride = uint16_t(old.srcStride * BLOCK_CUBE +
-                           (rows + BLOCK_CUBE - 1) / BLOCK_CUBE * BLOCK_CUBE);
-    p.dstStride = old.nz2ndParams.nz2ndEn
-                      ? old.dstStride
-                      : old.dstStride + old.burstLen * uint32_t(sizeof(T)) / 4;
+    p.srcStride =
+        uint16_t(old.srcStride * BLOCK_CUBE + (rows + BLOCK_CUBE - 1) / BLOCK_CUBE * BLOCK_CUBE);
+    p.dstStride = old.nz2ndParams.nz2ndEn ? old.dstStride
+                                          : old.dstStride + old.burstLen * uint32_t(sizeof(T)) / 4;
     p.quantPre = old.quantParams.quantPre;
     p.deqScalar = old.quantParams.deqScalar;
     p.ndNum = old.nz2ndParams.ndNum;
@@ -367,8 +373,7 @@ __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<S>
                                 const DataCopyCO12DstParams& p) {
     dst.announce_write();
     copy_matrix_cc_to_gm(dst.address_, src.pointer(), p.sid, p.nSize, p.mSize, p.dstStride,
-                         p.srcStride, p.unitFlag, p.quantPre, p.reluPre, p.channelSplit,
-                         p.nz2ndEn);
+                         p.srcStride, p.unitFlag, p.quantPre, p.reluPre, p.channelSplit, p.nz2ndEn);
 }
 template <typename T, typename S>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<S>& src,

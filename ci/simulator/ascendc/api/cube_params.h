@@ -1,5 +1,5 @@
-// Parameter structures of the cube core's API. Strides in units of 512-byte fractals, unless a comment
-// says otherwise.
+// Parameter structures of the cube core's API. Strides in units of 512-byte fractals, unless a
+// comment says otherwise.
 #pragma once
 
 #include "params.h"
@@ -57,7 +57,8 @@ constexpr IsResetLoad3dConfig IS_RESER_LOAD3D_DEFAULT_CONFIG = {true, true};
 enum class FmatrixMode : uint8_t { FMATRIX_LEFT = 0, FMATRIX_RIGHT = 1 };
 constexpr int32_t PAD_SIZE = 4;
 
-template <typename T> struct LoadData3DParamsV2 {
+template <typename T>
+struct LoadData3DParamsV2 {
     __aicore__ LoadData3DParamsV2() {}
     __aicore__ LoadData3DParamsV2(const uint8_t paddings[PAD_SIZE], const uint16_t height,
                                   const uint16_t width, const uint16_t channels,
@@ -162,7 +163,11 @@ struct MmadParams {
           enWinogradB(winograd_b) {}
     __aicore__ MmadParams(const uint16_t rows, const uint16_t columns, const uint16_t depth,
                           const uint8_t flag, const bool from_bias, const bool zero)
-        : m(rows), n(columns), k(depth), unitFlag(flag), cmatrixSource(from_bias),
+        : m(rows),
+          n(columns),
+          k(depth),
+          unitFlag(flag),
+          cmatrixSource(from_bias),
           cmatrixInitVal(zero) {}
     uint16_t m = 0;
     uint16_t n = 0;
@@ -252,10 +257,11 @@ struct Nz2NdParams {
 };
 // The older form: bursts of fractal columns. srcStride is a gap in fractals, dstStride a gap in
 // 32-byte blocks or, row major, the elements of a row.
-template <typename T = int32_t> struct FixpipeParams {
+template <typename T = int32_t>
+struct FixpipeParams {
     __aicore__ FixpipeParams() {}
-    __aicore__ FixpipeParams(const uint16_t bursts, const uint16_t length,
-                             const uint16_t src_gap, const uint32_t dst_gap)
+    __aicore__ FixpipeParams(const uint16_t bursts, const uint16_t length, const uint16_t src_gap,
+                             const uint32_t dst_gap)
         : cburstNum(bursts), burstLen(length), srcStride(src_gap), dstStride(dst_gap) {}
     uint16_t cburstNum = 1;
     uint16_t burstLen = 1;
@@ -269,10 +275,9 @@ template <typename T = int32_t> struct FixpipeParams {
 
 struct DataCopyCO12DstParams {
     __aicore__ DataCopyCO12DstParams() {}
-    __aicore__ DataCopyCO12DstParams(const uint16_t n, const uint16_t m,
-                                     const uint32_t dst_stride, const uint16_t src_stride,
-                                     const QuantMode_t quantize, const uint8_t relu,
-                                     const bool split, const bool row_major)
+    __aicore__ DataCopyCO12DstParams(const uint16_t n, const uint16_t m, const uint32_t dst_stride,
+                                     const uint16_t src_stride, const QuantMode_t quantize,
+                                     const uint8_t relu, const bool split, const bool row_major)
         : nSize(n),
           mSize(m),
           dstStride(dst_stride),

@@ -7,8 +7,9 @@
 
 namespace AscendC {
 
-template <typename T> class TensorDesc {
-  public:
+template <typename T>
+class TensorDesc {
+public:
     __aicore__ void SetShapeAddr(uint64_t* shape) { shape_ = shape; }
     __aicore__ uint64_t GetDim() const { return rank_; }
     __aicore__ uint64_t GetIndex() const { return index_; }
@@ -20,7 +21,7 @@ template <typename T> class TensorDesc {
         return tensor;
     }
 
-  private:
+private:
     friend class ListTensorDesc;
     uint64_t* shape_ = nullptr;
     uint64_t rank_ = 0;
@@ -29,7 +30,7 @@ template <typename T> class TensorDesc {
 };
 
 class ListTensorDesc {
-  public:
+public:
     __aicore__ ListTensorDesc() = default;
     __aicore__ ListTensorDesc(__gm__ void* data, uint32_t length = 0xffffffff,
                               uint32_t shapeSize = 0xffffffff) {
@@ -45,10 +46,12 @@ class ListTensorDesc {
         for (uint64_t at = 1; at < pointers_; at += 1 + Rank(at)) ++size;
         return size;
     }
-    template <typename T> __aicore__ T* GetDataPtr(uint32_t index) const {
+    template <typename T>
+    __aicore__ T* GetDataPtr(uint32_t index) const {
         return reinterpret_cast<T*>(Word(pointers_ + index));
     }
-    template <typename T> __aicore__ void GetDesc(TensorDesc<T>& desc, uint32_t index) const {
+    template <typename T>
+    __aicore__ void GetDesc(TensorDesc<T>& desc, uint32_t index) const {
         uint64_t at = 1;
         for (uint32_t i = 0; i < index; ++i) at += 1 + Rank(at);
         desc.rank_ = Rank(at);
@@ -57,7 +60,7 @@ class ListTensorDesc {
         desc.data_ = GetDataPtr<T>(index);
     }
 
-  private:
+private:
     __aicore__ uint64_t Rank(uint64_t at) const { return Word(at) & 0xffffffff; }
     __aicore__ uint64_t Word(uint64_t at) const {
         dav_scalar_load(words_ + at, sizeof(uint64_t));

@@ -1,13 +1,14 @@
-// The Matmul high-level API as one block of the machine: this class gathers what a product needs and
-// asks for it. On a cube core the product happens there and then; on a vector core it is a message to
-// the block's cube core, with what lies in UB passing through the system's workspace.
+// The Matmul high-level API as one block of the machine: this class gathers what a product needs
+// and asks for it. On a cube core the product happens there and then; on a vector core it is a
+// message to the block's cube core, with what lies in UB passing through the system's workspace.
 #pragma once
 
 #include "matmul_types.h"
 
 namespace AscendC {
 
-template <typename T> __aicore__ constexpr DavElement element_of() {
+template <typename T>
+__aicore__ constexpr DavElement element_of() {
     if constexpr (IsSameType<T, half>::value) return DavElement::HALF;
     if constexpr (IsSameType<T, bfloat16_t>::value) return DavElement::BFLOAT16;
     if constexpr (IsSameType<T, float>::value) return DavElement::FLOAT;
@@ -37,7 +38,8 @@ public:
     __aicore__ MatmulImpl() {}
 
     // ---- shapes
-    template <typename Tiling> __aicore__ void Init(const Tiling* tiling, TPipe* = nullptr) {
+    template <typename Tiling>
+    __aicore__ void Init(const Tiling* tiling, TPipe* = nullptr) {
         if (tiling != nullptr) __builtin_memcpy(&tiling_, tiling, sizeof(tiling_));
         merge_fixed();
         orgM_ = tiling_.M;
@@ -52,8 +54,7 @@ public:
         p_.result = element_of<TC>();
         p_.large_steps = config_of(CONFIG).doMultiDataLoad;
         p_.unit_flag = config_of(CONFIG).enUnitFlag;
-        p_.fixed_tiling =
-            IsSameType<std::decay_t<decltype(CONFIG)>, MatmulApiStaticTiling>::value;
+        p_.fixed_tiling = IsSameType<std::decay_t<decltype(CONFIG)>, MatmulApiStaticTiling>::value;
         p_.a_fractal = A::format == CubeFormat::NZ;
         p_.b_fractal = B::format == CubeFormat::NZ;
         p_.c_fractal = C::format == CubeFormat::NZ;
@@ -128,12 +129,16 @@ public:
         quantized_ = true;
     }
     __aicore__ void SetHF32(bool enable = false, int = 0) { p_.hf32 = enable; }
-    template <class T> __aicore__ void SetWorkspace(GlobalTensor<T>&) {}
-    template <class T> __aicore__ void SetWorkspace(__gm__ const T*, int) {}
+    template <class T>
+    __aicore__ void SetWorkspace(GlobalTensor<T>&) {}
+    template <class T>
+    __aicore__ void SetWorkspace(__gm__ const T*, int) {}
     __aicore__ void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
     __aicore__ void SetSubBlockIdx(uint8_t) {}
-    template <class T> __aicore__ void SetUserDefInfo(const T) {}
-    template <class T> __aicore__ void SetSelfDefineData(T) {}
+    template <class T>
+    __aicore__ void SetUserDefInfo(const T) {}
+    template <class T>
+    __aicore__ void SetSelfDefineData(T) {}
     __aicore__ void DisableMNIterate() {}
 
     // ---- the whole of C
@@ -153,7 +158,8 @@ public:
     __aicore__ void WaitGetTensorC() { wait_for_answer(); }
 
     // ---- block by block
-    template <bool sync = true> __aicore__ bool Iterate(bool = false) {
+    template <bool sync = true>
+    __aicore__ bool Iterate(bool = false) {
         const int32_t across_m = (p_.m + p_.base_m - 1) / p_.base_m;
         const int32_t across_n = (p_.n + p_.base_n - 1) / p_.base_n;
         if (next_ >= across_m * across_n) {
@@ -237,7 +243,8 @@ private:
     __aicore__ int32_t block_columns() const {
         return p_.n - block_n_ < p_.base_n ? p_.n - block_n_ : p_.base_n;
     }
-    template <typename S> __aicore__ static void take(S& to, int32_t fixed) {
+    template <typename S>
+    __aicore__ static void take(S& to, int32_t fixed) {
         if (fixed != -1) to = fixed;
     }
     // What the configuration fixes at compile time stands before the host's tiling.
@@ -300,10 +307,9 @@ private:
     // The present block alone, rows `row` elements apart (fractal columns: of so many rows).
     __aicore__ DavMatmul compact(TC* gm, int32_t row) const {
         constexpr int64_t group = sizeof(TC) == 1 ? 32 : 16;
-        const int64_t before =
-            C::format == CubeFormat::NZ
-                ? (int64_t(block_n_) / group * row + block_m_) * group
-                : int64_t(block_m_) * row + block_n_;
+        const int64_t before = C::format == CubeFormat::NZ
+                                   ? (int64_t(block_n_) / group * row + block_m_) * group
+                                   : int64_t(block_m_) * row + block_n_;
         return window(gm - before, block_m_, block_n_, block_rows(), block_columns(), row);
     }
     __aicore__ uint32_t quantize_mode() const {
@@ -320,7 +326,8 @@ private:
         }
     }
 
-    template <bool sync> __aicore__ void ask(DavMatmul p, bool add) {
+    template <bool sync>
+    __aicore__ void ask(DavMatmul p, bool add) {
         p.add = add;
         if constexpr (g_coreType == AIC) {
             dav_matmul(p);
@@ -360,14 +367,12 @@ private:
         if constexpr (g_coreType == AIV && posts) {
             constexpr int64_t group = sizeof(TC) == 1 ? 32 : 16;
             TC* gm = reinterpret_cast<TC*>(passage(0));
-            const int64_t before =
-                C::format == CubeFormat::NZ
-                    ? (int64_t(first_n) / group * row + first_m) * group
-                    : int64_t(first_m) * row + first_n;
+            const int64_t before = C::format == CubeFormat::NZ
+                                       ? (int64_t(first_n) / group * row + first_m) * group
+                                       : int64_t(first_m) * row + first_n;
             ask<true>(window(gm - before, first_m, first_n, rows, columns, int32_t(row)), false);
-            const uint64_t elements = C::format == CubeFormat::NZ
-                                          ? uint64_t(up16(columns)) * row
-                                          : uint64_t(rows) * row;
+            const uint64_t elements =
+                C::format == CubeFormat::NZ ? uint64_t(up16(columns)) * row : uint64_t(rows) * row;
             if (elements * sizeof(TC) > MATMUL_PASSAGE_A) {
                 dav_fail("A block of C for UB is larger than 128 KiB.");
             }
@@ -392,10 +397,10 @@ private:
     int32_t orgKa_ = 0;
     int32_t orgKb_ = 0;
     int32_t orgKc_ = 0;
-    int32_t next_ = 0;      // block that Iterate comes to
-    int32_t block_m_ = 0;   // where the present one starts
+    int32_t next_ = 0;     // block that Iterate comes to
+    int32_t block_m_ = 0;  // where the present one starts
     int32_t block_n_ = 0;
-    int32_t ticket_ = -1;   // of the latest message that nobody has waited for
+    int32_t ticket_ = -1;  // of the latest message that nobody has waited for
     bool a_local_ = false;
     bool b_local_ = false;
     bool quantized_ = false;
@@ -417,7 +422,8 @@ __aicore__ inline bool serve_matmul() {
     return false;
 }
 __aicore__ inline void start_matmul(TPipe*) {}
-template <class M> __aicore__ inline void start_matmul(TPipe*, M&) {}
+template <class M>
+__aicore__ inline void start_matmul(TPipe*, M&) {}
 template <class M, typename Tiling, typename... Rest>
 __aicore__ inline void start_matmul(TPipe* pipe, M& object, Tiling* tiling, Rest&&... rest) {
     if (tiling != nullptr) object.Init(tiling, pipe);
@@ -435,9 +441,9 @@ using namespace AscendC;
 }
 
 // On the cube core of a block with vector cores the kernel ends here: it serves them.
-#define REGIST_MATMUL_OBJ(pipe, workspace, ...)        \
-    ASC_MATMUL_MARK;                                   \
-    AscendC::MatmulClient ascendopt_matmul_client;     \
-    if (AscendC::serve_matmul()) return;               \
+#define REGIST_MATMUL_OBJ(pipe, workspace, ...)    \
+    ASC_MATMUL_MARK;                               \
+    AscendC::MatmulClient ascendopt_matmul_client; \
+    if (AscendC::serve_matmul()) return;           \
     AscendC::start_matmul(pipe, __VA_ARGS__)
 #define REGIST_CUBE_OBJ REGIST_MATMUL_OBJ

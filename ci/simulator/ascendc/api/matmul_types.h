@@ -184,10 +184,10 @@ __aicore__ constexpr MatmulConfig GetBasicConfig(
     return config;
 }
 __aicore__ constexpr MatmulConfig GetSpecialBasicConfig(
-    const uint32_t basicM, const uint32_t basicN, const uint32_t basicK,
-    const uint32_t singleCoreM, const uint32_t singleCoreN, const uint32_t singleCoreK,
-    const uint32_t stepM, const uint32_t stepN, const bool intrinsicsLimit = false,
-    const bool batchLoop = false, const BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1) {
+    const uint32_t basicM, const uint32_t basicN, const uint32_t basicK, const uint32_t singleCoreM,
+    const uint32_t singleCoreN, const uint32_t singleCoreK, const uint32_t stepM,
+    const uint32_t stepN, const bool intrinsicsLimit = false, const bool batchLoop = false,
+    const BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1) {
     MatmulConfig config =
         GetBasicConfig(basicM, basicN, basicK, intrinsicsLimit, batchLoop, bmmMode);
     config.doSpecialBasicBlock = true;
@@ -234,10 +234,9 @@ __aicore__ constexpr void adopt(MatmulConfig& config, const MatmulFuncParams& p)
 }
 template <MatmulConfigMode mode, typename... Params>
 __aicore__ constexpr MatmulConfig GetMMConfig(const Params&... params) {
-    MatmulConfig config = mode == MatmulConfigMode::CONFIG_MDL ? GetMDLConfig()
-                          : mode == MatmulConfigMode::CONFIG_SPECIALMDL
-                              ? GetSpecialMDLConfig()
-                              : GetNormalConfig();
+    MatmulConfig config = mode == MatmulConfigMode::CONFIG_MDL          ? GetMDLConfig()
+                          : mode == MatmulConfigMode::CONFIG_SPECIALMDL ? GetSpecialMDLConfig()
+                                                                        : GetNormalConfig();
     (adopt(config, params), ...);
     return config;
 }

@@ -52,7 +52,8 @@ struct DataCopyPadParams {
     uint64_t paddingValue = 0;
 };
 
-template <typename T> struct DataCopyPadExtParams {
+template <typename T>
+struct DataCopyPadExtParams {
     __aicore__ DataCopyPadExtParams() {}
     __aicore__ DataCopyPadExtParams(const bool pad, const uint8_t left, const uint8_t right,
                                     T value)
@@ -249,7 +250,8 @@ struct MrgSort4Info {
     uint8_t repeatTimes = 1;
 };
 
-template <typename T> struct InitConstValueParams {
+template <typename T>
+struct InitConstValueParams {
     __aicore__ InitConstValueParams() {}
     __aicore__ InitConstValueParams(const uint16_t repeats, const uint16_t blocks,
                                     const uint16_t gap, const T value)

@@ -81,27 +81,32 @@ ASC_WHOLE_REDUCE(WholeReduceMin, vcmin)
 #undef ASC_WHOLE_REDUCE
 
 // ---- whole tensors: several rounds, results through the scalar unit
-template <HardEvent event> __aicore__ inline void order_pipes() {
+template <HardEvent event>
+__aicore__ inline void order_pipes() {
     const TEventID id = g_tpipe->FetchEventID(event);
     SetFlag<event>(id);
     WaitFlag<event>(id);
 }
-template <typename T> __aicore__ inline void store_element(T* dst, const T& value) {
+template <typename T>
+__aicore__ inline void store_element(T* dst, const T& value) {
     dav_scalar_store(dst, sizeof(T));
     *dst = value;
 }
 // The scalar unit moves one result, then vector and output copies may read it.
-template <typename T> __aicore__ inline void store_scalar_result(T* dst, const T& value) {
+template <typename T>
+__aicore__ inline void store_scalar_result(T* dst, const T& value) {
     store_element(dst, value);
     order_pipes<HardEvent::S_V>();
     order_pipes<HardEvent::S_MTE3>();
 }
-template <typename T> __aicore__ inline T load_scalar_result(const T* source) {
+template <typename T>
+__aicore__ inline T load_scalar_result(const T* source) {
     dav_scalar_load(source, sizeof(T));
     return *source;
 }
 
-template <typename T> __aicore__ inline T accumulator_as(int64_t bits) {
+template <typename T>
+__aicore__ inline T accumulator_as(int64_t bits) {
     T value;
     __builtin_memcpy(&value, &bits, sizeof(T));
     return value;
@@ -278,8 +283,8 @@ __aicore__ inline void reduce_extreme_rest(T* dst, T* src, T* work, int32_t befo
     order_pipes<HardEvent::V_S>();
     const T body = load_scalar_result(dst);
     const Index body_index = want_index ? load_scalar_result((Index*)dst + 1) : Index(0);
-    reduce_extreme<maximum>(dst, src + before, work, LaneMask(rest).words, 1,
-                            DEFAULT_REPEAT_STRIDE, want_index);
+    reduce_extreme<maximum>(dst, src + before, work, LaneMask(rest).words, 1, DEFAULT_REPEAT_STRIDE,
+                            want_index);
     order_pipes<HardEvent::V_S>();
     const T tail = load_scalar_result(dst);
     const Index tail_index = want_index ? load_scalar_result((Index*)dst + 1) : Index(0);
@@ -295,37 +300,37 @@ __aicore__ inline void reduce_extreme_rest(T* dst, T* src, T* work, int32_t befo
     order_pipes<HardEvent::S_V>();
     order_pipes<HardEvent::S_MTE3>();
 }
-#define ASC_REDUCE_EXTREME(Name, maximum)                                                         \
-    template <typename T>                                                                         \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,             \
-                                const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],     \
-                                const int32_t repeatTime, const int32_t srcRepStride,             \
-                                bool calIndex = false) {                                          \
-        reduce_extreme<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(), mask,    \
-                                repeatTime, srcRepStride, calIndex);                              \
-    }                                                                                             \
-    template <typename T>                                                                         \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,             \
-                                const LocalTensor<T>& sharedTmpBuffer, const int32_t mask,        \
-                                const int32_t repeatTime, const int32_t srcRepStride,             \
-                                bool calIndex = false) {                                          \
-        const LaneMask lanes(mask);                                                               \
-        Name(dst, src, sharedTmpBuffer, lanes.words, repeatTime, srcRepStride, calIndex);         \
-    }                                                                                             \
-    template <typename T>                                                                         \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,             \
-                                const LocalTensor<T>& sharedTmpBuffer, const int32_t count,       \
-                                bool calIndex = false) {                                          \
-        constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);                               \
-        if (count == 0) return;                                                                   \
-        const int32_t body = count < whole ? count : count / whole * whole;                       \
-        reduce_extreme<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(),          \
-                                LaneMask(body < whole ? body : whole).words,                      \
+#define ASC_REDUCE_EXTREME(Name, maximum)                                                          \
+    template <typename T>                                                                          \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,              \
+                                const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],      \
+                                const int32_t repeatTime, const int32_t srcRepStride,              \
+                                bool calIndex = false) {                                           \
+        reduce_extreme<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(), mask,     \
+                                repeatTime, srcRepStride, calIndex);                               \
+    }                                                                                              \
+    template <typename T>                                                                          \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,              \
+                                const LocalTensor<T>& sharedTmpBuffer, const int32_t mask,         \
+                                const int32_t repeatTime, const int32_t srcRepStride,              \
+                                bool calIndex = false) {                                           \
+        const LaneMask lanes(mask);                                                                \
+        Name(dst, src, sharedTmpBuffer, lanes.words, repeatTime, srcRepStride, calIndex);          \
+    }                                                                                              \
+    template <typename T>                                                                          \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,              \
+                                const LocalTensor<T>& sharedTmpBuffer, const int32_t count,        \
+                                bool calIndex = false) {                                           \
+        constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);                                \
+        if (count == 0) return;                                                                    \
+        const int32_t body = count < whole ? count : count / whole * whole;                        \
+        reduce_extreme<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(),           \
+                                LaneMask(body < whole ? body : whole).words,                       \
                                 body < whole ? 1 : body / whole, DEFAULT_REPEAT_STRIDE, calIndex); \
-        if (count > body)                                                                         \
-            reduce_extreme_rest<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(), \
-                                         body, count - body, calIndex);                           \
-        set_vector_mask(FULL_MASK, FULL_MASK);                                                    \
+        if (count > body)                                                                          \
+            reduce_extreme_rest<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(),  \
+                                         body, count - body, calIndex);                            \
+        set_vector_mask(FULL_MASK, FULL_MASK);                                                     \
     }
 ASC_REDUCE_EXTREME(ReduceMax, true)
 ASC_REDUCE_EXTREME(ReduceMin, false)
@@ -333,8 +338,12 @@ ASC_REDUCE_EXTREME(ReduceMin, false)
 
 // ---- the special registers of reductions
 __aicore__ inline int64_t GetAccVal() { return get_acc_val(); }
-template <typename T> __aicore__ inline T GetAccVal() { return accumulator_as<T>(get_acc_val()); }
-template <typename T> __aicore__ inline void GetReduceMaxMinCount(T& value, T& index) {
+template <typename T>
+__aicore__ inline T GetAccVal() {
+    return accumulator_as<T>(get_acc_val());
+}
+template <typename T>
+__aicore__ inline void GetReduceMaxMinCount(T& value, T& index) {
     const uint64_t bits = uint64_t(get_max_min_cnt());
     value = accumulator_as<T>(int64_t(bits));
     index = accumulator_as<T>(int64_t(bits >> 32));

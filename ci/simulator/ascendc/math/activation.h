@@ -95,17 +95,17 @@ ASC_FUNCTION(Asinh, AsinhOperation)
 ASC_FUNCTION(Atanh, AtanhOperation)
 #undef ASC_FUNCTION
 
-#define ASC_GELU(Name, Operation)                                                         \
-    template <typename T, bool highPrecision = false, bool highPerformance = false>       \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer,              \
-                                const uint32_t dataSize) {                                \
-        run_elementwise<Operation>(dst, src, sharedTmpBuffer, dataSize);                  \
-    }                                                                                     \
-    template <typename T, bool highPrecision = false, bool highPerformance = false>       \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const uint32_t dataSize) {                                \
-        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), dataSize);      \
+#define ASC_GELU(Name, Operation)                                                     \
+    template <typename T, bool highPrecision = false, bool highPerformance = false>   \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, \
+                                const LocalTensor<uint8_t>& sharedTmpBuffer,          \
+                                const uint32_t dataSize) {                            \
+        run_elementwise<Operation>(dst, src, sharedTmpBuffer, dataSize);              \
+    }                                                                                 \
+    template <typename T, bool highPrecision = false, bool highPerformance = false>   \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, \
+                                const uint32_t dataSize) {                            \
+        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), dataSize);  \
     }
 ASC_GELU(Gelu, GeluOperation)
 ASC_GELU(FasterGelu, FasterGeluOperation)
@@ -127,19 +127,19 @@ __aicore__ inline void Swish(const LocalTensor<T>& dst, const LocalTensor<T>& sr
 }
 
 // The lesser or the greater of each element and a scalar.
-#define ASC_CLAMP(Name, instruction)                                                            \
-    template <typename T, bool isReuseSource = false>                                           \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,           \
-                                const LocalTensor<uint8_t>&, const T scalar,                    \
-                                const uint32_t calCount) {                                      \
-        instruction(dst, src, scalar, int32_t(calCount));                                       \
-        pipe_barrier(PIPE_V);                                                                   \
-    }                                                                                           \
-    template <typename T, bool isReuseSource = false>                                           \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,           \
-                                const T scalar, const uint32_t calCount) {                      \
-        instruction(dst, src, scalar, int32_t(calCount));                                       \
-        pipe_barrier(PIPE_V);                                                                   \
+#define ASC_CLAMP(Name, instruction)                                                  \
+    template <typename T, bool isReuseSource = false>                                 \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, \
+                                const LocalTensor<uint8_t>&, const T scalar,          \
+                                const uint32_t calCount) {                            \
+        instruction(dst, src, scalar, int32_t(calCount));                             \
+        pipe_barrier(PIPE_V);                                                         \
+    }                                                                                 \
+    template <typename T, bool isReuseSource = false>                                 \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, \
+                                const T scalar, const uint32_t calCount) {            \
+        instruction(dst, src, scalar, int32_t(calCount));                             \
+        pipe_barrier(PIPE_V);                                                         \
     }
 ASC_CLAMP(ClampMax, Mins)
 ASC_CLAMP(ClampMin, Maxs)
@@ -176,13 +176,13 @@ __aicore__ inline LocalTensor<uint8_t> free_scratch() {
     PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
     return scratch;
 }
-#define ASC_PAIR_OPERATION(Name, buffers)                                                    \
-    struct Name {                                                                            \
-        static constexpr uint32_t SCRATCH = buffers;                                         \
-        __aicore__ static void run(const FloatSteps& s, float* dst, float* a, float* b,      \
-                                   float* scratch, uint32_t pass, float factor);             \
-    };                                                                                       \
-    __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* a, float* b,    \
+#define ASC_PAIR_OPERATION(Name, buffers)                                                 \
+    struct Name {                                                                         \
+        static constexpr uint32_t SCRATCH = buffers;                                      \
+        __aicore__ static void run(const FloatSteps& s, float* dst, float* a, float* b,   \
+                                   float* scratch, uint32_t pass, float factor);          \
+    };                                                                                    \
+    __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* a, float* b, \
                                      float* scratch, uint32_t pass, float factor)
 ASC_PAIR_OPERATION(GeGluOperation, 2) {
     gate(s, scratch + pass, b, scratch, GELU_SLOPE, GELU_CUBE);
@@ -205,29 +205,28 @@ ASC_PAIR_OPERATION(FmodOperation, 1) {
 }
 #undef ASC_PAIR_OPERATION
 
-#define ASC_PAIR(Name, Operation)                                                               \
-    template <typename T, bool isReuseSource = false>                                           \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,          \
-                                const LocalTensor<T>& src1,                                     \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer,                    \
-                                const uint32_t calCount) {                                      \
-        run_pairwise<Operation>(dst, src0, src1, sharedTmpBuffer, calCount);                    \
-    }                                                                                           \
-    template <typename T, bool isReuseSource = false>                                           \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,          \
-                                const LocalTensor<T>& src1,                                     \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer) {                  \
-        run_pairwise<Operation>(dst, src0, src1, sharedTmpBuffer, src0.GetSize());              \
-    }                                                                                           \
-    template <typename T, bool isReuseSource = false>                                           \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,          \
-                                const LocalTensor<T>& src1, const uint32_t calCount) {          \
-        run_pairwise<Operation>(dst, src0, src1, free_scratch(), calCount);                     \
-    }                                                                                           \
-    template <typename T, bool isReuseSource = false>                                           \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,          \
-                                const LocalTensor<T>& src1) {                                   \
-        run_pairwise<Operation>(dst, src0, src1, free_scratch(), src0.GetSize());               \
+#define ASC_PAIR(Name, Operation)                                                          \
+    template <typename T, bool isReuseSource = false>                                      \
+    __aicore__ inline void Name(                                                           \
+        const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, \
+        const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount) {            \
+        run_pairwise<Operation>(dst, src0, src1, sharedTmpBuffer, calCount);               \
+    }                                                                                      \
+    template <typename T, bool isReuseSource = false>                                      \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,     \
+                                const LocalTensor<T>& src1,                                \
+                                const LocalTensor<uint8_t>& sharedTmpBuffer) {             \
+        run_pairwise<Operation>(dst, src0, src1, sharedTmpBuffer, src0.GetSize());         \
+    }                                                                                      \
+    template <typename T, bool isReuseSource = false>                                      \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,     \
+                                const LocalTensor<T>& src1, const uint32_t calCount) {     \
+        run_pairwise<Operation>(dst, src0, src1, free_scratch(), calCount);                \
+    }                                                                                      \
+    template <typename T, bool isReuseSource = false>                                      \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,     \
+                                const LocalTensor<T>& src1) {                              \
+        run_pairwise<Operation>(dst, src0, src1, free_scratch(), src0.GetSize());          \
     }
 ASC_PAIR(GeGLU, GeGluOperation)
 ASC_PAIR(ReGlu, ReGluOperation)
@@ -262,8 +261,8 @@ __aicore__ inline void SwiGLU(const LocalTensor<T>& dst, const LocalTensor<T>& s
 // (a | b) & ~(a & b), for 16-bit integers; in passes that the scratch space allows.
 template <typename T, bool isReuseSource = false>
 __aicore__ inline void Xor(const LocalTensor<T>& dst, const LocalTensor<T>& src0,
-                           const LocalTensor<T>& src1,
-                           const LocalTensor<uint8_t>& sharedTmpBuffer, const uint32_t calCount) {
+                           const LocalTensor<T>& src1, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                           const uint32_t calCount) {
     static_assert(sizeof(T) == 2, "Xor takes 16-bit integers");
     const uint32_t pass = sharedTmpBuffer.GetSize() / sizeof(T) / 16 * 16;
     if (pass == 0) dav_fail("Xor was given less than 32 bytes of temporary space.");

@@ -47,9 +47,16 @@ public:
         beta_ = gamma_ + pitch;
         work_ = beta_ + pitch;
     }
-    template <typename U> __aicore__ void take_gamma(U* gamma) { gamma_ = widened(gamma_, gamma); }
-    template <typename U> __aicore__ void take_beta(U* beta) { beta_ = widened(beta_, beta); }
-    template <typename T> __aicore__ void load(T* src) {
+    template <typename U>
+    __aicore__ void take_gamma(U* gamma) {
+        gamma_ = widened(gamma_, gamma);
+    }
+    template <typename U>
+    __aicore__ void take_beta(U* beta) {
+        beta_ = widened(beta_, beta);
+    }
+    template <typename T>
+    __aicore__ void load(T* src) {
         const FloatSteps s(columns_);
         if constexpr (IsSameType<T, float>::value) {
             s.adds(row_, src, 0.0f);
@@ -71,7 +78,8 @@ public:
         }
         return row_total(squares_, columns_, work_) / float(columns_);
     }
-    template <bool gamma, bool beta, typename T> __aicore__ void store(T* dst, float factor) {
+    template <bool gamma, bool beta, typename T>
+    __aicore__ void store(T* dst, float factor) {
         const FloatSteps s(columns_);
         s.muls(row_, row_, factor);
         if constexpr (gamma) s.mul(row_, row_, gamma_);
@@ -84,7 +92,8 @@ public:
     }
 
 private:
-    template <typename U> __aicore__ float* widened(float* space, U* values) {
+    template <typename U>
+    __aicore__ float* widened(float* space, U* values) {
         if constexpr (IsSameType<U, float>::value) {
             return values;
         } else {
@@ -128,9 +137,8 @@ __aicore__ inline void layer_norm(const LocalTensor<T>& output, const LocalTenso
 
 template <typename T, bool isReuseSource = false>
 __aicore__ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean,
-                                 const LocalTensor<T>& outputVariance,
-                                 const LocalTensor<T>& inputX, const LocalTensor<T>& gamma,
-                                 const LocalTensor<T>& beta,
+                                 const LocalTensor<T>& outputVariance, const LocalTensor<T>& inputX,
+                                 const LocalTensor<T>& gamma, const LocalTensor<T>& beta,
                                  const LocalTensor<uint8_t>& sharedTmpBuffer, const T epsilon,
                                  const LayerNormTiling& tiling) {
     const LayerNormPara shape{tiling.bLength * tiling.sLength, tiling.originalHLength,
@@ -140,10 +148,9 @@ __aicore__ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor
 }
 template <typename T, bool isReuseSource = false>
 __aicore__ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean,
-                                 const LocalTensor<T>& outputVariance,
-                                 const LocalTensor<T>& inputX, const LocalTensor<T>& gamma,
-                                 const LocalTensor<T>& beta, const T epsilon,
-                                 const LayerNormTiling& tiling) {
+                                 const LocalTensor<T>& outputVariance, const LocalTensor<T>& inputX,
+                                 const LocalTensor<T>& gamma, const LocalTensor<T>& beta,
+                                 const T epsilon, const LayerNormTiling& tiling) {
     LocalTensor<uint8_t> scratch;
     PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
     LayerNorm<T, isReuseSource>(output, outputMean, outputVariance, inputX, gamma, beta, scratch,
@@ -151,25 +158,20 @@ __aicore__ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor
 }
 template <typename U, typename T, bool isReuseSource = false,
           const LayerNormConfig& config = LNCFG_NORM>
-__aicore__ inline void LayerNorm(const LocalTensor<T>& output,
-                                 const LocalTensor<float>& outputMean,
-                                 const LocalTensor<float>& outputRstd,
-                                 const LocalTensor<T>& inputX, const LocalTensor<U>& gamma,
-                                 const LocalTensor<U>& beta, const float epsilon,
-                                 const LocalTensor<uint8_t>& sharedTmpBuffer,
-                                 const LayerNormPara& para,
-                                 const LayerNormSeparateTiling& tiling) {
+__aicore__ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor<float>& outputMean,
+                                 const LocalTensor<float>& outputRstd, const LocalTensor<T>& inputX,
+                                 const LocalTensor<U>& gamma, const LocalTensor<U>& beta,
+                                 const float epsilon, const LocalTensor<uint8_t>& sharedTmpBuffer,
+                                 const LayerNormPara& para, const LayerNormSeparateTiling& tiling) {
     layer_norm<T, U, float, !config.isNoGamma, !config.isNoBeta, config.isOutputRstd>(
         output, outputMean, outputRstd, inputX, gamma, beta, sharedTmpBuffer, epsilon, para);
 }
 template <typename U, typename T, bool isReuseSource = false,
           const LayerNormConfig& config = LNCFG_NORM>
-__aicore__ inline void LayerNorm(const LocalTensor<T>& output,
-                                 const LocalTensor<float>& outputMean,
-                                 const LocalTensor<float>& outputRstd,
-                                 const LocalTensor<T>& inputX, const LocalTensor<U>& gamma,
-                                 const LocalTensor<U>& beta, const float epsilon,
-                                 const LayerNormPara& para,
+__aicore__ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor<float>& outputMean,
+                                 const LocalTensor<float>& outputRstd, const LocalTensor<T>& inputX,
+                                 const LocalTensor<U>& gamma, const LocalTensor<U>& beta,
+                                 const float epsilon, const LayerNormPara& para,
                                  const LayerNormSeparateTiling& tiling) {
     LocalTensor<uint8_t> scratch;
     PopStackBuffer<uint8_t, TPosition::LCM>(scratch);

@@ -60,8 +60,7 @@ __aicore__ inline void AscendQuant(const LocalTensor<int8_t>& dst, const LocalTe
 template <typename T, bool isReuseSource = false,
           const AscendQuantConfig& config = ASCEND_QUANT_DEFAULT_CFG>
 __aicore__ inline void AscendQuant(const LocalTensor<int8_t>& dst, const LocalTensor<T>& src,
-                                   const float scale, const float offset,
-                                   const uint32_t calCount) {
+                                   const float scale, const float offset, const uint32_t calCount) {
     AscendQuant<T>(dst, src, free_scratch(), scale, offset, calCount);
 }
 template <typename T, bool isReuseSource = false,
@@ -119,8 +118,7 @@ __aicore__ inline void check_dequant_space(const LocalTensor<uint8_t>& scratch, 
     }
 }
 // Scales of bfloat16 are multiplied as floats; those of uint64_t hold a float's bits each.
-template <typename dstT, typename scaleT,
-          DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
+template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
 __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTensor<int32_t>& src,
                                      const LocalTensor<scaleT>& deqScale,
                                      const LocalTensor<uint8_t>& sharedTmpBuffer,
@@ -135,7 +133,8 @@ __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTe
     } else if constexpr (sizeof(scaleT) == 8) {
         // Every other word of the 64-bit scales.
         uint64_t taken = 0;
-        LocalTensor<uint32_t> low = sharedTmpBuffer[rounded * 4].template ReinterpretCast<uint32_t>();
+        LocalTensor<uint32_t> low =
+            sharedTmpBuffer[rounded * 4].template ReinterpretCast<uint32_t>();
         GatherMask(low, deqScale.template ReinterpretCast<uint32_t>(), uint8_t(1), true,
                    2 * shape.calCount, {1, 1, 8, 0}, taken);
         pipe_barrier(PIPE_V);
@@ -147,8 +146,7 @@ __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTe
     dequantise_rows(dst.pointer(), src.pointer(), scales, 0.0f, row, shape.m, shape.n,
                     shape.calCount);
 }
-template <typename dstT, typename scaleT,
-          DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
+template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
 __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTensor<int32_t>& src,
                                      const scaleT deqScale,
                                      const LocalTensor<uint8_t>& sharedTmpBuffer,
@@ -159,21 +157,18 @@ __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTe
                     reinterpret_cast<float*>(sharedTmpBuffer.GetPhyAddr()), shape.m, shape.n,
                     shape.calCount);
 }
-template <typename dstT, typename scaleT,
-          DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
+template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
 __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTensor<int32_t>& src,
                                      const LocalTensor<scaleT>& deqScale, DequantParams params) {
     AscendDequant<dstT, scaleT, mode>(dst, src, deqScale, free_scratch(), params);
 }
-template <typename dstT, typename scaleT,
-          DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
+template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
 __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTensor<int32_t>& src,
                                      const scaleT deqScale, DequantParams params) {
     AscendDequant<dstT, scaleT, mode>(dst, src, deqScale, free_scratch(), params);
 }
 // The older forms: one row as long as the scales.
-template <typename dstT, typename scaleT,
-          DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
+template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
 __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTensor<int32_t>& src,
                                      const LocalTensor<scaleT>& deqScale,
                                      const LocalTensor<uint8_t>& sharedTmpBuffer,
@@ -181,11 +176,9 @@ __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTe
     AscendDequant<dstT, scaleT, mode>(dst, src, deqScale, sharedTmpBuffer,
                                       DequantParams{1, src.GetSize(), calCount});
 }
-template <typename dstT, typename scaleT,
-          DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
+template <typename dstT, typename scaleT, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
 __aicore__ inline void AscendDequant(const LocalTensor<dstT>& dst, const LocalTensor<int32_t>& src,
-                                     const LocalTensor<scaleT>& deqScale,
-                                     const uint32_t calCount) {
+                                     const LocalTensor<scaleT>& deqScale, const uint32_t calCount) {
     AscendDequant<dstT, scaleT, mode>(dst, src, deqScale, free_scratch(), calCount);
 }
 
@@ -197,7 +190,11 @@ struct DropOutShapeInfo {
     uint32_t maskLastAxis = 0;
 };
 enum DropOutMode : uint32_t {
-    DROPOUT_AUTO = 0, DROPOUT_BYTES_PADDED, DROPOUT_BYTES, DROPOUT_BITS, DROPOUT_BITS_PADDED,
+    DROPOUT_AUTO = 0,
+    DROPOUT_BYTES_PADDED,
+    DROPOUT_BYTES,
+    DROPOUT_BITS,
+    DROPOUT_BITS_PADDED,
 };
 // Mode 0 tells bytes from bits by the mask's length: a byte an element, or a bit.
 template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
@@ -206,8 +203,8 @@ __aicore__ inline void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& 
                                const LocalTensor<uint8_t>& sharedTmpBuffer, const float keepProb,
                                const DropOutShapeInfo& info) {
     const uint32_t columns = info.srcLastAxis;
-    const bool bytes = dropOutMode == DROPOUT_AUTO ? info.maskLastAxis >= columns
-                                                   : dropOutMode <= DROPOUT_BYTES;
+    const bool bytes =
+        dropOutMode == DROPOUT_AUTO ? info.maskLastAxis >= columns : dropOutMode <= DROPOUT_BYTES;
     if (bytes) {
         SelectWithBytesMaskShapeInfo shape(info.firstAxis, columns, info.maskLastAxis);
         select_by_bytes<false>(dst, src, T(0), mask, sharedTmpBuffer, shape);
@@ -289,8 +286,8 @@ struct CumSumConfig {
     bool outputLastRow{false};
     CumSumAlgorithm algorithm{CumSumAlgorithm::CUMSUM_ALGORITHM_LINEBYLINE};
 };
-constexpr CumSumConfig defaultCumSumConfig = {
-    true, false, true, CumSumAlgorithm::CUMSUM_ALGORITHM_LINEBYLINE};
+constexpr CumSumConfig defaultCumSumConfig = {true, false, true,
+                                              CumSumAlgorithm::CUMSUM_ALGORITHM_LINEBYLINE};
 struct CumSumInfo {
     uint32_t outter{0};
     uint32_t inner{0};
@@ -337,8 +334,7 @@ __aicore__ inline void cumulate_columns(T* dst, T* src, uint32_t rows, uint32_t 
 template <typename T, const CumSumConfig& config = defaultCumSumConfig>
 __aicore__ inline void CumSum(const LocalTensor<T>& dst, const LocalTensor<T>& lastRow,
                               const LocalTensor<T>& src,
-                              const LocalTensor<uint8_t>& sharedTmpBuffer,
-                              const CumSumInfo& info) {
+                              const LocalTensor<uint8_t>& sharedTmpBuffer, const CumSumInfo& info) {
     if constexpr (config.isLastAxis) {
         cumulate_columns(dst.pointer(), src.pointer(), info.outter, info.inner);
     } else {

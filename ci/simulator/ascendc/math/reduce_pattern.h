@@ -13,7 +13,8 @@ struct RA {};  // the rows become one
 }  // namespace Pattern
 
 struct ProdReduction {
-    template <typename T> __aicore__ static void combine(T* dst, T* a, T* b) {
+    template <typename T>
+    __aicore__ static void combine(T* dst, T* a, T* b) {
         vmul(dst, a, b, 1, 1, 1, 1, 8, 8, 8);
     }
 };
@@ -33,7 +34,8 @@ __aicore__ inline void combine_rows(T* dst, T* src, uint32_t rows, uint32_t pitc
 
 // The product of a row, for which there is no instruction: halves are multiplied until one block
 // is left, whose elements the scalar unit multiplies. `row` is overwritten.
-template <typename T> __aicore__ inline T product_of_row(T* row, uint32_t columns) {
+template <typename T>
+__aicore__ inline T product_of_row(T* row, uint32_t columns) {
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     while (columns > block) {
         const uint32_t kept = (columns / 2 + block - 1) / block * block;
@@ -50,8 +52,7 @@ template <typename T> __aicore__ inline T product_of_row(T* row, uint32_t column
 
 template <class Reduction, class pattern, typename T>
 __aicore__ inline void reduce_matrix(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                                     const LocalTensor<uint8_t>& scratch,
-                                     const uint32_t shape[]) {
+                                     const LocalTensor<uint8_t>& scratch, const uint32_t shape[]) {
     constexpr bool inner = IsSameType<pattern, Pattern::Reduce::AR>::value;
     static_assert(inner || IsSameType<pattern, Pattern::Reduce::RA>::value,
                   "reductions take the patterns AR and RA");
@@ -80,19 +81,19 @@ __aicore__ inline void reduce_matrix(const LocalTensor<T>& dst, const LocalTenso
     }
 }
 
-#define ASC_REDUCTION(Name, Reduction)                                                       \
-    template <class T, class pattern, bool isReuseSource = false>                            \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,        \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer,                 \
-                                const uint32_t srcShape[], bool srcInnerPad) {               \
-        reduce_matrix<Reduction, pattern>(dst, src, sharedTmpBuffer, srcShape);              \
-    }                                                                                        \
-    template <class T, class pattern, bool isReuseSource = false>                            \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,        \
-                                const uint32_t srcShape[], bool srcInnerPad) {               \
-        LocalTensor<uint8_t> scratch;                                                        \
-        PopStackBuffer<uint8_t, TPosition::LCM>(scratch);                                    \
-        reduce_matrix<Reduction, pattern>(dst, src, scratch, srcShape);                      \
+#define ASC_REDUCTION(Name, Reduction)                                                \
+    template <class T, class pattern, bool isReuseSource = false>                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, \
+                                const LocalTensor<uint8_t>& sharedTmpBuffer,          \
+                                const uint32_t srcShape[], bool srcInnerPad) {        \
+        reduce_matrix<Reduction, pattern>(dst, src, sharedTmpBuffer, srcShape);       \
+    }                                                                                 \
+    template <class T, class pattern, bool isReuseSource = false>                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, \
+                                const uint32_t srcShape[], bool srcInnerPad) {        \
+        LocalTensor<uint8_t> scratch;                                                 \
+        PopStackBuffer<uint8_t, TPosition::LCM>(scratch);                             \
+        reduce_matrix<Reduction, pattern>(dst, src, scratch, srcShape);               \
     }
 ASC_REDUCTION(ReduceSum, SumReduction)
 ASC_REDUCTION(ReduceMax, MaxReduction)

@@ -59,14 +59,16 @@ __aicore__ inline float total(float* row, uint32_t columns, float* work) {
     return accumulator_as<float>(get_acc_val());
 }
 // Fills row `row`'s block of a tensor with one value.
-template <typename T> __aicore__ inline void fill_block(T* tensor, uint32_t row, float value) {
+template <typename T>
+__aicore__ inline void fill_block(T* tensor, uint32_t row, float value) {
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     AscendCUtils::SetMask<T>(int32_t(block));
     vector_dup(tensor + row * block, T(value), 1, 1, 1, DEFAULT_REPEAT_STRIDE, 0);
     set_vector_mask(FULL_MASK, FULL_MASK);
     pipe_barrier(PIPE_V);
 }
-template <typename T> __aicore__ inline float block_value(T* tensor, uint32_t row) {
+template <typename T>
+__aicore__ inline float block_value(T* tensor, uint32_t row) {
     return float(load_scalar_result(tensor + row * (ONE_BLK_SIZE / sizeof(T))));
 }
 __aicore__ inline float scalar_exp(float x, float* work) {
@@ -97,7 +99,8 @@ __aicore__ inline void run_softmax_flash(const LocalTensor<T>& dst, const LocalT
     for (uint32_t row = 0; row < shape.srcM; ++row) {
         float* from = wide_row(src.pointer() + row * shape.srcK, space, columns);
         float* to = IsSameType<T, float>::value
-                        ? reinterpret_cast<float*>(dst.pointer()) + row * shape.srcK : space;
+                        ? reinterpret_cast<float*>(dst.pointer()) + row * shape.srcK
+                        : space;
         float high = largest(from, columns, work);
         float carried = 0.0f;
         float before = 0.0f;
@@ -205,7 +208,8 @@ __aicore__ inline void SimpleSoftMax(const LocalTensor<T>& dst, const LocalTenso
         order_pipes<HardEvent::S_V>();
         float* from = wide_row(src.pointer() + row * shape.srcK, space, columns);
         float* to = IsSameType<T, float>::value
-                        ? reinterpret_cast<float*>(dst.pointer()) + row * shape.srcK : space;
+                        ? reinterpret_cast<float*>(dst.pointer()) + row * shape.srcK
+                        : space;
         {
             const FloatSteps s(columns);
             s.adds(to, from, -high);
@@ -254,7 +258,8 @@ __aicore__ inline void run_softmax_grad(const LocalTensor<T>& dst, const LocalTe
             continue;
         }
         float* to = IsSameType<T, float>::value
-                        ? reinterpret_cast<float*>(dst.pointer()) + row * shape.srcK : product;
+                        ? reinterpret_cast<float*>(dst.pointer()) + row * shape.srcK
+                        : product;
         {
             const FloatSteps s(columns);
             s.adds(product, g, -row_sum);

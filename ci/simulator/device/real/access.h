@@ -12,25 +12,27 @@ inline T* AscendOptElement(uint64_t offset) {
     return reinterpret_cast<T*>(dav_ub_base() + offset);
 }
 
-#define ASCENDOPT_ELEMENT(T)                                                                   \
-    template <>                                                                                \
-    __aicore__ inline T LocalTensor<T>::GetValue(const uint32_t index) const {                 \
-        if ASCEND_IS_AIC return T(0);                                                          \
-        T* const element = AscendOptElement<T>(GetPhyAddr(index));                             \
-        dav_scalar_load(element, sizeof(T));                                                   \
-        return *element;                                                                       \
-    }                                                                                          \
-    template <>                                                                                \
-    __aicore__ inline T& LocalTensor<T>::operator()(const uint32_t index) const {              \
-        return *AscendOptElement<T>(GetPhyAddr(index));                                        \
-    }                                                                                          \
-    template <>                                                                                \
-    template <typename U>                                                                      \
+#define ASCENDOPT_ELEMENT(T)                                                                     \
+    template <>                                                                                  \
+    __aicore__ inline T LocalTensor<T>::GetValue(const uint32_t index) const {                   \
+        if ASCEND_IS_AIC                                                                         \
+            return T(0);                                                                         \
+        T* const element = AscendOptElement<T>(GetPhyAddr(index));                               \
+        dav_scalar_load(element, sizeof(T));                                                     \
+        return *element;                                                                         \
+    }                                                                                            \
+    template <>                                                                                  \
+    __aicore__ inline T& LocalTensor<T>::operator()(const uint32_t index) const {                \
+        return *AscendOptElement<T>(GetPhyAddr(index));                                          \
+    }                                                                                            \
+    template <>                                                                                  \
+    template <typename U>                                                                        \
     __aicore__ inline void LocalTensor<T>::SetValue(const uint32_t index, const U value) const { \
-        if ASCEND_IS_AIC return;                                                               \
-        T* const element = AscendOptElement<T>(GetPhyAddr(index));                             \
-        dav_scalar_store(element, sizeof(T));                                                  \
-        *element = static_cast<T>(value);                                                      \
+        if ASCEND_IS_AIC                                                                         \
+            return;                                                                              \
+        T* const element = AscendOptElement<T>(GetPhyAddr(index));                               \
+        dav_scalar_store(element, sizeof(T));                                                    \
+        *element = static_cast<T>(value);                                                        \
     }
 ASCENDOPT_ELEMENT(half)
 ASCENDOPT_ELEMENT(bfloat16_t)

@@ -5,8 +5,8 @@
 #define IMPL_UTILS_DEBUG_ASC_AICORE_DUMP_IMPL_H
 
 namespace __asc_aicore {
-#define ASCENDOPT_NO_DUMP(name)                             \
-    template <typename T, typename... Rest>                 \
+#define ASCENDOPT_NO_DUMP(name)             \
+    template <typename T, typename... Rest> \
     inline void name(T*, uint32_t, uint32_t, Rest...) {}
 ASCENDOPT_NO_DUMP(asc_dump)
 ASCENDOPT_NO_DUMP(asc_dump_gm)

@@ -31,16 +31,17 @@ ASCENDOPT_PLAIN_TYPES(Mins)
 // The meeting is the machine's, the loop over the flags is what it costs.
 #if defined(ASCENDC_MODULE_OPERATOR_SYNC_IMPL_H) && __NPU_ARCH__ == 2201
 namespace AscendC {
-#define ASCENDOPT_SOFT_SYNC(all_kinds)                                                     \
-    template <>                                                                            \
-    __aicore__ inline void SoftSyncAllImpl<all_kinds>(__gm__ int32_t*, __ubuf__ int32_t*,  \
-                                                      const int usedCores) {               \
-        if ASCEND_IS_AIC return;                                                           \
-        const int64_t all = get_block_num() * get_subblockdim();                           \
-        const int64_t cores = usedCores > 0 ? usedCores : all;                             \
-        dav_scalar(uint32_t(4 * cores));                                                   \
-        pipe_barrier(PIPE_ALL);                                                            \
-        dav_sync_first(int32_t(cores));                                                    \
+#define ASCENDOPT_SOFT_SYNC(all_kinds)                                                    \
+    template <>                                                                           \
+    __aicore__ inline void SoftSyncAllImpl<all_kinds>(__gm__ int32_t*, __ubuf__ int32_t*, \
+                                                      const int usedCores) {              \
+        if ASCEND_IS_AIC                                                                  \
+            return;                                                                       \
+        const int64_t all = get_block_num() * get_subblockdim();                          \
+        const int64_t cores = usedCores > 0 ? usedCores : all;                            \
+        dav_scalar(uint32_t(4 * cores));                                                  \
+        pipe_barrier(PIPE_ALL);                                                           \
+        dav_sync_first(int32_t(cores));                                                   \
     }
 ASCENDOPT_SOFT_SYNC(true)
 ASCENDOPT_SOFT_SYNC(false)

@@ -2,4 +2,3 @@
 #pragma once
 
 #include "detail/ops_base.h"
-

@@ -12,20 +12,20 @@ uint64_t template_key(std::vector<int64_t> arguments);
 
 template <class T>
 int64_t template_word(const T& value) {
-  return static_cast<int64_t>(value);
+    return static_cast<int64_t>(value);
 }
 }  // namespace ascendopt_host
 
 namespace ascendopt_host {
 template <class... Arguments>
 uint64_t template_key_of(const Arguments&... arguments) {
-  return template_key(std::vector<int64_t>{template_word(arguments)...});
+    return template_key(std::vector<int64_t>{template_word(arguments)...});
 }
 }  // namespace ascendopt_host
 
 #define GET_TPL_TILING_KEY(...) ascendopt_host::template_key_of(__VA_ARGS__)
 #define ASCENDC_TPL_SEL_PARAM(context, ...) \
-  (context)->SetTilingKey(ascendopt_host::template_key_of(__VA_ARGS__))
+    (context)->SetTilingKey(ascendopt_host::template_key_of(__VA_ARGS__))
 
 #define ASCENDC_TPL_AIV_ONLY 0
 #define ASCENDC_TPL_AIC_ONLY 1
