@@ -1,4 +1,4 @@
-"""scale_shift as it stands and slowed down, measured once on the simulator."""
+"""What several folders of tests measure with: the machine, and scale_shift as it stands."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from ci.judge.evaluate import Evaluator
 from ci.model.trial import Candidate, Trial
 from tests.ci.backend.contract import SLOWER
 from tests.ci.scale_shift import OPERATOR, WORKLOAD
+from tests.ci.simulator.machine_bench import MachineBench
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> MachineBench:
+    """The machine, built once, with a folder for small kernels."""
+    return MachineBench(tmp_path_factory.mktemp("machine"))
 
 
 @pytest.fixture(scope="session")
