@@ -66,7 +66,7 @@ OWN  := $(wildcard tests/operators/src/*/*) $(wildcard examples/sample_repositor
 bank: $(addprefix build/bank/done/,$(subst /,+,$(OWN)))
 	@$(VENV)/bin/ascendopt bench ablation $(OWN) --arms kernel,kernel_no_bank --weaken 3 \
 	  --budget 7 --learn --bank $(BANK) --out build/bank/runs
-	@$(VENV)/bin/ascendopt bank export experience/bank/shipped_tuples.jsonl --bank $(BANK)
+	@$(VENV)/bin/ascendopt bank export experience/shipped_tuples.jsonl --bank $(BANK)
 
 $(BANK): $(VENV)/.installed
 	@mkdir -p build/bank/done

@@ -17,7 +17,7 @@ from experience.bank.bank import Bank
 from experience.bank.tuple import ExperienceTuple
 from rules.load import load_motifs, load_taxonomy
 
-SHIPPED = Path(__file__).with_name("shipped_tuples.jsonl")
+SHIPPED = Path(__file__).parents[1] / "shipped_tuples.jsonl"
 """What `make bank` earned on the operators that this project ships."""
 
 PARQUET = ".parquet"
