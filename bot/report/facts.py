@@ -58,7 +58,7 @@ class Step(Frozen):
     trial: int
     stage: str
     rationale: str
-    rule_ids: tuple[str, ...]
+    motif_ids: tuple[str, ...]
     tuple_ids: tuple[str, ...]
     knobs: dict[str, int | float | str]
     by: str = Field(description="'rules', or role and model: 'gpt-5 (mutation)'.")
@@ -178,7 +178,7 @@ def steps(result: Result) -> list[Step]:
                 trial=trial.number,
                 stage=trial.candidate.stage,
                 rationale=trial.candidate.rationale,
-                rule_ids=trial.candidate.rule_ids,
+                motif_ids=trial.candidate.motif_ids,
                 tuple_ids=trial.candidate.tuple_ids,
                 knobs=trial.candidate.knobs,
                 by=_by(trial),

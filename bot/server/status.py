@@ -149,7 +149,7 @@ def _row(trial: Trial, kept: bool, remark: str) -> str:
         words += f" Failed: {plain(trial.evidence.message, 200)}"
     elif remark:
         words += f" Dropped: {plain(remark, 160)}"
-    ids = "".join(f" {code(i)}" for i in (*trial.candidate.rule_ids, *trial.candidate.tuple_ids))
+    ids = "".join(f" {code(i)}" for i in (*trial.candidate.motif_ids, *trial.candidate.tuple_ids))
     state = "kept" if kept else "ok" if trial.outcome is Outcome.OK else trial.outcome.value
     shown = microseconds(time).removesuffix(" µs") if time is not None else ""
     return f"| {trial.number} | {trial.candidate.stage} | {state} | {shown} | {words}{ids} |"

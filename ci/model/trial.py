@@ -34,6 +34,17 @@ class Evidence(Frozen):
     details: str = Field(default="", description="Compiler text, hazard pair, worst elements.")
 
 
+class Site(Frozen):
+    """Where a motif changed a source, named so that lines added elsewhere do not move it."""
+
+    motif: str
+    form: int = Field(default=0, description="Which of the motif's forms: factor 2, factor 4.")
+    file: str = Field(description="Path relative to the operator's folder.")
+    function: str = Field(description="Name of the function around it; '' outside functions.")
+    node: str = Field(description="The name that a call calls, else the kind of syntax node.")
+    ordinal: int = Field(description="Which of such nodes in that function, from 0, as written.")
+
+
 class Candidate(Frozen):
     """The changed texts of tiling T or kernel K."""
 
@@ -47,7 +58,10 @@ class Candidate(Frozen):
     role: str = Field(default="", description="Role of the model that proposed it; '' for rules.")
     model: str = Field(default="", description="Name of that model.")
     rationale: str = Field(default="", description="Why it should be faster, in one sentence.")
-    rule_ids: tuple[str, ...] = ()
+    motif_ids: tuple[str, ...] = ()
+    sites: tuple[Site, ...] = Field(
+        default=(), description="Where its motifs were applied: what was tried, for comparing."
+    )
     tuple_ids: tuple[str, ...] = Field(default=(), description="Experience tuples it used.")
     knobs: dict[str, int | float | str] = Field(
         default_factory=dict, description="Values of the tiling knobs that a parametric step set."

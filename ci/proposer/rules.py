@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ci.judge.diagnose import diagnose
 from ci.model.diagnosis import Diagnosis
 from ci.model.operator import Operator
-from ci.model.trial import Candidate, Trial
+from ci.model.trial import Candidate, Site, Trial
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer, Rewound
 from ci.proposer.motifs.rewrite import Application, applications
@@ -146,9 +146,9 @@ class RulesProposer(Proposer):
             if r.tuple.direction != "negative" and r.reliability >= CONFIDENT
         }
         before = [
-            len(t.candidate.rule_ids)
+            len(t.candidate.motif_ids)
             for t in history
-            if len(t.candidate.rule_ids) > 1 and t.candidate.parent == best.candidate.hash
+            if len(t.candidate.motif_ids) > 1 and t.candidate.parent == best.candidate.hash
         ]
         if before and min(before) <= 2:
             return None
@@ -168,7 +168,8 @@ class RulesProposer(Proposer):
         why = "Together: " + " ".join(_rationale(one) for one in taken)
         files = {p: t for p, t in changed.items() if t != texts[p]}
         rules = tuple(dict.fromkeys(one.motif.id for one in taken))
-        return _candidate(operator, best, files, "kernel", why, rules)
+        sites = tuple(site for one in taken for site in one.sites)
+        return _candidate(operator, best, files, "kernel", why, rules, sites=sites)
 
     def rewind(
         self, operator: Operator, files: dict[str, str], removed: Sequence[str]
@@ -186,7 +187,8 @@ class RulesProposer(Proposer):
                     parent=Candidate(files=files).hash,
                     proposer=self.name,
                     rationale=f"Without: {_rationale(one)}",
-                    rule_ids=(motif.id,),
+                    motif_ids=(motif.id,),
+                    sites=one.sites,
                 )
                 found.append(
                     Rewound(
@@ -209,7 +211,13 @@ class RulesProposer(Proposer):
                 continue
             for one in applications(motif, motif.forward, texts):
                 candidate = _candidate(
-                    operator, best, {one.path: one.text}, "tiling", _rationale(one), (motif.id,)
+                    operator,
+                    best,
+                    {one.path: one.text},
+                    "tiling",
+                    _rationale(one),
+                    (motif.id,),
+                    sites=one.sites,
                 )
                 mine = {p: t for p, t in candidate.files.items() if p in template.sources}
                 if template.admits(mine):
@@ -233,7 +241,7 @@ def rank_motifs(
     places = {c: i for i, c in enumerate(diagnosis.classes)}
 
     def key(motif: Motif) -> tuple[int, float, int, str]:
-        failed = sum(motif.id in t.candidate.rule_ids and t.measurement is None for t in history)
+        failed = sum(motif.id in t.candidate.motif_ids and t.measurement is None for t in history)
         if motif.id in doubtful:
             return (3, failed, motif.order, motif.id)
         if motif.id in named:
@@ -273,7 +281,13 @@ def _promising(
             if (one.path, one.variant) in idle or not _runs(one, hot, texts):
                 continue
             candidate = _candidate(
-                operator, best, {one.path: one.text}, "kernel", _rationale(one), (motif.id,)
+                operator,
+                best,
+                {one.path: one.text},
+                "kernel",
+                _rationale(one),
+                (motif.id,),
+                sites=one.sites,
             )
             earlier = seen.get(candidate.hash)
             signature = _signature(candidate.rationale)
@@ -293,7 +307,7 @@ def _with_tuples(candidate: Candidate, retrieved: Sequence[Retrieved]) -> Candid
     tuples = tuple(
         r.tuple.id
         for r in retrieved
-        if r.tuple.rule_id in candidate.rule_ids and r.tuple.direction != "negative"
+        if r.tuple.rule_id in candidate.motif_ids and r.tuple.direction != "negative"
     )
     return candidate.model_copy(update={"tuple_ids": tuples})
 
@@ -352,6 +366,7 @@ def _candidate(
     why: str,
     rules: tuple[str, ...],
     knobs: dict[str, int | float] | None = None,
+    sites: tuple[Site, ...] = (),
 ) -> Candidate:
     return Candidate.model_validate(
         {
@@ -360,7 +375,8 @@ def _candidate(
             "parent": best.candidate.hash,
             "proposer": RulesProposer.name,
             "rationale": why,
-            "rule_ids": rules,
+            "motif_ids": rules,
+            "sites": sites,
             "knobs": knobs or {},
         }
     )

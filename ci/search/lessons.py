@@ -60,7 +60,7 @@ def lesson_of(
     not known. What a guard refused teaches nothing. What passed with a warning that its parent
     does not give is not inherited, however fast: it counts as refused.
     """
-    rules = after.candidate.rule_ids
+    rules = after.candidate.motif_ids
     if len(after.warnings) > len(before.warnings):
         after = after.model_copy(update={"measurement": None, "outcome": Outcome.REJECTED})
     elif after.outcome is Outcome.REJECTED:
@@ -114,7 +114,7 @@ def _tuple(
     rewrite = fast if direction == "forward" else slow
     told_by = slow if slow.measurement is not None else fast
     diagnosis = _diagnosis(operator, told_by, proposer, direction, fast)
-    rules = rewrite.candidate.rule_ids
+    rules = rewrite.candidate.motif_ids
     title = rewrite.candidate.rationale.partition(" at ")[0] or "A rewrite"
     if direction == "negative":
         how = "failed" if slow.measurement is None else "did not help"

@@ -73,7 +73,7 @@ class TrialStore:
             candidate.parent,
             round_number,
             candidate.stage,
-            ",".join(candidate.rule_ids),
+            ",".join(candidate.motif_ids),
             trial.outcome.value,
             trial.measurement.score_us if trial.measurement else None,
             trial.seconds,

@@ -101,7 +101,7 @@ def trial(
                     "parent": parent,
                     "proposer": "rules" if files else "",
                     "rationale": rationale,
-                    "rule_ids": ("double-buffer",) if files and stage == "kernel" else (),
+                    "motif_ids": ("double-buffer",) if files and stage == "kernel" else (),
                     "tuple_ids": tuple_ids,
                 }
             ),

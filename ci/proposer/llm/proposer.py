@@ -185,7 +185,7 @@ class LlmProposer(Proposer):
                     "role": role,
                     "model": self._model(role),
                     "rationale": "An answer that could not be used.",
-                    "rule_ids": (),
+                    "motif_ids": (),
                     "tuple_ids": (),
                     "knobs": {},
                 }

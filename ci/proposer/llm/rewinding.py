@@ -62,7 +62,7 @@ class Removal:
             role="rewind",
             model=model,
             rationale=f"Without: {title}",
-            rule_ids=(rule,),
+            motif_ids=(rule,),
         )
         if candidate.hash in self.known:
             raise Mistake("This very removal was proposed already; choose another optimization.")

@@ -8,8 +8,9 @@ from functools import lru_cache
 
 from ast_grep_py import SgNode, SgRoot
 
+from ci.model.trial import Site
+from ci.proposer.motifs.match import Match, apply_matches, disjoint, place_at
 from ci.proposer.motifs.sequence import clean, fill, find_sequences, holds, namespace
-from ci.proposer.motifs.site import Site, apply_sites
 from ci.proposer.motifs.transforms import TRANSFORMS
 from ci.source.cpp_source import Edit, Source, parse
 from rules.load import Motif, Rewrite, RulesError
@@ -25,12 +26,14 @@ class Application:
     path: str
     text: str
     lines: tuple[int, ...]
+    sites: tuple[Site, ...]
+    """What identifies it among all that is tried in a run."""
     notes: tuple[str, ...]
     variant: int
     """Which of the motif's alternative rewrites; the parameters differ."""
 
 
-def find_sites(rewrite: Rewrite, source: Source) -> list[Site]:
+def find_matches(rewrite: Rewrite, source: Source) -> list[Match]:
     """All places of a source where a rewrite applies, in source order."""
     if rewrite.sequence:
         found = find_sequences(source, rewrite)
@@ -45,9 +48,9 @@ def find_sites(rewrite: Rewrite, source: Source) -> list[Site]:
 
 
 @lru_cache(maxsize=4096)
-def _sites(rewrite: str, text: str) -> tuple[Site, ...]:
+def _matches(rewrite: str, text: str) -> tuple[Match, ...]:
     """Remembered by the rewrite's JSON, for a search asks for the same texts again and again."""
-    return tuple(find_sites(Rewrite.model_validate_json(rewrite), parse(text)))
+    return tuple(find_matches(Rewrite.model_validate_json(rewrite), parse(text)))
 
 
 def applications(
@@ -58,22 +61,31 @@ def applications(
     for variant, rewrite in enumerate(rewrites):
         key = rewrite.model_dump_json()
         for path, text in texts.items():
-            sites = _sites(key, text)
-            if not sites:
+            matches = _matches(key, text)
+            if not matches:
                 continue
             source = parse(text)
-            groups: list[tuple[Site, ...]] = [tuple(sites)] if len(sites) > 1 else []
-            groups += [(site,) for site in sites]
+            groups: list[tuple[Match, ...]] = [matches] if len(matches) > 1 else []
+            groups += [(match,) for match in matches]
             for group in groups:
-                changed = apply_sites(source, group)
+                changed = apply_matches(source, group)
                 if changed is not None:
-                    lines = tuple(source.line(s.start) for s in group)
-                    notes = tuple(dict.fromkeys(s.note for s in group if s.note))
-                    found.append(Application(motif, path, changed, lines, notes, variant))
+                    lines = tuple(source.line(m.start) for m in group)
+                    notes = tuple(dict.fromkeys(m.note for m in group if m.note))
+                    sites = _sites(motif.id, variant, path, source, group)
+                    found.append(Application(motif, path, changed, lines, sites, notes, variant))
     return found
 
 
-def _find_pattern(rewrite: Rewrite, source: Source) -> list[Site]:
+def _sites(
+    motif: str, form: int, path: str, source: Source, matches: Sequence[Match]
+) -> tuple[Site, ...]:
+    """What names the matches that are applied."""
+    places = (place_at(source, start) for match in disjoint(matches) for start in match.starts)
+    return tuple(Site(motif=motif, form=form, file=path, **place._asdict()) for place in places)
+
+
+def _find_pattern(rewrite: Rewrite, source: Source) -> list[Match]:
     sites = []
     for node in SgRoot(source.shadow, "cpp").root().find_all(pattern=rewrite.pattern):
         span = node.range()
@@ -83,7 +95,7 @@ def _find_pattern(rewrite: Rewrite, source: Source) -> list[Site]:
             continue
         new = fill(rewrite.fix.replace("@", namespace(source)), bound)
         note = clean(bound.get("$X", "") or bound.get("$D", ""))
-        sites.append(Site(start, (Edit(start, end, new),), note=note))
+        sites.append(Match(start, (Edit(start, end, new),), note=note))
     return sites
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import (
     LOOPS,
     Call,
@@ -85,7 +85,7 @@ def split_arguments(text: str) -> list[str]:
     return [*parts, last] if last or parts else []
 
 
-def find_sequences(source: Source, rewrite: Rewrite) -> list[Site]:
+def find_sequences(source: Source, rewrite: Rewrite) -> list[Match]:
     """All places where the rewrite's sequence stands and its conditions hold."""
     patterns = [parse_pattern(p) for p in rewrite.sequence]
     calls = source.statement_calls
@@ -275,7 +275,7 @@ def clean(text: str) -> str:
     return squeeze(text)
 
 
-def _site(source: Source, rewrite: Rewrite, matched: list[Call], bound: dict[str, str]) -> Site:
+def _site(source: Source, rewrite: Rewrite, matched: list[Call], bound: dict[str, str]) -> Match:
     edits = []
     for call, new in zip(matched, rewrite.replace, strict=True):
         start, end = statement_range(source, call)
@@ -285,7 +285,7 @@ def _site(source: Source, rewrite: Rewrite, matched: list[Call], bound: dict[str
             lines = [namespace(source) + fill(part.strip(), bound) + ";" for part in new.split(";")]
             edits.append(Edit(start, end, ("\n" + source.indent(start)).join(lines)))
     tensor = clean(matched[-1].arguments[0]) if matched[-1].arguments else ""
-    return Site(matched[0].start, tuple(edits), note=tensor)
+    return Match(matched[0].start, tuple(edits), note=tensor)
 
 
 def statement_range(source: Source, call: Call) -> tuple[int, int]:

@@ -60,7 +60,7 @@ def test_the_motif_that_experience_names_is_tried_first(
             operator, baseline, NOTHING, [retrieved(rule)], [baseline], 0
         )
         assert candidate is not None
-        assert candidate.rule_ids == (rule,)
+        assert candidate.motif_ids == (rule,)
         assert candidate.tuple_ids == (f"id-{rule}",)
 
 
@@ -159,8 +159,8 @@ def test_a_tiling_candidate_says_which_knobs_it_set(operator: Operator, baseline
     for step in range(10):
         candidate = proposer.mutate(template, baseline, history, 0)
         assert candidate is not None
-        stages.add(candidate.rule_ids[0])
-        if candidate.rule_ids[0] == "knob":
+        stages.add(candidate.motif_ids[0])
+        if candidate.motif_ids[0] == "knob":
             assert candidate.knobs.keys() == template.values().keys()
         history.append(ModelEvaluator(operator).evaluate(candidate, step + 1))
     assert {"knob", "spread-small-inputs"} <= stages

@@ -317,7 +317,7 @@ def test_a_barrier_that_automatic_synchronisation_must_replace_is_not_dropped(
 
     operator = write(tmp_path)
     result = run(operator, tmp_path / "out", evaluator=AutoSync(operator), budget=40)
-    dropped = [t for t in result.trials if "remove-vector-barrier" in t.candidate.rule_ids]
+    dropped = [t for t in result.trials if "remove-vector-barrier" in t.candidate.motif_ids]
     assert dropped
     assert all("automatic synchronisation" in t.warnings[-1] for t in dropped if t.warnings)
     assert any(t.warnings for t in dropped)

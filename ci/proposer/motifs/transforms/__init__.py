@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms import (
     add_barrier,
     align_tile,
@@ -34,7 +34,7 @@ from ci.proposer.motifs.transforms import (
 )
 from ci.source.cpp_source import Source
 
-Transform: TypeAlias = Callable[[Source, Mapping[str, object]], list[Site]]
+Transform: TypeAlias = Callable[[Source, Mapping[str, object]], list[Match]]
 
 TRANSFORMS: dict[str, Transform] = {
     "add_barrier": add_barrier.find,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import LOOPS, Edit, Source, walk
 
 BARRIER = "AscendC::PipeBarrier<PIPE_ALL>();"
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """The loops whose body calls functions and does not end with a barrier yet.
 
     With `place: start` the barrier opens the body of each function that takes from a queue.
@@ -29,11 +29,11 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             continue
         text = "\n" + source.indent(last.start_byte) + BARRIER
         edit = Edit(last.end_byte, last.end_byte, text)
-        sites.append(Site(last.end_byte, (edit,), note=f"line {source.line(last.end_byte)}"))
+        sites.append(Match(last.end_byte, (edit,), note=f"line {source.line(last.end_byte)}"))
     return sites
 
 
-def _at_start(source: Source) -> list[Site]:
+def _at_start(source: Source) -> list[Match]:
     sites = []
     taken = {m.start for m in source.methods if m.name == "DeQue"}
     for function in source.functions:
@@ -43,5 +43,5 @@ def _at_start(source: Source) -> list[Site]:
             continue
         place = source.begin(first.start_byte)
         edit = Edit(place, place, BARRIER + "\n" + source.indent(first.start_byte))
-        sites.append(Site(place, (edit,), note=function.name))
+        sites.append(Match(place, (edit,), note=function.name))
     return sites

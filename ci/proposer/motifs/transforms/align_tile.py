@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import Edit, Source, walk
 
 LINE_BLOCKS = 16
@@ -15,7 +15,7 @@ _UB = re.compile(r"ub|tile|part", re.I)
 _BLOCK = re.compile(r"block_?size|block_?bytes?|byte_?block|^32$|one_?block", re.I)
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Declarations of a number of 32-byte blocks that fit a part of UB."""
     sites = []
     for node in walk(source.root):
@@ -44,5 +44,5 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             f"{indent}    {word} -= {word} % {LINE_BLOCKS};{indent}}}"
         )
         place = node.parent.end_byte
-        sites.append(Site(place, (Edit(place, place, text),), note=word))
+        sites.append(Match(place, (Edit(place, place, text),), note=word))
     return sites

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import Edit, Source, root_name, walk
 
 SHIFT_BYTES = 256
@@ -14,7 +14,7 @@ SHIFT_BYTES = 256
 _BUFFER_TYPE = re.compile(r"^(?:TQue|TBuf|TQueBind)<")
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Each `InitBuffer` but the first, of a buffer that is declared in the same file."""
     fields = _fields(source)
     inits = [m for m in source.methods if m.name == "InitBuffer" and m.statement is not None]
@@ -34,7 +34,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         pipe = source.of(method.node).partition("InitBuffer")[0]  # `pipe.` or `pipe->`
         init = f"{pipe}InitBuffer({name}, {SHIFT_BYTES});\n{source.indent(start)}"
         sites.append(
-            Site(
+            Match(
                 start,
                 (Edit(start, start, init), Edit(place, place, member)),
                 note=method.arguments[0],

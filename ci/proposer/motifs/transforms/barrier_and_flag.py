@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import namespace, statement_range
-from ci.proposer.motifs.site import Site
 from ci.proposer.motifs.transforms.remove_barrier import pipe_of
 from ci.source.cpp_source import Edit, Source
 
@@ -16,7 +16,7 @@ _FETCH = re.compile(
 )
 
 
-def to_flag(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def to_flag(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Each `PipeBarrier<PIPE_ALL>` becomes a flag of `event` that is set and awaited."""
     event, at = str(parameters["event"]), namespace(source)
     sites = []
@@ -30,15 +30,15 @@ def to_flag(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             f"event_t {name} = {fetch}; {at}SetFlag<{kind}>({name}); {at}WaitFlag<{kind}>({name});"
         )
         note = f"line {source.line(start)}, {event}"
-        sites.append(Site(start, (Edit(start, end, text),), note=note))
+        sites.append(Match(start, (Edit(start, end, text),), note=note))
     return sites
 
 
-def to_barrier(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def to_barrier(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Rewind: an event fetched, set and awaited at one place becomes a barrier of all pipes."""
     sites = []
     for found in _FETCH.finditer(source.shadow):
         start = source.begin(found.start())
         edit = Edit(start, found.end(), f"{namespace(source)}PipeBarrier<PIPE_ALL>();")
-        sites.append(Site(start, (edit,), note=f"line {source.line(start)}"))
+        sites.append(Match(start, (edit,), note=f"line {source.line(start)}"))
     return sites

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import Edit, Source
 
 HINT = "SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);"
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Each `SetGlobalBuffer` statement of a tensor that has no hint yet."""
     hinted = {m.object for m in source.methods if m.name == "SetL2CacheHint"}
     sites = []
@@ -21,5 +21,5 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         tensor = source.of(method.node).partition("SetGlobalBuffer")[0]  # `xGm.` or `xGm->`
         text = f"\n{source.indent(statement.start_byte)}{tensor}{HINT}"
         place = statement.end_byte
-        sites.append(Site(place, (Edit(place, place, text),), note=method.object))
+        sites.append(Match(place, (Edit(place, place, text),), note=method.object))
     return sites

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import Source, root_name
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Each `InitBuffer` of a buffer that is never taken; its declaration stays."""
     sites = []
     for method in source.methods:
@@ -19,5 +19,5 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         if len(re.findall(rf"\b{re.escape(name)}\b", source.shadow)) != 2:
             continue
         start, end = method.statement.start_byte, method.statement.end_byte
-        sites.append(Site(start, (source.removal(start, end),), note=name))
+        sites.append(Match(start, (source.removal(start, end),), note=name))
     return sites

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from tree_sitter import Node
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import Edit, Source, identifiers, root_name, walk
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """`method` is FreeTensor or EnQue; sites are statements that something unrelated precedes."""
     wanted = str(parameters["method"])
     sites = []
@@ -29,7 +29,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         place = before[last].end_byte
         text = "\n" + source.indent(before[last].start_byte) + source.of(statement)
         sites.append(
-            Site(
+            Match(
                 place,
                 (
                     Edit(place, place, text),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms import queue_depth
 from ci.source.cpp_source import Edit, Function, Method, Source, identifiers, walk
 
@@ -13,7 +13,7 @@ _TILE = re.compile(r"tile|chunk|ub_?part|per_?(?:loop|time)|block_?len|proc", re
 _INTEGER = re.compile(r"\bu?int(?:32|64)_t\b|\bint\b")
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """One site a function that initialises queues by a tile length it is given or computes.
 
     The kernel's own loop must step by that length; where the host counts the tiles instead, the
@@ -35,7 +35,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         for name in _tile_names(inits):
             halved = _halving(source, function, name, inits[0].start)
             if halved is not None:
-                sites.append(Site(halved.start, (halved, *edits), note=f"half of {name}"))
+                sites.append(Match(halved.start, (halved, *edits), note=f"half of {name}"))
                 break
     return sites
 

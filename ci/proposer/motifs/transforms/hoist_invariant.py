@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import statement_range
-from ci.proposer.motifs.site import Site
 from ci.proposer.motifs.transforms.loops import written_names
 from ci.source.cpp_source import LOOPS, Call, Edit, Source, identifiers, root_name, walk
 
 _NOT_DATA = re.compile(r"^(?:RoundMode|CAST_\w+|CMPMODE|static_cast|sizeof|this)$")
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Calls named in `calls` (separated by |) that stand directly in a loop's body."""
     wanted = set(str(parameters["calls"]).split("|"))
     sites = []
@@ -31,7 +31,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
     return sites
 
 
-def _site(source: Source, loop: Node, body: Node, call: Call) -> Site | None:
+def _site(source: Source, loop: Node, body: Node, call: Call) -> Match | None:
     assert call.statement is not None
     if not call.arguments:
         return None
@@ -47,7 +47,7 @@ def _site(source: Source, loop: Node, body: Node, call: Call) -> Site | None:
     start, end = statement_range(source, call)
     text = source.text[start:end] + "\n" + source.indent(loop.start_byte)
     edits = (Edit(loop.start_byte, loop.start_byte, text), source.removal(start, end))
-    return Site(start, edits, note=f"{call.name} of {target}")
+    return Match(start, edits, note=f"{call.name} of {target}")
 
 
 def _loop_names(source: Source, loop: Node) -> set[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import clean, statement_range
-from ci.proposer.motifs.site import Site
 from ci.source.cpp_source import Call, Edit, Function, Method, Source, identifiers, root_name
 
 _LITERAL_WORDS = frozenset({"static_cast", "half", "float", "int32_t", "int16_t", "uint32_t", "T"})
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Duplicates into a TBuf's tensor that nothing else writes, of a value that never changes."""
     inits = {
         clean(m.arguments[0]).removeprefix("this->"): m
@@ -65,7 +65,7 @@ def _constant(source: Source, function: Function, call: Call) -> bool:
     return not any(re.search(rf"(?:\w|>|&)\s+{n}\b\s*[=;,)]", code) for n in names)
 
 
-def _site(source: Source, call: Call, buffer: Method, init: Method) -> Site:
+def _site(source: Source, call: Call, buffer: Method, init: Method) -> Match:
     assert init.statement is not None
     start, end = statement_range(source, call)
     indent = source.indent(init.start)
@@ -77,4 +77,4 @@ def _site(source: Source, call: Call, buffer: Method, init: Method) -> Site:
         f"Get<{element}>();\n{indent}AscendC::Duplicate({name}, {call.arguments[1]}, {count});"
     )
     place = init.statement.end_byte
-    return Site(start, (Edit(place, place, text), source.removal(start, end)), note=name)
+    return Match(start, (Edit(place, place, text), source.removal(start, end)), note=name)

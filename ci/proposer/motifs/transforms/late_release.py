@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import Edit, Source, identifiers
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """`method` is FreeTensor or EnQue; sites are statements with more of the block after them."""
     wanted = str(parameters["method"])
     sites = []
@@ -33,7 +33,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             source.removal(statement.start_byte, statement.end_byte),
             Edit(place.end_byte, place.end_byte, text),
         )
-        sites.append(Site(statement.start_byte, move, note=method.arguments[0]))
+        sites.append(Match(statement.start_byte, move, note=method.arguments[0]))
     return sites
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms.loops import written_names
 from ci.source.cpp_source import LOOPS, Edit, Source, identifiers, walk
 
@@ -16,7 +16,7 @@ _TURN = re.compile(r"copy|out|compute|process|row|tile|step|next|store|write|sav
 _API = re.compile(r"^(?:PipeBarrier|SetFlag|WaitFlag|SyncAll|DataCopy\w*|Duplicate|SetAtomic\w*)$")
 
 
-def hoist(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def hoist(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """The first statement of a loop's body when it calls a step of the kernel's own by names that
     no turn changes, and its name does not say that it works on a turn's data."""
     sites = []
@@ -32,11 +32,11 @@ def hoist(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             Edit(loop.start_byte, loop.start_byte, text),
             source.removal(first.start_byte, first.end_byte),
         )
-        sites.append(Site(loop.start_byte, edits, note=step[0]))
+        sites.append(Match(loop.start_byte, edits, note=step[0]))
     return sites
 
 
-def sink(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def sink(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Rewind: the step right before a loop moves into it."""
     sites = []
     for loop, body in _loops(source):
@@ -48,7 +48,7 @@ def sink(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         place = source.begin(first.start_byte)
         text = source.of(before) + "\n" + source.indent(first.start_byte)
         edits = (source.removal(before.start_byte, before.end_byte), Edit(place, place, text))
-        sites.append(Site(before.start_byte, edits, note=step[0]))
+        sites.append(Match(before.start_byte, edits, note=step[0]))
     return sites
 
 

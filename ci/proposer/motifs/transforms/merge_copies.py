@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms.loops import CountingLoop, counting_loops, same, slice_of
 from ci.source.cpp_source import Edit, Source
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Loops whose body is one DataCopy of a run as long as both strides."""
     calls = source.statement_calls
     sites = []
@@ -29,7 +29,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         prefix = source.text[source.begin(call.start) : call.start]
         text = f"{prefix}DataCopy({target.whole}, {origin.whole}, {times(loop, length)});"
         edit = Edit(loop.node.start_byte, loop.node.end_byte, text)
-        sites.append(Site(loop.node.start_byte, (edit,), note=target.tensor))
+        sites.append(Match(loop.node.start_byte, (edit,), note=target.tensor))
     return sites
 
 

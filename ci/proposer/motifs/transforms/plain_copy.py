@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import statement_range
-from ci.proposer.motifs.site import Site
 from ci.source.cpp_source import Edit, Source, ancestors
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """DataCopyPad statements whose parameters are a variable with one block."""
     sites = []
     for call in source.calls:
@@ -31,7 +31,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             f"{indent}    {plain}\n{indent}}} else {{\n"
             f"{indent}    {source.text[start:end]}\n{indent}}}"
         )
-        sites.append(Site(start, (Edit(start, end, new),), note=call.arguments[0]))
+        sites.append(Match(start, (Edit(start, end, new),), note=call.arguments[0]))
     return sites
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import clean, dead_after, statement_range
-from ci.proposer.motifs.site import Site
 from ci.source.cpp_source import Edit, Source, walk
 
 _REDUCE = ("ReduceSum", "ReduceMax", "ReduceMin")
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """`ReduceX(s, …); y.SetValue(i, s.GetValue(0));` in one block, where s serves nothing else."""
     calls = source.statement_calls
     stores = {
@@ -43,5 +43,5 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
                 f"{prefix}{call.name}{call.template}({', '.join((target, *call.arguments[1:]))});"
             )
             edits = (Edit(start, end, text), source.removal(two.start_byte, two.end_byte))
-            sites.append(Site(start, edits, note=target))
+            sites.append(Match(start, edits, note=target))
     return sites

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import statement_range
-from ci.proposer.motifs.site import Site
 from ci.source.cpp_source import Call, Edit, Source
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Barrier statements of `pipe`; `narrow` replaces the pipe instead of deleting them."""
     pipe, narrow = str(parameters["pipe"]), str(parameters.get("narrow", ""))
     sites = []
@@ -21,7 +21,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             edit = Edit(start, end, source.text[start:end].replace(pipe, narrow))
         else:
             edit = source.removal(start, end)
-        sites.append(Site(start, (edit,), note=f"line {source.line(start)}"))
+        sites.append(Match(start, (edit,), note=f"line {source.line(start)}"))
     return sites
 
 

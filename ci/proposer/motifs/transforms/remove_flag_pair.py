@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import Source, walk
 
 _SET = re.compile(r"^(?:SetFlag|set_flag)(<.*>)?\((.*)\);$")
 _WAIT = re.compile(r"^(?:WaitFlag|wait_flag)(<.*>)?\((.*)\);$")
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Neighbouring pairs of one event in one block."""
     sites = []
     for block in walk(source.root):
@@ -27,7 +27,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
                     source.removal(source.begin(s.start_byte), s.end_byte) for s in (one, two)
                 )
                 note = f"line {source.line(one.start_byte)}"
-                sites.append(Site(one.start_byte, edits, note=note))
+                sites.append(Match(one.start_byte, edits, note=note))
     return sites
 
 

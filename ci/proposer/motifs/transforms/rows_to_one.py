@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms.loops import CountingLoop, counting_loops, same, slice_of
 from ci.proposer.motifs.transforms.merge_copies import times
 from ci.source.cpp_source import Call, Edit, Source
@@ -24,7 +24,7 @@ TENSORS = {
 }
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Loops over rows whose calls all use row `i` of width equal to the count."""
     calls = source.statement_calls
     sites = []
@@ -43,7 +43,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             if any("PipeBarrier" not in m for m in merged):
                 separator = "\n" + source.indent(loop.node.start_byte)
                 edit = Edit(loop.node.start_byte, loop.node.end_byte, separator.join(merged))
-                sites.append(Site(loop.node.start_byte, (edit,), note=f"loop over {loop.index}"))
+                sites.append(Match(loop.node.start_byte, (edit,), note=f"loop over {loop.index}"))
     return sites
 
 

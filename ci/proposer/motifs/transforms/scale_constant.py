@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import Edit, Source, constants
 
 _SIZES = re.compile(
@@ -22,7 +22,7 @@ _VALUE = re.compile(r"^(\d+)([uUlL]*)$")
 LEAST = 16  # below this a constant counts something else than the elements of a tile
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Integer constants with a sizing name; `numerator` / `denominator` give the factor."""
     numerator, denominator = int(str(parameters["numerator"])), int(str(parameters["denominator"]))
     sites = []
@@ -36,5 +36,5 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             continue
         start = source.shadow.index(found.group(1), value.start_byte)
         edit = Edit(start, start + len(found.group(1)), str(new))
-        sites.append(Site(node.start_byte, (edit,), note=f"{word} {old} → {new}"))
+        sites.append(Match(node.start_byte, (edit,), note=f"{word} {old} → {new}"))
     return sites

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import clean
-from ci.proposer.motifs.site import Site
 from ci.source.cpp_source import Edit, Source, identifiers
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Pairs of TBufs of one size that are never taken in the same function."""
     inits = [
         m
@@ -39,7 +39,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             if take.object == clean(b):
                 place = source.shadow.index(clean(b), take.start)
                 edits.append(Edit(place, place + len(clean(b)), clean(a)))
-        sites.append(Site(two.start, tuple(edits), note=f"{a} and {b}"))
+        sites.append(Match(two.start, tuple(edits), note=f"{a} and {b}", others=(one.start,)))
     return sites
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import statement_range
-from ci.proposer.motifs.site import Site
 from ci.proposer.motifs.transforms.loops import written_names
 from ci.source.cpp_source import LOOPS, Edit, Source, root_name, walk
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Calls named in `calls` followed at once by a loop that does not write their result."""
     wanted = set(str(parameters["calls"]).split("|"))
     calls = source.statement_calls
@@ -32,5 +32,5 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
             text = source.text[start:end] + "\n" + source.indent(first.start_byte)
             place = source.begin(first.start_byte)
             edits = (source.removal(start, end), Edit(place, place, text))
-            sites.append(Site(start, edits, note=f"{call.name} of {root_name(call.arguments[0])}"))
+            sites.append(Match(start, edits, note=f"{call.name} of {root_name(call.arguments[0])}"))
     return sites

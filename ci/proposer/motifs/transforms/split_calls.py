@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import clean, statement_range
-from ci.proposer.motifs.site import Site
 from ci.proposer.motifs.transforms.rows_to_one import TENSORS
 from ci.source.cpp_source import Call, Edit, Source
 
@@ -14,7 +14,7 @@ _TENSOR = re.compile(r"^[A-Za-z_]\w*(?:\[.*\])?$", re.DOTALL)
 _COUNT = re.compile(r"^[\w.\->()\s*/+]+$")
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Element-wise calls, or copies when `copies` is 1, of plain tensors and a count.
 
     `piece` elements a turn; the count must be a multiple of it, or the result shows it.
@@ -31,7 +31,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
         if text is not None:
             start, end = statement_range(source, call)
             note = f"{call.name} of {clean(call.arguments[0])}"
-            sites.append(Site(start, (Edit(start, end, text),), note=note))
+            sites.append(Match(start, (Edit(start, end, text),), note=note))
     return sites
 
 

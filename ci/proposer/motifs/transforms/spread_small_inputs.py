@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from ci.proposer.motifs.site import Site
+from ci.proposer.motifs.match import Match
 from ci.source.cpp_source import Edit, Source, walk
 
 _CORES = re.compile(r"core|block_?dim|aiv|num_?blocks", re.I)
 _ONE = re.compile(r"^\{?([\w.\->]+)=1[uUlL]*;\}?$")
 
 
-def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
+def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """`if (it fits one tile) cores = 1; else …` becomes the else branch alone."""
     sites = []
     for node in walk(source.root):
@@ -29,7 +29,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Site]:
     return sites
 
 
-def _statement(source: Source, node: Node) -> Site | None:
+def _statement(source: Source, node: Node) -> Match | None:
     then = node.child_by_field_name("consequence")
     other = node.child_by_field_name("alternative")
     one = _ONE.match(source.code(then)) if then is not None else None
@@ -38,7 +38,7 @@ def _statement(source: Source, node: Node) -> Site | None:
     if not _about_size(source, node) or one.group(1) + "==" in source.code(node)[:80]:
         return None
     if other is None:
-        return Site(node.start_byte, (source.removal(node.start_byte, node.end_byte),))
+        return Match(node.start_byte, (source.removal(node.start_byte, node.end_byte),))
     body = other.named_children[0] if other.type == "else_clause" else other
     if body.type == "if_statement":
         return None
@@ -46,10 +46,10 @@ def _statement(source: Source, node: Node) -> Site | None:
     if body.type == "compound_statement" and len(body.named_children) == 1:
         inner = body.named_children[0]
         text = source.of(inner)
-    return Site(node.start_byte, (Edit(node.start_byte, node.end_byte, text),), note=one.group(1))
+    return Match(node.start_byte, (Edit(node.start_byte, node.end_byte, text),), note=one.group(1))
 
 
-def _expression(source: Source, node: Node) -> Site | None:
+def _expression(source: Source, node: Node) -> Match | None:
     then = node.child_by_field_name("consequence")
     other = node.child_by_field_name("alternative")
     if then is None or other is None or source.code(then) not in ("1", "1U"):
@@ -61,7 +61,7 @@ def _expression(source: Source, node: Node) -> Site | None:
         return None
     if not _about_size(source, node):
         return None
-    return Site(node.start_byte, (Edit(node.start_byte, node.end_byte, source.of(other)),))
+    return Match(node.start_byte, (Edit(node.start_byte, node.end_byte, source.of(other)),))
 
 
 def _about_size(source: Source, node: Node) -> bool:

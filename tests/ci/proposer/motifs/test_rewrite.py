@@ -2,8 +2,8 @@
 
 import pytest
 
-from ci.proposer.motifs.rewrite import applications, find_sites
-from ci.proposer.motifs.site import apply_sites
+from ci.proposer.motifs.match import apply_matches
+from ci.proposer.motifs.rewrite import applications, find_matches
 from ci.proposer.motifs.transforms import TRANSFORMS
 from ci.source.cpp_source import parse
 from rules.load import Motif, Rewrite, RulesError, load_motifs
@@ -104,7 +104,7 @@ def test_all_sites_at_once_come_before_each_alone() -> None:
 
 def test_an_unknown_transform_is_named() -> None:
     with pytest.raises(RulesError, match="no transform named turbo"):
-        find_sites(Rewrite(transform="turbo"), parse("int a;"))
+        find_matches(Rewrite(transform="turbo"), parse("int a;"))
 
 
 @pytest.mark.parametrize("motif", MOTIFS.values(), ids=MOTIFS.keys())
@@ -112,8 +112,8 @@ def test_what_a_motif_makes_of_real_kernels_still_parses(motif: Motif) -> None:
     for path in KERNELS:
         source = parse(path.read_text())
         for rewrite in (*motif.forward, *motif.rewind):
-            for site in find_sites(rewrite, source):
-                text = apply_sites(source, [site])
+            for site in find_matches(rewrite, source):
+                text = apply_matches(source, [site])
                 if text is not None:
                     assert parse(text).errors <= source.errors
 

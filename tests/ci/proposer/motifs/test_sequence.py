@@ -1,7 +1,7 @@
 import pytest
 
+from ci.proposer.motifs.match import apply_matches
 from ci.proposer.motifs.sequence import find_sequences, number, parse_pattern
-from ci.proposer.motifs.site import apply_sites
 from ci.source.cpp_source import parse
 from rules.load import Rewrite, Where
 
@@ -18,7 +18,7 @@ def changed(rewrite: Rewrite, body: str, *, using: bool = True) -> str:
         f"{head}void F(LocalTensor<float> y, int n)\n{{\n    auto t = buf.Get<float>();\n{body}}}\n"
     )
     source = parse(text)
-    new = apply_sites(source, find_sequences(source, rewrite)) or text
+    new = apply_matches(source, find_sequences(source, rewrite)) or text
     return new.partition("Get<float>();\n")[2].removesuffix("}\n")
 
 

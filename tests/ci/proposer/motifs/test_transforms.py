@@ -1,13 +1,13 @@
 """Each transform on code as operators have it: what it changes, and what it leaves alone."""
 
-from ci.proposer.motifs.site import apply_sites
+from ci.proposer.motifs.match import apply_matches
 from ci.proposer.motifs.transforms import TRANSFORMS
 from ci.source.cpp_source import parse
 
 
 def changed(name: str, text: str, **parameters: object) -> str:
     source = parse(text)
-    return apply_sites(source, TRANSFORMS[name](source, parameters)) or text
+    return apply_matches(source, TRANSFORMS[name](source, parameters)) or text
 
 
 def in_function(body: str) -> str:
