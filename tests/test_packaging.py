@@ -37,7 +37,7 @@ def test_templates_rules_and_sources_lie_inside_the_packages() -> None:
         "rules/guards/*.yml",
         "rules/prompts/*.j2",
         "rules/prices.yml",
-        "experience/*.sql",
+        "experience/bank/*.sql",
         "ci/simulator/machine/*.cpp",
         "ci/simulator/ascendc/*.h",
         "ci/host/cpp/**/*.h",
