@@ -26,6 +26,7 @@ from ci.model.launch import Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Evidence, Outcome
 from ci.model.workload import TensorCase, WorkloadCase
+from ci.system.compiler import WARNINGS
 
 HOST = Path(__file__).parent / "cpp"
 
@@ -35,9 +36,12 @@ HOST_FLAGS = (
     "-ftrivial-auto-var-init=zero",
     "-DOPS_UTILS_LOG_SUB_MOD_NAME=\"OP_TILING\"", "-DOPS_UTILS_LOG_PACKAGE_TYPE=\"\"",
 )  # fmt: skip
-"""Compiler flags of host sources and of the prelude: a precompiled header needs the same ones."""
+"""Compiler flags of host sources and of the prelude: a precompiled header needs the same ones.
 
-RUNTIME_FLAGS = ("-std=c++17", "-O1", "-g1")
+Permissive, because operators are built by other compilers: what those let pass (a member qualified
+inside its class, a default argument given twice, a pointer converted silently) is no fault here."""
+
+RUNTIME_FLAGS = ("-std=c++17", "-O1", "-g1", *WARNINGS)
 
 OWN_LIBRARY = ("library_tiling.cpp", "matmul_tiling.cpp")
 """Sources of the runtime that a tiling library of the user's stands for."""

@@ -38,6 +38,7 @@ from ci.simulator.block_table import TABLE as BLOCK_TABLE
 from ci.simulator.block_table import write_block_table
 from ci.system.cache import BuildCache, digest, digest_tree
 from ci.system.compiler import (
+    WARNINGS,
     compile_candidate,
     compile_trusted,
     compiler_version,
@@ -51,7 +52,7 @@ MACHINE = HERE / "machine"
 BASELINE_ISA = ("-march=x86-64-v3", "-mf16c")
 """AVX2 and hardware fp16 conversion: without it fp16 runs four times slower than fp32."""
 
-MACHINE_FLAGS = ("-std=c++17", "-O2", "-g1", *BASELINE_ISA, "-fno-strict-aliasing", "-w")
+MACHINE_FLAGS = ("-std=c++17", "-O2", "-g1", *BASELINE_ISA, "-fno-strict-aliasing", *WARNINGS)
 
 KERNEL_FLAGS = (
     "-std=c++17", "-O1", "-g1", "-fPIC", *BASELINE_ISA, "-fno-strict-aliasing",
@@ -130,15 +131,7 @@ class Toolchain:
 
         Raises EnvironmentProblem when it does not build here.
         """
-        flags = [*MACHINE_FLAGS, f"-I{MACHINE}"]
-        text = source.read_bytes()
-        key = digest([compiler_version(), *flags, self._machine_headers, source.name, text])
-        entry = self.cache.get(
-            "object",
-            key,
-            lambda private: compile_trusted([*flags, "-c", str(source), "-o", "unit.o"], private),
-        )
-        return entry / "unit.o"
+        return self._object(source, [*MACHINE_FLAGS, f"-I{MACHINE}"], self._machine_headers)
 
     def machine_objects(self, sources: Sequence[Path]) -> list[Path]:
         """Object files of several sources, built side by side."""
@@ -294,11 +287,12 @@ class Toolchain:
         return self.cache.get("host", key, make) / "host_program"
 
     def _object(self, source: Path, flags: Sequence[str], headers: str) -> Path:
-        """Object file of one of our own sources."""
+        """Object file of one of our own sources, with the compiler's `warnings` beside it."""
         key = digest([compiler_version(), *flags, headers, source.name, source.read_bytes()])
 
         def make(folder: Path) -> None:
-            compile_trusted([*flags, "-c", str(source), "-o", "unit.o"], folder)
+            said = compile_trusted([*flags, "-c", str(source), "-o", "unit.o"], folder)
+            (folder / "warnings").write_text(said)
 
         return self.cache.get("object", key, make) / "unit.o"
 

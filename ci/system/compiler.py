@@ -16,6 +16,9 @@ from ci.system.sandbox import Completed, Limits, run
 
 COMPILER = "g++"
 
+WARNINGS = ("-Wall", "-Wextra", "-Wshadow")
+"""Our own C++ is free of these; operators' is theirs, and compiled without."""
+
 COMPILE_LIMITS = Limits(seconds=120, memory_bytes=4 << 30, processes=64, file_bytes=512 << 20)
 """The slowest of 253 real kernels takes 17 s; template bombs are stopped here."""
 
@@ -44,8 +47,11 @@ def compiler_version() -> str:
     return f"{path} {' '.join(said.stdout.split())}"
 
 
-def compile_trusted(arguments: Sequence[str], cwd: Path) -> None:
-    """Compile our own sources. Raises EnvironmentProblem with the compiler's words."""
+def compile_trusted(arguments: Sequence[str], cwd: Path) -> str:
+    """Compile our own sources; answers the compiler's warnings.
+
+    Raises EnvironmentProblem with the compiler's words.
+    """
     compiler_version()
     done = subprocess.run(
         [COMPILER, *arguments], cwd=cwd, capture_output=True, text=True, errors="replace"
@@ -55,6 +61,7 @@ def compile_trusted(arguments: Sequence[str], cwd: Path) -> None:
         first = next((i for i, line in enumerate(lines) if "error" in line), 0)
         shown = "\n".join(lines[first : first + DETAIL_LINES])
         raise EnvironmentProblem(f"The simulator cannot be built on this machine:\n{shown}")
+    return done.stderr
 
 
 def compile_candidate(

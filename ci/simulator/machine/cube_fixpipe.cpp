@@ -67,7 +67,7 @@ half to_half(float value) {
 }
 
 template <typename S>
-void convert(half* to, S value, QuantMode_t mode, const Quantise& parameter, bool relu) {
+void convert(half* to, S value, QuantMode_t, const Quantise& parameter, bool relu) {
     constexpr float LARGEST = 65504;
     if constexpr (std::is_same_v<S, int32_t>) {
         const float wide = scaled(shifted(value, parameter), parameter, relu);

@@ -108,7 +108,8 @@ void note_message(const Transfer& span, const void* site) {
     writing.signal = make_point(1, false);
     writing.taken.assign(launch().cores.size(), false);
     const Record& newest = current->records.back();
-    send_signal(newest.kind == Kind::SCALAR ? S : newest.pipe, writing.signal, "message", site);
+    const int pipe = newest.kind == Kind::SCALAR ? int(S) : newest.pipe;
+    send_signal(pipe, writing.signal, "message", site);
     for (uint64_t line = first; line <= last; ++line) lines[line] = writing;
 }
 

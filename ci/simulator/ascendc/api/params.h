@@ -192,7 +192,7 @@ struct GatherMaskParams {
 struct GatherRepeatParams {
     __aicore__ GatherRepeatParams() {}
     __aicore__ GatherRepeatParams(const uint8_t dst_block, const uint8_t dst_repeat)
-        : dstBlkStride(dst_block), dstRepStride(dst_repeat) {}
+        : dstRepStride(dst_repeat), dstBlkStride(dst_block) {}
     uint32_t blockNumber = DEFAULT_BLK_NUM;
     uint16_t dstRepStride = DEFAULT_REPEAT_STRIDE;
     uint8_t dstBlkStride = DEFAULT_BLK_STRIDE;
@@ -203,7 +203,7 @@ struct GatherRepeatParams {
 struct BrcbRepeatParams {
     __aicore__ BrcbRepeatParams() {}
     __aicore__ BrcbRepeatParams(const uint16_t dst_block, const uint16_t dst_repeat)
-        : dstBlkStride(dst_block), dstRepStride(dst_repeat) {}
+        : dstRepStride(dst_repeat), dstBlkStride(dst_block) {}
     uint32_t blockNumber = DEFAULT_BLK_NUM;
     uint16_t dstRepStride = DEFAULT_REPEAT_STRIDE;
     uint16_t dstBlkStride = DEFAULT_BLK_STRIDE;

@@ -23,9 +23,9 @@ namespace AscendC {
 // Which instruction converts, for each pair of types and rounding mode that the hardware has.
 // `exact` is a pair for which every value fits; `rounded` needs a rounding mode; `either` also
 // knows CAST_NONE, which then rounds to nearest even (or is exact).
-#define ASC_CAST_HEAD(D, S)                                                               \
-    __aicore__ inline void cast_intrinsic(D* dst, S* src, RoundMode mode, uint8_t repeat, \
-                                          const UnaryRepeatParams& params)
+#define ASC_CAST_HEAD(D, S)                                                                \
+    __aicore__ inline void cast_intrinsic(D* dst, S* src, [[maybe_unused]] RoundMode mode, \
+                                          uint8_t repeat, const UnaryRepeatParams& params)
 #define ASC_CAST_EXACT(D, S, name) \
     ASC_CAST_HEAD(D, S) { ASC_CONVERT(name); }
 #define ASC_CAST_ROUNDED(D, S, name)                                                   \

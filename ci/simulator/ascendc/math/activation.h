@@ -7,15 +7,6 @@
 
 namespace AscendC {
 
-#define ASC_OPERATION(Name, buffers)                                                              \
-    struct Name {                                                                                 \
-        static constexpr uint32_t SCRATCH = buffers;                                              \
-        __aicore__ static void run(const FloatSteps& s, float* dst, float* src, float* scratch,   \
-                                   uint32_t pass);                                                \
-    };                                                                                            \
-    __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* src, float* scratch, \
-                                     uint32_t pass)
-
 // ln(x + sqrt(x^2 - 1)), x up to 1e19 (the square must not overflow).
 ASC_OPERATION(AcoshOperation, 1) {
     s.mul(scratch, src, src);
@@ -67,7 +58,6 @@ constexpr float GELU_CUBE = 0.044715f;
 constexpr float FAST_GELU_SLOPE = 1.702f;
 ASC_OPERATION(GeluOperation, 1) { gate(s, dst, src, scratch, GELU_SLOPE, GELU_CUBE); }
 ASC_OPERATION(FasterGeluOperation, 1) { gate(s, dst, src, scratch, FAST_GELU_SLOPE, 0.0f); }
-#undef ASC_OPERATION
 
 #define ASC_FUNCTION(Name, Operation)                                                     \
     template <typename T, bool isReuseSource = false>                                     \
@@ -183,7 +173,8 @@ __aicore__ inline LocalTensor<uint8_t> free_scratch() {
                                    float* scratch, uint32_t pass, float factor);          \
     };                                                                                    \
     __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* a, float* b, \
-                                     float* scratch, uint32_t pass, float factor)
+                                     float* scratch, [[maybe_unused]] uint32_t pass,      \
+                                     [[maybe_unused]] float factor)
 ASC_PAIR_OPERATION(GeGluOperation, 2) {
     gate(s, scratch + pass, b, scratch, GELU_SLOPE, GELU_CUBE);
     s.mul(dst, a, scratch + pass);

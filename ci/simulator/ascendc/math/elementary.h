@@ -8,15 +8,6 @@
 
 namespace AscendC {
 
-#define ASC_OPERATION(Name, buffers)                                                              \
-    struct Name {                                                                                 \
-        static constexpr uint32_t SCRATCH = buffers;                                              \
-        __aicore__ static void run(const FloatSteps& s, float* dst, float* src, float* scratch,   \
-                                   uint32_t pass);                                                \
-    };                                                                                            \
-    __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* src, float* scratch, \
-                                     uint32_t pass)
-
 ASC_OPERATION(Log2Operation, 0) {
     s.ln(dst, src);
     s.muls(dst, dst, 1.44269504088896341f);
@@ -254,7 +245,6 @@ ASC_OPERATION(ErfcOperation, 5) {
     s.sub(value, value, t);
     s.adds(dst, value, 1.0f);
 }
-#undef ASC_OPERATION
 
 // e^x as e^floor(x) times the Taylor series of the fraction up to the given power.
 template <uint8_t level>

@@ -142,4 +142,15 @@ __aicore__ inline LocalTensor<uint8_t> scratch_for() {
     return scratch;
 }
 
+// Begins an Operation for it, which works in so many buffers of `pass` elements each.
+#define ASC_OPERATION(Name, buffers)                                                            \
+    struct Name {                                                                               \
+        static constexpr uint32_t SCRATCH = buffers;                                            \
+        __aicore__ static void run(const FloatSteps& s, float* dst, float* src, float* scratch, \
+                                   uint32_t pass);                                              \
+    };                                                                                          \
+    __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* src,               \
+                                     [[maybe_unused]] float* scratch,                           \
+                                     [[maybe_unused]] uint32_t pass)
+
 }  // namespace AscendC
