@@ -33,6 +33,7 @@ def test_templates_rules_and_sources_lie_inside_the_packages() -> None:
     for pattern in (
         "bot/report/templates/*.j2",
         "rules/rewrites/*.yml",
+        "rules/architectures/*.toml",
         "rules/devices/*.toml",
         "rules/guards/*.yml",
         "rules/prompts/*.j2",

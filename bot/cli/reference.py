@@ -14,9 +14,10 @@ import click
 
 from bot.cli.main import SECTIONS, root
 from ci.lab.reference.vector_page import page as vector_table_page
+from ci.model.settings import DEFAULT_DEVICE
 from ci.proposer.llm.prices import load_prices
 from ci.proposer.llm.settings import ROLES, ModelSettings, Price
-from rules.devices import DEFAULT_DEVICE, FOLDER, device_names
+from rules.devices import FOLDER, device_names
 from rules.load import Motif, Rewrite, load_motifs, load_taxonomy
 
 GENERATED: Final = "<!-- Written by `make docs`; change the code or the rules, not this page. -->"
@@ -154,27 +155,36 @@ def _constants(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def constants_page() -> str:
-    """Every constant of every device, with the default device's source."""
-    devices = {name: _constants(FOLDER / f"{name}.toml") for name in device_names()}
+    """Every constant of the default device, and what differs from it on the others."""
+    files = {name: _constants(FOLDER / f"{name}.toml") for name in device_names()}
+    base = files.pop(DEFAULT_DEVICE)
+    architecture = base.pop("architecture")[0].strip('"')
     lines = [
         "# Constants of the machine model",
         "",
         GENERATED,
         "",
-        "From `rules/devices/*.toml`; [the machine model](machine-model.md) says what they do. An"
-        " empty cell has the value of the column to its left. Sources are those of"
-        f' {DEFAULT_DEVICE}, the default; "assumption" means that nothing published was found.',
+        f"The values are those of {DEFAULT_DEVICE}, from `rules/devices/{DEFAULT_DEVICE}.toml`; the"
+        " last section says in what the other devices differ. What all of them share stands in"
+        f" `rules/architectures/{architecture}.toml`. [The machine model](machine-model.md) says"
+        ' what the constants do; "assumption" means that nothing published was found.',
         "",
+        "| constant | value | source |",
+        "|---|---:|---|",
     ]
-    order = [DEFAULT_DEVICE, *(name for name in devices if name != DEFAULT_DEVICE)]
+    lines += [f"| `{name}` | {value} | {_cell(said)} |" for name, (value, said) in base.items()]
     lines += [
-        "| constant | " + " | ".join(order) + " | source |",
-        "|---|" + "---:|" * len(order) + "---|",
+        "",
+        "## What differs by device",
+        "",
+        "| constant | device | value | source |",
+        "|---|---|---:|---|",
     ]
-    for name, (_, source) in devices[DEFAULT_DEVICE].items():
-        values = [devices[device].get(name, ("none", ""))[0] for device in order]
-        shown = [v if i == 0 or v != values[i - 1] else "" for i, v in enumerate(values)]
-        lines.append(f"| `{name}` | {' | '.join(shown)} | {_cell(source)} |")
+    for name in base:
+        for device, constants in files.items():
+            if name in constants:
+                value, said = constants[name]
+                lines.append(f"| `{name}` | {device} | {value} | {_cell(said)} |")
     return "\n".join(lines) + "\n"
 
 

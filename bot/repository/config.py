@@ -14,7 +14,8 @@ from pydantic import Field, field_validator
 from bot.repository.command import Stage
 from bot.repository.yaml_model import model_problems, read_model
 from ci.model.frozen import Frozen
-from rules.devices import DEFAULT_DEVICE, device_names
+from ci.model.settings import DEFAULT_DEVICE
+from rules.devices import device_names
 
 FILE: Final = ".ascendopt.yml"
 

@@ -11,9 +11,9 @@ BACKENDS = ("sim", "cann", "replay")
 
 
 def make_backend(
-    name: str = "sim", device: str = "", *, recording: Path | None = None, asc_headers: str = ""
+    name: str, device: str, *, recording: Path | None = None, asc_headers: str = ""
 ) -> Backend:
-    """The backend called `name`; `device` is a chip such as 910B4, '' for the default one.
+    """The backend called `name`; `device` is a chip such as 910B4.
 
     `recording` is the file that the replay backend answers from, `asc_headers` what
     `ci.host.door.open_door` takes. Raises InputError naming the known backends or devices,
@@ -27,10 +27,9 @@ def make_backend(
         from ci.backend.sim import SimulatorBackend
         from ci.host.door import open_door
         from ci.simulator.toolchain import Toolchain
-        from rules.devices import DEFAULT_DEVICE
 
         toolchain = Toolchain(door=open_door(asc_headers))
-        return SimulatorBackend(device or DEFAULT_DEVICE, toolchain=toolchain)
+        return SimulatorBackend(device, toolchain=toolchain)
     if name == "cann":
         from ci.backend.cann import CannBackend
 

@@ -40,7 +40,7 @@ from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.toolchain import Toolchain
 from ci.system.compiler import COMPILE_LIMITS, compile_evidence
 from ci.system.sandbox import Limits, run
-from rules.devices import DEFAULT_DEVICE, device_names, load_device
+from rules.devices import load_device
 
 WARM_UP = 5
 """Launches before those that count: clocks and caches settle."""
@@ -70,15 +70,14 @@ __aicore__ inline void ascendopt_read_tiling(T& data, __gm__ uint8_t* pointer)
 class CannBackend(Backend):
     """Builds with bisheng and runs on the NPU of this machine."""
 
-    def __init__(self, device: str = "", *, toolchain: Toolchain | None = None) -> None:
+    def __init__(self, device: str, *, toolchain: Toolchain | None = None) -> None:
         self.toolkit: Toolkit = find_toolkit()
-        if device and device != self.toolkit.chip:
+        if device != self.toolkit.chip:
             raise InputError(
                 f"This machine has an Ascend {self.toolkit.chip}, not the {device} asked for."
             )
         self.toolchain = toolchain or Toolchain()
-        chip = self.toolkit.chip
-        self.device = load_device(chip if chip in device_names() else DEFAULT_DEVICE)
+        self.device = load_device(device)
 
     def fingerprint(self) -> Fingerprint:
         """The chip that the driver reports, with the versions of driver and toolkit."""

@@ -22,7 +22,7 @@ from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
 from ci.simulator.toolchain import Toolchain
 from ci.system.sandbox import Limits
-from rules.devices import DEFAULT_DEVICE, Device, load_device
+from rules.devices import Device, load_device
 
 LAUNCH_SECONDS = 60.0
 """Wall time of one simulated launch; the longest real one so far takes a tenth of it."""
@@ -39,7 +39,7 @@ class SimulatorBackend(Backend):
 
     def __init__(
         self,
-        device: str = DEFAULT_DEVICE,
+        device: str,
         *,
         toolchain: Toolchain | None = None,
         launch_seconds: float = LAUNCH_SECONDS,

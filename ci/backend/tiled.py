@@ -58,7 +58,7 @@ class TiledBuild(Build):
         program = toolchain.compile_host(operator, texts, lambda: rooms.make(tilings))
         self._host = _host_program(program)
         self._host.use(rooms)
-        self._description = _describe(program, operator)
+        self._description = _describe(program, operator, device.architecture.definition_word)
 
     @abstractmethod
     def kernel(self, variant: KernelVariant) -> Path:
@@ -66,8 +66,7 @@ class TiledBuild(Build):
 
     def tile(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> TilingAnswer:
         """Run the host tiling. Raises TrialFailure(LAUNCH_ERROR)."""
-        facts = platform_facts(dict(self.device.constants))
-        answer = self._host.tile(self.operator, case, facts, inputs, outputs)
+        answer = self._host.tile(self.operator, case, platform_facts(self.device), inputs, outputs)
         for name, value, most in (
             ("block dim", answer.block_dim, MOST_BLOCKS),
             ("workspace size", sum(answer.workspace), MOST_WORKSPACE),
@@ -151,6 +150,6 @@ def _host_program(program: Path) -> HostProgram:
 
 
 @lru_cache(maxsize=256)
-def _describe(program: Path, operator: Operator) -> OpDescription:
+def _describe(program: Path, operator: Operator, chip: str) -> OpDescription:
     """What a host program says of itself."""
-    return _host_program(program).describe(operator)
+    return _host_program(program).describe(operator, chip)

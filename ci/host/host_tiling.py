@@ -182,11 +182,14 @@ class HostProgram:
         """Ask in these rooms, as far as they go; their maker closes what is left of them."""
         self._rooms = rooms
 
-    def describe(self, operator: Operator) -> OpDescription:
-        """Definitions and tiling layouts. Raises TrialFailure(LAUNCH_ERROR)."""
+    def describe(self, operator: Operator, chip: str) -> OpDescription:
+        """Definitions and tiling layouts. Raises TrialFailure(LAUNCH_ERROR).
+
+        `chip` is the word by which a definition configures the chip family apart.
+        """
         answer = self._ask("describe")
         try:
-            return _description(answer, operator)
+            return _description(answer, operator, chip)
         except (KeyError, TypeError, ValueError, ValidationError) as problem:
             raise _failure("The host program gave a malformed description.", str(problem)) from None
 
@@ -269,7 +272,7 @@ def _tiling_answer(answer: dict[str, Any], log: list[str]) -> TilingAnswer:
     )
 
 
-def _description(answer: dict[str, Any], operator: Operator) -> OpDescription:
+def _description(answer: dict[str, Any], operator: Operator, chip: str) -> OpDescription:
     numbers = {d.number: d.name for d in BY_NAME.values()}
     definitions = {d["op_type"]: d for d in answer["definitions"]}
     definition: dict[str, Any] = definitions.get(operator.op_type) or next(
@@ -278,7 +281,7 @@ def _description(answer: dict[str, Any], operator: Operator) -> OpDescription:
     dtypes: dict[str, tuple[str, ...]] = {}
     values: list[str] = []
     init: dict[str, float] = {}
-    configs = [c for c in definition.get("configs", []) if c["soc"] == "ascend910b"]
+    configs = [c for c in definition.get("configs", []) if c["soc"] == chip]
     for side in ("input", "output"):
         parameters = list(definition.get(side + "s", []))
         for config in configs:  # what the chip's own configuration says goes last and wins

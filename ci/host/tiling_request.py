@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.launch import Array, Tensors
 from ci.model.operator import AttrSpec, Operator
 from ci.model.workload import AttrValue, WorkloadCase
+from rules.devices import Device
 
 # Values of inputs up to this size travel with a request, for tilings that read them.
 _MAX_VALUE_BYTES = 1 << 16
@@ -36,46 +36,28 @@ _FORMATS = {
     "NCL": 47,
 }
 
-# What all chips of the architecture share (asc-devkit documentation, "hardware constraints").
-_DAV_C220 = {
-    "memory.ub": str(192 << 10),
-    "memory.l1": str(512 << 10),
-    "memory.l0a": str(64 << 10),
-    "memory.l0b": str(64 << 10),
-    "memory.l0c": str(128 << 10),
-    "memory.bt": str(1 << 10),
-    "memory.fb": str(7 << 10),
-    "memory.hbm": str(32 << 30),
-    "soc.short": "Ascend910B",
-    "soc.arch": "2201",
-    "soc.aic_version": "AIC-C-220",
-}
 
-
-def platform_facts(constants: Mapping[str, Any], device: str = "910B4") -> dict[str, str]:
-    """The facts that a tiling may ask for of chip `device`.
-
-    `constants` are those of rules/devices/<device>.toml with dotted names.
-    """
-    cycles = float(constants.get("clock.mhz", 1650)) * 1e6
-    facts = {
-        "cores.aic": str(int(constants.get("device.cube_cores", 20))),
-        "cores.aiv": str(int(constants.get("device.vector_cores", 40))),
-        "clock.mhz": str(int(constants.get("clock.mhz", 1650))),
-        "memory.l2": str(int(constants.get("l2.bytes", 96 << 20))),
-        "bandwidth.hbm_bytes_per_cycle": _per_cycle(constants, "hbm", cycles, 0.8e12),
-        "bandwidth.l2_bytes_per_cycle": _per_cycle(constants, "l2", cycles, 4.09e12),
-        "soc.version": "Ascend" + device,
+def platform_facts(device: Device) -> dict[str, str]:
+    """What a tiling may ask of the chip."""
+    return {
+        **device.architecture.facts,
+        "cores.aic": str(device.cube_cores),
+        "cores.aiv": str(device.vector_cores),
+        # A kernel on vector cores alone is launched on all of them; so does GetCoreNum count.
+        "cores.default": str(device.vector_cores),
+        "clock.mhz": str(int(device.clock_mhz)),
+        "memory.l2": str(int(device.number("l2.bytes"))),
+        "memory.hbm": str(int(device.number("hbm.bytes"))),
+        "bandwidth.hbm_bytes_per_cycle": _per_cycle(device, "hbm"),
+        "bandwidth.l2_bytes_per_cycle": _per_cycle(device, "l2"),
+        "soc.version": device.soc,
     }
-    # A kernel on vector cores alone is launched on all of them; so does GetCoreNum count.
-    facts["cores.default"] = facts["cores.aiv"]
-    return {**_DAV_C220, **facts}
 
 
-def _per_cycle(constants: Mapping[str, Any], name: str, cycles: float, default: float) -> str:
+def _per_cycle(device: Device, memory: str) -> str:
     """Bytes a core can get in a cycle when all cube cores draw, as platform files state it."""
-    total = float(constants.get(f"{name}.bytes_per_second", default))
-    return str(max(1, round(total / cycles / int(constants.get("device.cube_cores", 20)))))
+    total = device.number(f"{memory}.bytes_per_second")
+    return str(max(1, round(total / (device.clock_mhz * 1e6) / device.cube_cores)))
 
 
 def request_text(

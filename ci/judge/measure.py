@@ -141,5 +141,5 @@ def roofline_us(device: str, read_bytes: int, write_bytes: int) -> float:
     """
     if device not in device_names():
         return 0.0
-    peak = load_device(device).number("roofline.bytes_per_us")
-    return max(read_bytes, write_bytes) / peak
+    bytes_per_us = load_device(device).number("l2.bytes_per_second") / 1e6
+    return max(read_bytes, write_bytes) / bytes_per_us

@@ -25,6 +25,7 @@ from ci.model.columns import output_dtypes
 from ci.model.errors import InputError, TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import CaseRun, Tensors
+from ci.model.settings import DEFAULT_DEVICE
 from ci.model.workload import WorkloadCase
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import load_operator
@@ -65,7 +66,7 @@ class CaseComparison(Frozen):
 
 
 def compare(
-    path: Path, workload_path: Path | None, doors: Sequence[FrontDoor]
+    path: Path, workload_path: Path | None, device: str, doors: Sequence[FrontDoor]
 ) -> Iterator[CaseComparison]:
     """Every case of an operator's workload through the two doors, on its first seed.
 
@@ -73,7 +74,7 @@ def compare(
     """
     operator = load_operator(path)
     workload = load_workload(operator, workload_path)
-    backends = [SimulatorBackend(toolchain=Toolchain(door=door)) for door in doors]
+    backends = [SimulatorBackend(device, toolchain=Toolchain(door=door)) for door in doors]
     references = References(operator, workload, backends[0])
     builds: list[SimulatorBuild | TrialFailure] = []
     for backend in backends:
@@ -186,9 +187,14 @@ def _line(row: CaseComparison) -> str:
     type=click.Path(path_type=Path),
     help="Folder that holds a workload folder for each operator, by the operator folder's name.",
 )
+@click.option("--device", default=DEFAULT_DEVICE, help="Device model (rules/devices).")
 @click.option("--json", "file", type=click.Path(path_type=Path), help="Write rows and figures.")
 def main(
-    operators: tuple[Path, ...], asc_headers: str, workloads: Path | None, file: Path | None
+    operators: tuple[Path, ...],
+    asc_headers: str,
+    workloads: Path | None,
+    device: str,
+    file: Path | None,
 ) -> None:
     """Run OPERATORS through our headers and through real ones, and compare."""
     try:
@@ -200,7 +206,7 @@ def main(
     for path in operators:
         workload = workloads / path.name if workloads else None
         try:
-            for row in compare(path, workload, doors):
+            for row in compare(path, workload, device, doors):
                 rows.append(row)
                 click.echo(_line(row))
         except (InputError, TrialFailure) as problem:

@@ -10,6 +10,9 @@ from pydantic import Field
 from ci.model.budget import ModelLimits
 from ci.model.frozen import Frozen
 
+DEFAULT_DEVICE = "910B4"
+"""The device of every option that is not given. Code below the options is always told one."""
+
 
 class OptimizeSettings(ModelLimits):
     """How to search. The defaults spend 40 evaluations as the paper's Algorithm 1 does."""
@@ -51,7 +54,7 @@ class Target(Frozen):
     backend: str = Field(
         default="sim", description="What builds and runs candidates: sim, cann or replay."
     )
-    device: str = Field(default="910B4", description="Device model (rules/devices) or SoC.")
+    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices) or SoC.")
     asc_headers: str = Field(
         default="",
         description="Real AscendC headers to compile kernels against: an asc-devkit checkout, a"

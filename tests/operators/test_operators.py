@@ -34,7 +34,7 @@ def trial_of(folder: Path) -> Trial:
     read = load_operator(folder)
     workload = load_workload(read).model_copy(update={"seeds": (1,)})
     assert workload.golden
-    return Evaluator(read, workload, make_backend("sim")).evaluate(Candidate(), 0)
+    return Evaluator(read, workload, make_backend("sim", "910B4")).evaluate(Candidate(), 0)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)

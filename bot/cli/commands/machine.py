@@ -11,7 +11,7 @@ from pydantic import Field
 from bot.cli.commands.options import build, json_option, options
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
-from rules.devices import DEFAULT_DEVICE
+from ci.model.settings import DEFAULT_DEVICE
 
 if TYPE_CHECKING:
     from ci.lab.calibrate import Calibration

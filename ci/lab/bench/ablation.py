@@ -25,7 +25,7 @@ from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.result import Result
-from ci.model.settings import OptimizeSettings
+from ci.model.settings import DEFAULT_DEVICE, OptimizeSettings
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
 from ci.search.lessons import lessons
@@ -77,7 +77,7 @@ class AblationSettings(Frozen):
         default=False, description="Add what the runs taught to the bank, when all are done."
     )
     jobs: int = Field(default=2, ge=1, description="Runs side by side.")
-    device: str = Field(default="910B4", description="Device model (rules/devices).")
+    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
 
     def chosen(self) -> tuple[Arm, ...]:
         """The arms in their order; raises `InputError` for one that there is not."""

@@ -25,6 +25,7 @@ from ci.judge.evaluate import Evaluator
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
+from ci.model.settings import DEFAULT_DEVICE
 from ci.model.trial import Candidate, Fingerprint, Outcome, Trial
 from ci.model.workload import Workload
 from ci.source.discovery import find_operators
@@ -58,7 +59,7 @@ class MachineBenchSettings(Frozen):
         default=3, ge=1, description="Fresh candidates of each kind and operator."
     )
     jobs: int = Field(default=2, ge=2, description="Evaluations side by side.")
-    device: str = Field(default="910B4", description="Device model (rules/devices).")
+    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
 
 
 class Share(Frozen):

@@ -24,10 +24,10 @@ from ci.lab.bench.faults import Fault, Kind, faults, with_vector_barriers
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
+from ci.model.settings import DEFAULT_DEVICE
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.workload_file import load_workload
-from rules.devices import DEFAULT_DEVICE
 
 _Operands: TypeAlias = tuple[TensorCase | tuple[TensorCase, ...], ...]
 Verdict = Literal["found", "put back", "not found", "not reached", "not built"]

@@ -17,6 +17,7 @@ from ci.lab.census.model import Row
 from ci.lab.census.worker import Worker
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
+from ci.model.settings import DEFAULT_DEVICE
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import operator_folders
 
@@ -35,7 +36,7 @@ class CensusSettings(Frozen):
         description="Folder with <operator>/workload.yaml for operators that have none beside.",
     )
     jobs: int = Field(default=2, ge=1, description="Operators tried at a time.")
-    device: str = Field(default="910B4", description="Device model (rules/devices).")
+    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     asc_headers: str = Field(
         default="", description="Real AscendC headers to compile against, as evaluate takes them."
     )

@@ -70,7 +70,7 @@ def no_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_a_missing_toolkit_is_one_sentence_with_the_cure() -> None:
     with pytest.raises(EnvironmentProblem, match=r"set_env\.sh.*--backend sim"):
-        make_backend("cann")
+        make_backend("cann", "910B4")
 
 
 def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from tests.ci.scale_shift import OPERATOR, WORKLOAD, changed
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Everything that the contract asks of a backend, recorded from the simulator."""
     file = tmp_path_factory.mktemp("replay") / "recording.jsonl"
-    recorder = RecordingBackend(make_backend("sim"), file)
+    recorder = RecordingBackend(make_backend("sim", "910B4"), file)
     for files in PROGRAMS:
         for seed in (1, 2):
             with suppress(TrialFailure):
@@ -31,7 +31,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def backend(recording: Path) -> Backend:
-    return make_backend("replay", recording=recording)
+    return make_backend("replay", "910B4", recording=recording)
 
 
 class TestReplay(BackendContract):
@@ -39,7 +39,7 @@ class TestReplay(BackendContract):
 
 
 def test_an_evaluator_gets_the_recorded_figures(recording: Path) -> None:
-    real = Evaluator(OPERATOR, WORKLOAD, make_backend("sim")).evaluate(Candidate(), 0)
+    real = Evaluator(OPERATOR, WORKLOAD, make_backend("sim", "910B4")).evaluate(Candidate(), 0)
     played = Evaluator(OPERATOR, WORKLOAD, ReplayBackend(recording)).evaluate(Candidate(), 0)
     assert played.outcome is Outcome.OK
     assert real.measurement and played.measurement
@@ -64,4 +64,4 @@ def test_a_missing_recording_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         ReplayBackend(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="needs the file"):
-        make_backend("replay")
+        make_backend("replay", "910B4")

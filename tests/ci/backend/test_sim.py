@@ -80,4 +80,4 @@ class TestSimulator(BackendContract):
 
 def test_unknown_backends_are_named_with_the_known_ones() -> None:
     with pytest.raises(InputError, match="sim, cann, replay"):
-        make_backend("gpu")
+        make_backend("gpu", "910B4")

@@ -1,15 +1,22 @@
-"""Template kernels whose tiling sets the key itself."""
+"""What a tiling is told of the chip, and template kernels whose tiling sets the key itself."""
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from ci.backend import make_backend
+from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
 from ci.model.trial import Candidate, Outcome
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
+from rules.devices import FOLDER_VARIABLE, device_names
 from tests.ci.judge.test_in_place import HOST, KERNEL, write
+from tests.places import OPERATORS
 
 DECLARATION = """
 #include "ascendc/host_api/tiling/template_argument.h"
@@ -32,3 +39,85 @@ def test_the_key_is_the_value_of_a_single_template_argument(tmp_path: Path) -> N
     workload = load_workload(operator, write(tmp_path / "w", factor=5))  # the tiling sets key 1
     trial = Evaluator(operator, workload, make_backend("sim", "910B4")).evaluate(Candidate(), 0)
     assert trial.outcome is Outcome.OK, trial.evidence
+
+
+ASKING = (
+    HOST.replace(
+        "TILING_DATA_FIELD_DEF(uint32_t, total);",
+        "TILING_DATA_FIELD_DEF_ARR(uint8_t, 16, soc);\n"
+        "TILING_DATA_FIELD_DEF_ARR(uint64_t, 2, bytes);\n"
+        "TILING_DATA_FIELD_DEF_ARR(uint32_t, 4, numbers);",
+    )
+    .replace(
+        "tiling.set_total(context->GetInputShape(0)->GetStorageShape().GetShapeSize());",
+        """
+    using namespace platform_ascendc;
+    fe::PlatFormInfos* infos = context->GetPlatformInfo();
+    PlatformAscendC chip(infos);
+    std::string soc;
+    infos->GetPlatformRes("version", "SoC_version", soc);
+    soc.resize(16);
+    uint64_t bytes[2];
+    chip.GetCoreMemSize(CoreMemType::HBM, bytes[0]);
+    chip.GetCoreMemSize(CoreMemType::UB, bytes[1]);
+    uint32_t numbers[4] = {chip.GetCoreNumAic(), chip.GetCoreNumAiv(),
+                           static_cast<uint32_t>(chip.GetCurNpuArch()), chip.GetVecRegLen()};
+    tiling.set_soc(reinterpret_cast<uint8_t*>(&soc[0]));
+    tiling.set_bytes(bytes);
+    tiling.set_numbers(numbers);""",
+    )
+    .replace(
+        '#include "register/op_def_registry.h"',
+        '#include "register/op_def_registry.h"\n#include "tiling/platform/platform_ascendc.h"',
+    )
+)
+
+OWN_CHIP = """base = "910B3"
+device.cube_cores = 24
+device.vector_cores = 48
+hbm.bytes = 51539607552  # 48 GiB
+"""
+
+TOLD = {
+    "910B1": ("Ascend910B1", 64 << 30, 24, 48),
+    "910B2": ("Ascend910B2", 64 << 30, 24, 48),
+    "910B3": ("Ascend910B3", 64 << 30, 20, 40),
+    "910B4": ("Ascend910B4", 32 << 30, 20, 40),
+    "910B3X": ("Ascend910B3X", 48 << 30, 24, 48),
+}
+
+
+def test_a_tiling_is_told_the_chip_that_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    (tmp_path / "910B3X.toml").write_text(OWN_CHIP)
+    root = tmp_path / "src" / "math" / "double_it"
+    for side, text in (("op_host", ASKING), ("op_kernel", KERNEL)):
+        (root / side).mkdir(parents=True)
+        (root / side / "double_it.cpp").write_text(text)
+    operator = load_operator(root)
+    workload = load_workload(operator, write(tmp_path))
+    array = np.zeros(64, np.float32)
+    told = {}
+    for device in device_names():
+        build = SimulatorBackend(device).build(operator, {}, workload)
+        data = build.tile(workload.cases[0], [array], [array]).data
+        soc, hbm, ub, *numbers = struct.unpack("<16s2Q4I", data[:48])
+        told[device] = (soc.rstrip(b"\0").decode(), hbm, *numbers[:2])
+        assert (ub, *numbers[2:]) == ((192 << 10) - 256, 2201, 256)
+    assert told == TOLD
+
+
+def test_a_chip_of_the_family_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    (tmp_path / "910B3X.toml").write_text(OWN_CHIP)
+    operator = load_operator(OPERATORS / "src" / "math" / "bias_add")
+    workload = load_workload(operator, None)
+    blocks = {}
+    for device in ("910B3", "910B3X"):
+        trial = Evaluator(operator, workload, make_backend("sim", device)).evaluate(Candidate(), 0)
+        assert trial.outcome is Outcome.OK and trial.measurement, trial
+        assert trial.measurement.fingerprint.device == device
+        blocks[device] = max(case.pipes.block_dim for case in trial.measurement.cases)
+    assert blocks == {"910B3": 40, "910B3X": 46}  # 320 rows over 40 and 48 cores

@@ -17,9 +17,11 @@ from ci.model.workload import TensorCase, WorkloadCase
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import load_operator
 from ci.system.sandbox import Limits
+from rules.devices import load_device
 from tests.ci.small_operator import DEFINITION, TILING, write_operator
 
-FACTS = platform_facts({"device.cube_cores": 20, "device.vector_cores": 40})
+FACTS = platform_facts(load_device("910B4"))
+CHIP = FACTS["soc.definition"]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +94,7 @@ def test_a_tiling_that_fails_is_a_launch_error_with_its_log(
 def test_the_described_layout_compiles_to_the_same_offsets(
     program: HostProgram, operator: Operator, tmp_path: Path
 ) -> None:
-    description = program.describe(operator)
+    description = program.describe(operator, CHIP)
     used = description.struct_for(10)
     assert used is not None and used.name == "ScaleMaskTilingData"
     assert description.dtypes["input x"] == ("float32", "bfloat16")
@@ -179,7 +181,7 @@ def test_both_registration_styles_and_value_dependent_inputs(
     values: Tensors = [np.array([1, 2, 7], np.float32), None, [np.ones(4, np.float32)] * 2]
     answer = program.tile(operator, make_case(elements=3), FACTS, values)
     assert (answer.block_dim, answer.tiling_key) == (20, 107)
-    assert program.describe(operator).value_inputs == ("x",)
+    assert program.describe(operator, CHIP).value_inputs == ("x",)
 
 
 def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(

@@ -8,6 +8,7 @@ from ci.host.tiling_request import platform_facts
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import load_operator
+from rules.devices import load_device
 from tests.ci.small_operator import DEFINITION, write_operator
 
 DECLARED = """
@@ -43,7 +44,7 @@ def test_the_tiling_s_choice_becomes_template_arguments(tmp_path: Path) -> None:
         ),
         attrs={"scale": 1.0},
     )
-    answer = program.tile(operator, case, platform_facts({}))
+    answer = program.tile(operator, case, platform_facts(load_device("910B4")))
     assert answer.template_arguments == (27, 3, 1)
     assert cpp_arguments(declared_kinds(texts.values()), answer.template_arguments) == (
         "bfloat16_t",

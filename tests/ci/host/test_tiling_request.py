@@ -1,6 +1,7 @@
 from ci.host.tiling_request import platform_facts, request_text
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.source.discovery import load_operator
+from rules.devices import load_device
 from tests.places import OPERATORS
 
 
@@ -11,16 +12,12 @@ def test_requests_escape_text_attributes() -> None:
         inputs=tuple(TensorCase(shape=(8,), dtype=i.dtypes[0]) for i in operator.inputs),
         attrs={"word": "a\tb\nfact\tcores.aiv\t999"},
     )
-    lines = request_text(operator, case, platform_facts({})).splitlines()
+    lines = request_text(operator, case, platform_facts(load_device("910B4"))).splitlines()
     assert "attr\tword\tstring\ta\\tb\\nfact\\tcores.aiv\\t999" in lines
 
 
 def test_a_chip_states_its_own_cores_and_rates_and_the_memories_of_the_architecture() -> None:
-    facts = platform_facts(
-        {"device.cube_cores": 20, "device.vector_cores": 40, "hbm.bytes_per_second": 0.8e12},
-        "910B4",
-    )
+    facts = platform_facts(load_device("910B4"))
     assert (facts["cores.aic"], facts["cores.aiv"], facts["cores.default"]) == ("20", "40", "40")
     assert facts["memory.ub"] == str(192 * 1024)
     assert facts["bandwidth.hbm_bytes_per_cycle"] == str(round(0.8e12 / 1650e6 / 20))
-    assert facts["soc.version"] == "Ascend910B4"

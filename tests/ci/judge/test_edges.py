@@ -67,7 +67,7 @@ def test_special_inputs_hold_what_is_no_ordinary_number(dtype: str) -> None:
 
 @pytest.fixture(scope="module")
 def judge() -> Evaluator:
-    return Evaluator(OPERATOR, WORKLOAD, SimulatorBackend(), settings=EvaluationSettings())
+    return Evaluator(OPERATOR, WORKLOAD, SimulatorBackend("910B4"), settings=EvaluationSettings())
 
 
 def test_the_operator_as_it_stands_passes_or_its_defects_are_told(judge: Evaluator) -> None:

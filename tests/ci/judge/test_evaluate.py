@@ -65,7 +65,7 @@ EARLY = (
 
 @pytest.fixture(scope="module")
 def backend() -> SimulatorBackend:
-    return SimulatorBackend(launch_seconds=20)
+    return SimulatorBackend("910B4", launch_seconds=20)
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_writing_through_a_wild_pointer_is_an_error(evaluator: Evaluator) -> Non
 
 
 def test_an_endless_loop_is_a_timeout(backend: SimulatorBackend) -> None:
-    hasty = Evaluator(OPERATOR, WORKLOAD, SimulatorBackend(launch_seconds=2))
+    hasty = Evaluator(OPERATOR, WORKLOAD, SimulatorBackend("910B4", launch_seconds=2))
     candidate = with_statement("volatile int n = 0; while (n == 0) { n = 0; }")
     trial = hasty.evaluate(candidate, 1)
     assert trial.outcome is Outcome.TIMEOUT, trial.evidence

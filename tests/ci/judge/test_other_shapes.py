@@ -44,7 +44,7 @@ def test_cases_take_turns() -> None:
 
 @pytest.fixture(scope="module")
 def check() -> OtherShapes:
-    return OtherShapes(OPERATOR, WORKLOAD, SimulatorBackend())
+    return OtherShapes(OPERATOR, WORKLOAD, SimulatorBackend("910B4"))
 
 
 def test_shapes_that_the_operator_handles_are_kept(check: OtherShapes) -> None:

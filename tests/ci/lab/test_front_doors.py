@@ -37,7 +37,7 @@ Expected = dict[int, Callable[[npt.NDArray[np.float32]], float]]
 @pytest.fixture(scope="module")
 def backend() -> SimulatorBackend:
     """The simulator behind the miniature tree."""
-    return SimulatorBackend(toolchain=Toolchain(door=real_headers(TREE)))
+    return SimulatorBackend("910B4", toolchain=Toolchain(door=real_headers(TREE)))
 
 
 def given() -> npt.NDArray[np.float32]:
@@ -64,7 +64,7 @@ def with_scalars(body: str) -> Candidate:
 
 
 def test_a_kernel_computes_and_issues_the_same_through_both_doors() -> None:
-    rows = list(compare(FOLDER, None, (own_headers(), real_headers(TREE))))
+    rows = list(compare(FOLDER, None, "910B4", (own_headers(), real_headers(TREE))))
     assert [row.case for row in rows] == [case.name for case in WORKLOAD.cases]
     for row in rows:
         assert row.own.verified and row.real.verified, row
@@ -157,7 +157,7 @@ def test_soft_synchronisation_is_a_meeting_of_the_cores(backend: SimulatorBacken
 
 
 def test_measurements_name_the_headers(backend: SimulatorBackend, tmp_path: Path) -> None:
-    own = SimulatorBackend().fingerprint()
+    own = SimulatorBackend("910B4").fingerprint()
     real = backend.fingerprint()
     assert own.headers == "own"
     assert real.headers == find_header_tree(TREE).name
@@ -169,7 +169,8 @@ def test_measurements_name_the_headers(backend: SimulatorBackend, tmp_path: Path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(path.read_text())
     (copied / "impl/basic_api/vector_impl.h").open("a").write("// another\n")
-    changed_tree = SimulatorBackend(toolchain=Toolchain(door=real_headers(copied))).fingerprint()
+    toolchain = Toolchain(door=real_headers(copied))
+    changed_tree = SimulatorBackend("910B4", toolchain=toolchain).fingerprint()
     assert changed_tree.headers != real.headers
     assert changed_tree.version != real.version
 
@@ -178,9 +179,9 @@ def test_a_folder_without_headers_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no AscendC headers: neither an asc-devkit"):
         find_header_tree(tmp_path)
     with pytest.raises(InputError, match="not a folder"):
-        make_backend("sim", asc_headers=str(tmp_path / "none"))
+        make_backend("sim", "910B4", asc_headers=str(tmp_path / "none"))
     with pytest.raises(InputError, match="belongs to the simulator"):
-        make_backend("replay", asc_headers=str(TREE))
+        make_backend("replay", "910B4", asc_headers=str(TREE))
 
 
 @pytest.mark.parametrize("below", ["x86_64-linux/asc", "compiler/tikcpp/tikcfw", ""])
@@ -225,7 +226,7 @@ def test_host_code_calls_the_tiling_library_of_the_tree(backend: SimulatorBacken
     build = backend.build(OPERATOR, files, WORKLOAD)
     assert build.tile(case, [given()], [np.empty_like(given())]).block_dim == 2
     with pytest.raises(TrialFailure, match="GetMiniatureTmpSize"):
-        SimulatorBackend().build(OPERATOR, files, WORKLOAD)
+        SimulatorBackend("910B4").build(OPERATOR, files, WORKLOAD)
 
 
 def test_only_host_code_that_calls_the_library_is_built_with_it() -> None:

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/runtime.h"
+
 namespace matmul_tiling {
 namespace {
 constexpr int32_t kFractal = 16;
@@ -121,13 +123,13 @@ int32_t MatmulApiTilingBase::SetDoubleBuffer(bool a, bool b, bool c, bool, bool,
 bool MatmulApiTilingBase::choose_base(int32_t m, int32_t n, int32_t k) {
     const int32_t bytes = std::max(bytes_of(a_.dataType), bytes_of(b_.dataType));
     const int32_t c0 = std::max(32 / bytes, kFractal);
-    const auto room = [](uint64_t size, uint64_t usual) {
-        return int64_t(size > 0 ? size : usual);
+    const auto room = [](uint64_t size, const char* fact) {
+        return int64_t(size > 0 ? size : host::current_platform().number(fact, 0));
     };
-    const int64_t l0_a = room(buffers_.l0ASize, 64 * 1024) / parts_a_;
-    const int64_t l0_b = room(buffers_.l0BSize, 64 * 1024) / parts_b_;
-    const int64_t l0_c = room(buffers_.l0CSize, 128 * 1024) / parts_c_;
-    const int64_t ub = c_.pos == TPosition::GM ? 0 : room(buffers_.ubSize, 192 * 1024);
+    const int64_t l0_a = room(buffers_.l0ASize, "memory.l0a") / parts_a_;
+    const int64_t l0_b = room(buffers_.l0BSize, "memory.l0b") / parts_b_;
+    const int64_t l0_c = room(buffers_.l0CSize, "memory.l0c") / parts_c_;
+    const int64_t ub = c_.pos == TPosition::GM ? 0 : room(buffers_.ubSize, "memory.ub");
     const auto most = [](int32_t size, int32_t bound) {
         const int32_t limit = bound > 0 ? std::min(bound, kMaxBaseMN) : kMaxBaseMN;
         return std::min(up(size, kFractal), limit / kFractal * kFractal);

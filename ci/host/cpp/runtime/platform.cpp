@@ -162,8 +162,6 @@ uint32_t PlatformInfoManager::GetRuntimePlatformInfosByDevice(const uint32_t& de
 
 namespace platform_ascendc {
 namespace {
-// On 910B the framework keeps 256 bytes of UB and of L1 of each core for itself.
-constexpr uint64_t kReservedLocalBytes = 256;
 // Workspace that the high-level library and the system share on 910B.
 constexpr uint32_t kLibraryWorkspaceBytes = 16 * 1024 * 1024;
 constexpr uint32_t kGroupWorkspaceBytes = 1024 * 1024;
@@ -197,8 +195,10 @@ void PlatformAscendC::GetCoreMemSize(const CoreMemType& type, uint64_t& size) co
         return;
     }
     infos_->GetLocalMemSize(static_cast<fe::LocalMemType>(type), size);
-    if ((type == CoreMemType::UB || type == CoreMemType::L1) && size > kReservedLocalBytes) {
-        size -= kReservedLocalBytes;
+    // The framework keeps some bytes of UB and of L1 of each core for itself.
+    const uint64_t kept = infos_->number("memory.reserved", 0);
+    if ((type == CoreMemType::UB || type == CoreMemType::L1) && size > kept) {
+        size -= kept;
     }
     if (type == CoreMemType::UB && size > reserved_) {
         size -= reserved_;
@@ -227,10 +227,13 @@ SocVersion PlatformAscendC::GetSocVersion() const {
 }
 
 NpuArch PlatformAscendC::GetCurNpuArch() const {
-    return static_cast<NpuArch>(infos_->number("soc.arch", 2201));
+    return static_cast<NpuArch>(
+        infos_->number("soc.arch", static_cast<uint64_t>(NpuArch::DAV_RESV)));
 }
 
-uint32_t PlatformAscendC::GetVecRegLen() const { return 256; }
+uint32_t PlatformAscendC::GetVecRegLen() const {
+    return static_cast<uint32_t>(infos_->number("vector.repeat_bytes", 0));
+}
 
 PlatformAscendC* PlatformAscendCManager::GetInstance() {
     static PlatformAscendC instance(&host::current_platform());

@@ -36,8 +36,9 @@ gert::OpFunctions find_functions(const std::string& type, const ops::OpDef* def)
                 found.value_inputs.push_back(static_cast<int32_t>(i));
             }
         }
+        const std::string& chip = current_platform().facts["soc.definition"];
         for (const auto& [soc, config] : def->aicore_.configs_) {
-            for (size_t i = 0; soc == "ascend910b" && i < config.inputs_.all.size(); ++i) {
+            for (size_t i = 0; soc == chip && i < config.inputs_.all.size(); ++i) {
                 if (config.inputs_.all[i]->value_depend_) {
                     found.value_inputs.push_back(static_cast<int32_t>(i));
                 }

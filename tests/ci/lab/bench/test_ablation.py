@@ -92,7 +92,7 @@ def test_cells_are_run_once_and_read_again(operator: Operator, bank: Bank, tmp_p
     ran: list[Cell] = []
 
     def once() -> Ablation:
-        backend = make_backend("sim")
+        backend = make_backend("sim", "910B4")
         return ablation([operator], bank, settings, tmp_path, RulesProposer, backend, ran.append)
 
     first = once()
