@@ -121,7 +121,7 @@ def begin_beside(
     session: Session | None = None,
     upcoming: Callable[[], int] = lambda: 0,
 ) -> None:
-    """Begin work that has no run of its own: model calls are kept in BANK.calls.duckdb.
+    """Begin work that has no run of its own: model calls are kept in BANK.calls.sqlite.
 
     `session` is the operator that it is about, when it is about one.
     """
@@ -129,7 +129,7 @@ def begin_beside(
 
     proposer.begin(
         RunContext(
-            calls=bank.path.with_suffix(".calls.duckdb"),
+            calls=bank.path.with_suffix(".calls.sqlite"),
             budget=limits.grant(),
             upcoming=upcoming,
             workload=session.workload if session else None,

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bot.base.text import visible
 from bot.report.facts import microseconds
-from ci.model.event import Event
+from ci.model.notice import Notice
 from ci.model.trial import Outcome, Trial
 
 # What takes long before the first trial ends; on a machine that never did it, minutes.
@@ -23,7 +23,7 @@ FIRST: Final = (
     "Building and measuring the operator as it stands"
     " (the first run on a machine builds the simulator too)."
 )
-# Trials that the live view shows; older ones are in trials.duckdb and in the report.
+# Trials that the live view shows; older ones are in trials.sqlite and in the report.
 SHOWN: Final = 12
 
 
@@ -41,8 +41,8 @@ class Progress(Protocol):
     ) -> None:
         """Stop showing, whatever happened."""
 
-    def __call__(self, event: Event) -> None:
-        """Show one event."""
+    def __call__(self, notice: Notice) -> None:
+        """Show one notice."""
 
 
 def progress_for(console: Console, name: str, unit: str) -> Progress:
@@ -60,12 +60,12 @@ def describe(trial: Trial) -> str:
     return words
 
 
-def standing(event: Event) -> str:
+def standing(notice: Notice) -> str:
     """Best so far with its ratio to the baseline; '' before the baseline was measured."""
-    if event.best_us is None:
+    if notice.best_us is None:
         return ""
-    ratio = f" ({event.baseline_us / event.best_us:.2f}x)" if event.baseline_us else ""
-    return f"{microseconds(event.best_us)}{ratio}"
+    ratio = f" ({notice.baseline_us / notice.best_us:.2f}x)" if notice.baseline_us else ""
+    return f"{microseconds(notice.best_us)}{ratio}"
 
 
 class PlainLog:
@@ -86,20 +86,20 @@ class PlainLog:
     ) -> None:
         return None
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, notice: Notice) -> None:
         """Print trials and notes; only the first trial's beginning is a line of its own."""
-        if event.kind == "trial_finished" and event.trial is not None:
-            trial = event.trial
+        if notice.kind == "trial_finished" and notice.trial is not None:
+            trial = notice.trial
             now = trial.measurement
             score = microseconds(now.score_us) if now is not None else "-"
             line = (
-                f"[{event.spent:>3}/{event.granted}] {event.stage:<8} {trial.outcome.value:<13} "
-                f"{score:>11}  best {standing(event) or '-'}  {describe(trial)}"
+                f"[{notice.spent:>3}/{notice.granted}] {notice.stage:<8} {trial.outcome.value:<13} "
+                f"{score:>11}  best {standing(notice) or '-'}  {describe(trial)}"
             )
-        elif event.kind == "trial_started":
-            line = FIRST if event.number == 0 else ""
+        elif notice.kind == "trial_started":
+            line = FIRST if notice.number == 0 else ""
         else:
-            line = visible(event.text, 300)
+            line = visible(notice.text, 300)
         if not line:
             return
         self._console.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
@@ -111,8 +111,8 @@ class LiveView:
     def __init__(self, console: Console, name: str, unit: str) -> None:
         self._name = name
         self._unit = unit
-        self._last = Event(kind="started")
-        self._rows: deque[tuple[Event, Trial]] = deque(maxlen=SHOWN)
+        self._last = Notice(kind="started")
+        self._rows: deque[tuple[Notice, Trial]] = deque(maxlen=SHOWN)
         self._doing = FIRST
         self._live = Live(self._panel(), console=console, refresh_per_second=8)
 
@@ -128,34 +128,34 @@ class LiveView:
     ) -> None:
         self._live.stop()
 
-    def __call__(self, event: Event) -> None:
-        """Take the event in and redraw."""
-        self._last = event
-        if event.trial is not None:
-            self._rows.append((event, event.trial))
-        if event.kind not in ("started", "trial_started"):
-            self._doing = visible(event.text, 110) or self._doing
-        if event.kind == "trial_started" and event.number > 0:
-            self._doing = f"Trial {event.number}, {event.stage}: {visible(event.text, 90)}"
+    def __call__(self, notice: Notice) -> None:
+        """Take the notice in and redraw."""
+        self._last = notice
+        if notice.trial is not None:
+            self._rows.append((notice, notice.trial))
+        if notice.kind not in ("started", "trial_started"):
+            self._doing = visible(notice.text, 110) or self._doing
+        if notice.kind == "trial_started" and notice.number > 0:
+            self._doing = f"Trial {notice.number}, {notice.stage}: {visible(notice.text, 90)}"
         self._live.update(self._panel())
 
     def _panel(self) -> Panel:
-        event = self._last
+        notice = self._last
         head = Table.grid(expand=True, padding=(0, 2))
         head.add_column(ratio=1)
         head.add_column(justify="right")
         bar = ProgressBar(
-            total=max(1, event.granted), completed=event.spent, complete_style="green"
+            total=max(1, notice.granted), completed=notice.spent, complete_style="green"
         )
-        head.add_row(bar, Text(f"{event.spent} of {event.granted or '?'} evaluations"))
-        best = Text(f"best so far  {standing(event) or 'not yet measured'}", style="bold green")
+        head.add_row(bar, Text(f"{notice.spent} of {notice.granted or '?'} evaluations"))
+        best = Text(f"best so far  {standing(notice) or 'not yet measured'}", style="bold green")
         head.add_row(best, Text(self._unit, style="dim"))
         table = Table(expand=True, box=None, padding=(0, 1), header_style="dim")
         for title, justify in (("trial", "right"), ("stage", "left"), ("outcome", "left")):
             table.add_column(title, justify=justify, no_wrap=True)  # type: ignore[arg-type]
         table.add_column("score", justify="right", no_wrap=True)
         table.add_column("what", ratio=1, overflow="ellipsis", no_wrap=True)
-        best_us = event.best_us
+        best_us = notice.best_us
         for shown, trial in self._rows:
             score = trial.measurement.score_us if trial.measurement is not None else None
             good = trial.outcome is Outcome.OK

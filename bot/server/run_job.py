@@ -22,8 +22,9 @@ from ci.model.errors import InputError
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings, Target
 from ci.proposer.base import Proposer
-from ci.search.run import TRIALS_FILE, optimize
+from ci.search.run import optimize
 from ci.session import Session, open_session
+from ci.system.trial_store import set_aside
 from experience.bank.bank import Bank
 
 JOB_FILE: Final = "job.json"
@@ -83,12 +84,9 @@ def _optimize(
     try:
         return optimize(*arguments, settings, out, progress)
     except InputError:
-        earlier = out / TRIALS_FILE
-        if not earlier.exists():
-            raise
         # The program or the bank changed since the run was killed: its trials are kept aside.
-        number = len(list(out.glob("trials.*.duckdb")))
-        earlier.rename(out / f"trials.{number}.duckdb")
+        if not set_aside(out):
+            raise
         return optimize(*arguments, settings, out, progress)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
-
 from ci.model.errors import InputError
 from ci.model.result import RoleUse
 from ci.proposer.base import RunContext
@@ -14,13 +12,10 @@ from ci.proposer.llm.ledger import read_calls
 from ci.proposer.llm.proposer import BY_RULES, LlmProposer
 from ci.proposer.llm.recording import Recording
 from ci.proposer.llm.settings import Models, ModelSettings
-from ci.system.duckdb_file import open_file
-from experience.bank.trial_store import TrialStore
+from ci.system.trial_store import TRIALS_FILE, TrialStore
 
 NOWHERE = "https://recorded.invalid"
 """The endpoint of recorded models: nothing is ever sent."""
-
-TRIALS = "trials.duckdb"
 
 
 class ReplayProposer(LlmProposer):
@@ -29,16 +24,14 @@ class ReplayProposer(LlmProposer):
     name = "replay"
 
     def __init__(self, recorded: Path) -> None:
-        """`recorded` is a run's folder or its trials.duckdb; raises `InputError`."""
-        self.path = recorded / TRIALS if recorded.is_dir() else recorded
+        """`recorded` is a run's folder or its trials.sqlite; raises `InputError`."""
+        self.path = recorded / TRIALS_FILE if recorded.is_dir() else recorded
         if not self.path.is_file():
             raise InputError(f"There is no recorded run at {recorded}; give the folder of a run.")
-        try:
-            self._identity = TrialStore(self.path).identity()
-            calls = read_calls(self.path)
-        except duckdb.Error as problem:
-            said = str(problem).splitlines()[0]
-            raise InputError(f"{self.path} is not the record of a run: {said}") from problem
+        with TrialStore(self.path) as store:
+            self._identity = store.identity()
+            self._remembered = store.remembered()
+        calls = read_calls(self.path)
         roles = self._identity.get("models", {})
         named = {r: by for r, by in roles.items() if by != BY_RULES} if roles else {}
         models = {
@@ -52,16 +45,15 @@ class ReplayProposer(LlmProposer):
 
     def begin(self, run: RunContext) -> None:
         """Check that it is the same operator, and take over what the bank had said."""
-        store = TrialStore(run.calls)
-        now = store.identity()
-        for key in ("operator", "sources", "workload"):
-            if key in now and self._identity.get(key) != now[key]:
-                raise InputError(
-                    f"{self.path} cannot be replayed here: its {key} differs from this run's."
-                )
-        with open_file(self.path) as recorded:
-            rows = recorded.execute("SELECT round, step, retrieved FROM retrievals").fetchall()
-        store.take_retrievals(rows)
+        with TrialStore(run.calls) as store:
+            now = store.identity()
+            for key in ("operator", "sources", "workload"):
+                if key in now and self._identity.get(key) != now[key]:
+                    raise InputError(
+                        f"{self.path} cannot be replayed here: its {key} differs from this run's."
+                    )
+            for key, value in self._remembered.items():
+                store.remember(key, value)
         super().begin(run)
 
     def model_use(self) -> tuple[tuple[RoleUse, ...], str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ci.judge.evaluate import Evaluator
 from ci.judge.other_shapes import OtherShapes
 from ci.model.errors import InputError
-from ci.model.event import Event
+from ci.model.notice import Notice
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple
 from ci.model.settings import OptimizeSettings
@@ -23,13 +23,11 @@ from ci.search.outcome import conclude
 from ci.search.search import STEP_EFFECT, Evaluates, Search
 from ci.search.stage_kernel import rewrite_kernel
 from ci.search.stage_tiling import evolve_tiling
+from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.tiling.synthesize import synthesize
 from ci.tiling.template import TilingTemplate
 from experience.bank.bank import Bank
 from experience.bank.distill import Provenance
-from experience.bank.trial_store import TrialStore
-
-TRIALS_FILE = "trials.duckdb"
 
 
 def optimize(
@@ -40,7 +38,7 @@ def optimize(
     bank: Bank | None,
     settings: OptimizeSettings,
     out: Path,
-    on_event: Callable[[Event], None] = lambda event: None,
+    on_notice: Callable[[Notice], None] = lambda notice: None,
     *,
     elsewhere: Callable[[Candidate], str] | None = None,
 ) -> Result:
@@ -59,41 +57,41 @@ def optimize(
     path = out / TRIALS_FILE
     if path.exists() and not settings.resume:
         raise InputError(f"{path} holds an earlier run; give --resume to go on, or another --out.")
-    store = TrialStore(path)
-    store.identify(_identity(operator, workload, proposer, settings))
-    wall = settings.wall_minutes * 60 or math.inf
-    budget = settings.grant(settings.budget, wall)
-    budget.reserve()  # for the final verification
-    if elsewhere is None and settings.other_shapes and isinstance(evaluator, Evaluator):
-        elsewhere = OtherShapes(operator, workload, evaluator.backend).fault
-    search = Search(evaluator, budget, store, on_event, elsewhere or _nothing_wrong)
-    device = evaluator.backend.fingerprint().device if isinstance(evaluator, Evaluator) else ""
-    proposer.begin(RunContext(path, budget, lambda: len(search.history), workload, device))
-    search.tell("started", text=f"Optimizing {operator.name}.{_who(proposer)}")
-    used: list[UsedTuple] = []
-    stopped = ""
-    if search.measure_baseline().outcome is Outcome.OK:
-        try:
-            _rounds(search, operator, workload, proposer, bank, settings, used)
-        except ModelUnavailable as problem:
-            stopped = str(problem)
-            search.tell("note", text=f"{stopped} The run ends with what was found.")
-    result = conclude(search, operator, settings, used)
-    if bank is not None and settings.learn:
-        source = Provenance(commit=result.base_commit, origin=f"run {result.run}")
-        # A model that went away is not waited for once more at the end.
-        teller = RulesProposer() if stopped else proposer
-        bank.add_all(lessons(operator, search.history, teller, source))
-    search.tell("finished", text=result.verdict_reason)
-    models, currency = proposer.model_use()
-    return result.model_copy(
-        update={
-            "stopped": stopped,
-            "models": models,
-            "currency": currency,
-            "budget": budget.use(),
-        }
-    )
+    with TrialStore(path) as store:
+        store.identify(_identity(operator, workload, proposer, settings))
+        wall = settings.wall_minutes * 60 or math.inf
+        budget = settings.grant(settings.budget, wall)
+        budget.reserve()  # for the final verification
+        if elsewhere is None and settings.other_shapes and isinstance(evaluator, Evaluator):
+            elsewhere = OtherShapes(operator, workload, evaluator.backend).fault
+        search = Search(evaluator, budget, store, on_notice, elsewhere or _nothing_wrong)
+        device = evaluator.backend.fingerprint().device if isinstance(evaluator, Evaluator) else ""
+        proposer.begin(RunContext(path, budget, lambda: len(search.history), workload, device))
+        search.tell("started", text=f"Optimizing {operator.name}.{_who(proposer)}")
+        used: list[UsedTuple] = []
+        stopped = ""
+        if search.measure_baseline().outcome is Outcome.OK:
+            try:
+                _rounds(search, operator, workload, proposer, bank, settings, used)
+            except ModelUnavailable as problem:
+                stopped = str(problem)
+                search.tell("note", text=f"{stopped} The run ends with what was found.")
+        result = conclude(search, operator, settings, used)
+        if bank is not None and settings.learn:
+            source = Provenance(commit=result.base_commit, origin=f"run {result.run}")
+            # A model that went away is not waited for once more at the end.
+            teller = RulesProposer() if stopped else proposer
+            bank.add_all(lessons(operator, search.history, teller, source))
+        search.tell("finished", text=result.verdict_reason)
+        models, currency = proposer.model_use()
+        return result.model_copy(
+            update={
+                "stopped": stopped,
+                "models": models,
+                "currency": currency,
+                "budget": budget.use(),
+            }
+        )
 
 
 def _rounds(

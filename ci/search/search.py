@@ -13,10 +13,10 @@ from typing import Literal, Protocol
 from ci.judge.measure import compare
 from ci.model.budget import Budget
 from ci.model.errors import InputError
-from ci.model.event import Event, EventKind
+from ci.model.notice import Notice, NoticeKind
 from ci.model.result import Verification
 from ci.model.trial import Candidate, Evidence, Outcome, Trial
-from experience.bank.trial_store import TrialStore
+from ci.system.trial_store import TrialStore
 
 Stage = Literal["baseline", "tiling", "kernel"]
 
@@ -49,7 +49,7 @@ class Search:
         evaluator: Evaluates,
         budget: Budget,
         store: TrialStore,
-        on_event: Callable[[Event], None],
+        on_notice: Callable[[Notice], None],
         elsewhere: Callable[[Candidate], str] = lambda candidate: "",
     ) -> None:
         """`elsewhere` says what a candidate does wrong on shapes outside the workload."""
@@ -59,7 +59,7 @@ class Search:
         self.history: list[Trial] = []
         self.round = 0
         self.stage: Stage = "baseline"
-        self._on_event = on_event
+        self._on_notice = on_notice
         self._elsewhere = elsewhere
         self._recorded = {t.number: t for t in store.trials()}
         self._best: Trial | None = None
@@ -133,12 +133,12 @@ class Search:
         )
 
     def tell(
-        self, kind: EventKind, *, number: int = 0, trial: Trial | None = None, text: str = ""
+        self, kind: NoticeKind, *, number: int = 0, trial: Trial | None = None, text: str = ""
     ) -> None:
         """Let the onlookers know."""
         use = self.budget.use()
-        self._on_event(
-            Event(
+        self._on_notice(
+            Notice(
                 kind=kind,
                 number=number,
                 stage=self.stage,
@@ -184,7 +184,7 @@ class Search:
 
     def _keep(self, trial: Trial, least: float = 1 + STEP_EFFECT) -> Trial:
         if trial.number not in self._recorded:
-            self.store.append(trial, self.round)
+            self.store.append(trial)
         self.history.append(trial)
         if trial.number and not trial.cached and self._better(trial, least):
             self._best = trial

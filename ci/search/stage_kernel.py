@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import TypeAdapter
+
 from ci.model.diagnosis import Diagnosis
 from ci.model.operator import Operator
 from ci.model.result import UsedTuple
@@ -10,6 +12,8 @@ from ci.proposer.base import ProposalRejected, Proposer
 from ci.search.search import Search
 from experience.bank.bank import Bank
 from experience.bank.retrieve import Query, Retrieved
+
+_RETRIEVED = TypeAdapter(tuple[Retrieved, ...])
 
 
 def rewrite_kernel(
@@ -67,9 +71,10 @@ def _retrieve(
     step: int,
     top_k: int,
 ) -> tuple[Retrieved, ...]:
-    stored = search.store.retrieval(search.round, step)
+    key = f"retrieval {search.round}.{step}"
+    stored = search.store.recall(key)
     if stored is not None:
-        return stored
+        return _RETRIEVED.validate_json(stored)
     found: tuple[Retrieved, ...] = ()
     if bank is not None and top_k > 0:
         measured = search.best.measurement
@@ -86,7 +91,7 @@ def _retrieve(
                 k=top_k,
             )
         )
-    search.store.keep_retrieval(search.round, step, found)
+    search.store.remember(key, _RETRIEVED.dump_json(found).decode())
     return found
 
 

@@ -38,7 +38,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     """Search for a faster OPERATOR and leave a verified patch with its report.
 
     OPERATOR is the folder that holds op_host and op_kernel. The run leaves best.patch, report.md,
-    report.html, result.json and trials.duckdb. Ends with 1 when the operator itself does not pass
+    report.html, result.json and trials.sqlite. Ends with 1 when the operator itself does not pass
     its workload, or when a model became unavailable before anything better was found.
     """
     target = build(Target, given)

@@ -29,9 +29,10 @@ from ci.model.settings import DEFAULT_DEVICE, OptimizeSettings
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
 from ci.search.lessons import lessons
-from ci.search.run import TRIALS_FILE, optimize
+from ci.search.run import optimize
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
+from ci.system.trial_store import TRIALS_FILE
 from experience.bank.bank import Bank
 from experience.bank.distill import Provenance
 from experience.bank.embed import hashed_words

@@ -1,34 +1,32 @@
 """The ledger: every request to a model with prompt, answer, tokens and money, as a row.
 
-Kept in the run's own `trials.duckdb`, masked, so that a run can be looked into, resumed and
-replayed. Each call opens the file for one transaction, as the trial store does.
+Kept in the run's own `trials.sqlite`, masked, so that a run can be looked into, resumed and
+replayed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
-import duckdb
 from pydantic import Field
 
 from ci.model.frozen import Frozen
 from ci.model.result import RoleUse
-from ci.system.duckdb_file import open_file
+from ci.system.sqlite_file import connect
 
 CallOutcome = Literal["answered", "truncated", "refused", "failed"]
 
 _SCHEMA = """
-CREATE SEQUENCE IF NOT EXISTS call_numbers;
 CREATE TABLE IF NOT EXISTS calls (
-    number BIGINT PRIMARY KEY DEFAULT nextval('call_numbers'), trial INTEGER NOT NULL,
-    role VARCHAR NOT NULL, model VARCHAR NOT NULL, endpoint VARCHAR NOT NULL,
-    key VARCHAR NOT NULL, repair BOOLEAN NOT NULL, outcome VARCHAR NOT NULL,
-    prompt VARCHAR NOT NULL, answer VARCHAR NOT NULL, error VARCHAR NOT NULL,
-    verdict VARCHAR NOT NULL DEFAULT '', tokens_in BIGINT NOT NULL, tokens_cached BIGINT NOT NULL,
-    tokens_out BIGINT NOT NULL, tokens_unsaid BIGINT NOT NULL, cost DOUBLE,
-    seconds DOUBLE NOT NULL, asked TIMESTAMPTZ NOT NULL DEFAULT current_timestamp);
+    number INTEGER PRIMARY KEY, trial INTEGER NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL,
+    endpoint TEXT NOT NULL, key TEXT NOT NULL, repair INTEGER NOT NULL, outcome TEXT NOT NULL,
+    prompt TEXT NOT NULL, answer TEXT NOT NULL, error TEXT NOT NULL,
+    verdict TEXT NOT NULL DEFAULT '', tokens_in INTEGER NOT NULL, tokens_cached INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL, tokens_unsaid INTEGER NOT NULL, cost REAL,
+    seconds REAL NOT NULL, asked TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP);
 """
 
 
@@ -64,45 +62,40 @@ _COLUMNS = [f for f in Call.model_fields if f not in ("number", "verdict")]
 
 
 class Ledger:
-    """The table `calls` of one DuckDB file."""
+    """The table `calls` of one SQLite file."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        with open_file(path) as connection:
-            connection.execute(_SCHEMA)
+        self._db = connect(path, _SCHEMA)
 
     def append(self, call: Call) -> int:
         """Keep a request for good; its number."""
-        with open_file(self.path) as connection:
-            row = connection.execute(
-                f"INSERT INTO calls ({', '.join(_COLUMNS)}) "
-                f"VALUES ({', '.join('?' for _ in _COLUMNS)}) RETURNING number",
-                [getattr(call, c) for c in _COLUMNS],
-            ).fetchone()
-        assert row is not None
-        return int(row[0])
+        done = self._db.execute(
+            f"INSERT INTO calls ({', '.join(_COLUMNS)}) "
+            f"VALUES ({', '.join('?' for _ in _COLUMNS)})",
+            [getattr(call, c) for c in _COLUMNS],
+        )
+        assert done.lastrowid is not None
+        return done.lastrowid
 
     def judge(self, number: int, verdict: str) -> None:
         """Note what became of an answer."""
-        with open_file(self.path) as connection:
-            connection.execute("UPDATE calls SET verdict = ? WHERE number = ?", [verdict, number])
+        self._db.execute("UPDATE calls SET verdict = ? WHERE number = ?", [verdict, number])
 
     def calls(self) -> list[Call]:
         """Every request, in order."""
-        return read_calls(self.path)
+        names = ["number", "verdict", *_COLUMNS]
+        rows = self._db.execute(f"SELECT {', '.join(names)} FROM calls ORDER BY number")
+        return [Call.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+
+    def close(self) -> None:
+        """Close the file; the ledger cannot be used any more."""
+        self._db.close()
 
 
 def read_calls(path: Path) -> list[Call]:
     """The requests that a file holds; empty when it has no ledger."""
-    names = ["number", "verdict", *_COLUMNS]
-    with open_file(path) as connection:
-        try:
-            rows = connection.execute(
-                f"SELECT {', '.join(names)} FROM calls ORDER BY number"
-            ).fetchall()
-        except duckdb.CatalogException:
-            return []
-    return [Call.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+    with closing(Ledger(path)) as ledger:
+        return ledger.calls()
 
 
 def summarise(roles: dict[str, str], calls: Sequence[Call]) -> tuple[RoleUse, ...]:

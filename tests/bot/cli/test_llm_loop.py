@@ -86,7 +86,7 @@ def result_of(out: Path) -> Result:
 
 
 def calls_of(out: Path) -> list[Call]:
-    return read_calls(out / "trials.duckdb")
+    return read_calls(out / "trials.sqlite")
 
 
 def seen(trial: Trial) -> tuple[object, ...]:
@@ -113,7 +113,7 @@ def test_every_role_is_asked_of_its_own_model(troubled: tuple[Path, ModelServer]
     folder, _ = troubled
     in_run = calls_of(folder / "run")
     assert {call.role for call in in_run} == set(ROLES) - {"rewind"}
-    calls = in_run + read_calls(folder / "bank.calls.duckdb")
+    calls = in_run + read_calls(folder / "bank.calls.sqlite")
     assert {call.role for call in calls} == set(ROLES)
     assert {c.role for c in calls if c.model == "big"} == {"synthesis", "rewind", "distillation"}
 
@@ -149,7 +149,7 @@ def test_the_ledger_has_the_tokens_that_the_server_served(
 ) -> None:
     folder, server = troubled
     in_run = calls_of(folder / "run")
-    calls = in_run + read_calls(folder / "bank.calls.duckdb")
+    calls = in_run + read_calls(folder / "bank.calls.sqlite")
     told = (sum(c.tokens_in for c in calls), sum(c.tokens_out for c in calls))
     assert told == server.tokens
     assert len(calls) == len(server.asked)

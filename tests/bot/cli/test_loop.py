@@ -47,7 +47,7 @@ def cycles(trial: Trial) -> list[int]:
 def test_the_run_leaves_what_the_documentation_says(finished: tuple[Path, Path]) -> None:
     _, out = finished
     names = {path.name for path in out.iterdir()}
-    assert names >= {"best.patch", "report.md", "report.html", "result.json", "trials.duckdb"}
+    assert names >= {"best.patch", "report.md", "report.html", "result.json", "trials.sqlite"}
     made = result_of(out)
     assert made.verdict == "improved"
     assert made.fingerprint.simulated

@@ -5,22 +5,22 @@ import io
 from rich.console import Console
 
 from bot.server.progress import LiveView, PlainLog, describe, progress_for, standing
-from ci.model.event import Event
+from ci.model.notice import Notice
 from ci.model.trial import Outcome
 from tests.bot.make import WIDE_TILE, result, trial
 
 
-def events() -> list[Event]:
+def notices() -> list[Notice]:
     made = result()
     best = None
-    found = [Event(kind="started", granted=40, text="Optimizing scale_add.")]
+    found = [Notice(kind="started", granted=40, text="Optimizing scale_add.")]
     for number, done in enumerate(made.trials, 1):
         if done.measurement is not None:
             best = min(best or 1e9, done.measurement.score_us)
         stage = done.candidate.stage
         assert stage != "rewind"
         found.append(
-            Event(
+            Notice(
                 kind="trial_finished",
                 number=done.number,
                 stage=stage,
@@ -33,7 +33,7 @@ def events() -> list[Event]:
         )
     return [
         *found,
-        Event(
+        Notice(
             kind="finished",
             granted=40,
             spent=6,
@@ -46,8 +46,8 @@ def events() -> list[Event]:
 
 def logged(console: Console) -> str:
     with progress_for(console, "scale_add", "simulated time") as progress:
-        for event in events():
-            progress(event)
+        for notice in notices():
+            progress(notice)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -95,4 +95,4 @@ def test_outside_text_cannot_steer_the_terminal() -> None:
 
 
 def test_nothing_is_claimed_before_the_baseline_is_measured() -> None:
-    assert standing(Event(kind="started")) == ""
+    assert standing(Notice(kind="started")) == ""

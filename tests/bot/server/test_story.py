@@ -197,7 +197,7 @@ def serving(github: Ops) -> Iterator[Serving]:
 
 
 def running_trials(data: Path) -> list[Path]:
-    return list(data.glob("runs/*/trials.duckdb"))
+    return list(data.glob("runs/*/trials.sqlite"))
 
 
 def test_a_webhook_becomes_a_merge_request_although_the_server_is_killed_on_the_way(

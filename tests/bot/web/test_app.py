@@ -216,7 +216,7 @@ def test_only_a_runs_known_files_are_given(bench: Bench, server: Server) -> None
     key = finished_run(bench)
     assert server.ask(f"/runs/{key}/result.json").status == 200
     for path in (
-        f"/runs/{key}/trials.duckdb",
+        f"/runs/{key}/trials.sqlite",
         f"/runs/{key}/..%2f..%2fqueue.sqlite",
         "/runs/../queue.sqlite",
         "/runs/%2e%2e/result.json",

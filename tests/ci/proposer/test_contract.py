@@ -12,7 +12,7 @@ from ci.proposer.base import Proposer
 from ci.proposer.llm.proposer import LlmProposer
 from ci.proposer.replay import ReplayProposer
 from ci.proposer.rules import RulesProposer
-from experience.bank.trial_store import TrialStore
+from ci.system.trial_store import TrialStore
 from tests.ci.proposer.contract import DRAFT, SEED, ProposerContract, _as_base
 from tests.ci.proposer.llm.make import models_at, run_at
 from tests.ci.proposer.llm.script import Script
@@ -31,14 +31,14 @@ class TestLlm(ProposerContract):
     def proposer(self, tmp_path: Path) -> Iterator[Proposer]:
         with serving(Script()) as server:
             made = LlmProposer(models_at(server))
-            made.begin(run_at(tmp_path / "trials.duckdb"))
+            made.begin(run_at(tmp_path / "trials.sqlite"))
             yield made
 
 
 class TestReplay(ProposerContract):
     @pytest.fixture
     def proposer(self, tmp_path: Path, baseline: Trial, slower: Trial) -> Proposer:
-        recorded = tmp_path / "trials.duckdb"
+        recorded = tmp_path / "trials.sqlite"
         store = TrialStore(recorded)
         with serving(Script()) as server:
             model = LlmProposer(models_at(server))
@@ -52,5 +52,5 @@ class TestReplay(ProposerContract):
             model.rewind(OPERATOR, {}, ())
             model.distill(OPERATOR, slower, baseline, DRAFT)
         made = ReplayProposer(tmp_path)
-        made.begin(run_at(tmp_path / "again.duckdb"))
+        made.begin(run_at(tmp_path / "again.sqlite"))
         return made

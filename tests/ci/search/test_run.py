@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from ci.model.errors import InputError
-from ci.model.event import Event
+from ci.model.notice import Notice
 from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.rules import RulesProposer
-from ci.search.run import TRIALS_FILE, optimize
+from ci.search.run import optimize
+from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.tiling.template import TilingTemplate
-from experience.bank.trial_store import TrialStore
 from tests.ci.search.model_operator import (
     HOST_FILE,
     KERNEL_FILE,
@@ -32,7 +32,7 @@ def run(
     *,
     evaluator: ModelEvaluator | None = None,
     proposer: RulesProposer | None = None,
-    events: list[Event] | None = None,
+    notices: list[Notice] | None = None,
     budget: int = 24,
     resume: bool = False,
     seed: int = 0,
@@ -45,7 +45,7 @@ def run(
         None,
         OptimizeSettings(budget=budget, resume=resume, seed=seed),
         out,
-        events.append if events is not None else lambda event: None,
+        notices.append if notices is not None else lambda notice: None,
     )
 
 
@@ -229,14 +229,14 @@ def test_the_diff_of_a_source_with_carriage_returns_applies(tmp_path: Path) -> N
 
 
 def test_onlookers_see_every_trial_with_the_best_so_far(tmp_path: Path) -> None:
-    events: list[Event] = []
-    result = run(write(tmp_path), tmp_path / "out", events=events)
-    finished = [e for e in events if e.kind == "trial_finished"]
+    notices: list[Notice] = []
+    result = run(write(tmp_path), tmp_path / "out", notices=notices)
+    finished = [e for e in notices if e.kind == "trial_finished"]
     assert [e.number for e in finished] == [t.number for t in result.trials]
     bests = [e.best_us for e in finished if e.best_us is not None]
     assert bests == sorted(bests, reverse=True)
-    assert events[0].kind == "started"
-    assert events[-1].kind == "finished"
+    assert notices[0].kind == "started"
+    assert notices[-1].kind == "finished"
 
 
 def test_a_candidate_with_a_new_warning_is_neither_inherited_nor_reported(tmp_path: Path) -> None:

@@ -32,12 +32,12 @@ class InTurn:
 
 
 def calls_of(path: Path) -> list[Call]:
-    return read_calls(path / "calls.duckdb")
+    return read_calls(path / "calls.sqlite")
 
 
 def test_the_ledger_says_what_the_server_served(tmp_path: Path) -> None:
     with serving(InTurn(Answer("four words of answer"), Answer("two words"))) as server:
-        run = run_at(tmp_path / "calls.duckdb", tokens=100_000, money=1.0)
+        run = run_at(tmp_path / "calls.sqlite", tokens=100_000, money=1.0)
         caller = Caller(models_at(server), run)
         caller.ask("mutation", HELLO)
         caller.ask("rewriting", HELLO)
@@ -60,7 +60,7 @@ def test_the_ledger_says_what_the_server_served(tmp_path: Path) -> None:
 )
 def test_passing_trouble_is_tried_again(tmp_path: Path, trouble: Answer) -> None:
     with serving(InTurn(trouble, trouble, Answer("good"))) as server:
-        caller = Caller(models_at(server), run_at(tmp_path / "calls.duckdb"))
+        caller = Caller(models_at(server), run_at(tmp_path / "calls.sqlite"))
         assert caller.ask("mutation", HELLO)[1].text == "good"
     assert [c.outcome for c in calls_of(tmp_path)] == ["failed", "failed", "answered"]
 
@@ -69,7 +69,7 @@ def test_trouble_that_lasts_ends_with_a_sentence_and_every_request_in_the_ledger
     tmp_path: Path,
 ) -> None:
     with serving(InTurn(Answer(status=503, message="overloaded"))) as server:
-        run = run_at(tmp_path / "calls.duckdb")
+        run = run_at(tmp_path / "calls.sqlite")
         with pytest.raises(ModelUnavailable, match="status 503: overloaded"):
             Caller(models_at(server, attempts=3), run).ask("mutation", HELLO)
         assert len(server.asked) == 3
@@ -80,7 +80,7 @@ def test_trouble_that_lasts_ends_with_a_sentence_and_every_request_in_the_ledger
 def test_a_wrong_key_is_not_tried_again(tmp_path: Path) -> None:
     with serving(InTurn(Answer(status=401, message="who are you"))) as server:
         with pytest.raises(ModelUnavailable, match="401"):
-            Caller(models_at(server), run_at(tmp_path / "calls.duckdb")).ask("mutation", HELLO)
+            Caller(models_at(server), run_at(tmp_path / "calls.sqlite")).ask("mutation", HELLO)
         assert len(server.asked) == 1
 
 
@@ -88,7 +88,7 @@ def test_what_the_server_asks_to_wait_is_waited(tmp_path: Path) -> None:
     busy = Answer(status=429, headers={"retry-after": "17"})
     waited: list[float] = []
     with serving(InTurn(busy, Answer("good"))) as server:
-        run = run_at(tmp_path / "calls.duckdb")
+        run = run_at(tmp_path / "calls.sqlite")
         Caller(models_at(server), run, sleep=waited.append).ask("mutation", HELLO)
     assert waited == [17]
 
@@ -96,15 +96,15 @@ def test_what_the_server_asks_to_wait_is_waited(tmp_path: Path) -> None:
 def test_a_wait_that_is_too_long_ends_the_run_instead(tmp_path: Path) -> None:
     busy = Answer(status=429, headers={"retry-after": "86400"})
     with serving(InTurn(busy)) as server, pytest.raises(ModelUnavailable):
-        Caller(models_at(server), run_at(tmp_path / "calls.duckdb")).ask("mutation", HELLO)
+        Caller(models_at(server), run_at(tmp_path / "calls.sqlite")).ask("mutation", HELLO)
 
 
 def test_a_call_that_the_budget_may_not_cover_is_not_made(tmp_path: Path) -> None:
     with serving(InTurn(Answer("good"))) as server:
-        tight = run_at(tmp_path / "calls.duckdb", tokens=8192)  # the answer alone may take that
+        tight = run_at(tmp_path / "calls.sqlite", tokens=8192)  # the answer alone may take that
         with pytest.raises(ModelUnavailable, match="budget"):
             Caller(models_at(server), tight).ask("mutation", HELLO)
-        poor = run_at(tmp_path / "calls.duckdb", money=0.01)  # an answer may cost 0.033
+        poor = run_at(tmp_path / "calls.sqlite", money=0.01)  # an answer may cost 0.033
         with pytest.raises(ModelUnavailable, match="--max-cost"):
             Caller(models_at(server), poor).ask("mutation", HELLO)
         assert server.asked == []
@@ -113,7 +113,7 @@ def test_a_call_that_the_budget_may_not_cover_is_not_made(tmp_path: Path) -> Non
 def test_a_call_in_flight_counts_against_the_budget(tmp_path: Path) -> None:
     seen: list[int] = []
     with serving(InTurn(Answer("good"))) as server:
-        run = run_at(tmp_path / "calls.duckdb", tokens=100_000)
+        run = run_at(tmp_path / "calls.sqlite", tokens=100_000)
         plain = server.script
 
         def watching(asked: Asked) -> Answer:
@@ -128,14 +128,14 @@ def test_a_call_in_flight_counts_against_the_budget(tmp_path: Path) -> None:
 
 def test_a_limit_in_money_needs_a_price(tmp_path: Path) -> None:
     with serving(InTurn(Answer("good"))) as server:
-        run = run_at(tmp_path / "calls.duckdb", money=1.0)
+        run = run_at(tmp_path / "calls.sqlite", money=1.0)
         with pytest.raises(InputError, match="--max-cost needs the price"):
             Caller(models_at(server, price=None), run)
 
 
 def test_without_a_price_the_cost_is_unknown_and_not_nothing(tmp_path: Path) -> None:
     with serving(InTurn(Answer("good"))) as server:
-        run = run_at(tmp_path / "calls.duckdb")
+        run = run_at(tmp_path / "calls.sqlite")
         Caller(models_at(server, price=None), run).ask("mutation", HELLO)
     assert [c.cost for c in calls_of(tmp_path)] == [None]
 
@@ -143,10 +143,10 @@ def test_without_a_price_the_cost_is_unknown_and_not_nothing(tmp_path: Path) -> 
 def test_a_resumed_run_asks_nothing_twice_and_pays_nothing_twice(tmp_path: Path) -> None:
     with serving(InTurn(Answer("first"), Answer("second"), Answer("third"))) as server:
         models = models_at(server)
-        before = run_at(tmp_path / "calls.duckdb")
+        before = run_at(tmp_path / "calls.sqlite")
         one = Caller(models, before)
         texts = [one.ask("mutation", HELLO)[1].text for _ in range(2)]
-        after = run_at(tmp_path / "calls.duckdb")
+        after = run_at(tmp_path / "calls.sqlite")
         two = Caller(models, after)
         assert [two.ask("mutation", HELLO)[1].text for _ in range(2)] == texts
         assert len(server.asked) == 2
@@ -157,9 +157,9 @@ def test_a_resumed_run_asks_nothing_twice_and_pays_nothing_twice(tmp_path: Path)
 def test_a_replay_asks_nobody_and_says_where_the_record_ends(tmp_path: Path) -> None:
     with serving(InTurn(Answer("first", finish="length"))) as server:
         models = models_at(server)
-        Caller(models, run_at(tmp_path / "calls.duckdb")).ask("mutation", HELLO)
+        Caller(models, run_at(tmp_path / "calls.sqlite")).ask("mutation", HELLO)
     recording = Recording(calls_of(tmp_path))
-    again = run_at(tmp_path / "again.duckdb")
+    again = run_at(tmp_path / "again.sqlite")
     caller = Caller(models, again, replayed=recording)  # the server is gone
     assert caller.ask("mutation", HELLO)[1].finish == "length"
     assert again.budget.use().tokens == 0
@@ -174,14 +174,16 @@ def test_secrets_are_masked_in_prompt_answer_and_error(
     prompt = (Message(role="user", content=f"a source with {KEY} in it"),)
     wrong = Answer(status=500, message=f"key {KEY} is odd")
     with serving(InTurn(wrong, Answer(f"you said {KEY} and Bearer abcdefghijkl"))) as server:
-        caller = Caller(models_at(server), run_at(tmp_path / "calls.duckdb"))
+        caller = Caller(models_at(server), run_at(tmp_path / "calls.sqlite"))
         reply = caller.ask("mutation", prompt)[1]
         assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
     assert reply.text == "you said [secret] and Bearer [secret]"
     for call in calls_of(tmp_path):
         assert KEY not in call.model_dump_json()
         assert "[secret]" in call.prompt
-    assert KEY.encode() not in (tmp_path / "calls.duckdb").read_bytes()
+    files = list(tmp_path.glob("calls.sqlite*"))  # with the write-ahead log
+    assert b"[secret]" in b"".join(f.read_bytes() for f in files)
+    assert all(KEY.encode() not in f.read_bytes() for f in files)
 
 
 def test_waiting_between_attempts_grows_with_the_setting(tmp_path: Path) -> None:
@@ -189,7 +191,7 @@ def test_waiting_between_attempts_grows_with_the_setting(tmp_path: Path) -> None
     with serving(InTurn(BUSY)) as server:
         model = models_at(server, attempts=4, backoff=2.0)
         with pytest.raises(ModelUnavailable):
-            Caller(model, run_at(tmp_path / "calls.duckdb"), sleep=waited.append).ask(
+            Caller(model, run_at(tmp_path / "calls.sqlite"), sleep=waited.append).ask(
                 "mutation", HELLO
             )
     assert len(waited) == 3
@@ -201,7 +203,7 @@ def test_calls_from_two_threads_never_overdraw_the_budget(tmp_path: Path) -> Non
 
     with serving(lambda asked: Answer("ok", seconds=0.05)) as server:
         # Room for one call at a time: each may take 8192 and its prompt.
-        run = run_at(tmp_path / "calls.duckdb", tokens=9_000)
+        run = run_at(tmp_path / "calls.sqlite", tokens=9_000)
         caller = Caller(models_at(server), run)
         refused: list[Exception] = []
 

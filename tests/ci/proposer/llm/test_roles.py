@@ -41,7 +41,7 @@ class Asked:
 
     def __init__(self, folder: Path, server: ModelServer) -> None:
         self.server = server
-        self.calls = folder / "calls.duckdb"
+        self.calls = folder / "calls.sqlite"
         self.proposer = LlmProposer(models_at(server))
         self.proposer.begin(run_at(self.calls))
 
@@ -216,7 +216,7 @@ def test_a_diagnosis_with_an_unknown_class_is_put_right_or_made_by_rules(
     assert one.proposer.diagnose(OPERATOR, baseline).classes == ("no_overlap",)
     assert len(one.server.asked) == 2  # remembered for this program
     two = asked(diagnosis=[unknown.replace('"b"', '"other"')])
-    two.proposer.begin(run_at(two.calls.with_name("two.duckdb")))
+    two.proposer.begin(run_at(two.calls.with_name("two.sqlite")))
     by_rules = RulesProposer().diagnose(OPERATOR, baseline)
     assert two.proposer.diagnose(OPERATOR, baseline) == by_rules
 
@@ -231,7 +231,7 @@ def test_a_lesson_must_not_name_what_only_this_operator_has(
     assert "scale_shift" in one.verdicts()[0]
     assert asked(distillation=[own]).proposer  # a second server that never gets it right:
     two = asked(distillation=[own.replace("paid once", "paid")])
-    two.proposer.begin(run_at(two.calls.with_name("two.duckdb")))
+    two.proposer.begin(run_at(two.calls.with_name("two.sqlite")))
     assert two.proposer.distill(OPERATOR, slower, baseline, DRAFT) == DRAFT
 
 
@@ -258,7 +258,7 @@ def test_roles_without_a_model_are_filled_by_rules(tmp_path: Path, baseline: Tri
     with serving(Script()) as server:
         models = Models(models={"one": model_at(server)}, roles={"rewriting": "one"})
         proposer = LlmProposer(models)
-        proposer.begin(run_at(tmp_path / "calls.duckdb"))
+        proposer.begin(run_at(tmp_path / "calls.sqlite"))
         template = proposer.synthesize(OPERATOR, WORKLOAD)
         mutated = proposer.mutate(template, baseline, [baseline], 0)
         diagnosis = proposer.diagnose(OPERATOR, baseline)
@@ -311,7 +311,7 @@ def test_a_model_that_is_gone_raises_in_every_role(
 ) -> None:
     with serving(lambda request: Answer(status=402, message="Insufficient Balance")) as server:
         proposer = LlmProposer(models_at(server, attempts=1))
-        proposer.begin(run_at(tmp_path / "calls.duckdb"))
+        proposer.begin(run_at(tmp_path / "calls.sqlite"))
         template = RulesProposer().synthesize(OPERATOR, WORKLOAD)
         for ask in (
             lambda: proposer.synthesize(OPERATOR, WORKLOAD),

@@ -9,14 +9,14 @@ from pydantic import Field
 from ci.model.frozen import Frozen
 from ci.model.trial import Trial
 
-EventKind = Literal["started", "trial_started", "trial_finished", "note", "verifying", "finished"]
+NoticeKind = Literal["started", "trial_started", "trial_finished", "note", "verifying", "finished"]
 
 
-class Event(Frozen):
+class Notice(Frozen):
     """One step of a run, with the state of the search after it."""
 
-    kind: EventKind
-    number: int = Field(default=0, description="Number of the trial that the event is about.")
+    kind: NoticeKind
+    number: int = Field(default=0, description="Number of the trial that it is about.")
     stage: Literal["baseline", "tiling", "kernel"] = "baseline"
     round: int = 0
     trial: Trial | None = Field(default=None, description="Only when a trial finished.")
