@@ -7,15 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
-
-if TYPE_CHECKING:
-    from ci.proposer.llm.settings import ModelSettings
+from ci.session import facts
 
 MINIMUM_PYTHON: Final = (3, 11)
 # _Float16 in C++ came with g++ 12 on x86; the machine's half is that type.
@@ -165,20 +163,17 @@ def check_toolkit(home: str | None = None) -> Check:
 
 def check_headers(asc_headers: str = "") -> Check:
     """The real AscendC headers that kernels would be compiled against, if any are named."""
-    from ci.host.door.header_tree import chosen_headers, find_header_tree
-
     try:
-        root = chosen_headers(asc_headers)
-        if root is None:
-            return Check(
-                name="AscendC headers",
-                state="absent",
-                finding="none named: kernels are compiled against our own",
-            )
-        tree = find_header_tree(root)
+        found = facts.asc_headers(asc_headers)
     except InputError as problem:
         return Check(name="AscendC headers", state="missing", finding=str(problem))
-    return Check(name="AscendC headers", state="found", finding=f"{tree.name} in {tree.api}")
+    if not found:
+        return Check(
+            name="AscendC headers",
+            state="absent",
+            finding="none named: kernels are compiled against our own",
+        )
+    return Check(name="AscendC headers", state="found", finding=found)
 
 
 def check_npu(devices: Path = Path("/dev")) -> Check:
@@ -196,50 +191,26 @@ def check_roles(models: Path | None = None, *, ask: bool = False) -> Check:
 
     Without `ask` nothing leaves the machine. Raises InputError when `models` cannot be used.
     """
-    from ci.model.errors import InputError
-    from ci.proposer.llm.settings import ROLES, load_models
-
     try:
-        chosen = load_models(models)
+        roles = facts.roles(models, ask=ask)
     except InputError as problem:
         if models is not None:
             raise
         return Check(name="models", state="absent", finding=str(problem), mend=MODELS_PAGE)
-    filled = {role: one for role in ROLES if (one := chosen.of(role)) is not None}
-    if not filled:
+    if not roles.by_model:
         return Check(
             name="models",
             state="absent",
             finding="no language model is configured: --proposer llm cannot be used",
             mend=MODELS_PAGE,
         )
-    by_model: dict[str, list[str]] = {}
-    for role, one in filled.items():
-        keyed = "" if one.secret() is not None else f", ${one.key} not set"
-        by_model.setdefault(f"{one.model} at {one.host}{keyed}", []).append(role)
-    words = [f"{', '.join(roles)}: {name}" for name, roles in by_model.items()]
-    rest = [role for role in ROLES if role not in filled]
-    words += [f"{', '.join(rest)}: rules"] if rest else []
-    faults = [said for one in chosen.in_use() if (said := _answering(one))] if ask else []
-    if faults:
-        return Check(
-            name="models", state="absent", finding="; ".join([*words, *faults]), mend=MODELS_PAGE
-        )
+    words = [f"{', '.join(filled)}: {name}" for name, filled in roles.by_model.items()]
+    words += [f"{', '.join(roles.by_rules)}: rules"] if roles.by_rules else []
+    if roles.faults:
+        finding = "; ".join([*words, *roles.faults])
+        return Check(name="models", state="absent", finding=finding, mend=MODELS_PAGE)
     answered = "; every model answers" if ask else ""
     return Check(name="models", state="found", finding="; ".join(words) + answered)
-
-
-def _answering(model: ModelSettings) -> str:
-    """What is wrong with a model that is asked for one word; '' when it answers."""
-    from ci.proposer.llm.chat import ChatFailure, Message
-    from ci.proposer.llm.endpoint import EndpointChat
-
-    asked = model.model_copy(update={"max_tokens": min(model.max_tokens, 64)})
-    try:
-        EndpointChat(asked).complete((Message(role="user", content="Answer with OK."),), None)
-    except ChatFailure as problem:
-        return str(problem)
-    return ""
 
 
 def conclude(checks: tuple[Check, ...]) -> Examination:

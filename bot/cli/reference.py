@@ -13,10 +13,9 @@ from typing import Final
 import click
 
 from bot.cli.main import SECTIONS, root
-from ci.lab.reference.vector_page import page as vector_table_page
+from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
-from ci.proposer.llm.prices import load_prices
-from ci.proposer.llm.settings import ROLES, ModelSettings, Price
+from ci.session import facts
 from rules.devices import FOLDER, device_names
 from rules.load import Motif, Rewrite, load_motifs, load_taxonomy
 
@@ -190,12 +189,22 @@ def constants_page() -> str:
 
 def vector_page() -> str:
     """What each instruction of the vector unit computes."""
-    title, rest = vector_table_page().split("\n", 1)
+    title, rest = facts.vector_instructions().split("\n", 1)
     return f"{title}\n\n{GENERATED}\n{rest}"
+
+
+def _fields(model: type[Frozen], prefix: str = "") -> list[str]:
+    """A row for each field of a model."""
+    rows = []
+    for name, field in model.model_fields.items():
+        default = "" if field.is_required() or field.default is None else f"`{field.default}`"
+        rows.append(f"| `{prefix}{name}` | {default} | {_cell(field.description or '')} |")
+    return rows
 
 
 def models_page() -> str:
     """Every field of a models file, and the known prices."""
+    file = facts.models_file()
     lines = [
         "# The models file",
         "",
@@ -205,7 +214,7 @@ def models_page() -> str:
         " `roles`, which names the model of each role. [Language models](language-models.md) says"
         " what the roles do; [examples/models.yml](../examples/models.yml) is one to begin with.",
         "",
-        "Roles: " + ", ".join(f"`{role}`" for role in (*ROLES, "embedding")) + ". A role that is"
+        "Roles: " + ", ".join(f"`{role}`" for role in file.roles) + ". A role that is"
         " left out is filled from the environment, else by rules.",
         "",
         "## Fields of a model",
@@ -213,13 +222,8 @@ def models_page() -> str:
         "| field | default | meaning |",
         "|---|---|---|",
     ]
-    for name, field in ModelSettings.model_fields.items():
-        default = "" if field.is_required() or field.default is None else f"`{field.default}`"
-        lines.append(f"| `{name}` | {default} | {_cell(field.description or '')} |")
-    for name, field in Price.model_fields.items():
-        default = "" if field.is_required() or field.default is None else f"`{field.default}`"
-        lines.append(f"| `price.{name}` | {default} | {_cell(field.description or '')} |")
-    table = load_prices()
+    lines += [*_fields(file.model), *_fields(file.price, "price.")]
+    table = file.known
     lines += [
         "",
         "## Known prices",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, log
 from pathlib import Path
 
-from ci.lab.bench.ablation import ARMS, THRESHOLDS, TITLES, Ablation, Difference
+from ci.model.bench.ablation import ARMS, THRESHOLDS, TITLES, Ablation, Difference
 
 
 def markdown(found: Ablation) -> str:

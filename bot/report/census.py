@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.base.text import plain, visible
-from ci.lab.census.model import STAGE_WORDS, Row, Stage
-from ci.lab.census.summary import MOST_REASONS, Reason, Summary
+from ci.model.census import MOST_REASONS, STAGE_WORDS, Reason, Row, Stage, Summary
 
 NAMES_SHOWN: Final = 8
 _SHOWN: Final = tuple(Stage)

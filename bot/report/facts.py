@@ -10,11 +10,10 @@ from typing import Final
 
 from pydantic import Field
 
-from ci.judge.measure import Comparison, compare
+from ci.model.comparison import STEP_EFFECT, Comparison, compare
 from ci.model.frozen import Frozen
 from ci.model.result import Result, UsedTuple
 from ci.model.trial import Measurement, Outcome, Trial
-from ci.search.search import STEP_EFFECT
 
 PIPES: Final = ("SCALAR", "MTE2", "VECTOR", "CUBE", "MTE1", "MTE3", "FIX")
 

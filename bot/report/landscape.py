@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from experience.jobs.landscape import Group, Landscape, Point
+from ci.model.experience import Group, Landscape, Point
 
 COLOURS: Final = (
     "#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948",

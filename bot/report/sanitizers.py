@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from bot.base.text import code, plain
 from bot.report.page import replace_part
-from ci.lab.bench.faults import KINDS
-from ci.lab.bench.sanitizers import (
-    Explanation,
-    Mutant,
-    SanitizerBench,
-    Verdict,
-    explanations,
-)
+from ci.model.bench.sanitizers import KINDS, Explanation, Mutant, SanitizerBench, Verdict
 
 BEGIN: Final = "<!-- measured: written by `ascendopt bench sanitizers --markdown` -->"
 END: Final = "<!-- end of what is measured -->"
@@ -23,10 +17,12 @@ END: Final = "<!-- end of what is measured -->"
 COLUMNS: Final[tuple[Verdict, ...]] = ("found", "put back", "not reached", "not found")
 
 
-def tables(found: SanitizerBench) -> str:
+def tables(found: SanitizerBench, explanations: Sequence[Explanation]) -> str:
     """The figures by fault and by finding, then every mutant that was not found with its reason."""
     missed = [m for m in found.mutants if m.verdict == "not found"]
-    reasons = [(mutant, _reason(mutant)) for mutant in missed]
+    reasons = [
+        (mutant, next((e for e in explanations if e.explains(mutant)), None)) for mutant in missed
+    ]
     harmless = sum(why is not None and not why.miss for _, why in reasons)
     holes = sum(why is not None and why.miss for _, why in reasons)
     operators = len({m.operator for m in found.mutants})
@@ -69,17 +65,13 @@ def tables(found: SanitizerBench) -> str:
     return "\n".join(lines) + "\n"
 
 
-def update_page(path: Path, found: SanitizerBench) -> None:
+def update_page(path: Path, found: SanitizerBench, explanations: Sequence[Explanation]) -> None:
     """Replace the measured part of the page at `path`."""
-    replace_part(path, BEGIN, END, tables(found))
+    replace_part(path, BEGIN, END, tables(found, explanations))
 
 
 def _place(mutant: Mutant) -> str:
     return f"{mutant.file.rpartition('/')[2]}:{mutant.line}"
-
-
-def _reason(mutant: Mutant) -> Explanation | None:
-    return next((e for e in explanations() if e.explains(mutant)), None)
 
 
 def _words(why: Explanation | None) -> str:

@@ -1,4 +1,4 @@
-"""The result of `ascendopt bench machine` as Markdown tables, and against its targets."""
+"""The result of `ascendopt bench machine` as Markdown tables, and against its goals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.report.page import replace_part
-from ci.lab.bench.machine import MachineBench
+from ci.model.bench.machine import MachineBench
 from ci.model.frozen import Frozen
 
 BEGIN: Final = "<!-- measured: written by `ascendopt bench machine --markdown` -->"
@@ -34,7 +34,7 @@ _KINDS: Final = {
 }
 
 
-class Target(Frozen):
+class Goal(Frozen):
     """What was aimed at, and what was measured."""
 
     name: str
@@ -43,8 +43,8 @@ class Target(Frozen):
     met: bool
 
 
-def targets(found: MachineBench) -> list[Target]:
-    """The targets of the suite against one run."""
+def goals(found: MachineBench) -> list[Goal]:
+    """The goals of the suite against one run."""
     fresh = [s for s in found.shares if s.kind != "built"]
     seconds = sum(s.seconds for s in fresh)
     each = seconds / sum(s.evaluations for s in fresh)
@@ -53,31 +53,31 @@ def targets(found: MachineBench) -> list[Target]:
     both = found.side_by_side
     hit = found.cache_hit_seconds / each
     return [
-        Target(
+        Goal(
             name="own overhead of a fresh candidate",
             aim=f"under {MOST_OWN_SHARE:.0%}",
             measured=f"{own:.1%}",
             met=own < MOST_OWN_SHARE,
         ),
-        Target(
+        Goal(
             name=f"fresh candidates an hour, {both.jobs} at a time",
             aim=f"at least {LEAST_PER_HOUR:,.0f}",
             measured=f"{both.per_hour:,.0f}",
             met=both.per_hour >= LEAST_PER_HOUR,
         ),
-        Target(
+        Goal(
             name=f"{both.jobs} side by side",
             aim=f"{LEAST_SPEEDUP} times as fast",
             measured=f"{both.speedup:.2f} times",
             met=both.speedup >= LEAST_SPEEDUP,
         ),
-        Target(
+        Goal(
             name="streaming kernel, a host core",
             aim=f"above {LEAST_GIGABYTES:g} GB/s",
             measured=f"{slowest:.2f} GB/s",
             met=slowest > LEAST_GIGABYTES,
         ),
-        Target(
+        Goal(
             name="finding a built program",
             aim=f"under {MOST_HIT_SHARE:.0%} of an evaluation",
             measured=f"{hit:.2%} ({1e3 * found.cache_hit_seconds:.2f} ms)",
@@ -98,7 +98,7 @@ def tables(found: MachineBench) -> str:
     ]
     lines += [
         f"| {t.name} | {t.aim} | {t.measured} | {'met' if t.met else 'missed'} |"
-        for t in targets(found)
+        for t in goals(found)
     ]
     lines += [
         "",

@@ -26,9 +26,9 @@ from bot.repository.patch import apply
 from bot.server.delivery import Delivered, answer
 from bot.server.merge_request import BRANCHES, SubmitSettings, submit
 from bot.server.queue import Queue
+from ci.model.budget import VERIFICATION
 from ci.model.errors import InputError
 from ci.model.result import Result
-from ci.search.reverify import EVALUATIONS
 
 _TRAILERS: Final = re.compile(r"^Ascendopt-(Operator|Run): (.+)$", re.MULTILINE)
 
@@ -152,7 +152,7 @@ def _job(
         workload=workload,
         backend=config.backend,
         device=config.target,
-        budget=EVALUATIONS,
+        budget=VERIFICATION,
         wall_minutes=config.limits.wall_minutes,
         minimum_speedup=config.minimum_speedup,
         patch=patch,

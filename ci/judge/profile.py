@@ -1,15 +1,18 @@
 """A measurement as a person looks at it: shares of the pipes, and a Chrome trace.
 
-Pure functions of what was measured; the command line writes the files.
+Pure functions of what was measured, and the files that show it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
 
-from ci.judge.timeline import Timeline
+from ci.judge.msprof import kernel_kind, op_basic_info, pipe_utilization, resource_conflict
+from ci.judge.timeline import Timeline, read_timeline
 from ci.model.frozen import Frozen
 from ci.model.trial import CaseMeasurement, Measurement
 
@@ -17,6 +20,8 @@ from ci.model.trial import CaseMeasurement, Measurement
 PIPES: Final = ("SCALAR", "MTE2", "MTE1", "CUBE", "VECTOR", "FIX", "MTE3")
 # Arrows that one case may have; their ids must differ within a file.
 ARROWS: Final = 10_000_000
+# Cores that a launch can have; the next case's processes are numbered after them.
+CORES: Final = 10_000
 
 
 class PipeShare(Frozen):
@@ -111,3 +116,34 @@ def chrome_trace(events: Iterable[dict[str, Any]], measurement: Measurement) -> 
             },
         }
     )
+
+
+def write_profile(
+    name: str, measurement: Measurement, timelines: Path, out: Path
+) -> tuple[Path, tuple[Path, ...]]:
+    """Write the trace, and msprof's tables of each case, into `out`; returns their paths.
+
+    `name` is the operator's; `timelines` holds INDEX.jsonl of each case.
+    """
+    events, tables = [], []
+    out.mkdir(parents=True, exist_ok=True)
+    for index, case in enumerate(measurement.cases):
+        file = timelines / f"{index}.jsonl"
+        if not file.is_file():
+            continue
+        with file.open(encoding="utf-8") as lines:
+            timeline = read_timeline(lines)
+        events += trace_events(index * CORES, case, timeline)
+        clock = case.pipes.total_cycles / max(case.median_us, 1e-9)
+        folder = out / re.sub(r"[^A-Za-z0-9_.-]", "_", case.case).lstrip(".")
+        folder.mkdir(exist_ok=True)
+        for title, text in (
+            ("PipeUtilization.csv", pipe_utilization(timeline, clock)),
+            ("ResourceConflictRatio.csv", resource_conflict(timeline, clock)),
+            ("OpBasicInfo.csv", op_basic_info(name, kernel_kind(timeline), case, clock)),
+        ):
+            (folder / title).write_text(text, encoding="utf-8")
+            tables.append(folder / title)
+    trace = out / "trace.json"
+    trace.write_text(chrome_trace(events, measurement), encoding="utf-8")
+    return trace, tuple(tables)

@@ -6,32 +6,10 @@ cores at one repeat (or fractal) a cycle.
 
 from __future__ import annotations
 
-from pydantic import Field
-
-from ci.model.frozen import Frozen
-from ci.model.trial import CaseMeasurement
-from rules.devices import Device
-
-
-class Roofline(Frozen):
-    """Shares of the chip's peaks that one case achieves, 0 to 1."""
-
-    case: str
-    bandwidth: float = Field(description="Bytes moved a second over the memory's peak.")
-    bytes_per_second: float
-    vector: float = Field(description="Busy vector units, conflicts taken off, over all of them.")
-    cube: float = Field(description="Busy cube units over all of them.")
-    intensity: float = Field(description="Busy arithmetic cycles for a KiB moved.")
-    bound: str = Field(description="bandwidth or arithmetic: the nearer roof.")
-
-    def sentence(self) -> str:
-        """The figures in words."""
-        unit, share = ("cube", self.cube) if self.cube > self.vector else ("vector", self.vector)
-        return (
-            f"{self.bandwidth:.0%} of the memory's peak bandwidth"
-            f" ({self.bytes_per_second / 1e9:.0f} GB/s), {share:.0%} of the chip's {unit} peak;"
-            f" the nearer roof is {self.bound}"
-        )
+from ci.model.errors import InputError
+from ci.model.profile import Roofline
+from ci.model.trial import CaseMeasurement, Measurement
+from rules.devices import Device, load_device
 
 
 def roofline(case: CaseMeasurement, device: Device) -> Roofline:
@@ -61,3 +39,12 @@ def roofline(case: CaseMeasurement, device: Device) -> Roofline:
         intensity=(useful * per_block + cubes) * pipes.block_dim / max(moved / 1024, 1e-9),
         bound="bandwidth" if bandwidth >= max(vector, cube) else "arithmetic",
     )
+
+
+def rooflines(measurement: Measurement) -> tuple[Roofline, ...]:
+    """Of each case, where the chip's peaks are known."""
+    try:
+        device = load_device(measurement.fingerprint.device)
+    except InputError:
+        return ()
+    return tuple(roofline(case, device) for case in measurement.cases)

@@ -13,12 +13,12 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 from scipy.optimize import least_squares
 
 from ci.lab.published.figures import read_rows
+from ci.model.calibration import Calibration, ConstantResult, GroupResult, RowResult
 from ci.model.frozen import Frozen
 from rules.devices import FOLDER, MEASUREMENTS, Device, load_device
 
@@ -27,51 +27,6 @@ DIGITS: Final = 3
 
 Row = Mapping[str, str]
 Predict = Callable[[Mapping[str, float], Row], float]
-
-
-class RowResult(Frozen):
-    """One measurement and what the constants say of it."""
-
-    name: str
-    source: str
-    measured: float
-    predicted: float
-
-    @property
-    def error(self) -> float:
-        """Relative error of the prediction."""
-        return self.predicted / self.measured - 1
-
-
-class ConstantResult(Frozen):
-    """One fitted constant."""
-
-    name: str
-    current: float
-    fitted: float
-    without: dict[str, float]
-    """The value that each fit without one source of rows gives, by that source."""
-
-
-class GroupResult(Frozen):
-    """One principle: its constants and the rows that they were fitted to."""
-
-    title: str
-    constants: tuple[ConstantResult, ...]
-    rows: tuple[RowResult, ...]
-
-
-class Calibration(Frozen):
-    """All groups, and rows that no fit has seen, predicted from the device's constants."""
-
-    device: str
-    groups: tuple[GroupResult, ...]
-    held_out: tuple[RowResult, ...]
-
-    @property
-    def held_out_error(self) -> float:
-        """Median absolute relative error of the held-out rows."""
-        return median(abs(row.error) for row in self.held_out)
 
 
 class Group(Frozen):

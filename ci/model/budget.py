@@ -6,11 +6,15 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from typing import Final
 
 from pydantic import Field
 
 from ci.model.frozen import Frozen
 from ci.model.result import BudgetUse
+
+VERIFICATION: Final = 3
+"""Evaluations to verify an earlier change: the baseline, the change, the final verification."""
 
 
 class ModelLimits(Frozen):

@@ -43,8 +43,8 @@ class OptimizeSettings(ModelLimits):
     resume: bool = Field(default=False, description="Continue the run that --out holds.")
 
 
-class Target(Frozen):
-    """Where an operator is evaluated and on what."""
+class EvaluationSetup(Frozen):
+    """What an operator is evaluated with: workload, backend and device."""
 
     workload: Path | None = Field(
         default=None,

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from ci.judge.diagnose import diagnose
-from ci.judge.measure import compare
+from ci.model.comparison import compare
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple, Verification

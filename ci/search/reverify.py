@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ci.model.budget import Budget
+from ci.model.budget import VERIFICATION, Budget
 from ci.model.notice import Notice
 from ci.model.operator import Operator
 from ci.model.result import Result
@@ -14,9 +14,6 @@ from ci.model.trial import Candidate, Outcome
 from ci.search.outcome import conclude
 from ci.search.search import Evaluates, Search
 from ci.system.trial_store import TRIALS_FILE, TrialStore
-
-# The baseline, the change, and the final verification.
-EVALUATIONS = 3
 
 
 def reverify(
@@ -35,7 +32,7 @@ def reverify(
     """
     out.mkdir(parents=True, exist_ok=True)
     with TrialStore(out / TRIALS_FILE) as store:
-        budget = Budget(EVALUATIONS)
+        budget = Budget(VERIFICATION)
         budget.reserve()  # for the final verification
         search = Search(evaluator, budget, store, on_notice, elsewhere)
         search.tell("started", text=f"Verifying an earlier change of {operator.name} again.")
@@ -44,7 +41,7 @@ def reverify(
             search.attempt(
                 Candidate(files=files, stage="kernel", proposer="earlier run", rationale=rationale)
             )
-        settings = OptimizeSettings(budget=EVALUATIONS)
+        settings = OptimizeSettings(budget=VERIFICATION)
         result = conclude(search, operator, settings, [])
         search.tell("finished", text=result.verdict_reason)
         return result

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ci.judge.evaluate import Evaluator
 from ci.judge.other_shapes import OtherShapes
+from ci.model.comparison import STEP_EFFECT
 from ci.model.errors import InputError
 from ci.model.notice import Notice
 from ci.model.operator import Operator
@@ -20,7 +21,7 @@ from ci.proposer.base import ModelUnavailable, Proposer, RunContext
 from ci.proposer.rules import RulesProposer
 from ci.search.lessons import lessons
 from ci.search.outcome import conclude
-from ci.search.search import STEP_EFFECT, Evaluates, Search
+from ci.search.search import Evaluates, Search
 from ci.search.stage_kernel import rewrite_kernel
 from ci.search.stage_tiling import evolve_tiling
 from ci.system.trial_store import TRIALS_FILE, TrialStore

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Literal, Protocol
 
-from ci.judge.measure import compare
 from ci.model.budget import Budget
+from ci.model.comparison import STEP_EFFECT, compare
 from ci.model.errors import InputError
 from ci.model.notice import Notice, NoticeKind
 from ci.model.result import Verification
@@ -19,12 +19,6 @@ from ci.model.trial import Candidate, Evidence, Outcome, Trial
 from ci.system.trial_store import TrialStore
 
 Stage = Literal["baseline", "tiling", "kernel"]
-
-STEP_EFFECT = 0.01
-"""A candidate becomes the parent of the next when faster by 1 %.
-
-A reviewer reads every edit of the patch: one that is worth less than this is not worth reading.
-"""
 
 
 INSERTED_SLACK = 0.1

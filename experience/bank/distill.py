@@ -7,7 +7,7 @@ import re
 
 from scipy.stats import mannwhitneyu
 
-from ci.judge.measure import compare
+from ci.model.comparison import compare
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.trial import Trial

@@ -13,11 +13,10 @@ from math import exp, log
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 from scipy.cluster.vq import kmeans2
 from scipy.spatial.distance import cdist
 
-from ci.model.frozen import Frozen
+from ci.model.experience import Group, Landscape, Point
 from experience.bank.embed import Vector
 from experience.bank.tuple import ExperienceTuple
 from rules.load import load_motifs, load_taxonomy
@@ -36,42 +35,6 @@ ATTEMPTS = 8
 
 SILHOUETTE_ROWS = 2000
 """Rows that a silhouette is computed from; it needs all their distances."""
-
-
-class Point(Frozen):
-    """One tuple on the map."""
-
-    id: str
-    title: str
-    operator: str
-    speedup: float | None = Field(description="None when the slow side failed.")
-    direction: str
-    x: float
-    y: float
-    group: int
-
-
-class Group(Frozen):
-    """One cluster, and what it is called."""
-
-    number: int
-    name: str
-    documented: bool = Field(description="One best-practice category of the taxonomy dominates it.")
-    category: str = Field(description="The category with the largest share.")
-    share: float
-    size: int
-    motifs: tuple[str, ...] = Field(description="Titles, the most frequent first.")
-    mean_speedup: float = Field(description="Geometric mean over tuples that ran.")
-
-
-class Landscape(Frozen):
-    """The map of a bank."""
-
-    points: tuple[Point, ...]
-    groups: tuple[Group, ...]
-    silhouette: float
-    explained: tuple[float, float] = Field(description="Variance along the two axes, as shares.")
-    embedding_model: str
 
 
 def landscape(

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from pydantic import Field
 
-from ci.model.budget import ModelLimits
+from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
@@ -23,35 +23,10 @@ from experience.bank.distill import judge
 from experience.bank.embed import hashed_words
 from experience.bank.patching import Misfit, redo, undo
 from experience.bank.tuple import ExperienceTuple, Neighbour
-from experience.jobs.rewind import EvaluatesCandidates, RewindSettings, rewind
+from experience.jobs.rewind import EvaluatesCandidates, rewind
 
 NO_LONGER = "no longer holds"
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class RefreshSettings(ModelLimits):
-    """How much of the bank to go over."""
-
-    sample: int = Field(
-        default=20, ge=0, description="Tuples to re-verify, those unchecked for longest first."
-    )
-    budget: int = Field(
-        default=16, ge=2, description="Evaluations to rewind an operator whose sources changed."
-    )
-    rewinds: int = Field(default=3, ge=0, description="Changed operators to rewind at most.")
-    useless_after: int = Field(
-        default=8, ge=1, description="Uses without a win after which a tuple is retired."
-    )
-    near: float = Field(
-        default=0.98,
-        gt=0.0,
-        le=1.0,
-        description="Likeness of bottleneck and diff above which tuples of one motif, family and "
-        "SoC count as duplicates.",
-    )
-    noise_floor: float = Field(
-        default=0.01, ge=0.0, description="Relative difference below which nothing is claimed."
-    )
 
 
 class Checked(Frozen):

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from pydantic import Field
 
-from ci.model.budget import ModelLimits
+from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
@@ -34,31 +34,6 @@ class EvaluatesCandidates(Protocol):
 
     def evaluate(self, candidate: Candidate, number: int) -> Trial:
         """One trial of the candidate."""
-
-
-class RewindSettings(ModelLimits):
-    """How far to rewind, and what counts as hurting."""
-
-    budget: int = Field(default=40, ge=2, description="Evaluations, the starting point included.")
-    steps: int = Field(default=6, ge=1, description="Longest trajectory K(0) → K(1) → …")
-    per_motif: int = Field(
-        default=3, ge=1, description="Ways to remove one motif that the survey tries."
-    )
-    noise_floor: float = Field(
-        default=0.01, ge=0.0, description="A removal must slow the operator by more than this."
-    )
-
-
-class RewindStep(Frozen):
-    """One removal that was tried."""
-
-    step: int = Field(description="t of the kernel K(t) that it was removed from.")
-    title: str
-    rule_id: str
-    trial: Trial
-    slowdown: float | None = Field(description="slow / fast; None when it did not run.")
-    tuple_id: str = Field(default="", description="The tuple it became; '' when it taught nothing.")
-    known: bool = Field(default=False, description="The bank had an equal tuple already.")
 
 
 class RewindResult(Frozen):

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from pydantic import BaseModel, Field
 
 from bot.base.text import printable, visible
-from bot.cli.commands.bank_keep import COMMANDS, BankOptions, existing
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.commands.bank_keep import COMMANDS, BankOptions
+from bot.cli.options import build, json_option, options
+from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
-from ci.model.settings import ProposerOptions, Target
-from ci.session import (
-    begin_beside,
-    default_bank,
-    find_proposer,
-    open_bank,
-    open_session,
-)
-from experience.jobs.rewind import RewindSettings
-
-if TYPE_CHECKING:
-    from experience.jobs.rewind import RewindStep
+from ci.model.settings import EvaluationSetup, ProposerOptions
+from ci.model.trial import Outcome
+from ci.session import open_session
+from ci.session.bank import default_bank, open_bank
 
 
 class SearchOptions(Frozen):
@@ -43,7 +36,7 @@ def bank() -> None:
     """The experience bank: what made operators faster before."""
 
 
-@options(Target, RewindSettings, ProposerOptions, BankOptions)
+@options(EvaluationSetup, RewindSettings, ProposerOptions, BankOptions)
 @bank.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -55,31 +48,8 @@ def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
     """
     settings = build(RewindSettings, given)
     chosen = build(BankOptions, given).bank
-    session = open_session(operator, build(Target, given))
-    who = build(ProposerOptions, given)
-    proposer = find_proposer(who.proposer, who.models)
-    store = open_bank(chosen)
-
-    from ci.model.trial import Outcome
-    from ci.search.outcome import base_commit
-    from experience.jobs.rewind import rewind as walk
-
-    tried: list[RewindStep] = []
-    begin_beside(proposer, store, settings, session=session, upcoming=lambda: len(tried) + 1)
-
-    def on_step(step: RewindStep) -> None:
-        tried.append(step)
-        _echo_step(step)
-
-    found = walk(
-        session.operator,
-        session.evaluator,
-        proposer,
-        store,
-        settings,
-        commit=base_commit(session.operator),
-        on_step=on_step,
-    )
+    session = open_session(operator, build(EvaluationSetup, given))
+    found = session.rewind(settings, build(ProposerOptions, given), chosen, _echo_step)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     elif found.start.outcome is not Outcome.OK:
@@ -124,7 +94,7 @@ def search(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
         dtype=own.dtype,
         soc=own.soc,
     )
-    found = existing(build(BankOptions, given).bank).search(query, k=own.count)
+    found = open_bank(build(BankOptions, given).bank, must_exist=True).search(query, k=own.count)
     if as_json:
         click.echo(_json_list(found))
         return
@@ -143,7 +113,7 @@ def search(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
 @json_option
 def show(tuple_id: str, as_json: bool, **given: Any) -> None:
     """Show one tuple: what it teaches, what proves it, and its diff."""
-    found = existing(build(BankOptions, given).bank).get(tuple_id)
+    found = open_bank(build(BankOptions, given).bank, must_exist=True).get(tuple_id)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
@@ -177,7 +147,7 @@ def show(tuple_id: str, as_json: bool, **given: Any) -> None:
 @json_option
 def stats(as_json: bool, **given: Any) -> None:
     """Count what the bank holds."""
-    found = existing(build(BankOptions, given).bank).stats()
+    found = open_bank(build(BankOptions, given).bank, must_exist=True).stats()
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return

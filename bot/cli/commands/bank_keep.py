@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from pydantic import Field
 
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.options import build, json_option, options
 from ci.model.errors import InputError
+from ci.model.experience import RefreshSettings
 from ci.model.frozen import Frozen
-from ci.model.settings import ProposerOptions, Target
-from ci.session import begin_beside, find_proposer, open_bank, open_session
-from experience.jobs.refresh import RefreshSettings
-
-if TYPE_CHECKING:
-    from ci.model.operator import Operator
-    from experience.bank.bank import Bank
-    from experience.jobs.rewind import EvaluatesCandidates
+from ci.model.settings import EvaluationSetup, ProposerOptions
+from ci.session.bank import landscape as chart
+from ci.session.bank import learn, open_bank
+from ci.session.bank import refresh as go_over
 
 
 class BankOptions(Frozen):
@@ -79,15 +76,6 @@ class SummaryOptions(Frozen):
     )
 
 
-def existing(path: Path | None) -> Bank:
-    """A bank to read: one that was named must exist, the user's own is begun when missing."""
-    if path is None:
-        return open_bank(None)
-    from experience.bank.bank import Bank
-
-    return Bank(path, must_exist=True)
-
-
 @options(BankOptions, ExportOptions)
 @click.command("export")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -97,7 +85,7 @@ def export_tuples(file: Path, as_json: bool, **given: Any) -> None:
     from experience.bank.exchange import export_tuples as write
     from experience.bank.exchange import strip
 
-    tuples = existing(build(BankOptions, given).bank).all()
+    tuples = open_bank(build(BankOptions, given).bank, must_exist=True).all()
     if build(ExportOptions, given).strip:
         tuples = [strip(t) for t in tuples]
     count = write(tuples, file)
@@ -113,40 +101,17 @@ def import_tuples(file: Path, as_json: bool, **given: Any) -> None:
     from experience.bank.exchange import import_tuples as read
 
     own = build(ImportOptions, given)
-    bank = open_bank(build(BankOptions, given).bank)
-    if own.from_result:
-        new, known = _from_result(bank, file, own)
+    bank = build(BankOptions, given).bank
+    if not own.from_result:
+        new, known = read(open_bank(bank), file)
+    elif own.operator is None:
+        raise InputError("--from-result needs --operator, the folder of the run's operator.")
     else:
-        new, known = read(bank, file)
+        new, known = learn(bank, file, own.operator, own.origin)
     if as_json:
         click.echo(json.dumps({"new": new, "known": known}))
     else:
         click.echo(f"{new} tuples added; {known} were known already.")
-
-
-def _from_result(bank: Bank, file: Path, own: ImportOptions) -> tuple[int, int]:
-    from pydantic import ValidationError
-
-    from ci.model.result import Result
-    from ci.search.lessons import from_result
-    from ci.source.discovery import load_operator
-    from experience.bank.patching import Misfit
-
-    if own.operator is None:
-        raise InputError("--from-result needs --operator, the folder of the run's operator.")
-    try:
-        result = Result.model_validate_json(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValidationError) as problem:
-        first = str(problem).splitlines()[0]
-        raise InputError(f"{file} is not the result.json of a run: {first}") from problem
-    try:
-        found = from_result(
-            result, load_operator(own.operator), find_proposer("rules"), origin=own.origin
-        )
-    except Misfit as problem:
-        raise InputError(f"{file} and {own.operator} do not fit together: {problem}.") from problem
-    new = bank.add_all(found)
-    return new, len(found) - new
 
 
 @options(BankOptions, ReembedOptions)
@@ -157,7 +122,7 @@ def reembed(as_json: bool, **given: Any) -> None:
     from experience.bank.embed import make_embedder
 
     embedder = make_embedder(build(ReembedOptions, given).embedder)
-    bank: Bank = existing(build(BankOptions, given).bank)
+    bank = open_bank(build(BankOptions, given).bank, must_exist=True)
     count = bank.reembed(embedder)
     if as_json:
         click.echo(json.dumps({"tuples": count, "model": embedder.model}))
@@ -175,12 +140,9 @@ def landscape(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     Ends with 1 when the bank holds too few tuples for a map.
     """
     from bot.report.landscape import html, picture
-    from experience.jobs.landscape import landscape as chart
 
     own = build(LandscapeOptions, given)
-    bank = existing(build(BankOptions, given).bank)
-    tuples, vectors = bank.vectors()
-    found = chart(tuples, vectors, bank.stats().embedding_model, groups=own.groups)
+    found = chart(build(BankOptions, given).bank, own.groups)
     if found is None:
         click.echo("The bank holds fewer than three tuples; there is no map of those.", err=True)
         ctx.exit(1)
@@ -202,7 +164,7 @@ def landscape(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     click.echo(f"silhouette {found.silhouette:.2f}; written to {own.html}")
 
 
-@options(Target, RefreshSettings, ProposerOptions, BankOptions, SummaryOptions)
+@options(EvaluationSetup, RefreshSettings, ProposerOptions, BankOptions, SummaryOptions)
 @click.command()
 @click.argument("operators", type=click.Path(path_type=Path), nargs=-1, required=True)
 @json_option
@@ -215,37 +177,23 @@ def refresh(
     OPERATORS are folders of operators or repositories. Made to run every night: it may be killed
     at any moment and run again. Ends with 1 when one of the operators does not pass its workload.
     """
-    from bot.cli.commands.bench_machine import chosen_operators
-    from ci.search.outcome import base_commit
-    from experience.jobs.refresh import refresh as go_over
-    from experience.jobs.summary import markdown
-
-    target, settings = build(Target, given), build(RefreshSettings, given)
-    who, out = build(ProposerOptions, given), build(SummaryOptions, given).out
-    bank = existing(build(BankOptions, given).bank)
-
-    def evaluator_of(operator: Operator) -> EvaluatesCandidates:
-        return open_session(operator.root, target).evaluator
-
-    proposer = find_proposer(who.proposer, who.models)
-    begin_beside(proposer, bank, settings)
-    done = go_over(
-        bank,
-        chosen_operators(operators),
-        evaluator_of,
-        proposer,
-        settings,
-        commit_of=base_commit,
-        on_step=lambda text: click.echo(text, err=True),
+    out = build(SummaryOptions, given).out
+    done, page = go_over(
+        build(BankOptions, given).bank,
+        operators,
+        build(EvaluationSetup, given),
+        build(RefreshSettings, given),
+        build(ProposerOptions, given),
+        lambda text: click.echo(text, err=True),
     )
     if out is not None:
         try:
             out.mkdir(parents=True, exist_ok=True)
-            (out / "refresh.md").write_text(markdown(done), encoding="utf-8")
+            (out / "refresh.md").write_text(page, encoding="utf-8")
             (out / "refresh.json").write_text(done.model_dump_json(indent=2), encoding="utf-8")
         except OSError as problem:
             raise InputError(f"The summary cannot be written to {out}: {problem}.") from problem
-    click.echo(done.model_dump_json(indent=2) if as_json else markdown(done))
+    click.echo(done.model_dump_json(indent=2) if as_json else page)
     ctx.exit(1 if done.failed else 0)
 
 

@@ -10,13 +10,12 @@ from pydantic import Field
 from rich.console import Console
 from rich.markdown import Markdown
 
-from bot.cli.commands.bench_machine import chosen_operators
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.options import build, json_option, options
 from bot.report.ablation import markdown, plot
-from ci.lab.bench.ablation import AblationSettings, Cell
+from ci.model.bench.ablation import AblationSettings, Cell
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
-from ci.session import open_bank
+from ci.session import lab
 
 
 class AblationOptions(Frozen):
@@ -41,25 +40,14 @@ def ablation(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     OPERATORS are folders of operators or repositories; the shipped ones when none is given. Leaves
     ablation.md, ablation.json and ablation.png in --out. May be interrupted and run again.
     """
-    from ci.backend import make_backend
-    from ci.lab.bench.ablation import ablation as compare
-    from ci.proposer.rules import RulesProposer
-
     settings = build(AblationSettings, given)
     own = build(AblationOptions, given)
     settings.chosen()
     if own.out.exists() and not own.out.is_dir():
         raise InputError(f"--out {own.out} is a file; give a folder.")
     own.out.mkdir(parents=True, exist_ok=True)
-    found = compare(
-        chosen_operators(operators),
-        open_bank(own.bank or own.out / "bank.duckdb"),
-        settings,
-        own.out,
-        RulesProposer,
-        make_backend("sim", settings.device),
-        _echo,
-    )
+    bank = own.bank or own.out / "bank.duckdb"
+    found = lab.bench_ablation(operators, settings, bank, own.out, _echo)
     text = markdown(found)
     (own.out / "ablation.md").write_text(text, encoding="utf-8")
     (own.out / "ablation.json").write_text(found.model_dump_json(indent=2), encoding="utf-8")

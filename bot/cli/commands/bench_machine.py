@@ -10,12 +10,11 @@ from pydantic import Field
 from rich.console import Console
 from rich.markdown import Markdown
 
-from bot.cli.commands.options import build, json_option, options
-from bot.report.speed import tables, targets, update_page
-from ci.lab.bench.machine import MachineBenchSettings, measure, shipped_operators
+from bot.cli.options import build, json_option, options
+from bot.report.speed import goals, tables, update_page
+from ci.model.bench.machine import MachineBenchSettings
 from ci.model.frozen import Frozen
-from ci.model.operator import Operator
-from ci.source.discovery import find_operators, load_operator
+from ci.session import lab
 
 
 class MachineOptions(Frozen):
@@ -42,21 +41,11 @@ def machine(
     """
     settings = build(MachineBenchSettings, given)
     own = build(MachineOptions, given)
-    found = measure(chosen_operators(operators), settings, lambda text: click.echo(text, err=True))
+    found = lab.bench_machine(operators, settings, lambda text: click.echo(text, err=True))
     if own.markdown is not None:
         update_page(own.markdown, found)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
         Console().print(Markdown(tables(found)))
-    ctx.exit(0 if all(target.met for target in targets(found)) else 1)
-
-
-def chosen_operators(paths: tuple[Path, ...]) -> list[Operator]:
-    """The operators at these paths, or the shipped ones."""
-    if not paths:
-        return shipped_operators()
-    found: list[Operator] = []
-    for path in paths:
-        found += [load_operator(path)] if (path / "op_kernel").is_dir() else find_operators(path)
-    return found
+    ctx.exit(0 if all(goal.met for goal in goals(found)) else 1)

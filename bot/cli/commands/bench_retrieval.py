@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import click
 
-from bot.cli.commands.options import build, json_option, options
-from ci.lab.bench.retrieval import LIMIT_MS, RetrievalSettings, measure
+from bot.cli.options import build, json_option, options
+from ci.model.bench.retrieval import LIMIT_MS, RetrievalSettings
+from ci.session import lab
 
 
 @options(RetrievalSettings)
@@ -21,8 +20,7 @@ def retrieval(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
 
     Ends with 1 when a search takes longer than 100 ms.
     """
-    with tempfile.TemporaryDirectory(prefix="ascendopt-") as folder:
-        found = measure(Path(folder), build(RetrievalSettings, given))
+    found = lab.bench_retrieval(build(RetrievalSettings, given))
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:

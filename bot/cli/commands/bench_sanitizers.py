@@ -10,11 +10,11 @@ from pydantic import Field
 from rich.console import Console
 from rich.markdown import Markdown
 
-from bot.cli.commands.bench_machine import chosen_operators
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.options import build, json_option, options
 from bot.report.sanitizers import tables, update_page
-from ci.lab.bench.sanitizers import SanitizerBenchSettings, measure
+from ci.model.bench.sanitizers import SanitizerBenchSettings
 from ci.model.frozen import Frozen
+from ci.session import lab
 
 
 class SanitizerOptions(Frozen):
@@ -37,11 +37,12 @@ def sanitizers(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None
     """
     settings = build(SanitizerBenchSettings, given)
     own = build(SanitizerOptions, given)
-    chosen = chosen_operators(operators)
-    found = measure(chosen, settings, lambda text: click.echo(text, err=True))
+    found, reasons = lab.bench_sanitizers(
+        operators, settings, lambda text: click.echo(text, err=True)
+    )
     if own.markdown is not None:
-        update_page(own.markdown, found)
+        update_page(own.markdown, found, reasons)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
-        Console().print(Markdown(tables(found)))
+        Console().print(Markdown(tables(found, reasons)))

@@ -11,12 +11,11 @@ from pydantic import Field
 from rich.console import Console
 
 from bot.base.text import visible
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.options import build, json_option, options
 from bot.report.census import census_markdown, missing, names, table
-from ci.lab.census.model import STAGE_WORDS, Row
-from ci.lab.census.run import ROWS, CensusSettings, take_census
-from ci.lab.census.summary import summarize
+from ci.model.census import ROWS, STAGE_WORDS, CensusSettings, Row
 from ci.model.frozen import Frozen
+from ci.session import lab
 
 
 class CensusOutput(Frozen):
@@ -50,8 +49,7 @@ def census(repository: Path, as_json: bool, **given: Any) -> None:
     operator lacks is named and counted. A census that was stopped goes on where it was.
     """
     settings, own = build(CensusSettings, given), build(CensusOutput, given)
-    rows = take_census(repository, settings, own.out, _say)
-    summary = summarize(rows)
+    rows, summary = lab.census(repository, settings, own.out, _say)
     title = repository.resolve().name
     data = {
         "repository": title,

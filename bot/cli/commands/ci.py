@@ -11,7 +11,7 @@ import click
 from pydantic import Field
 from rich.console import Console
 
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.options import build, json_option, options
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 
@@ -114,7 +114,6 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
     """
     from bot.server.ci_mode import planned, repository_of
     from bot.server.run_job import read_job, run_job
-    from ci.session import find_proposer, open_bank
 
     chosen = build(RunOptions, given)
     single = plan.is_file()
@@ -125,10 +124,7 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
         folder = out if single else out / job.key
         try:
             source = chosen.repository or repository_of(job, place, folder)
-            bank = open_bank(chosen.bank)
-            models = chosen.models if job.proposer == "llm" else None
-            proposer = find_proposer(job.proposer, models)
-            result = run_job(job, source, folder, proposer, bank, console)
+            result = run_job(job, source, folder, console, bank=chosen.bank, models=chosen.models)
         except InputError as problem:
             if single:
                 raise

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from bot.base.git import Git
 from bot.base.text import visible
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.options import build, json_option, options
 from bot.repository.config import FILE, RepositoryConfig, config_problems, parse_config
 from bot.repository.mirror import Commit, workload_of
 from bot.repository.settings import BotSettings

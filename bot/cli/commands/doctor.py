@@ -8,8 +8,8 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.cli.commands.options import build, json_option, options
 from bot.cli.doctor import examine
+from bot.cli.options import build, json_option, options
 from ci.model.frozen import Frozen
 
 

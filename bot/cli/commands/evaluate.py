@@ -8,16 +8,16 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.options import build, json_option, options
 from bot.repository.patch import applied, read_patch
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
-from ci.model.settings import Target
+from ci.model.settings import EvaluationSetup
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.session import open_session
 
 
-class EvaluateOptions(Frozen):
+class PatchOptions(Frozen):
     """What is evaluated instead of the operator as it stands."""
 
     patch: Path | None = Field(
@@ -74,7 +74,7 @@ def echo_trial(trial: Trial) -> None:
     click.echo(f"score: {score} {kind} on {trial.measurement.fingerprint.device}")
 
 
-@options(Target, EvaluateOptions)
+@options(EvaluationSetup, PatchOptions)
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -84,11 +84,11 @@ def evaluate(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
 
     OPERATOR is the folder that holds op_host and op_kernel. Ends with 1 when the outcome is not ok.
     """
-    own = build(EvaluateOptions, given)
-    session = open_session(operator, build(Target, given))
+    own = build(PatchOptions, given)
+    session = open_session(operator, build(EvaluationSetup, given))
     candidate = candidate_of(session.operator, own.patch)
     announce(session.operator, len(session.workload.cases))
-    trial = session.evaluator.evaluate(candidate, 0)
+    trial = session.evaluate(candidate)
     if as_json:
         click.echo(trial.model_dump_json(indent=2))
     else:

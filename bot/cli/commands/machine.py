@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from pydantic import Field
 
-from bot.cli.commands.options import build, json_option, options
-from ci.model.errors import InputError
+from bot.cli.options import build, json_option, options
+from ci.model.calibration import Calibration
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
-
-if TYPE_CHECKING:
-    from ci.lab.calibrate import Calibration
-    from ci.lab.published.statistics import FamilyResult
+from ci.session import lab
 
 
 class ValidateOptions(Frozen):
@@ -56,55 +53,13 @@ def validate(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     Each version runs on the device of its publication and its results are verified. Ends with 1
     when a published pair that differs by more than 5 % comes out in the wrong order.
     """
-    from ci.lab.published.figures import load_versions, rebuilt_families
-    from ci.lab.published.page import misses, summary, write_page
-
     own = build(ValidateOptions, given)
-    families = judged_families(own)
-    if own.page is not None:
-        rebuilt = rebuilt_families()
-        missing = [version for version in load_versions() if version.family not in rebuilt]
-        names = sorted({run.version.device for one in families for run in one.versions})
-        path = write_page(own.page, families, missing, ", ".join(names))
-        click.echo(f"wrote {path}", err=True)
+    found = lab.validate(own.family, own.version, own.page, lambda text: click.echo(text, err=True))
     if as_json:
-        click.echo("[" + ",\n".join(one.model_dump_json(indent=2) for one in families) + "]")
+        click.echo("[" + ",\n".join(one.model_dump_json(indent=2) for one in found.families) + "]")
     else:
-        for line in summary(families):
-            click.echo(line)
-        for sentence in misses(families):
-            click.echo(f"missed: {sentence}")
-    wrong = any(pair.judged and not pair.ordered for one in families for pair in one.pairs)
-    ctx.exit(1 if wrong else 0)
-
-
-def judged_families(own: ValidateOptions) -> list[FamilyResult]:
-    """Run and judge what the options name; says on stderr what each version came to."""
-    from ci.lab.published.figures import load_pairs, load_versions, rebuilt_families
-    from ci.lab.published.runs import simulate
-    from ci.lab.published.statistics import judge
-
-    known = rebuilt_families()
-    if own.family and own.family not in known:
-        raise InputError(f"There is no family '{own.family}'; known are {', '.join(known)}.")
-    wanted = {name.strip() for name in own.version.split(",") if name.strip()}
-    results = []
-    for family in [own.family] if own.family else known:
-        versions = [one for one in load_versions() if one.family == family]
-        unknown = wanted - {one.version for one in versions}
-        if unknown:
-            raise InputError(f"{family} has no version {', '.join(sorted(unknown))}.")
-        chosen = [one for one in versions if not wanted or one.version in wanted]
-        runs = []
-        for run in simulate(chosen):
-            runs.append(run)
-            click.echo(
-                f"{family} {run.version.version}: {run.time:,.1f} simulated,"
-                f" {run.version.time:,.1f} published",
-                err=True,
-            )
-        results.append(judge(family, runs, load_pairs()))
-    return results
+        click.echo("\n".join(found.lines()))
+    ctx.exit(0 if found.ordered else 1)
 
 
 @options(CalibrateOptions)
@@ -116,17 +71,14 @@ def calibrate(as_json: bool, **given: Any) -> None:
     Each group of constants is fitted again without each of its sources, to show how much it hangs
     on one of them; rows that no fit uses are predicted from the device's constants.
     """
-    from ci.lab.calibrate import calibrate as fit
-    from ci.lab.calibrate import write_constants
-
     own = build(CalibrateOptions, given)
-    found = fit(own.device)
+    found = lab.calibrate(own.device)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
         echo_calibration(found)
     if own.write:
-        changed = write_constants(own.device, found)
+        changed = lab.write_constants(own.device, found)
         click.echo(f"wrote {changed} constants of {own.device}", err=True)
 
 

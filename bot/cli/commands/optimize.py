@@ -10,11 +10,11 @@ import click
 from pydantic import Field
 from rich.console import Console
 
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.options import build, json_option, options
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
-from ci.model.settings import OptimizeSettings, ProposerOptions, Target
-from ci.session import REPLAY, find_proposer, open_bank, open_session
+from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
+from ci.session import open_session
 
 
 class OptimizeOptions(Frozen):
@@ -29,7 +29,7 @@ class OptimizeOptions(Frozen):
     )
 
 
-@options(Target, OptimizeSettings, ProposerOptions, OptimizeOptions)
+@options(EvaluationSetup, OptimizeSettings, ProposerOptions, OptimizeOptions)
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -41,41 +41,24 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     report.html, result.json and trials.sqlite. Ends with 1 when the operator itself does not pass
     its workload, or when a model became unavailable before anything better was found.
     """
-    target = build(Target, given)
+    setup = build(EvaluationSetup, given)
     settings = build(OptimizeSettings, given)
     own = build(OptimizeOptions, given)
     if own.out is not None and own.out.exists() and not own.out.is_dir():
         raise InputError(f"--out {own.out} is a file; give a folder.")
-    chosen = build(ProposerOptions, given)
-    proposer = find_proposer(chosen.proposer, chosen.models)
-    session = open_session(operator, target)
-    # A replay is offered what the recorded run was, and earns nobody credit a second time.
-    bank = None if chosen.proposer.startswith(REPLAY) else open_bank(own.bank)
+    session = open_session(operator, setup)
     out = own.out or Path("ascendopt-out") / session.operator.name
 
     from bot.base.text import visible
     from bot.report.facts import headline
     from bot.server.finish import finish
     from bot.server.progress import progress_for
-    from ci.search.run import optimize as search
 
-    unit = "simulated time" if target.backend == "sim" else "time"
+    unit = "simulated time" if setup.backend == "sim" else "time"
     console = Console(stderr=True, force_terminal=False if as_json else None)
     with progress_for(console, session.operator.name, unit) as progress:
-        found = search(
-            session.operator,
-            session.workload,
-            session.evaluator,
-            proposer,
-            bank,
-            settings,
-            out,
-            progress,
-        )
-    added = {**session.settings, "proposer": chosen.proposer}
-    result = finish(
-        found.model_copy(update={"settings": {**found.settings, **added}}), session.operator, out
-    )
+        found = session.optimize(settings, build(ProposerOptions, given), own.bank, out, progress)
+    result = finish(found, session.operator, out)
     if as_json:
         click.echo(result.model_dump_json(indent=2))
     else:

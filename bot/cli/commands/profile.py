@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,22 +10,18 @@ import click
 from pydantic import Field
 
 from bot.base.text import visible
-from bot.cli.commands.evaluate import EvaluateOptions, announce, candidate_of, echo_trial
-from bot.cli.commands.options import build, json_option, options
-from ci.judge.roofline import Roofline, roofline
-from ci.model.diagnosis import Diagnosis
+from bot.cli.commands.evaluate import PatchOptions, announce, candidate_of, echo_trial
+from bot.cli.options import build, json_option, options
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
-from ci.model.settings import Target
-from ci.model.trial import Measurement, Outcome, PipeTime, Trial
-from ci.session import find_proposer, open_session
-from rules.devices import load_device
+from ci.model.profile import Profile
+from ci.model.settings import EvaluationSetup
+from ci.model.trial import Outcome, PipeTime
+from ci.session import open_session
 
 # Costly lines and waits that are shown; all of them are in the files.
 SHOWN = 3
-# Cores that a launch can have in the trace; the next case's processes are numbered after them.
-CORES = 10_000
 
 
 class ProfileOptions(Frozen):
@@ -37,16 +32,6 @@ class ProfileOptions(Frozen):
         description="Folder for trace.json (Chrome trace) and msprof's tables of each case;"
         " ascendopt-out/OPERATOR-profile.",
     )
-
-
-class Profile(Frozen):
-    """What `profile --json` prints."""
-
-    trial: Trial
-    diagnosis: Diagnosis | None = None
-    rooflines: tuple[Roofline, ...] = ()
-    trace: str = ""
-    tables: tuple[str, ...] = ()
 
 
 def _echo_pipes(pipes: PipeTime, operator: Operator) -> None:
@@ -80,39 +65,7 @@ def _source_line(operator: Operator, file: str, line: int) -> str:
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
-def _write(
-    name: str, measurement: Measurement, timelines: Path, out: Path
-) -> tuple[Path, tuple[Path, ...]]:
-    """Write the trace, and msprof's tables of each case; returns their paths."""
-    from ci.judge.msprof import kernel_kind, op_basic_info, pipe_utilization, resource_conflict
-    from ci.judge.profile import chrome_trace, trace_events
-    from ci.judge.timeline import read_timeline
-
-    events, tables = [], []
-    out.mkdir(parents=True, exist_ok=True)
-    for index, case in enumerate(measurement.cases):
-        file = timelines / f"{index}.jsonl"
-        if not file.is_file():
-            continue
-        with file.open(encoding="utf-8") as lines:
-            timeline = read_timeline(lines)
-        events += trace_events(index * CORES, case, timeline)
-        clock = case.pipes.total_cycles / max(case.median_us, 1e-9)
-        folder = out / re.sub(r"[^A-Za-z0-9_.-]", "_", case.case).lstrip(".")
-        folder.mkdir(exist_ok=True)
-        for title, text in (
-            ("PipeUtilization.csv", pipe_utilization(timeline, clock)),
-            ("ResourceConflictRatio.csv", resource_conflict(timeline, clock)),
-            ("OpBasicInfo.csv", op_basic_info(name, kernel_kind(timeline), case, clock)),
-        ):
-            (folder / title).write_text(text, encoding="utf-8")
-            tables.append(folder / title)
-    trace = out / "trace.json"
-    trace.write_text(chrome_trace(events, measurement), encoding="utf-8")
-    return trace, tuple(tables)
-
-
-@options(Target, EvaluateOptions, ProfileOptions)
+@options(EvaluationSetup, PatchOptions, ProfileOptions)
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -127,36 +80,17 @@ def profile(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) 
     if own.out is not None and own.out.exists() and not own.out.is_dir():
         raise InputError(f"--out {own.out} is a file; give a folder.")
     with tempfile.TemporaryDirectory(prefix="ascendopt-profile-") as folder:
-        timelines = Path(folder)
-        session = open_session(operator, build(Target, given), timelines=timelines)
-        candidate = candidate_of(session.operator, build(EvaluateOptions, given).patch)
+        setup = build(EvaluationSetup, given)
+        session = open_session(operator, setup, timelines=Path(folder))
+        candidate = candidate_of(session.operator, build(PatchOptions, given).patch)
         announce(session.operator, len(session.workload.cases))
-        trial = session.evaluator.evaluate(candidate, 0, profile=True)
-        found = Profile(trial=trial)
-        if trial.measurement is not None:
-            out = own.out or Path("ascendopt-out") / f"{session.operator.name}-profile"
-            trace, tables = _write(session.operator.name, trial.measurement, timelines, out)
-            found = Profile(
-                trial=trial,
-                diagnosis=find_proposer("rules").diagnose(session.operator, trial),
-                rooflines=_rooflines(trial.measurement),
-                trace=str(trace),
-                tables=tuple(str(table) for table in tables),
-            )
+        out = own.out or Path("ascendopt-out") / f"{session.operator.name}-profile"
+        found = session.profile(candidate, out)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
         _echo(found, session.operator)
-    ctx.exit(0 if trial.outcome is Outcome.OK else 1)
-
-
-def _rooflines(measurement: Measurement) -> tuple[Roofline, ...]:
-    """Of each case, where the chip's peaks are known."""
-    try:
-        device = load_device(measurement.fingerprint.device)
-    except InputError:
-        return ()
-    return tuple(roofline(case, device) for case in measurement.cases)
+    ctx.exit(0 if found.trial.outcome is Outcome.OK else 1)
 
 
 def _echo(found: Profile, operator: Operator) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.cli.commands.options import build, options
+from bot.cli.options import build, options
 from bot.repository.settings import read_settings
 from bot.server.serving import bank_page, start_service
 from ci.model.frozen import Frozen
@@ -37,7 +37,7 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
     """
     import uvicorn
 
-    from bot.cli.commands.logs import configure
+    from bot.cli.logs import configure
     from bot.server.connect import webhook_secrets
     from bot.web.app import make_app
     from bot.web.dashboard import Dashboard

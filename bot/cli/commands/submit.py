@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bot.cli.commands.options import build, json_option, options
+from bot.cli.options import build, json_option, options
 from bot.server.merge_request import SubmitSettings, read_result
 from bot.server.merge_request import submit as hand_in
 from ci.model.errors import InputError

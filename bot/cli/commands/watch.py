@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 from pydantic import Field
 
-from bot.cli.commands.options import build, options
+from bot.cli.options import build, options
 from bot.forge.base import ForgeError
 from bot.repository.settings import read_settings
 from bot.server.serving import start_service
@@ -39,7 +39,7 @@ def watch(settings: Path, as_json: bool, **given: Any) -> None:
     The first poll of a repository only notes how it stands. Polls carry ETags, so that one without
     news costs next to nothing.
     """
-    from bot.cli.commands.logs import configure
+    from bot.cli.logs import configure
 
     configure(as_json)
     chosen = build(WatchOptions, given)

@@ -11,24 +11,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
+from ci.model.bench.sanitizers import Kind
 from ci.source.cpp_source import Call, Edit, Method, Source, identifiers, squeeze
-
-Kind: TypeAlias = Literal[
-    "statement dropped",
-    "pair dropped",
-    "wrong direction",
-    "wrong event",
-    "wrong signalling pipe",
-    "wrong queue position",
-    "handed over early",
-    "freed early",
-    "buffer too short",
-]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 # Statements that order pipes or cores, hand a buffer over or write a cache back.
 ORDERING: Final = frozenset(

@@ -9,34 +9,13 @@ from pathlib import Path
 from statistics import median
 
 import duckdb
-from pydantic import Field
 
-from ci.model.frozen import Frozen
+from ci.model.bench.retrieval import RetrievalSettings, RetrievalTimes
 from experience.bank.bank import Bank
 from experience.bank.embed import DIMENSIONS
 from experience.bank.exchange import SHIPPED, import_lines
 from experience.bank.retrieve import Query
 from experience.bank.store import touch
-
-LIMIT_MS = 100.0
-"""What retrieval over 100,000 tuples may take."""
-
-
-class RetrievalSettings(Frozen):
-    """How large a bank, and how often it is asked."""
-
-    tuples: int = Field(default=100_000, ge=100, description="Tuples of the made-up bank.")
-    searches: int = Field(default=9, ge=1, description="Searches of each kind; medians are given.")
-
-
-class RetrievalTimes(Frozen):
-    """Milliseconds, medians."""
-
-    tuples: int
-    build_ms: float = Field(description="First search after a change: the index is built anew.")
-    fresh_ms: float = Field(description="First search of a process that finds the index kept.")
-    warm_ms: float = Field(description="Search of a process that has searched before.")
-    database_ms: float = Field(description="The similarities alone, computed by DuckDB instead.")
 
 
 def measure(folder: Path, settings: RetrievalSettings) -> RetrievalTimes:

@@ -15,9 +15,9 @@ from ci.host.host_tiling import TilingAnswer
 from ci.judge.evaluate import Evaluator
 from ci.judge.in_place import judged_operator
 from ci.judge.reference import declared_outputs
-from ci.lab.census.model import Failure, Row, Stage, Unit
 from ci.lab.census.probe import probe_cases
 from ci.lab.census.reason import failure
+from ci.model.census import Failure, Row, Stage, Unit
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors
 from ci.model.operator import Operator

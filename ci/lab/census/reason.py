@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ci.lab.census.model import Failure, Stage
+from ci.model.census import Failure, Stage
 from ci.model.trial import Evidence, Outcome
 
 _HEADER = re.compile(r"(?P<what>[\w./+-]+\.(?:h|hpp|inc)): No such file or directory")

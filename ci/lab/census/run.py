@@ -7,47 +7,16 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from ci.host.door import open_door
 from ci.lab.census.attempt import find_workload
-from ci.lab.census.model import Row
 from ci.lab.census.worker import Worker
+from ci.model.census import ROWS, CensusSettings, Row
 from ci.model.errors import InputError
-from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import operator_folders
-
-ROWS = "census.jsonl"
-"""Name of the file with one row a line; a later row of an operator replaces an earlier one."""
-
-
-class CensusSettings(Frozen):
-    """What is tried, and how."""
-
-    operators: str = Field(
-        default="*", description="Glob over operator names, or category/name: 'foreach_*'."
-    )
-    workloads: Path | None = Field(
-        default=None,
-        description="Folder with <operator>/workload.yaml for operators that have none beside.",
-    )
-    jobs: int = Field(default=2, ge=1, description="Operators tried at a time.")
-    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
-    asc_headers: str = Field(
-        default="", description="Real AscendC headers to compile against, as evaluate takes them."
-    )
-    again: Literal["missing", "failed", "all"] = Field(
-        default="missing",
-        description="Which operators to try: those that the census in --out does not hold yet; also"
-        " those that failed or were only probed and have a workload now; or all.",
-    )
-    seconds: float = Field(
-        default=600.0, gt=0, description="Wall time that one operator may take, in s."
-    )
 
 
 def take_census(

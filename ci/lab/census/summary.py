@@ -4,35 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field
-
-from ci.lab.census.model import Row, Stage
-from ci.model.frozen import Frozen
-
-MOST_REASONS = 20
-"""Reasons that a report names."""
-
-
-class Reason(Frozen):
-    """One reason and whom it stops."""
-
-    reason: str
-    stage: Stage
-    operators: tuple[str, ...] = Field(description="Operators whose first error it is.")
-
-
-class Summary(Frozen):
-    """What a census adds up to."""
-
-    operators: int
-    for_chip: int = Field(description="Operators whose definition names the 910B, or no chip.")
-    reached: dict[Stage, int] = Field(description="Operators that passed each stage.")
-    reached_for_chip: dict[Stage, int]
-    by_category: dict[str, dict[Stage, int]]
-    reasons: tuple[Reason, ...] = Field(
-        description="First errors by how many operators of the chip they stop, most first."
-    )
-    versions: tuple[str, ...] = Field(description="Simulator versions the rows come from.")
+from ci.model.census import Reason, Row, Stage, Summary
 
 
 def summarize(rows: Sequence[Row]) -> Summary:

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from ci.backend.sim import SimulatorBackend
 from ci.host.door import open_door
 from ci.lab.census.attempt import attempt
-from ci.lab.census.model import Failure, Row, Stage
+from ci.model.census import Failure, Row, Stage
 from ci.model.errors import EnvironmentProblem
 from ci.simulator.toolchain import Toolchain
 

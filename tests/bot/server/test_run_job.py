@@ -10,7 +10,6 @@ from bot.repository.job import Job
 from bot.server.run_job import read_job, run_job
 from ci.model.errors import InputError
 from ci.model.result import Result
-from ci.session import find_proposer, open_bank
 from tests.bot.make import git
 from tests.places import SAMPLE
 
@@ -60,9 +59,8 @@ def verified(checkout: Path, diff: str, out: Path) -> Result:
         patch=diff,
         patch_of=7,
     )
-    bank = open_bank(out.parent / "bank.duckdb")
     console = Console(stderr=True, force_terminal=False)
-    return run_job(job, checkout, out, find_proposer("rules"), bank, console)
+    return run_job(job, checkout, out, console, bank=out.parent / "bank.duckdb")
 
 
 def test_a_change_that_still_helps_is_verified_with_fresh_figures(

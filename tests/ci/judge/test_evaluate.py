@@ -10,7 +10,7 @@ import pytest
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import EvaluationSettings, Evaluator
-from ci.judge.measure import compare
+from ci.model.comparison import compare
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Candidate, Outcome, Trial
 from tests.ci.scale_shift import (

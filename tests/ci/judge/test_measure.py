@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ci.judge.measure import MINIMUM_EFFECT, SIMULATED_FLOOR, compare, interval, noise_floor
+from ci.judge.measure import interval
+from ci.model.comparison import MINIMUM_EFFECT, SIMULATED_FLOOR, compare, noise_floor
 from ci.model.trial import CaseMeasurement, Fingerprint, Measurement, PipeTime
 
 SIM = Fingerprint(backend="sim", device="910B4", version="1", simulated=True)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.operator import Operator
 from ci.proposer.rules import RulesProposer
 from experience.bank.bank import Bank
-from experience.jobs.refresh import Refreshed, RefreshSettings, refresh
-from experience.jobs.rewind import RewindSettings, rewind
+from experience.jobs.refresh import Refreshed, refresh
+from experience.jobs.rewind import rewind
 from experience.jobs.summary import markdown
 from tests.ci.search.model_operator import HOST, KERNEL, KERNEL_FILE, ModelEvaluator, write
 from tests.experience.make import make_tuple
@@ -29,7 +30,8 @@ from pathlib import Path
 from ci.source.discovery import load_operator
 from ci.proposer.rules import RulesProposer
 from experience.bank.bank import Bank
-from experience.jobs.refresh import RefreshSettings, refresh
+from experience.jobs.refresh import refresh
+from ci.model.experience import RefreshSettings
 from tests.ci.search.model_operator import ModelEvaluator
 
 class Killing(ModelEvaluator):

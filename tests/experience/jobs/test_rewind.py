@@ -7,12 +7,13 @@ import pytest
 
 from ci.backend import make_backend
 from ci.judge.evaluate import EvaluationSettings, Evaluator
+from ci.model.experience import RewindSettings
 from ci.model.operator import Operator
 from ci.proposer.rules import RulesProposer
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
 from experience.bank.bank import Bank
-from experience.jobs.rewind import RewindResult, RewindSettings, rewind
+from experience.jobs.rewind import RewindResult, rewind
 from tests.places import OPERATORS
 
 ROW_SUM = OPERATORS / "src" / "math" / "row_sum"

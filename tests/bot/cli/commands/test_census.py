@@ -8,8 +8,8 @@ import pytest
 
 from bot.cli.main import run
 from bot.report.census import census_markdown
-from ci.lab.census.model import Row, Stage
 from ci.lab.census.summary import summarize
+from ci.model.census import Row, Stage
 from tests.places import OPERATORS
 
 OPERATOR = OPERATORS / "src" / "math" / "bias_add"

@@ -1,4 +1,5 @@
-from ci.lab.bench.faults import KINDS, Fault, faults, with_vector_barriers
+from ci.lab.bench.faults import Fault, faults, with_vector_barriers
+from ci.model.bench.sanitizers import KINDS
 
 KERNEL = """
 __aicore__ inline void Step() {

@@ -6,15 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.report.speed import BEGIN, END, tables, targets, update_page
-from ci.lab.bench.machine import (
-    KINDS,
-    MachineBench,
-    MachineBenchSettings,
-    measure,
-    sample,
-    shipped_operators,
-)
+from bot.report.speed import BEGIN, END, goals, tables, update_page
+from ci.lab.bench.machine import measure, sample, shipped_operators
+from ci.model.bench.machine import KINDS, MachineBench, MachineBenchSettings
 from ci.model.errors import InputError
 from ci.source.discovery import find_operators
 from tests.places import OPERATORS
@@ -69,7 +63,7 @@ def test_the_tables_hold_every_target_and_replace_the_measured_part_of_a_page(
     assert text.endswith("after\n")
     assert "stale" not in text
     assert tables(found) in text
-    assert all(target.measured in text for target in targets(found))
+    assert all(target.measured in text for target in goals(found))
 
 
 def test_a_page_without_the_marks_is_refused(found: MachineBench, tmp_path: Path) -> None:

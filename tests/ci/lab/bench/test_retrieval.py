@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ci.lab.bench.retrieval import RetrievalSettings, measure
+from ci.lab.bench.retrieval import measure
+from ci.model.bench.retrieval import RetrievalSettings
 from experience.bank.bank import Bank
 
 

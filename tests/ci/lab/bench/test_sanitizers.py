@@ -1,15 +1,8 @@
 from pathlib import Path
 
 from bot.report.sanitizers import tables
-from ci.lab.bench.sanitizers import (
-    Explanation,
-    Mutant,
-    SanitizerBench,
-    SanitizerBenchSettings,
-    explanations,
-    longer,
-    measure,
-)
+from ci.lab.bench.sanitizers import explanations, longer, measure
+from ci.model.bench.sanitizers import Explanation, Mutant, SanitizerBench, SanitizerBenchSettings
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.source.discovery import load_operator
 from tests.places import SAMPLE
@@ -55,7 +48,7 @@ def test_the_share_leaves_out_what_is_put_back_or_not_run_and_lists_what_is_not_
     verdicts = ("found", "found", "found", "put back", "not reached", "not found", "not built")
     bench = SanitizerBench(mutants=tuple(made(v, n) for n, v in enumerate(verdicts)))
     assert (bench.built, bench.share()) == (6, 0.75)
-    page = tables(bench)
+    page = tables(bench, explanations())
     assert "75.0% are found" in page and "add.cpp:5" in page and "1 are not explained" in page
     assert "| race | 3 |" in page
     assert "| statement dropped | 6 | 3 | 1 | 1 | 1 | 75.0% |" in page

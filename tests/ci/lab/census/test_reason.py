@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ci.lab.census.model import Stage
 from ci.lab.census.reason import classify, failure
+from ci.model.census import Stage
 from ci.model.trial import Evidence, Outcome
 
 COMPILE_ERRORS = {

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ci.lab.census.attempt import find_workload
-from ci.lab.census.model import Row, Stage
-from ci.lab.census.run import ROWS, CensusSettings, read_rows, take_census
+from ci.lab.census.run import read_rows, take_census
+from ci.model.census import ROWS, CensusSettings, Row, Stage
 from ci.model.errors import InputError
 from tests.places import OPERATORS
 

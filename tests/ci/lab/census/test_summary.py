@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from ci.lab.census.model import Failure, Row, Stage
 from ci.lab.census.summary import summarize
+from ci.model.census import Failure, Row, Stage
 
 
 def row(name: str, *stages: Stage, reason: tuple[Stage, str] | None = None, **more: object) -> Row:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
 from ci.model.frozen import Frozen
+from ci.model.settings import DEFAULT_DEVICE
 
 
 class Stage(StrEnum):
@@ -74,3 +76,58 @@ class Row(Frozen):
     def passes(self, stage: Stage) -> bool:
         """Whether the operator got through `stage`."""
         return stage in self.passed
+
+
+MOST_REASONS = 20
+"""Reasons that a report names."""
+
+
+class Reason(Frozen):
+    """One reason and whom it stops."""
+
+    reason: str
+    stage: Stage
+    operators: tuple[str, ...] = Field(description="Operators whose first error it is.")
+
+
+class Summary(Frozen):
+    """What a census adds up to."""
+
+    operators: int
+    for_chip: int = Field(description="Operators whose definition names the 910B, or no chip.")
+    reached: dict[Stage, int] = Field(description="Operators that passed each stage.")
+    reached_for_chip: dict[Stage, int]
+    by_category: dict[str, dict[Stage, int]]
+    reasons: tuple[Reason, ...] = Field(
+        description="First errors by how many operators of the chip they stop, most first."
+    )
+    versions: tuple[str, ...] = Field(description="Simulator versions the rows come from.")
+
+
+ROWS = "census.jsonl"
+"""Name of the file with one row a line; a later row of an operator replaces an earlier one."""
+
+
+class CensusSettings(Frozen):
+    """What is tried, and how."""
+
+    operators: str = Field(
+        default="*", description="Glob over operator names, or category/name: 'foreach_*'."
+    )
+    workloads: Path | None = Field(
+        default=None,
+        description="Folder with <operator>/workload.yaml for operators that have none beside.",
+    )
+    jobs: int = Field(default=2, ge=1, description="Operators tried at a time.")
+    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
+    asc_headers: str = Field(
+        default="", description="Real AscendC headers to compile against, as evaluate takes them."
+    )
+    again: Literal["missing", "failed", "all"] = Field(
+        default="missing",
+        description="Which operators to try: those that the census in --out does not hold yet; also"
+        " those that failed or were only probed and have a workload now; or all.",
+    )
+    seconds: float = Field(
+        default=600.0, gt=0, description="Wall time that one operator may take, in s."
+    )

@@ -1,0 +1,1 @@
+"""What the suites of `ascendopt bench` are asked and say: data only, one module a suite."""

@@ -1,0 +1,239 @@
+"""The one front of `ci`: what commands and the bot may ask, with the data models of `ci.model`.
+
+Here: an operator with all that evaluates it. Beside it: `bank` keeps experience in order, `lab`
+measures the tool itself, `facts` says what doctor and the documentation need. Everything heavy is
+imported when it is asked for: `--help` and `doctor` must work without the numeric libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ci.model.errors import InputError
+from ci.model.experience import RewindSettings, RewindStep
+from ci.model.notice import Notice
+from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
+
+if TYPE_CHECKING:
+    from ci.judge.evaluate import Evaluator
+    from ci.model.operator import Operator
+    from ci.model.profile import Profile
+    from ci.model.result import Result
+    from ci.model.trial import Candidate, Trial
+    from ci.model.workload import Workload
+    from ci.proposer.base import Proposer
+    from experience.jobs.rewind import RewindResult
+
+PROPOSERS: Final = ("rules", "llm", "replay:RUN")
+REPLAY: Final = "replay:"
+
+
+@dataclass(frozen=True)
+class Session:
+    """An operator ready to be evaluated, and what can be done with it."""
+
+    operator: Operator
+    workload: Workload
+    evaluator: Evaluator
+    settings: dict[str, str]
+    """Workload, backend and device as a person would give them again from the repository's top."""
+    timelines: Path | None = None
+    """Folder that takes an instruction timeline of each case when profiling."""
+
+    def evaluate(self, candidate: Candidate) -> Trial:
+        """Build, run, verify and measure once."""
+        return self.evaluator.evaluate(candidate, 0)
+
+    def profile(self, candidate: Candidate, out: Path) -> Profile:
+        """One trial with its diagnosis; trace and tables go to `out` when it runs.
+
+        The session must have been opened with `timelines`.
+        """
+        from ci.judge.profile import write_profile
+        from ci.judge.roofline import rooflines
+        from ci.model.profile import Profile
+
+        assert self.timelines is not None
+        trial = self.evaluator.evaluate(candidate, 0, profile=True)
+        if trial.measurement is None:
+            return Profile(trial=trial)
+        trace, tables = write_profile(self.operator.name, trial.measurement, self.timelines, out)
+        return Profile(
+            trial=trial,
+            diagnosis=find_proposer(ProposerOptions()).diagnose(self.operator, trial),
+            rooflines=rooflines(trial.measurement),
+            trace=str(trace),
+            tables=tuple(str(table) for table in tables),
+        )
+
+    def optimize(
+        self,
+        settings: OptimizeSettings,
+        proposing: ProposerOptions,
+        bank: Path | None,
+        out: Path,
+        onlooker: Callable[[Notice], None] = lambda notice: None,
+        *,
+        set_aside: bool = False,
+    ) -> Result:
+        """Search for something faster; resumable from `out`. `bank` None: the user's own.
+
+        `set_aside`: trials in `out` that another program or bank left are kept under another name,
+        and the search begins anew, instead of an `InputError`.
+        """
+        from ci.search.run import optimize
+        from ci.session.bank import open_bank
+        from ci.system import trial_store
+
+        proposer = find_proposer(proposing)
+        # A replay is offered what the recorded run was, and earns nobody credit a second time.
+        chosen = None if proposing.proposer.startswith(REPLAY) else open_bank(bank)
+        arguments = (self.operator, self.workload, self.evaluator, proposer, chosen)
+        try:
+            found = optimize(*arguments, settings, out, onlooker)
+        except InputError:
+            if not set_aside or not trial_store.set_aside(out):
+                raise
+            found = optimize(*arguments, settings, out, onlooker)
+        return self._told(found, proposing.proposer)
+
+    def verify(
+        self,
+        files: dict[str, str],
+        rationale: str,
+        out: Path,
+        onlooker: Callable[[Notice], None] = lambda notice: None,
+    ) -> Result:
+        """Measure and verify an earlier change, the texts `files`, on the operator as it is."""
+        from ci.judge.other_shapes import OtherShapes
+        from ci.search.reverify import reverify
+
+        elsewhere = OtherShapes(self.operator, self.workload, self.evaluator.backend).fault
+        found = reverify(
+            self.operator, self.evaluator, files, rationale, out, onlooker, elsewhere=elsewhere
+        )
+        return self._told(found, "rules")
+
+    def rewind(
+        self,
+        settings: RewindSettings,
+        proposing: ProposerOptions,
+        bank: Path | None,
+        on_step: Callable[[RewindStep], None],
+    ) -> RewindResult:
+        """Remove the operator's optimizations one by one; what they were worth goes to `bank`."""
+        from ci.search.outcome import base_commit
+        from ci.session.bank import begin_beside, open_bank
+        from experience.jobs.rewind import rewind
+
+        proposer, store = find_proposer(proposing), open_bank(bank)
+        tried: list[RewindStep] = []
+
+        def step_done(step: RewindStep) -> None:
+            tried.append(step)
+            on_step(step)
+
+        begin_beside(proposer, store, settings, session=self, upcoming=lambda: len(tried) + 1)
+        return rewind(
+            self.operator,
+            self.evaluator,
+            proposer,
+            store,
+            settings,
+            commit=base_commit(self.operator),
+            on_step=step_done,
+        )
+
+    def _told(self, result: Result, proposer: str) -> Result:
+        """The result with the settings that a person would give again."""
+        settings = {**result.settings, **self.settings, "proposer": proposer}
+        return result.model_copy(update={"settings": settings})
+
+
+def open_session(path: Path, setup: EvaluationSetup, *, timelines: Path | None = None) -> Session:
+    """Read the operator and its workload, and build the evaluator; raises `InputError`."""
+    from ci.backend import make_backend
+    from ci.judge.evaluate import EvaluationSettings, Evaluator
+    from ci.source.discovery import load_operator
+    from ci.source.workload_file import load_workload
+
+    operator = load_operator(path)
+    workload = load_workload(operator, setup.workload)
+    if setup.jobs > 1 and (setup.backend == "cann" or setup.recording is not None):
+        raise InputError(
+            "--jobs is for simulated time: on an NPU, or with --recording, launches must not meet;"
+            " leave it at 1."
+        )
+    backend = make_backend(
+        setup.backend,
+        setup.device,
+        recording=setup.recording,
+        asc_headers=setup.asc_headers,
+    )
+    if setup.recording is not None and setup.backend != "replay":
+        from ci.backend.replay import RecordingBackend
+
+        if setup.recording.exists():
+            raise InputError(f"{setup.recording} exists already; a recording is a new file.")
+        if not setup.recording.parent.is_dir():
+            raise InputError(f"The folder {setup.recording.parent} does not exist.")
+        backend = RecordingBackend(backend, setup.recording)
+    evaluator = Evaluator(
+        operator,
+        workload,
+        backend,
+        settings=EvaluationSettings(timelines=timelines, jobs=setup.jobs),
+    )
+    settings = {"backend": setup.backend, "device": setup.device}
+    if setup.asc_headers:
+        settings["asc-headers"] = setup.asc_headers
+    if setup.workload is not None:
+        settings["workload"] = _from_top(setup.workload, operator.repository)
+    return Session(operator, workload, evaluator, settings, timelines)
+
+
+def _from_top(path: Path, top: Path | None) -> str:
+    """`path` from the repository's top when it lies inside, else as it was given."""
+    if top is not None and path.resolve().is_relative_to(top.resolve()):
+        return path.resolve().relative_to(top.resolve()).as_posix()
+    return str(path)
+
+
+def operators_at(paths: Sequence[Path]) -> list[Operator]:
+    """The operators at these folders, each of one operator or of a repository."""
+    from ci.source.discovery import find_operators, load_operator
+
+    found: list[Operator] = []
+    for path in paths:
+        found += [load_operator(path)] if (path / "op_kernel").is_dir() else find_operators(path)
+    return found
+
+
+def find_proposer(proposing: ProposerOptions) -> Proposer:
+    """The proposer of that name (rules, llm or replay:RUN); raises `InputError`."""
+    name, models = proposing.proposer, proposing.models
+    if models is not None and name != "llm":
+        raise InputError("--models says which model fills which role of --proposer llm only.")
+    if name == "rules":
+        from ci.proposer.rules import RulesProposer
+
+        return RulesProposer()
+    if name == "llm":
+        from ci.proposer.llm.proposer import LlmProposer
+        from ci.proposer.llm.settings import ROLES, load_models
+
+        chosen = load_models(models)
+        if not any(chosen.of(role) for role in ROLES):
+            raise InputError(
+                "--proposer llm needs a model: give --models FILE, or set ASCENDOPT_LLM_MODEL"
+                " and ASCENDOPT_LLM_ENDPOINT (docs/language-models.md)."
+            )
+        return LlmProposer(chosen)
+    if name.startswith(REPLAY):
+        from ci.proposer.replay import ReplayProposer
+
+        return ReplayProposer(Path(name.removeprefix(REPLAY)))
+    raise InputError(f"There is no proposer '{name}'; known: {', '.join(PROPOSERS)}.")

@@ -1,0 +1,132 @@
+"""The experience bank as commands use it: opened, learnt from runs, refreshed, drawn as a map."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ci.model.errors import InputError
+from ci.model.experience import Landscape, RefreshSettings
+from ci.model.settings import EvaluationSetup, ProposerOptions
+from ci.session import Session, find_proposer, open_session, operators_at
+
+if TYPE_CHECKING:
+    from ci.model.budget import ModelLimits
+    from ci.proposer.base import Proposer
+    from experience.bank.bank import Bank
+    from experience.jobs.refresh import Refreshed
+
+
+def default_bank() -> Path:
+    """The user's own bank: $XDG_DATA_HOME/ascendopt/bank.duckdb."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(home) / "ascendopt" / "bank.duckdb"
+
+
+def open_bank(path: Path | None, *, must_exist: bool = False) -> Bank:
+    """The bank at `path`, or the user's own; begun with the shipped tuples when there is none.
+
+    Raises `InputError` when it cannot be opened, or when one that was named `must_exist`.
+    """
+    from experience.bank.bank import Bank
+    from experience.bank.exchange import open_default_bank
+
+    if must_exist and path is not None:
+        return Bank(path, must_exist=True)
+    chosen = path or default_bank()
+    try:
+        return open_default_bank(chosen)
+    except OSError as problem:
+        raise InputError(f"The bank {chosen} cannot be opened: {problem.strerror}.") from problem
+
+
+def begin_beside(
+    proposer: Proposer,
+    bank: Bank,
+    limits: ModelLimits,
+    *,
+    session: Session | None = None,
+    upcoming: Callable[[], int] = lambda: 0,
+) -> None:
+    """Begin work that has no run of its own: model calls are kept in BANK.calls.sqlite.
+
+    `session` is the operator that it is about, when it is about one.
+    """
+    from ci.proposer.base import RunContext
+
+    proposer.begin(
+        RunContext(
+            calls=bank.path.with_suffix(".calls.sqlite"),
+            budget=limits.grant(),
+            upcoming=upcoming,
+            workload=session.workload if session else None,
+            device=session.evaluator.backend.fingerprint().device if session else "",
+        )
+    )
+
+
+def learn(bank: Path | None, result: Path, operator: Path, origin: str) -> tuple[int, int]:
+    """Add what the kernel steps of a run taught; how many tuples are new, and were known.
+
+    `result` is the run's result.json, `operator` the folder of its operator, before or after it.
+    Raises `InputError` when they do not fit together.
+    """
+    from pydantic import ValidationError
+
+    from ci.model.result import Result
+    from ci.search.lessons import from_result
+    from ci.source.discovery import load_operator
+    from experience.bank.patching import Misfit
+
+    store = open_bank(bank)
+    try:
+        read = Result.model_validate_json(result.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValidationError) as problem:
+        first = str(problem).splitlines()[0]
+        raise InputError(f"{result} is not the result.json of a run: {first}") from problem
+    try:
+        found = from_result(
+            read, load_operator(operator), find_proposer(ProposerOptions()), origin=origin
+        )
+    except Misfit as problem:
+        raise InputError(f"{result} and {operator} do not fit together: {problem}.") from problem
+    new = store.add_all(found)
+    return new, len(found) - new
+
+
+def refresh(
+    bank: Path | None,
+    operators: Sequence[Path],
+    setup: EvaluationSetup,
+    settings: RefreshSettings,
+    proposing: ProposerOptions,
+    tell: Callable[[str], None],
+) -> tuple[Refreshed, str]:
+    """Go over the bank with these operators or repositories; what was done, and its summary."""
+    from ci.search.outcome import base_commit
+    from experience.jobs.refresh import refresh as go_over
+    from experience.jobs.summary import markdown
+
+    store, proposer = open_bank(bank, must_exist=True), find_proposer(proposing)
+    begin_beside(proposer, store, settings)
+    done = go_over(
+        store,
+        operators_at(operators),
+        lambda operator: open_session(operator.root, setup).evaluator,
+        proposer,
+        settings,
+        commit_of=base_commit,
+        on_step=tell,
+    )
+    return done, markdown(done)
+
+
+def landscape(bank: Path | None, groups: int) -> Landscape | None:
+    """The map of a bank; None for fewer than three tuples. `groups` 0: as many as are best."""
+    from experience.jobs.landscape import landscape as chart
+
+    store = open_bank(bank, must_exist=True)
+    tuples, vectors = store.vectors()
+    return chart(tuples, vectors, store.stats().embedding_model, groups=groups)

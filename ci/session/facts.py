@@ -1,0 +1,92 @@
+"""Facts that doctor and the documentation tell: headers, models, prices, instructions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ci.model.frozen import Frozen
+    from ci.proposer.llm.prices import PriceTable
+    from ci.proposer.llm.settings import ModelSettings
+
+
+def asc_headers(option: str) -> str:
+    """The real AscendC headers that are named, and where; '' for our own. Raises InputError."""
+    from ci.host.door.header_tree import chosen_headers, find_header_tree
+
+    root = chosen_headers(option)
+    if root is None:
+        return ""
+    tree = find_header_tree(root)
+    return f"{tree.name} in {tree.api}"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Who fills the roles of `--proposer llm`."""
+
+    by_model: dict[str, list[str]]
+    """Roles by model, its host and whether its key is missing, in words."""
+    by_rules: list[str]
+    faults: list[str]
+    """Of models that were asked and did not answer."""
+
+
+def roles(models: Path | None, *, ask: bool = False) -> Roles:
+    """Who fills which role; `ask` sends each model one tiny request, else nothing is sent.
+
+    Raises InputError when `models` cannot be used.
+    """
+    from ci.proposer.llm.settings import ROLES, load_models
+
+    chosen = load_models(models)
+    by_model: dict[str, list[str]] = {}
+    by_rules: list[str] = []
+    for role in ROLES:
+        one = chosen.of(role)
+        if one is None:
+            by_rules.append(role)
+            continue
+        keyed = "" if one.secret() is not None else f", ${one.key} not set"
+        by_model.setdefault(f"{one.model} at {one.host}{keyed}", []).append(role)
+    faults = [said for one in chosen.in_use() if (said := _fault(one))] if ask else []
+    return Roles(by_model, by_rules, faults)
+
+
+def _fault(model: ModelSettings) -> str:
+    """What is wrong with a model that is asked for one word; '' when it answers."""
+    from ci.proposer.llm.chat import ChatFailure, Message
+    from ci.proposer.llm.endpoint import EndpointChat
+
+    asked = model.model_copy(update={"max_tokens": min(model.max_tokens, 64)})
+    try:
+        EndpointChat(asked).complete((Message(role="user", content="Answer with OK."),), None)
+    except ChatFailure as problem:
+        return str(problem)
+    return ""
+
+
+def vector_instructions() -> str:
+    """What each instruction of the vector unit computes, as a page of Markdown."""
+    from ci.lab.reference.vector_page import page
+
+    return page()
+
+
+class ModelsFile(NamedTuple):
+    """What a models file may say, and the prices that are known without it."""
+
+    roles: tuple[str, ...]
+    model: type[Frozen]
+    price: type[Frozen]
+    known: PriceTable
+
+
+def models_file() -> ModelsFile:
+    """The fields of a models file, for its page."""
+    from ci.proposer.llm.prices import load_prices
+    from ci.proposer.llm.settings import ROLES, ModelSettings, Price
+
+    return ModelsFile((*ROLES, "embedding"), ModelSettings, Price, load_prices())

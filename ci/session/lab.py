@@ -1,0 +1,111 @@
+"""What measures the tool itself: the benches, the census, and the machine against publications."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ci.model.bench.ablation import Ablation, AblationSettings, Cell
+from ci.model.bench.machine import MachineBench, MachineBenchSettings
+from ci.model.bench.retrieval import RetrievalSettings, RetrievalTimes
+from ci.model.bench.sanitizers import Explanation, SanitizerBench, SanitizerBenchSettings
+from ci.model.calibration import Calibration
+from ci.model.census import CensusSettings, Row, Summary
+from ci.model.settings import ProposerOptions
+from ci.session import find_proposer, operators_at
+from ci.session.bank import open_bank
+
+if TYPE_CHECKING:
+    from ci.lab.published.validate import Validation
+    from ci.model.operator import Operator
+
+
+def _operators(paths: Sequence[Path]) -> list[Operator]:
+    """The operators at these folders of operators or repositories, or the shipped ones."""
+    from ci.lab.bench.machine import shipped_operators
+
+    return operators_at(paths) if paths else shipped_operators()
+
+
+def bench_machine(
+    paths: Sequence[Path], settings: MachineBenchSettings, tell: Callable[[str], None]
+) -> MachineBench:
+    """How fast the simulator evaluates candidates; of the shipped operators without `paths`."""
+    from ci.lab.bench.machine import measure
+
+    return measure(_operators(paths), settings, tell)
+
+
+def bench_sanitizers(
+    paths: Sequence[Path], settings: SanitizerBenchSettings, tell: Callable[[str], None]
+) -> tuple[SanitizerBench, list[Explanation]]:
+    """Planted faults of synchronisation, and what people have said about those not found."""
+    from ci.lab.bench.sanitizers import explanations, measure
+
+    return measure(_operators(paths), settings, tell), explanations()
+
+
+def bench_ablation(
+    paths: Sequence[Path],
+    settings: AblationSettings,
+    bank: Path,
+    out: Path,
+    on_cell: Callable[[Cell], None],
+) -> Ablation:
+    """What each part of the method is worth; runs that `out` holds are not made again."""
+    from ci.backend import make_backend
+    from ci.lab.bench.ablation import ablation
+
+    return ablation(
+        _operators(paths),
+        open_bank(bank),
+        settings,
+        out,
+        lambda: find_proposer(ProposerOptions()),
+        make_backend("sim", settings.device),
+        on_cell,
+    )
+
+
+def bench_retrieval(settings: RetrievalSettings) -> RetrievalTimes:
+    """What a search takes over a large bank that is made up for it."""
+    from ci.lab.bench.retrieval import measure
+
+    with tempfile.TemporaryDirectory(prefix="ascendopt-") as folder:
+        return measure(Path(folder), settings)
+
+
+def census(
+    repository: Path, settings: CensusSettings, out: Path, on_row: Callable[[Row, int, int], None]
+) -> tuple[list[Row], Summary]:
+    """Try every operator of a repository; a census that `out` holds goes on."""
+    from ci.lab.census.run import take_census
+    from ci.lab.census.summary import summarize
+
+    rows = take_census(repository, settings, out, on_row)
+    return rows, summarize(rows)
+
+
+def validate(
+    family: str, version: str, page: Path | None, tell: Callable[[str], None]
+) -> Validation:
+    """Run published cases and compare their times with those of hardware."""
+    from ci.lab.published.validate import validate as compare
+
+    return compare(family, version, page, tell)
+
+
+def calibrate(device: str) -> Calibration:
+    """Fit the free constants to the shipped measurements."""
+    from ci.lab.calibrate import calibrate as fit
+
+    return fit(device)
+
+
+def write_constants(device: str, found: Calibration) -> int:
+    """Write fitted constants into the device's file; how many changed."""
+    from ci.lab.calibrate import write_constants as write
+
+    return write(device, found)
