@@ -16,6 +16,13 @@ class EnvironmentProblem(Exception):
     """This machine lacks something (compiler, sandbox, toolkit); says which command mends it."""
 
 
+class ModelUnavailable(Exception):
+    """A language model can answer no more: out of budget, or out of reach after all retries.
+
+    The message is one sentence. Who asked ends cleanly and keeps what was found until then.
+    """
+
+
 class TrialFailure(Exception):
     """A candidate failed with a named outcome; raised inside the evaluator, stored as a `Trial`."""
 

@@ -1,11 +1,15 @@
-"""What a proposer is: the one who suggests changed sources, for both stages and for rewind."""
+"""What a proposer is: who suggests changed sources, for both stages, for rewind and for the bank.
+
+Each role is a protocol of its own and is filled by rules or by a model; a `Proposer` says who
+fills which. None builds or runs anything.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from ci.model.budget import Budget
 from ci.model.diagnosis import Diagnosis
@@ -17,13 +21,6 @@ from ci.model.workload import Workload
 from ci.tiling.template import TilingTemplate
 from experience.bank.distill import Lesson
 from experience.bank.retrieve import Retrieved
-
-
-class ModelUnavailable(Exception):
-    """A model can answer no more: out of budget, or out of reach after all retries.
-
-    The message is one sentence. Who asked ends cleanly and keeps what was found until then.
-    """
 
 
 class ProposalRejected(Exception):
@@ -38,19 +35,21 @@ class ProposalRejected(Exception):
 
 
 @dataclass(frozen=True)
-class RunContext:
-    """What a proposer that asks models may use of the run it works for."""
+class Step:
+    """Where a search stands when it asks for a candidate."""
 
-    calls: Path
-    """DuckDB file that keeps every call."""
-    budget: Budget
-    """Where tokens and money are reserved before a call."""
-    upcoming: Callable[[], int]
-    """Number of the trial that the next proposal becomes."""
-    workload: Workload | None = None
-    """What the operator is optimized for, for the prompts."""
-    device: str = ""
-    """Device that candidates are measured on, '' when not known yet."""
+    operator: Operator
+    best: Trial
+    """The parent of what is proposed."""
+    history: Sequence[Trial]
+    """Every trial so far, the baseline first."""
+    seed: int = 0
+
+    @property
+    def device(self) -> str:
+        """The device that `best` was measured on, '' when it was not measured."""
+        measured = self.best.measurement
+        return measured.fingerprint.device if measured is not None else ""
 
 
 class Rewound(Frozen):
@@ -65,63 +64,109 @@ class Rewound(Frozen):
     """Taxonomy ids of the bottleneck that the removal brings back."""
 
 
-class Proposer(ABC):
-    """Suggests candidates. Never builds or runs anything; None means: nothing left to suggest."""
+class TilingSynthesizer(Protocol):
+    """The role `synthesis`."""
 
-    name: str
+    def __call__(self, operator: Operator, workload: Workload, device: str) -> TilingTemplate:
+        """The host tiling source with evolution markers and knobs (Stage I, paper §3)."""
 
-    def begin(self, run: RunContext) -> None:  # noqa: B027  (most proposers need nothing)
+
+class TilingMutator(Protocol):
+    """The role `mutation`."""
+
+    def __call__(self, step: Step, template: TilingTemplate) -> Candidate | None:
+        """A changed tiling inside the template's markers, kernel as in `step.best`.
+
+        None when nothing is left to suggest. Raises `ProposalRejected`.
+        """
+
+
+class Diagnoser(Protocol):
+    """The role `diagnosis`."""
+
+    def __call__(self, operator: Operator, best: Trial) -> Diagnosis:
+        """The bottleneck query of the kernel as profiled in `best`."""
+
+
+class KernelRewriter(Protocol):
+    """The role `rewriting`."""
+
+    def __call__(
+        self, step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]
+    ) -> Candidate | None:
+        """A changed kernel that applies retrieved experience, tiling as in `step.best`.
+
+        None when nothing is left to suggest. Raises `ProposalRejected`.
+        """
+
+
+class Rewinder(Protocol):
+    """The role `rewind`."""
+
+    def __call__(
+        self, operator: Operator, files: dict[str, str], removed: Sequence[str]
+    ) -> list[Rewound]:
+        """Every way to remove one optimization from the sources as overlaid by `files`.
+
+        `removed` names what earlier steps removed.
+        """
+
+
+class Distiller(Protocol):
+    """The role `distillation`."""
+
+    def __call__(self, operator: Operator, slow: Trial, fast: Trial, draft: Lesson) -> Lesson:
+        """What a slow/fast pair teaches, general enough for other operators."""
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What the models behind a proposer may use of the run that they are asked for."""
+
+    calls: Path
+    """SQLite file that keeps every call."""
+    budget: Budget
+    """Where tokens and money are reserved before a call."""
+    upcoming: Callable[[], int]
+    """Number of the trial that the next proposal becomes."""
+    workload: Workload | None = None
+    """What the operator is optimized for, for the prompts."""
+    device: str = ""
+    """Device that candidates are measured on, '' when not known yet."""
+
+
+class NoModels:
+    """The models behind a proposer that asks none; `ci.proposer.llm.run` has the other kind."""
+
+    def begin(self, run: RunContext) -> None:
         """Told once before the first proposal of a run. May raise `InputError`."""
 
     def roles(self) -> dict[str, str]:
-        """Who fills the roles of a model ('rules' or a model's name); empty when none can."""
+        """Who fills the six roles ('rules' or a model's name); empty when no model can."""
         return {}
 
-    def model_use(self) -> tuple[tuple[RoleUse, ...], str]:
+    def use(self) -> tuple[tuple[RoleUse, ...], str]:
         """(one line a role, currency) of the run so far; empty when no model was asked."""
         return (), ""
 
-    @abstractmethod
-    def synthesize(self, operator: Operator, workload: Workload) -> TilingTemplate:
-        """The host tiling source with evolution markers and knobs (Stage I, paper §3)."""
 
-    @abstractmethod
-    def mutate(
-        self, template: TilingTemplate, best: Trial, history: Sequence[Trial], seed: int
-    ) -> Candidate | None:
-        """A changed tiling inside the template's markers, kernel as in `best`."""
+def not_known(step: Step) -> None:
+    """The answer of who cannot say which motifs are applicable."""
 
-    @abstractmethod
-    def diagnose(self, operator: Operator, best: Trial) -> Diagnosis:
-        """The bottleneck query of the kernel as profiled in `best`."""
 
-    def applicable(
-        self, operator: Operator, best: Trial, history: Sequence[Trial]
-    ) -> tuple[str, ...] | None:
-        """Motifs that have a place left in the kernel of `best`; None when that is not known.
+@dataclass(frozen=True)
+class Proposer:
+    """Who fills each role, and the models behind them."""
 
-        Retrieval offers no tuple of another motif: what cannot be applied helps nobody.
-        """
-        return None
+    name: str
+    synthesize: TilingSynthesizer
+    mutate: TilingMutator
+    diagnose: Diagnoser
+    rewrite: KernelRewriter
+    rewind: Rewinder
+    distill: Distiller
+    applicable: Callable[[Step], tuple[str, ...] | None] = not_known
+    """Motifs that have a place left in the kernel of `best`; None when that is not known.
 
-    @abstractmethod
-    def rewrite(
-        self,
-        operator: Operator,
-        best: Trial,
-        diagnosis: Diagnosis,
-        retrieved: Sequence[Retrieved],
-        history: Sequence[Trial],
-        seed: int,
-    ) -> Candidate | None:
-        """A changed kernel that applies retrieved experience, tiling as in `best`."""
-
-    @abstractmethod
-    def rewind(
-        self, operator: Operator, files: dict[str, str], removed: Sequence[str]
-    ) -> list[Rewound]:
-        """Every way to remove one optimization from the sources as overlaid by `files`."""
-
-    def distill(self, operator: Operator, slow: Trial, fast: Trial, draft: Lesson) -> Lesson:
-        """What a slow/fast pair teaches, general enough for other operators; by default `draft`."""
-        return draft
+    Retrieval offers no tuple of another motif: what cannot be applied helps nobody."""
+    models: NoModels = field(default_factory=NoModels)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from ci.model.errors import InputError
 from ci.model.result import RoleUse
-from ci.proposer.base import RunContext
+from ci.proposer.base import Proposer, RunContext
 from ci.proposer.llm.caller import Caller
-from ci.proposer.llm.ledger import read_calls
-from ci.proposer.llm.proposer import BY_RULES, LlmProposer
+from ci.proposer.llm.calls import read_calls
+from ci.proposer.llm.proposer import compose
 from ci.proposer.llm.recording import Recording
+from ci.proposer.llm.run import BY_RULES, ModelRun
 from ci.proposer.llm.settings import Models, ModelSettings
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 
@@ -18,13 +19,18 @@ NOWHERE = "https://recorded.invalid"
 """The endpoint of recorded models: nothing is ever sent."""
 
 
-class ReplayProposer(LlmProposer):
-    """Proposes what the recorded run did, as long as the same things are asked."""
+def replay_proposer(recorded: Path) -> Proposer:
+    """Proposes what the recorded run did, as long as the same things are asked.
 
-    name = "replay"
+    `recorded` is a run's folder or its trials.sqlite; raises `InputError`.
+    """
+    return compose("replay", RecordedRun(recorded))
+
+
+class RecordedRun(ModelRun):
+    """The models of an earlier run, of which only the recorded answers are had."""
 
     def __init__(self, recorded: Path) -> None:
-        """`recorded` is a run's folder or its trials.sqlite; raises `InputError`."""
         self.path = recorded / TRIALS_FILE if recorded.is_dir() else recorded
         if not self.path.is_file():
             raise InputError(f"There is no recorded run at {recorded}; give the folder of a run.")
@@ -56,9 +62,9 @@ class ReplayProposer(LlmProposer):
                 store.remember(key, value)
         super().begin(run)
 
-    def model_use(self) -> tuple[tuple[RoleUse, ...], str]:
+    def use(self) -> tuple[tuple[RoleUse, ...], str]:
         """As in a run of models, with the recorded answers named as such."""
-        uses, _ = super().model_use()
+        uses, _ = super().use()
         told = (
             u if u.by == BY_RULES else u.model_copy(update={"by": f"recorded answers of {u.by}"})
             for u in uses

@@ -12,11 +12,12 @@ import hashlib
 from collections.abc import Sequence
 
 from ci.model.diagnosis import Diagnosis
+from ci.model.errors import ModelUnavailable
 from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.trial import Outcome, Trial
-from ci.proposer.base import ModelUnavailable, Proposer
-from ci.proposer.rules import RulesProposer
+from ci.proposer.base import Proposer
+from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.source.source_diff import git_diff
 from experience.bank.distill import Judgement, Lesson, Provenance, distill, judge
 from experience.bank.patching import Misfit, undo
@@ -153,7 +154,7 @@ def _diagnosis(
     if direction != "negative":
         with contextlib.suppress(ModelUnavailable):
             return proposer.diagnose(operator, told_by)
-    return RulesProposer().diagnose(operator, fast if direction == "negative" else told_by)
+    return diagnose_by_rules(operator, fast if direction == "negative" else told_by)
 
 
 def _ended(slow: Trial, found: Judgement | None) -> str:

@@ -10,15 +10,15 @@ from pathlib import Path
 from ci.judge.evaluate import Evaluator
 from ci.judge.other_shapes import OtherShapes
 from ci.model.comparison import STEP_EFFECT
-from ci.model.errors import InputError
+from ci.model.errors import InputError, ModelUnavailable
 from ci.model.notice import Notice
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome
 from ci.model.workload import Workload
-from ci.proposer.base import ModelUnavailable, Proposer, RunContext
-from ci.proposer.rules import RulesProposer
+from ci.proposer.base import Proposer, RunContext, Step
+from ci.proposer.rules.proposer import rules_proposer
 from ci.search.lessons import lessons
 from ci.search.outcome import conclude
 from ci.search.search import Evaluates, Search
@@ -67,7 +67,9 @@ def optimize(
             elsewhere = OtherShapes(operator, workload, evaluator.backend).fault
         search = Search(evaluator, budget, store, on_notice, elsewhere or _nothing_wrong)
         device = evaluator.backend.fingerprint().device if isinstance(evaluator, Evaluator) else ""
-        proposer.begin(RunContext(path, budget, lambda: len(search.history), workload, device))
+        proposer.models.begin(
+            RunContext(path, budget, lambda: len(search.history), workload, device)
+        )
         search.tell("started", text=f"Optimizing {operator.name}.{_who(proposer)}")
         used: list[UsedTuple] = []
         stopped = ""
@@ -81,10 +83,10 @@ def optimize(
         if bank is not None and settings.learn:
             source = Provenance(commit=result.base_commit, origin=f"run {result.run}")
             # A model that went away is not waited for once more at the end.
-            teller = RulesProposer() if stopped else proposer
+            teller = rules_proposer() if stopped else proposer
             bank.add_all(lessons(operator, search.history, teller, source))
         search.tell("finished", text=result.verdict_reason)
-        models, currency = proposer.model_use()
+        models, currency = proposer.models.use()
         return result.model_copy(
             update={
                 "stopped": stopped,
@@ -138,7 +140,8 @@ def _template(
     search: Search, operator: Operator, workload: Workload, proposer: Proposer
 ) -> TilingTemplate:
     """The proposer's template; the one that rules make when its base program does not hold up."""
-    template = proposer.synthesize(operator, workload)
+    device = Step(operator, search.best, search.history).device
+    template = proposer.synthesize(operator, workload, device)
     if template.base is None:
         return template
     search.stage = "tiling"
@@ -151,7 +154,7 @@ def _template(
 
 def _who(proposer: Proposer) -> str:
     """Who fills the roles of a model, as a sentence to follow another; '' when all are rules."""
-    roles = proposer.roles()
+    roles = proposer.models.roles()
     by = {name: [r for r, n in roles.items() if n == name] for name in roles.values()}
     told = "; ".join(f"{name}: {', '.join(mine)}" for name, mine in by.items())
     return f" Roles by {told}." if told else ""
@@ -175,7 +178,7 @@ def _identity(
             workload.model_dump_json(exclude={"folder"}).encode()
         ).hexdigest(),
         "proposer": proposer.name,
-        **({"models": proposer.roles()} if proposer.roles() else {}),
+        **({"models": proposer.models.roles()} if proposer.models.roles() else {}),
         "settings": settings.model_dump(
             exclude={"resume", "wall_minutes", "max_tokens", "max_cost"}
         ),

@@ -8,7 +8,7 @@ from ci.model.diagnosis import Diagnosis
 from ci.model.operator import Operator
 from ci.model.result import UsedTuple
 from ci.model.trial import Trial
-from ci.proposer.base import ProposalRejected, Proposer
+from ci.proposer.base import ProposalRejected, Proposer, Step
 from ci.search.search import Search
 from experience.bank.bank import Bank
 from experience.bank.retrieve import Query, Retrieved
@@ -36,9 +36,8 @@ def rewrite_kernel(
         retrieved = _retrieve(search, operator, proposer, bank, diagnosis, step, top_k)
         replayed = search.replaying
         try:
-            candidate = proposer.rewrite(
-                operator, search.best, diagnosis, retrieved, search.history, seed
-            )
+            at = Step(operator, search.best, search.history, seed)
+            candidate = proposer.rewrite(at, diagnosis, retrieved)
         except ProposalRejected as problem:
             search.refuse(problem.candidate, str(problem))
             continue
@@ -86,7 +85,7 @@ def _retrieve(
                     op_family=operator.category or "other",
                     dtype=operator.inputs[0].dtypes[0] if operator.inputs else "",
                     soc=measured.fingerprint.device if measured else "",
-                    applicable=proposer.applicable(operator, search.best, search.history),
+                    applicable=proposer.applicable(Step(operator, search.best, search.history)),
                 ),
                 k=top_k,
             )

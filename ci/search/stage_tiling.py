@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ci.model.operator import Operator
-from ci.proposer.base import ProposalRejected, Proposer
+from ci.proposer.base import ProposalRejected, Proposer, Step
 from ci.search.search import Search
 from ci.tiling.template import TilingTemplate
 
@@ -24,7 +24,7 @@ def evolve_tiling(
     search.stage = "tiling"
     for _ in range(steps):
         try:
-            candidate = proposer.mutate(template, search.best, search.history, seed)
+            candidate = proposer.mutate(Step(operator, search.best, search.history, seed), template)
         except ProposalRejected as problem:
             search.refuse(problem.candidate, str(problem))
             continue

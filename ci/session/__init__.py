@@ -218,11 +218,11 @@ def find_proposer(proposing: ProposerOptions) -> Proposer:
     if models is not None and name != "llm":
         raise InputError("--models says which model fills which role of --proposer llm only.")
     if name == "rules":
-        from ci.proposer.rules import RulesProposer
+        from ci.proposer.rules.proposer import rules_proposer
 
-        return RulesProposer()
+        return rules_proposer()
     if name == "llm":
-        from ci.proposer.llm.proposer import LlmProposer
+        from ci.proposer.llm.proposer import llm_proposer
         from ci.proposer.llm.settings import ROLES, load_models
 
         chosen = load_models(models)
@@ -231,9 +231,9 @@ def find_proposer(proposing: ProposerOptions) -> Proposer:
                 "--proposer llm needs a model: give --models FILE, or set ASCENDOPT_LLM_MODEL"
                 " and ASCENDOPT_LLM_ENDPOINT (docs/language-models.md)."
             )
-        return LlmProposer(chosen)
+        return llm_proposer(chosen)
     if name.startswith(REPLAY):
-        from ci.proposer.replay import ReplayProposer
+        from ci.proposer.replay import replay_proposer
 
-        return ReplayProposer(Path(name.removeprefix(REPLAY)))
+        return replay_proposer(Path(name.removeprefix(REPLAY)))
     raise InputError(f"There is no proposer '{name}'; known: {', '.join(PROPOSERS)}.")

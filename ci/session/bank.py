@@ -56,7 +56,7 @@ def begin_beside(
     """
     from ci.proposer.base import RunContext
 
-    proposer.begin(
+    proposer.models.begin(
         RunContext(
             calls=bank.path.with_suffix(".calls.sqlite"),
             budget=limits.grant(),

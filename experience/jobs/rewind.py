@@ -16,11 +16,12 @@ from typing import Protocol
 
 from pydantic import Field
 
+from ci.model.errors import ModelUnavailable
 from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
-from ci.proposer.base import ModelUnavailable, Proposer, Rewound
+from ci.proposer.base import Proposer, Rewound
 from experience.bank.bank import Bank
 from experience.bank.distill import Judgement, Lesson, Provenance, distill, judge
 from experience.bank.tuple import ExperienceTuple

@@ -1,4 +1,4 @@
-"""Asks a model on behalf of a role: budget before, ledger after, retries in between.
+"""Asks a model on behalf of a role: budget before, a row after, retries in between.
 
 Order of a request: the recording answers when it can (a resumed run pays nothing twice); the most
 that the request can cost is reserved; it is sent; what it did cost replaces the reservation, and
@@ -22,11 +22,11 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from ci.model.errors import InputError
-from ci.proposer.base import ModelUnavailable, RunContext
+from ci.model.errors import InputError, ModelUnavailable
+from ci.proposer.base import RunContext
+from ci.proposer.llm.calls import Call, CallOutcome, Calls
 from ci.proposer.llm.chat import Chat, ChatFailure, Message, Reply, Usage, most_tokens
 from ci.proposer.llm.endpoint import EndpointChat
-from ci.proposer.llm.ledger import Call, CallOutcome, Ledger
 from ci.proposer.llm.mask import Mask
 from ci.proposer.llm.prices import price_of
 from ci.proposer.llm.recording import Recording
@@ -44,7 +44,7 @@ _OUTCOMES: Final[dict[str, CallOutcome]] = {
 
 
 class Caller:
-    """The models of one run, with its ledger and budget."""
+    """The models of one run, with their calls and their budget."""
 
     def __init__(
         self,
@@ -71,8 +71,8 @@ class Caller:
                     f"--max-cost needs the price of {unknown[0]}: give `price:` beside it in the "
                     "models file, or use --max-tokens."
                 )
-        self.ledger = Ledger(run.calls)
-        earlier = self.ledger.calls()
+        self.calls = Calls(run.calls)
+        earlier = self.calls.all()
         self._own = Recording(earlier)
         run.budget.charge_model(sum(c.tokens for c in earlier), sum(c.cost or 0 for c in earlier))
 
@@ -114,7 +114,7 @@ class Caller:
             )
         reply = found[1]
         kept = call.model_copy(update={"outcome": _OUTCOMES[reply.finish], "answer": reply.text})
-        return self.ledger.append(kept), reply
+        return self.calls.append(kept), reply
 
     def _live(
         self,
@@ -173,7 +173,7 @@ class Caller:
         finally:
             call = _charged(call, usage, price, time.monotonic() - started)
             self._run.budget.settle_model(most, (call.tokens, call.cost or 0.0))
-            number = self.ledger.append(call)
+            number = self.calls.append(call)
         return number, reply
 
 

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from ci.model.diagnosis import Diagnosis
 from ci.model.operator import Operator
-from ci.model.trial import Trial
-from ci.model.workload import Workload
+from ci.model.trial import Measurement, Trial
 from ci.proposer.llm.answer import Mistake, read_object, text_of, words_of
-from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.dialogue import converse
 from ci.proposer.llm.prompts import attributes, figures, machine, messages
+from ci.proposer.llm.run import ModelRun
+from ci.proposer.rules.diagnosing import diagnose_by_rules
 from rules.load import load_taxonomy
 
 MOST_CLASSES: Final = 4
@@ -54,21 +54,39 @@ def read_diagnosis(text: str) -> Diagnosis:
     )
 
 
-def diagnose_with(
-    caller: Caller, operator: Operator, best: Trial, by_rules: Diagnosis, workload: Workload | None
-) -> Diagnosis:
-    """What a model says bounds the kernel. Raises Mistake and ModelUnavailable."""
-    assert best.measurement is not None
-    texts = operator.texts(best.candidate.files)
-    prompt = messages(
-        "diagnosis",
-        attributes=attributes(operator, workload),
-        machine=machine(best.measurement.fingerprint.device),
-        best=best,
-        figures=figures(best.measurement, texts),
-        bottleneck=by_rules.bottleneck,
-        evidence=by_rules.evidence,
-        kernel={p: texts[p] for p in operator.kernel_sources},
-        taxonomy=taxonomy_lines(),
-    )
-    return converse(caller, "diagnosis", prompt, read_diagnosis, SCHEMA)
+class ModelDiagnoser:
+    """Asks once a program; rules answer when the model's answer cannot be used."""
+
+    def __init__(self, run: ModelRun) -> None:
+        self._run = run
+
+    def __call__(self, operator: Operator, best: Trial) -> Diagnosis:
+        """What a model says bounds the kernel. Raises ModelUnavailable."""
+        by_rules = diagnose_by_rules(operator, best)
+        if best.measurement is None:
+            return by_rules
+        known, key = self._run.begun.diagnoses, (operator.name, best.candidate.hash)
+        if key not in known:
+            try:
+                known[key] = self._ask(operator, best, best.measurement, by_rules)
+            except Mistake:
+                known[key] = by_rules
+        return known[key]
+
+    def _ask(
+        self, operator: Operator, best: Trial, measured: Measurement, by_rules: Diagnosis
+    ) -> Diagnosis:
+        begun = self._run.begun
+        texts = operator.texts(best.candidate.files)
+        prompt = messages(
+            "diagnosis",
+            attributes=attributes(operator, begun.workload),
+            machine=machine(measured.fingerprint.device),
+            best=best,
+            figures=figures(measured, texts),
+            bottleneck=by_rules.bottleneck,
+            evidence=by_rules.evidence,
+            kernel={p: texts[p] for p in operator.kernel_sources},
+            taxonomy=taxonomy_lines(),
+        )
+        return converse(begun.caller, "diagnosis", prompt, read_diagnosis, SCHEMA)

@@ -56,9 +56,9 @@ def _judged(caller: Caller, number: int, reply: Reply, accept: Callable[[str], T
             )
         found = accept(reply.text)
     except Mistake as mistake:
-        caller.ledger.judge(number, str(mistake))
+        caller.calls.judge(number, str(mistake))
         raise
-    caller.ledger.judge(number, "accepted")
+    caller.calls.judge(number, "accepted")
     return found
 
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 from ci.model.operator import Operator
 from ci.model.trial import Trial
 from ci.proposer.llm.answer import Mistake, read_object, text_of, words_of
-from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
 from ci.proposer.llm.dialogue import converse
 from ci.proposer.llm.prompts import figures, machine, messages
+from ci.proposer.llm.run import ModelRun
 from ci.source.cpp_source import identifiers, parse
 from ci.source.source_diff import git_diff
 from experience.bank.distill import Lesson
@@ -69,23 +69,35 @@ def read_lesson(text: str, operator: Operator, draft: Lesson) -> Lesson:
     )
 
 
-def distill_with(
-    caller: Caller, operator: Operator, slow: Trial, fast: Trial, draft: Lesson
-) -> Lesson:
-    """What a model says the pair teaches. Raises Mistake and ModelUnavailable."""
-    assert slow.measurement is not None and fast.measurement is not None
-    before = operator.texts(slow.candidate.files)
-    after = operator.texts(fast.candidate.files)
-    prompt = messages(
-        "distillation",
-        machine=machine(fast.measurement.fingerprint.device),
-        effect=f"{slow.measurement.score_us / fast.measurement.score_us:.2f}x",
-        diff=git_diff(before, after)[:SHOWN_DIFF],
-        slow=figures(slow.measurement, before),
-        fast=figures(fast.measurement, after),
-        draft=draft,
-        taxonomy=taxonomy_lines(),
-    )
-    return converse(
-        caller, "distillation", prompt, lambda text: read_lesson(text, operator, draft), SCHEMA
-    )
+class ModelDistiller:
+    """Says what a measured pair teaches; the draft stays when no usable answer says it better."""
+
+    def __init__(self, run: ModelRun) -> None:
+        self._run = run
+
+    def __call__(self, operator: Operator, slow: Trial, fast: Trial, draft: Lesson) -> Lesson:
+        """The model's lesson, or `draft`. Raises ModelUnavailable."""
+        if slow.measurement is None or fast.measurement is None:
+            return draft
+        before = operator.texts(slow.candidate.files)
+        after = operator.texts(fast.candidate.files)
+        prompt = messages(
+            "distillation",
+            machine=machine(fast.measurement.fingerprint.device),
+            effect=f"{slow.measurement.score_us / fast.measurement.score_us:.2f}x",
+            diff=git_diff(before, after)[:SHOWN_DIFF],
+            slow=figures(slow.measurement, before),
+            fast=figures(fast.measurement, after),
+            draft=draft,
+            taxonomy=taxonomy_lines(),
+        )
+        try:
+            return converse(
+                self._run.begun.caller,
+                "distillation",
+                prompt,
+                lambda text: read_lesson(text, operator, draft),
+                SCHEMA,
+            )
+        except Mistake:
+            return draft

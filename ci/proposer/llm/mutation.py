@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ci.judge.diagnose import diagnose
-from ci.model.operator import Operator
-from ci.model.trial import Candidate, Trial
-from ci.model.workload import Workload
+from ci.model.trial import Candidate
+from ci.proposer.base import Step
 from ci.proposer.llm.answer import Mistake
-from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, earlier, figures, machine, messages
+from ci.proposer.llm.run import ModelRun
+from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.proposer.sources import changed_only, editable
 from ci.tiling.synthesize import synthesize
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
@@ -26,18 +24,18 @@ _KNOB = re.compile(r"^[\s>*`-]*KNOB[\s*]+`?([\w.\-:]+)`?\s*=\s*`?(-?\d+(?:\.\d+)
 class Mutation:
     """One step of Stage I: the template, its parent and what was tried."""
 
-    operator: Operator
+    step: Step
     template: TilingTemplate
-    best: Trial
-    history: Sequence[Trial]
 
     def texts(self) -> dict[str, str]:
         """The parent's texts of the template's files."""
-        return editable(self.operator, self.best.candidate.files, tuple(self.template.sources))
+        return editable(
+            self.step.operator, self.step.best.candidate.files, tuple(self.template.sources)
+        )
 
     def knobs(self) -> tuple[Knob, ...]:
         """The knobs of the parent's text."""
-        now = synthesize(self.operator, self.best.candidate.files)
+        now = synthesize(self.step.operator, self.step.best.candidate.files)
         return tuple(k for k in now.knobs if k.file in self.template.sources)
 
     def candidate(self, text: str, model: str) -> Candidate | None:
@@ -46,7 +44,7 @@ class Mutation:
         texts = self.texts()
         changed: dict[str, str] = {}
         if values:
-            now = synthesize(self.operator, self.best.candidate.files)
+            now = synthesize(self.step.operator, self.step.best.candidate.files)
             changed = now.fill(values)
         if "<<<<<" in text or '"edits"' in text:
             changed |= apply_edits(texts | changed, read_edits(text))
@@ -63,16 +61,16 @@ class Mutation:
                     "them must stay exactly as it is."
                 )
         candidate = Candidate(
-            files=changed_only(self.operator, self.best.candidate.files | changed),
+            files=changed_only(self.step.operator, self.step.best.candidate.files | changed),
             stage="tiling",
-            parent=self.best.candidate.hash,
+            parent=self.step.best.candidate.hash,
             proposer="llm",
             role="mutation",
             model=model,
             rationale=reason(text),
             knobs=values,
         )
-        check_new(candidate, self.operator, self.history)
+        check_new(candidate, self.step.operator, self.step.history)
         return candidate
 
     def _values(self, text: str) -> dict[str, KnobValue]:
@@ -92,26 +90,38 @@ class Mutation:
         return values
 
 
-def mutate_with(
-    caller: Caller, step: Mutation, workload: Workload | None, device: str, model: str
-) -> Candidate | None:
-    """The change that a model proposes. Raises Mistake and ModelUnavailable."""
-    operator, best = step.operator, step.best
-    texts = step.texts()
-    whole = operator.texts(best.candidate.files)
-    prompt = messages(
-        "mutation",
-        attributes=attributes(operator, workload),
-        machine=machine(device),
-        best=best,
-        figures=figures(best.measurement, whole),
-        bottleneck=diagnose(best.measurement).bottleneck if best.measurement else "not measured",
-        earlier=earlier(step.history, best, "tiling"),
-        sources={p: step.template.marked(p, t) for p, t in texts.items()},
-        knobs=[
-            f"{k.name} = {k.current}; {', '.join(str(v) for v in k.values)}; {k.decides}: {k.why}"
-            for k in step.knobs()
-        ],
-        kernel={p: whole[p] for p in operator.kernel_sources},
-    )
-    return converse(caller, "mutation", prompt, lambda text: step.candidate(text, model))
+class ModelMutator:
+    """Asks for one change of the tiling."""
+
+    def __init__(self, run: ModelRun) -> None:
+        self._run = run
+
+    def __call__(self, step: Step, template: TilingTemplate) -> Candidate | None:
+        """A change inside the markers; None when the model has nothing left, or only misses."""
+        begun, operator, best = self._run.begun, step.operator, step.best
+        mutation = Mutation(step, template)
+        whole = operator.texts(best.candidate.files)
+        prompt = messages(
+            "mutation",
+            attributes=attributes(operator, begun.workload),
+            machine=machine(step.device),
+            best=best,
+            figures=figures(best.measurement, whole),
+            bottleneck=diagnose_by_rules(operator, best).bottleneck,
+            earlier=earlier(step.history, best, "tiling"),
+            sources={p: template.marked(p, t) for p, t in mutation.texts().items()},
+            knobs=[
+                f"{k.name} = {k.current}; {', '.join(str(v) for v in k.values)}; "
+                f"{k.decides}: {k.why}"
+                for k in mutation.knobs()
+            ],
+            kernel={p: whole[p] for p in operator.kernel_sources},
+        )
+        model = self._run.model("mutation")
+
+        def ask() -> Candidate | None:
+            return converse(
+                begun.caller, "mutation", prompt, lambda text: mutation.candidate(text, model)
+            )
+
+        return self._run.proposed("mutation", step, "tiling", ask)

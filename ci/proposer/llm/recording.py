@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable
 
+from ci.proposer.llm.calls import Call
 from ci.proposer.llm.chat import Reply, Usage
-from ci.proposer.llm.ledger import Call
 
 _FINISH = {"answered": "stop", "truncated": "length", "refused": "refusal"}
 
 
 class Recording:
-    """The answers of a ledger by request; equal requests are answered in their old order."""
+    """The answers of earlier calls by request; equal requests are answered in their old order."""
 
     def __init__(self, calls: Iterable[Call] = ()) -> None:
         self._answers: dict[str, deque[Call]] = defaultdict(deque)

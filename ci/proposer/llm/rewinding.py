@@ -9,16 +9,18 @@ from typing import Final
 
 from ci.model.operator import Operator
 from ci.model.trial import Candidate
-from ci.model.workload import Workload
 from ci.proposer.base import Rewound
 from ci.proposer.llm.answer import Mistake, read_line, read_words
-from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, machine, messages
+from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from ci.source.source_diff import git_diff
+
+WAYS: Final = 3
+"""Removals that the inverse agent is asked for at one kernel."""
 
 MOST_LINES: Final = 60
 """Changed lines of a removal: a larger change is never exactly one optimization."""
@@ -76,25 +78,40 @@ class Removal:
         )
 
 
-def remove_with(
-    caller: Caller,
-    task: Removal,
-    removed: Sequence[str],
-    workload: Workload | None,
-    device: str,
-    model: str,
-) -> Rewound | None:
-    """The removal that a model proposes. Raises Mistake and ModelUnavailable."""
-    prompt = messages(
-        "rewind",
-        attributes=attributes(task.operator, workload),
-        machine=machine(device),
-        kernel=task.texts(),
-        removed=list(removed),
-        taxonomy=taxonomy_lines(),
-        most_lines=MOST_LINES,
-    )
-    return converse(caller, "rewind", prompt, lambda text: task.rewound(text, model))
+class ModelRewinder:
+    """Asks for up to three removals, each another one."""
+
+    def __init__(self, run: ModelRun) -> None:
+        self._run = run
+
+    def __call__(
+        self, operator: Operator, files: dict[str, str], removed: Sequence[str]
+    ) -> list[Rewound]:
+        """The removals that could be used. Raises ModelUnavailable."""
+        found: list[Rewound] = []
+        for _ in range(WAYS):
+            task = Removal(operator, files, frozenset(w.candidate.hash for w in found))
+            try:
+                way = self._ask(task, (*removed, *(w.title for w in found)))
+            except Mistake:
+                continue
+            if way is None:
+                break
+            found.append(way)
+        return found
+
+    def _ask(self, task: Removal, removed: Sequence[str]) -> Rewound | None:
+        begun, model = self._run.begun, self._run.model("rewind")
+        prompt = messages(
+            "rewind",
+            attributes=attributes(task.operator, begun.workload),
+            machine=machine(begun.device),
+            kernel=task.texts(),
+            removed=list(removed),
+            taxonomy=taxonomy_lines(),
+            most_lines=MOST_LINES,
+        )
+        return converse(begun.caller, "rewind", prompt, lambda text: task.rewound(text, model))
 
 
 def _changed_lines(before: dict[str, str], changed: dict[str, str]) -> int:

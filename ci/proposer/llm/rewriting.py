@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ci.model.diagnosis import Diagnosis
-from ci.model.operator import Operator
-from ci.model.trial import Candidate, Trial
-from ci.model.workload import Workload
+from ci.model.trial import Candidate
+from ci.proposer.base import Step
 from ci.proposer.llm.answer import read_words
-from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, earlier, figures, machine, messages
+from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from experience.bank.retrieve import Retrieved, helpful
 
@@ -22,62 +20,62 @@ SHOWN_DIFF: Final = 6000
 """Characters of a tuple's diff that a prompt shows: five tuples must leave room for the kernel."""
 
 
-@dataclass(frozen=True)
-class Rewriting:
-    """One step of Stage II: the parent, what was retrieved for it and what was tried."""
+class ModelRewriter:
+    """Asks for one rewrite of the kernel, with what the bank retrieved for it."""
 
-    operator: Operator
-    best: Trial
-    retrieved: Sequence[Retrieved]
-    history: Sequence[Trial]
+    def __init__(self, run: ModelRun) -> None:
+        self._run = run
 
-    def texts(self) -> dict[str, str]:
-        """The parent's kernel texts: all that an answer may change."""
-        return editable(self.operator, self.best.candidate.files, self.operator.kernel_sources)
+    def __call__(
+        self, step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]
+    ) -> Candidate | None:
+        """A rewritten kernel; None when the model has nothing left, or only misses."""
+        begun = self._run.begun
+        best = step.best
+        texts = step.operator.texts(best.candidate.files)
+        prompt = messages(
+            "rewriting",
+            attributes=attributes(step.operator, begun.workload),
+            machine=machine(step.device),
+            best=best,
+            figures=figures(best.measurement, texts),
+            bottleneck=diagnosis.bottleneck,
+            tuples=[_shown(r) for r in retrieved],
+            earlier=earlier(step.history, best, "kernel"),
+            kernel=_kernel(step),
+        )
 
-    def candidate(self, text: str, model: str) -> Candidate | None:
+        def ask() -> Candidate | None:
+            return converse(
+                begun.caller, "rewriting", prompt, lambda text: self._read(text, step, retrieved)
+            )
+
+        return self._run.proposed("rewriting", step, "kernel", ask)
+
+    def _read(self, text: str, step: Step, retrieved: Sequence[Retrieved]) -> Candidate | None:
         """The candidate of an answer, None when it says that nothing is left. Raises Mistake."""
         if "<<<<<" not in text and nothing_left(text):
             return None
-        changed = apply_edits(self.texts(), read_edits(text))
-        offered = [r.tuple.id for r in helpful(self.retrieved)]
+        changed = apply_edits(_kernel(step), read_edits(text))
+        offered = [r.tuple.id for r in helpful(retrieved)]
         said = read_words(text, "TUPLES")
         candidate = Candidate(
-            files=changed_only(self.operator, self.best.candidate.files | changed),
+            files=changed_only(step.operator, step.best.candidate.files | changed),
             stage="kernel",
-            parent=self.best.candidate.hash,
+            parent=step.best.candidate.hash,
             proposer="llm",
             role="rewriting",
-            model=model,
+            model=self._run.model("rewriting"),
             rationale=reason(text),
             tuple_ids=tuple(i for i in offered if i in said),  # only what it was shown
         )
-        check_new(candidate, self.operator, self.history)
+        check_new(candidate, step.operator, step.history)
         return candidate
 
 
-def rewrite_with(
-    caller: Caller,
-    step: Rewriting,
-    diagnosis: Diagnosis,
-    workload: Workload | None,
-    device: str,
-    model: str,
-) -> Candidate | None:
-    """The rewrite that a model proposes. Raises Mistake and ModelUnavailable."""
-    texts = step.operator.texts(step.best.candidate.files)
-    prompt = messages(
-        "rewriting",
-        attributes=attributes(step.operator, workload),
-        machine=machine(device),
-        best=step.best,
-        figures=figures(step.best.measurement, texts),
-        bottleneck=diagnosis.bottleneck,
-        tuples=[_shown(r) for r in step.retrieved],
-        earlier=earlier(step.history, step.best, "kernel"),
-        kernel=step.texts(),
-    )
-    return converse(caller, "rewriting", prompt, lambda text: step.candidate(text, model))
+def _kernel(step: Step) -> dict[str, str]:
+    """The parent's kernel texts: all that an answer may change."""
+    return editable(step.operator, step.best.candidate.files, step.operator.kernel_sources)
 
 
 def _shown(one: Retrieved) -> dict[str, str]:

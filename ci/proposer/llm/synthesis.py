@@ -13,11 +13,12 @@ from typing import cast, get_args
 from ci.model.operator import Operator
 from ci.model.trial import Candidate
 from ci.model.workload import Workload
+from ci.proposer.base import TilingSynthesizer
 from ci.proposer.llm.answer import Mistake
-from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.dialogue import check_new, converse, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, machine, messages
+from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from ci.source.cpp_source import constants, identifiers, parse
 from ci.tiling.knobs import find_knobs
@@ -85,25 +86,35 @@ class Synthesis:
         )
 
 
-def synthesize_with(
-    caller: Caller, operator: Operator, workload: Workload, device: str, model: str
-) -> TilingTemplate | None:
-    """The template as a model makes it; None when the operator has no tiling that could be one.
+class ModelSynthesizer:
+    """Has a model mark the base program; rules do when its answers cannot be used."""
 
-    Raises Mistake when the answer cannot be used, ModelUnavailable when there is none.
-    """
-    regions, functions = tiling_regions(operator)
-    if not regions.sources:
-        return None
-    prompt = messages(
-        "synthesis",
-        attributes=attributes(operator, workload),
-        machine=machine(device),
-        sources=regions.plain(),
-        functions=functions,
-    )
-    task = Synthesis(operator, regions)
-    return converse(caller, "synthesis", prompt, lambda text: task.template(text, model))
+    def __init__(self, run: ModelRun, by_rules: TilingSynthesizer) -> None:
+        self._run = run
+        self._by_rules = by_rules
+
+    def __call__(self, operator: Operator, workload: Workload, device: str) -> TilingTemplate:
+        """The base program with markers and knobs. Raises ModelUnavailable."""
+        regions, functions = tiling_regions(operator)
+        if not regions.sources:  # no tiling that could be one
+            return self._by_rules(operator, workload, device)
+        prompt = messages(
+            "synthesis",
+            attributes=attributes(operator, workload),
+            machine=machine(device),
+            sources=regions.plain(),
+            functions=functions,
+        )
+        task, model = Synthesis(operator, regions), self._run.model("synthesis")
+        try:
+            return converse(
+                self._run.begun.caller,
+                "synthesis",
+                prompt,
+                lambda text: task.template(text, model),
+            )
+        except Mistake:
+            return self._by_rules(operator, workload, device)
 
 
 def tiling_regions(operator: Operator) -> tuple[TilingTemplate, list[str]]:

@@ -6,7 +6,7 @@ The operator is scale_shift, measured once on the simulator (`tests/ci/proposer/
 from __future__ import annotations
 
 from ci.model.trial import Candidate, Trial
-from ci.proposer.base import Proposer
+from ci.proposer.base import Proposer, Step
 from experience.bank.distill import Lesson
 from rules.load import load_taxonomy
 from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, WORKLOAD
@@ -19,7 +19,7 @@ class ProposerContract:
     """The behaviour that the search and the bank rely on."""
 
     def test_the_template_gives_sources_back_without_markers(self, proposer: Proposer) -> None:
-        template = proposer.synthesize(OPERATOR, WORKLOAD)
+        template = proposer.synthesize(OPERATOR, WORKLOAD, "910B4")
         assert template.blocks
         plain = template.plain()
         assert "EVOLVE-BLOCK" not in "".join(plain.values())
@@ -30,9 +30,9 @@ class ProposerContract:
     def test_a_tiling_step_stays_inside_the_markers_and_keeps_the_kernel(
         self, proposer: Proposer, baseline: Trial
     ) -> None:
-        template = proposer.synthesize(OPERATOR, WORKLOAD)
+        template = proposer.synthesize(OPERATOR, WORKLOAD, "910B4")
         best = _as_base(baseline, template.base)
-        candidate = proposer.mutate(template, best, [best], SEED)
+        candidate = proposer.mutate(Step(OPERATOR, best, [best], SEED), template)
         assert candidate is not None
         assert (candidate.stage, candidate.parent) == ("tiling", best.candidate.hash)
         assert candidate.hash != best.candidate.hash
@@ -48,7 +48,7 @@ class ProposerContract:
 
     def test_a_kernel_step_keeps_the_tiling(self, proposer: Proposer, baseline: Trial) -> None:
         diagnosis = proposer.diagnose(OPERATOR, baseline)
-        candidate = proposer.rewrite(OPERATOR, baseline, diagnosis, (), [baseline], SEED)
+        candidate = proposer.rewrite(Step(OPERATOR, baseline, [baseline], SEED), diagnosis, ())
         assert candidate is not None
         assert set(candidate.files) == {KERNEL}
         assert (candidate.stage, candidate.parent) == ("kernel", baseline.candidate.hash)
@@ -74,7 +74,7 @@ class ProposerContract:
         assert lesson.classes and set(lesson.classes) <= set(load_taxonomy())
 
     def test_who_fills_the_roles_is_said(self, proposer: Proposer) -> None:
-        roles = proposer.roles()
+        roles = proposer.models.roles()
         assert all(roles.values())
         assert set(roles) in (
             set(),

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ci.model.trial import Trial
-from ci.proposer.base import Proposer
-from ci.proposer.llm.proposer import LlmProposer
-from ci.proposer.replay import ReplayProposer
-from ci.proposer.rules import RulesProposer
+from ci.proposer.base import Proposer, Step
+from ci.proposer.llm.proposer import llm_proposer
+from ci.proposer.replay import replay_proposer
+from ci.proposer.rules.proposer import rules_proposer
 from ci.system.trial_store import TrialStore
 from tests.ci.proposer.contract import DRAFT, SEED, ProposerContract, _as_base
 from tests.ci.proposer.llm.make import models_at, run_at
@@ -23,15 +23,15 @@ from tests.ci.scale_shift import OPERATOR, WORKLOAD
 class TestRules(ProposerContract):
     @pytest.fixture
     def proposer(self) -> Proposer:
-        return RulesProposer()
+        return rules_proposer()
 
 
 class TestLlm(ProposerContract):
     @pytest.fixture
     def proposer(self, tmp_path: Path) -> Iterator[Proposer]:
         with serving(Script()) as server:
-            made = LlmProposer(models_at(server))
-            made.begin(run_at(tmp_path / "trials.sqlite"))
+            made = llm_proposer(models_at(server))
+            made.models.begin(run_at(tmp_path / "trials.sqlite"))
             yield made
 
 
@@ -41,16 +41,16 @@ class TestReplay(ProposerContract):
         recorded = tmp_path / "trials.sqlite"
         store = TrialStore(recorded)
         with serving(Script()) as server:
-            model = LlmProposer(models_at(server))
-            store.identify({"operator": OPERATOR.name, "models": model.roles()})
-            model.begin(run_at(recorded))
-            template = model.synthesize(OPERATOR, WORKLOAD)
+            model = llm_proposer(models_at(server))
+            store.identify({"operator": OPERATOR.name, "models": model.models.roles()})
+            model.models.begin(run_at(recorded))
+            template = model.synthesize(OPERATOR, WORKLOAD, "910B4")
             best = _as_base(baseline, template.base)
-            model.mutate(template, best, [best], SEED)
+            model.mutate(Step(OPERATOR, best, [best], SEED), template)
             diagnosis = model.diagnose(OPERATOR, baseline)
-            model.rewrite(OPERATOR, baseline, diagnosis, (), [baseline], SEED)
+            model.rewrite(Step(OPERATOR, baseline, [baseline], SEED), diagnosis, ())
             model.rewind(OPERATOR, {}, ())
             model.distill(OPERATOR, slower, baseline, DRAFT)
-        made = ReplayProposer(tmp_path)
-        made.begin(run_at(tmp_path / "again.sqlite"))
+        made = replay_proposer(tmp_path)
+        made.models.begin(run_at(tmp_path / "again.sqlite"))
         return made

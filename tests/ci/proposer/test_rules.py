@@ -6,7 +6,9 @@ import pytest
 from ci.model.diagnosis import Diagnosis
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Fingerprint, Outcome, Trial
-from ci.proposer.rules import RulesProposer, rank_motifs
+from ci.proposer.base import Step
+from ci.proposer.rules.choice import rank_motifs
+from ci.proposer.rules.proposer import rules_proposer
 from experience.bank.retrieve import Retrieved
 from experience.bank.tuple import EffectEvidence, ExperienceTuple
 from rules.load import load_motifs
@@ -56,8 +58,8 @@ def test_the_motif_that_experience_names_is_tried_first(
     operator: Operator, baseline: Trial
 ) -> None:
     for rule in ("remove-vector-barrier", "fuse-axpy"):
-        candidate = RulesProposer().rewrite(
-            operator, baseline, NOTHING, [retrieved(rule)], [baseline], 0
+        candidate = rules_proposer().rewrite(
+            Step(operator, baseline, [baseline]), NOTHING, [retrieved(rule)]
         )
         assert candidate is not None
         assert candidate.motif_ids == (rule,)
@@ -75,13 +77,13 @@ def test_without_experience_the_diagnosed_class_decides() -> None:
 def test_proposals_are_a_pure_function_of_their_arguments(
     operator: Operator, baseline: Trial
 ) -> None:
-    one, two = RulesProposer(), RulesProposer()
-    template = one.synthesize(operator, WORKLOAD)
-    assert two.synthesize(operator, WORKLOAD) == template
+    one, two = rules_proposer(), rules_proposer()
+    template = one.synthesize(operator, WORKLOAD, "910B4")
+    assert two.synthesize(operator, WORKLOAD, "910B4") == template
     history = [baseline]
     for step in range(12):
-        a = one.mutate(template, baseline, history, 7)
-        assert a == two.mutate(template, baseline, history, 7)
+        a = one.mutate(Step(operator, baseline, history, 7), template)
+        assert a == two.mutate(Step(operator, baseline, history, 7), template)
         assert a is not None
         history.append(ModelEvaluator(operator).evaluate(a, step + 1))
 
@@ -89,9 +91,9 @@ def test_proposals_are_a_pure_function_of_their_arguments(
 def test_no_proposal_repeats_and_both_stages_come_to_an_end(
     operator: Operator, baseline: Trial
 ) -> None:
-    proposer = RulesProposer()
+    proposer = rules_proposer()
     history = [baseline]
-    while candidate := proposer.rewrite(operator, baseline, NOTHING, (), history, 0):
+    while candidate := proposer.rewrite(Step(operator, baseline, history, 0), NOTHING, ()):
         assert candidate.hash not in {t.candidate.hash for t in history}
         assert set(candidate.files) == {KERNEL_FILE}
         history.append(
@@ -104,14 +106,14 @@ def test_no_proposal_repeats_and_both_stages_come_to_an_end(
 def test_places_that_made_no_difference_together_are_not_tried_alone(
     operator: Operator, baseline: Trial
 ) -> None:
-    proposer = RulesProposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
-    both = proposer.rewrite(operator, baseline, NOTHING, (), [baseline], 0)
+    proposer = rules_proposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
+    both = proposer.rewrite(Step(operator, baseline, [baseline], 0), NOTHING, ())
     assert both is not None
     assert "2 places" in both.rationale
     same = baseline.model_copy(update={"number": 1, "candidate": both})
-    assert proposer.rewrite(operator, baseline, NOTHING, (), [baseline, same], 0) is None
+    assert proposer.rewrite(Step(operator, baseline, [baseline, same], 0), NOTHING, ()) is None
     failed = Trial(number=1, candidate=both, outcome=Outcome.RACE)
-    alone = proposer.rewrite(operator, baseline, NOTHING, (), [baseline, failed], 0)
+    alone = proposer.rewrite(Step(operator, baseline, [baseline, failed], 0), NOTHING, ())
     assert alone is not None
     assert "at line" in alone.rationale
 
@@ -129,14 +131,14 @@ def test_code_that_the_workload_never_runs_is_left_alone(
             )
         }
     )
-    proposer = RulesProposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
-    assert proposer.rewrite(operator, baseline, NOTHING, (), [baseline], 0) is not None
-    assert proposer.rewrite(operator, cold, NOTHING, (), [cold], 0) is None
+    proposer = rules_proposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
+    assert proposer.rewrite(Step(operator, baseline, [baseline], 0), NOTHING, ()) is not None
+    assert proposer.rewrite(Step(operator, cold, [cold], 0), NOTHING, ()) is None
 
 
 def test_rewind_removes_one_optimization_at_a_time_with_its_lesson(operator: Operator) -> None:
     kernel = operator.read(KERNEL_FILE).replace("BUFFER_NUM = 1", "BUFFER_NUM = 2")
-    ways = RulesProposer().rewind(operator, {KERNEL_FILE: kernel}, ())
+    ways = rules_proposer().rewind(operator, {KERNEL_FILE: kernel}, ())
     by_rule = {w.rule_id: w for w in ways}
     undone = by_rule["double-buffering"]
     assert undone.candidate.files == {}  # back to what is in the repository
@@ -147,17 +149,17 @@ def test_rewind_removes_one_optimization_at_a_time_with_its_lesson(operator: Ope
 
 
 def test_what_was_removed_before_comes_last(operator: Operator) -> None:
-    first = RulesProposer().rewind(operator, {}, ())[0].rule_id
-    assert RulesProposer().rewind(operator, {}, (first,))[0].rule_id != first
+    first = rules_proposer().rewind(operator, {}, ())[0].rule_id
+    assert rules_proposer().rewind(operator, {}, (first,))[0].rule_id != first
 
 
 def test_a_tiling_candidate_says_which_knobs_it_set(operator: Operator, baseline: Trial) -> None:
-    proposer = RulesProposer()
-    template = proposer.synthesize(operator, WORKLOAD)
+    proposer = rules_proposer()
+    template = proposer.synthesize(operator, WORKLOAD, "910B4")
     history = [baseline]
     stages = set()
     for step in range(10):
-        candidate = proposer.mutate(template, baseline, history, 0)
+        candidate = proposer.mutate(Step(operator, baseline, history, 0), template)
         assert candidate is not None
         stages.add(candidate.motif_ids[0])
         if candidate.motif_ids[0] == "knob":

@@ -9,7 +9,7 @@ import pytest
 from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
-from ci.proposer.rules import RulesProposer
+from ci.proposer.rules.proposer import rules_proposer
 from ci.search.lessons import from_result
 from ci.search.run import optimize
 from experience.bank.bank import Bank
@@ -30,7 +30,7 @@ def search(operator: Operator, out: Path, bank: Bank, **settings: object) -> Res
         operator,
         WORKLOAD,
         ModelEvaluator(operator),
-        RulesProposer(),
+        rules_proposer(),
         bank,
         OptimizeSettings.model_validate({"budget": 20, "stage": "kernel", **settings}),
         out,
@@ -85,7 +85,7 @@ def test_a_merged_result_teaches_the_same_as_the_run_did(
     result = search(operator, tmp_path / "out", bank)
     for path, text in result.best.candidate.files.items():
         (operator.root / path).write_text(text, encoding="utf-8")  # what a merge does
-    merged = from_result(result, operator, RulesProposer(), origin="https://forge/merge/1")
+    merged = from_result(result, operator, rules_proposer(), origin="https://forge/merge/1")
     assert {t.id for t in merged} == {t.id for t in bank.all()}
     assert {t.origin for t in merged} == {"https://forge/merge/1"}
 
@@ -96,4 +96,4 @@ def test_sources_that_are_neither_before_nor_after_the_run_teach_nothing(
     result = search(operator, tmp_path / "out", Bank(tmp_path / "bank.duckdb"))
     (operator.root / KERNEL_FILE).write_text("// rewritten since\n", encoding="utf-8")
     with pytest.raises(Misfit):
-        from_result(result, operator, RulesProposer())
+        from_result(result, operator, rules_proposer())

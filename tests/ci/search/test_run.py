@@ -2,6 +2,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome, Trial
-from ci.proposer.rules import RulesProposer
+from ci.proposer.base import Proposer, Step
+from ci.proposer.rules.proposer import rules_proposer
 from ci.search.run import optimize
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.tiling.template import TilingTemplate
@@ -31,7 +33,7 @@ def run(
     out: Path,
     *,
     evaluator: ModelEvaluator | None = None,
-    proposer: RulesProposer | None = None,
+    proposer: Proposer | None = None,
     notices: list[Notice] | None = None,
     budget: int = 24,
     resume: bool = False,
@@ -41,7 +43,7 @@ def run(
         operator,
         WORKLOAD,
         evaluator or ModelEvaluator(operator),
-        proposer or RulesProposer(),
+        proposer or rules_proposer(),
         None,
         OptimizeSettings(budget=budget, resume=resume, seed=seed),
         out,
@@ -183,16 +185,19 @@ def test_a_best_that_fails_the_final_verification_is_passed_over(tmp_path: Path)
 
 
 def test_a_tiling_step_outside_the_markers_is_rejected_without_evaluation(tmp_path: Path) -> None:
-    class Outside(RulesProposer):
-        def mutate(
-            self, template: TilingTemplate, best: Trial, history: Sequence[Trial], seed: int
-        ) -> Candidate | None:
-            text = template.plain()[HOST_FILE].replace("OP_ADD", "OP_ADD_2")
-            return Candidate(files={HOST_FILE: text}, stage="tiling", parent=best.candidate.hash)
+    def outside(step: Step, template: TilingTemplate) -> Candidate:
+        text = template.plain()[HOST_FILE].replace("OP_ADD", "OP_ADD_2")
+        return Candidate(files={HOST_FILE: text}, stage="tiling", parent=step.best.candidate.hash)
 
     operator = write(tmp_path)
     evaluator = ModelEvaluator(operator)
-    result = run(operator, tmp_path / "out", evaluator=evaluator, proposer=Outside(), budget=6)
+    result = run(
+        operator,
+        tmp_path / "out",
+        evaluator=evaluator,
+        proposer=replace(rules_proposer(), mutate=outside),
+        budget=6,
+    )
     rejected = [t for t in result.trials if t.outcome is Outcome.REJECTED]
     assert rejected
     assert rejected[0].evidence is not None
@@ -281,7 +286,7 @@ def test_what_fails_on_other_shapes_is_not_inherited_and_a_resumed_run_knows(
             operator,
             WORKLOAD,
             ModelEvaluator(operator),
-            RulesProposer(),
+            rules_proposer(),
             None,
             OptimizeSettings(budget=budget, resume=resume),
             out,
@@ -330,7 +335,7 @@ from pathlib import Path
 from ci.source.discovery import load_operator
 from ci.search.run import optimize
 from ci.model.settings import OptimizeSettings
-from ci.proposer.rules import RulesProposer
+from ci.proposer.rules.proposer import rules_proposer
 from tests.ci.search.model_operator import WORKLOAD, ModelEvaluator
 
 class Killing(ModelEvaluator):
@@ -341,7 +346,7 @@ class Killing(ModelEvaluator):
 
 operator = load_operator(Path(sys.argv[1]))
 settings = OptimizeSettings(budget=24)
-optimize(operator, WORKLOAD, Killing(operator), RulesProposer(), None, settings, Path(sys.argv[2]))
+optimize(operator, WORKLOAD, Killing(operator), rules_proposer(), None, settings, Path(sys.argv[2]))
 """
 
 

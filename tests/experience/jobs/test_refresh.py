@@ -11,7 +11,7 @@ import pytest
 
 from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.operator import Operator
-from ci.proposer.rules import RulesProposer
+from ci.proposer.rules.proposer import rules_proposer
 from experience.bank.bank import Bank
 from experience.jobs.refresh import Refreshed, refresh
 from experience.jobs.rewind import rewind
@@ -28,7 +28,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from ci.source.discovery import load_operator
-from ci.proposer.rules import RulesProposer
+from ci.proposer.rules.proposer import rules_proposer
 from experience.bank.bank import Bank
 from experience.jobs.refresh import refresh
 from ci.model.experience import RefreshSettings
@@ -43,7 +43,7 @@ class Killing(ModelEvaluator):
         return super().evaluate(candidate, number)
 
 operator = load_operator(Path(sys.argv[1]))
-refresh(Bank(Path(sys.argv[2])), [operator], Killing, RulesProposer(), RefreshSettings(budget=8))
+refresh(Bank(Path(sys.argv[2])), [operator], Killing, rules_proposer(), RefreshSettings(budget=8))
 """
 
 READ = """
@@ -68,14 +68,14 @@ def operator(tmp_path: Path) -> Operator:
 def bank(tmp_path: Path, operator: Operator) -> Bank:
     """A bank with what one walk down from the operator taught."""
     made = Bank(tmp_path / "bank.duckdb")
-    rewind(operator, ModelEvaluator(operator), RulesProposer(), made, RewindSettings(budget=12))
+    rewind(operator, ModelEvaluator(operator), rules_proposer(), made, RewindSettings(budget=12))
     assert len(made.all()) >= 3
     return made
 
 
 def run(bank: Bank, operator: Operator, **settings: object) -> Refreshed:
     given = RefreshSettings.model_validate({"budget": 8, **settings})
-    return refresh(bank, [operator], ModelEvaluator, RulesProposer(), given)
+    return refresh(bank, [operator], ModelEvaluator, rules_proposer(), given)
 
 
 def test_what_still_holds_is_measured_again_and_kept(bank: Bank, operator: Operator) -> None:

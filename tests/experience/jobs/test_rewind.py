@@ -9,7 +9,7 @@ from ci.backend import make_backend
 from ci.judge.evaluate import EvaluationSettings, Evaluator
 from ci.model.experience import RewindSettings
 from ci.model.operator import Operator
-from ci.proposer.rules import RulesProposer
+from ci.proposer.rules.proposer import rules_proposer
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
 from experience.bank.bank import Bank
@@ -36,7 +36,7 @@ def walked(
         operator, workload, make_backend("sim", "910B4"), settings=EvaluationSettings()
     )
     settings = RewindSettings(budget=4, steps=1, noise_floor=0.01)
-    return bank, rewind(operator, evaluator, RulesProposer(), bank, settings)
+    return bank, rewind(operator, evaluator, rules_proposer(), bank, settings)
 
 
 def test_every_removal_that_hurts_is_banked_and_no_other(

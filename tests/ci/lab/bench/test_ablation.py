@@ -12,7 +12,7 @@ from ci.lab.bench.ablation import ablation, difference, near_duplicates, weakene
 from ci.model.bench.ablation import Ablation, AblationSettings, Arm, Cell
 from ci.model.errors import InputError
 from ci.model.operator import Operator
-from ci.proposer.rules import RulesProposer
+from ci.proposer.rules.proposer import rules_proposer
 from ci.source.discovery import load_operator
 from experience.bank.bank import Bank
 from experience.bank.exchange import SHIPPED, import_lines
@@ -85,7 +85,7 @@ def test_cells_are_run_once_and_read_again(operator: Operator, bank: Bank, tmp_p
 
     def once() -> Ablation:
         backend = make_backend("sim", "910B4")
-        return ablation([operator], bank, settings, tmp_path, RulesProposer, backend, ran.append)
+        return ablation([operator], bank, settings, tmp_path, rules_proposer, backend, ran.append)
 
     first = once()
     assert {c.arm for c in ran} == {"kernel", "kernel_no_bank"}

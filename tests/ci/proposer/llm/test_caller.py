@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ci.model.errors import InputError
-from ci.proposer.base import ModelUnavailable
+from ci.model.errors import InputError, ModelUnavailable
 from ci.proposer.llm.caller import Caller
+from ci.proposer.llm.calls import Call, read_calls
 from ci.proposer.llm.chat import Message
-from ci.proposer.llm.ledger import Call, read_calls
 from ci.proposer.llm.recording import Recording
 from tests.ci.proposer.llm.make import models_at, run_at
 from tests.ci.proposer.llm.server import Answer, Asked, serving

@@ -1,4 +1,4 @@
-"""The ledger: every request to a model with prompt, answer, tokens and money, as a row.
+"""The calls of models: every request with prompt, answer, tokens and money, as a row.
 
 Kept in the run's own `trials.sqlite`, masked, so that a run can be looked into, resumed and
 replayed.
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS calls (
 class Call(Frozen):
     """One request to a model."""
 
-    number: int = Field(default=0, description="Given by the ledger.")
+    number: int = Field(default=0, description="Given when it is kept.")
     trial: int = Field(description="Number of the trial that it was made for.")
     role: str
     model: str
@@ -61,7 +61,7 @@ class Call(Frozen):
 _COLUMNS = [f for f in Call.model_fields if f not in ("number", "verdict")]
 
 
-class Ledger:
+class Calls:
     """The table `calls` of one SQLite file."""
 
     def __init__(self, path: Path) -> None:
@@ -81,21 +81,21 @@ class Ledger:
         """Note what became of an answer."""
         self._db.execute("UPDATE calls SET verdict = ? WHERE number = ?", [verdict, number])
 
-    def calls(self) -> list[Call]:
+    def all(self) -> list[Call]:
         """Every request, in order."""
         names = ["number", "verdict", *_COLUMNS]
         rows = self._db.execute(f"SELECT {', '.join(names)} FROM calls ORDER BY number")
         return [Call.model_validate(dict(zip(names, row, strict=True))) for row in rows]
 
     def close(self) -> None:
-        """Close the file; the ledger cannot be used any more."""
+        """Close the file; no more can be kept."""
         self._db.close()
 
 
 def read_calls(path: Path) -> list[Call]:
-    """The requests that a file holds; empty when it has no ledger."""
-    with closing(Ledger(path)) as ledger:
-        return ledger.calls()
+    """The requests that a file holds; empty when no model was asked."""
+    with closing(Calls(path)) as kept:
+        return kept.all()
 
 
 def summarise(roles: dict[str, str], calls: Sequence[Call]) -> tuple[RoleUse, ...]:

@@ -1,0 +1,107 @@
+"""The models of one run: begun once, then asked by every role that a model fills."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from ci.model.diagnosis import Diagnosis
+from ci.model.result import RoleUse
+from ci.model.trial import Candidate
+from ci.model.workload import Workload
+from ci.proposer.base import NoModels, ProposalRejected, RunContext, Step
+from ci.proposer.llm.answer import Mistake
+from ci.proposer.llm.caller import Caller
+from ci.proposer.llm.calls import summarise
+from ci.proposer.llm.settings import ROLES, Models, Role
+
+BY_RULES: Final = "rules"
+
+MOST_MISSES: Final = 3
+"""Unusable proposals in a row after which a stage counts as exhausted."""
+
+
+@dataclass
+class Begun:
+    """What a run that was begun asks with, and what it remembers of the answers."""
+
+    caller: Caller
+    workload: Workload | None
+    device: str
+    """Device that candidates are measured on, '' when not known yet."""
+    misses: Counter[Role] = field(default_factory=Counter)
+    """Unusable proposals in a row, by role."""
+    diagnoses: dict[tuple[str, str], Diagnosis] = field(default_factory=dict)
+    """By operator and candidate: a program is diagnosed once."""
+
+
+class ModelRun(NoModels):
+    """The models that `models` names, within the budget of the run that they were begun for."""
+
+    def __init__(
+        self, models: Models, *, caller_of: Callable[[Models, RunContext], Caller] = Caller
+    ) -> None:
+        self.models = models
+        self._caller_of = caller_of
+        self._begun: Begun | None = None
+
+    def begin(self, run: RunContext) -> None:
+        """Open the run's calls; raises `InputError` when a price is needed and not known."""
+        self._begun = Begun(self._caller_of(self.models, run), run.workload, run.device)
+
+    def roles(self) -> dict[str, str]:
+        """'rules' or the model's name for each of the six roles."""
+        return {role: self.model(role) or BY_RULES for role in ROLES}
+
+    def use(self) -> tuple[tuple[RoleUse, ...], str]:
+        """What each role took, from the calls."""
+        if self._begun is None:
+            return (), ""
+        caller = self._begun.caller
+        return summarise(self.roles(), caller.calls.all()), caller.currency
+
+    def model(self, role: Role) -> str:
+        """Name of the model that fills a role, '' when rules do."""
+        model = self.models.of(role)
+        return model.model if model is not None else ""
+
+    @property
+    def begun(self) -> Begun:
+        """The run; asking a model before there is one is an error of the program."""
+        if self._begun is None:
+            raise RuntimeError("begin() must be called before a model is asked")
+        return self._begun
+
+    def proposed(
+        self,
+        role: Role,
+        step: Step,
+        stage: Literal["tiling", "kernel"],
+        ask: Callable[[], Candidate | None],
+    ) -> Candidate | None:
+        """What `ask` proposes; None after too many answers in a row that cannot be used.
+
+        Raises `ProposalRejected` for such an answer.
+        """
+        misses = self.begun.misses
+        if misses[role] >= MOST_MISSES:
+            del misses[role]
+            return None
+        try:
+            candidate = ask()
+        except Mistake as mistake:
+            misses[role] += 1
+            stand_in = Candidate(
+                files=step.best.candidate.files,
+                stage=stage,
+                parent=step.best.candidate.hash,
+                proposer="llm",
+                role=role,
+                model=self.model(role),
+                rationale="An answer that could not be used.",
+            )
+            raise ProposalRejected(stand_in, str(mistake)) from None
+        del misses[role]
+        return candidate

@@ -1,0 +1,150 @@
+"""Which motif is tried next, and where: by diagnosis, by the bank, and by what this run showed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from ci.model.diagnosis import Diagnosis
+from ci.model.trial import Candidate, Trial
+from ci.proposer.base import Step
+from ci.proposer.motifs.rewrite import Application, applications
+from ci.proposer.motifs.sequence import VECTOR_CALLS
+from ci.proposer.sources import changed_only
+from ci.source.cpp_source import parse
+from experience.bank.retrieve import DOUBTFUL, Retrieved
+from rules.load import Motif
+
+NO_DIFFERENCE = 0.002
+"""A rewrite that moves the time by less than 0.2 % is not tried again at fewer places."""
+
+_WORKING = VECTOR_CALLS | {"DataCopy", "DataCopyPad", "Cast", "Duplicate", "ReduceSum", "ReduceMax"}
+
+
+def rank_motifs(
+    motifs: Iterable[Motif],
+    diagnosis: Diagnosis,
+    retrieved: Sequence[Retrieved],
+    history: Sequence[Trial],
+) -> list[Motif]:
+    """Motifs that retrieved experience names, then those of the diagnosed classes, then the rest.
+
+    Last come those that seldom helped against such bottlenecks, as the bank's negatives say.
+    Within a rank a motif that often failed to help in this run comes later.
+    """
+    said = list(enumerate(retrieved))
+    named = {r.tuple.rule_id: i for i, r in reversed(said) if r.tuple.direction != "negative"}
+    doubtful = {r.tuple.rule_id for r in retrieved if r.reliability < DOUBTFUL}
+    places = {c: i for i, c in enumerate(diagnosis.classes)}
+
+    def key(motif: Motif) -> tuple[int, float, int, str]:
+        failed = sum(motif.id in t.candidate.motif_ids and t.measurement is None for t in history)
+        if motif.id in doubtful:
+            return (3, failed, motif.order, motif.id)
+        if motif.id in named:
+            return (0, named[motif.id] + 3 * failed, motif.order, motif.id)
+        hits = [places[c] + 2 * i for i, c in enumerate(motif.classes) if c in places]
+        if hits:
+            return (1, min(hits) + 2 * failed, motif.order, motif.id)
+        return (2, failed, motif.order, motif.id)
+
+    return sorted(motifs, key=key)
+
+
+def promising(
+    motifs: Sequence[Motif], texts: dict[str, str], step: Step
+) -> Iterator[tuple[Application, Candidate]]:
+    """Applications not tried yet, motif by motif, with their candidates.
+
+    Left out: functions that the workload never runs, single places of a rewrite that ran and did
+    not help at all places at once, and what made no difference from an earlier best. What failed
+    or harmed from an earlier best comes last.
+    """
+    tried = [t for t in step.history if t.candidate.stage == "kernel"]
+    effects = {_signature(t.candidate.rationale): _effect(t, step.history) for t in tried}
+    vain = {signature for signature, effect in effects.items() if effect < 1}
+    useless = {s for s, effect in effects.items() if 0 < effect < 1 + NO_DIFFERENCE}
+    useless |= {_signature(t.candidate.rationale) for t in tried if t.warnings}
+    late: list[tuple[Application, Candidate]] = []
+    seen = {t.candidate.hash: t for t in step.history}
+    hot = _hot_lines(step.best)
+    for motif in motifs:
+        idle: set[tuple[str, int]] = set()
+        for one in applications(motif, motif.forward, texts):
+            if (one.path, one.variant) in idle or not _runs(one, hot, texts):
+                continue
+            candidate = applied(step, "kernel", one)
+            earlier = seen.get(candidate.hash)
+            signature = _signature(candidate.rationale)
+            if len(one.lines) > 1 and signature in useless:
+                idle.add((one.path, one.variant))
+            if earlier is not None or abs(effects.get(signature, 0.0) - 1) < NO_DIFFERENCE:
+                continue
+            if signature in vain:
+                late.append((one, candidate))
+            else:
+                yield one, candidate
+    yield from late
+
+
+def _signature(rationale: str) -> str:
+    """A rationale without line numbers, which move as other rewrites are inherited."""
+    return re.sub(r"\bline \d+", "line", rationale)
+
+
+def _effect(trial: Trial, history: Sequence[Trial]) -> float:
+    """Parent's time over the trial's: above 1 when it helped, 0 when it failed."""
+    parent = next((t for t in history if t.candidate.hash == trial.candidate.parent), None)
+    if parent is None or parent.measurement is None or trial.measurement is None:
+        return 0.0
+    return parent.measurement.score_us / trial.measurement.score_us
+
+
+def _hot_lines(best: Trial) -> dict[str, set[int]]:
+    lines: dict[str, set[int]] = {}
+    if best.measurement is not None:
+        for case in best.measurement.cases:
+            for path, line, _ in case.pipes.hot_lines:
+                lines.setdefault(path, set()).add(line)
+    return lines
+
+
+def _runs(application: Application, hot: dict[str, set[int]], texts: dict[str, str]) -> bool:
+    """Whether a place lies in a function that ran, or outside functions; True when unknown."""
+    lines = hot.get(application.path)
+    if not lines:
+        return not hot
+    source = parse(texts[application.path])
+    for line in application.lines:
+        place = source.line_start(line)
+        function = source.function_at(place)
+        if function is None or not any(c.name in _WORKING for c in source.calls_in(function.body)):
+            return True  # declarations and Init show in no profile
+        first, last = source.line(function.node.start_byte), source.line(function.body.end_byte)
+        if any(first <= n <= last for n in lines):
+            return True
+    return False
+
+
+def rationale(application: Application) -> str:
+    """What a motif does and where, as a sentence."""
+    lines = application.lines
+    where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} places"
+    notes = f" ({', '.join(application.notes[:3])})" if application.notes else ""
+    return f"{application.motif.title} at {where}{notes}."
+
+
+def applied(step: Step, stage: Literal["tiling", "kernel"], *taken: Application) -> Candidate:
+    """The best one's sources with the applications, each made on top of the one before."""
+    why = " ".join(rationale(one) for one in taken)
+    files = {one.path: one.text for one in taken}
+    return Candidate(
+        files=changed_only(step.operator, step.best.candidate.files | files),
+        stage=stage,
+        parent=step.best.candidate.hash,
+        proposer="rules",
+        rationale=f"Together: {why}" if len(taken) > 1 else why,
+        motif_ids=tuple(dict.fromkeys(one.motif.id for one in taken)),
+        sites=tuple(site for one in taken for site in one.sites),
+    )

@@ -1,0 +1,77 @@
+"""Stage I by rules: structural rewrites first, then single knobs by diagnosis, then optuna."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ci.model.diagnosis import Diagnosis
+from ci.model.trial import Candidate
+from ci.proposer.base import Step
+from ci.proposer.motifs.rewrite import applications
+from ci.proposer.rules.choice import applied, rank_motifs
+from ci.proposer.rules.diagnosing import diagnose_by_rules
+from ci.proposer.sources import changed_only, editable
+from ci.tiling.parametric import knob_moves, sample
+from ci.tiling.synthesize import synthesize
+from ci.tiling.template import KnobValue, TilingTemplate
+from rules.load import Motif
+
+SINGLE_MOVES = 8
+"""One-knob moves tried from one parent before optuna takes turns with the rest of them."""
+
+
+class KnobMutator:
+    """Moves knobs, and applies the motifs of stage tiling."""
+
+    def __init__(self, motifs: Sequence[Motif]) -> None:
+        self._motifs = tuple(m for m in motifs if m.stage == "tiling")
+
+    def __call__(self, step: Step, template: TilingTemplate) -> Candidate | None:
+        """The first candidate that the history does not hold."""
+        best, history = step.best, step.history
+        now = synthesize(step.operator, best.candidate.files)
+        diagnosis = diagnose_by_rules(step.operator, best)
+
+        def filled(values: dict[str, KnobValue], why: str, rule: str) -> Candidate:
+            return Candidate(
+                files=changed_only(step.operator, best.candidate.files | now.fill(values)),
+                stage="tiling",
+                parent=best.candidate.hash,
+                proposer="rules",
+                rationale=why,
+                motif_ids=(rule,),
+                knobs=dict(values),
+            )
+
+        moves = (
+            filled(values, why, "knob")
+            for values, why in knob_moves(now, diagnosis.classes, best, history)
+        )
+        sampled = (
+            filled(values, "Sampled by TPE.", "tpe")
+            for values in sample(now, best, history, step.seed, step.operator)
+        )
+        tried = sum(
+            t.candidate.stage == "tiling" and t.candidate.parent == best.candidate.hash
+            for t in history
+        )
+        by_turns = (sampled, moves) if tried >= SINGLE_MOVES and tried % 2 else (moves, sampled)
+        seen = {t.candidate.hash for t in history}
+        for source in (self._structural(step, template, diagnosis), *by_turns):
+            for candidate in source:
+                if candidate.hash not in seen:
+                    return candidate
+        return None
+
+    def _structural(
+        self, step: Step, template: TilingTemplate, diagnosis: Diagnosis
+    ) -> Iterator[Candidate]:
+        texts = editable(step.operator, step.best.candidate.files, tuple(template.sources))
+        for motif in rank_motifs(self._motifs, diagnosis, (), ()):
+            if not set(motif.classes) & set(diagnosis.classes):
+                continue
+            for one in applications(motif, motif.forward, texts):
+                candidate = applied(step, "tiling", one)
+                mine = {p: t for p, t in candidate.files.items() if p in template.sources}
+                if template.admits(mine):
+                    yield candidate
