@@ -6,23 +6,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
+
+from ci.model.frozen import Frozen
+from ci.model.yaml_model import YamlFile, read_file
 
 RULES = Path(__file__).parent
 TAXONOMY = RULES / "taxonomy.yml"
 REWRITES = RULES / "rewrites"
 
 
-class RulesError(Exception):
-    """A rules file says something that cannot be used; the message names file and fault."""
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class BottleneckClass(_Strict):
+class BottleneckClass(Frozen):
     """One entry of the taxonomy."""
 
     id: str
@@ -31,7 +25,18 @@ class BottleneckClass(_Strict):
     practice: Literal["memory access", "pipeline", "tiling", "computation"]
 
 
-class Where(_Strict):
+class _Taxonomy(Frozen):
+    classes: tuple[BottleneckClass, ...]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> _Taxonomy:
+        names = [one.id for one in self.classes]
+        if twice := next((n for n in names if names.count(n) > 1), None):
+            raise ValueError(f"class {twice} stands there twice")
+        return self
+
+
+class Where(Frozen):
     """What must hold of the meta-variables of a match for it to be rewritten."""
 
     dead: tuple[str, ...] = Field(
@@ -58,7 +63,7 @@ class Where(_Strict):
     )
 
 
-class Rewrite(_Strict):
+class Rewrite(Frozen):
     """One direction of a motif; exactly one of `sequence`, `pattern`, `transform` is given."""
 
     sequence: tuple[str, ...] = Field(
@@ -94,7 +99,7 @@ class Rewrite(_Strict):
         return self
 
 
-class Motif(_Strict):
+class Motif(Frozen):
     """One optimization that a practitioner knows, in both directions."""
 
     id: str
@@ -111,56 +116,26 @@ class Motif(_Strict):
 
 @lru_cache(maxsize=8)
 def load_taxonomy(path: Path = TAXONOMY) -> dict[str, BottleneckClass]:
-    """The taxonomy by id. Raises RulesError with file and fault."""
-    classes = _read(path).get("classes")
-    if not isinstance(classes, list):
-        raise RulesError(f"{path.name}: needs a list 'classes'.")
-    found: dict[str, BottleneckClass] = {}
-    for entry in classes:
-        try:
-            one = BottleneckClass.model_validate(entry)
-        except ValidationError as error:
-            raise RulesError(f"{path.name}: {_first(error)}") from error
-        if one.id in found:
-            raise RulesError(f"{path.name}: class {one.id} stands there twice.")
-        found[one.id] = one
-    return found
+    """The taxonomy by id. Raises InputError with file and fault."""
+    return {one.id: one for one in read_file(_Taxonomy, path).classes}
 
 
 @lru_cache(maxsize=8)
 def load_motifs(folder: Path = REWRITES) -> tuple[Motif, ...]:
     """All motifs of a folder, one a file, in order of `order`, then id.
 
-    Raises RulesError when a file does not parse, names an unknown taxonomy class, or is not
+    Raises InputError when a file does not parse, names an unknown taxonomy class, or is not
     named after its id.
     """
     known = load_taxonomy()
     motifs = []
     for path in sorted(folder.glob("*.yml")):
-        try:
-            motif = Motif.model_validate(_read(path))
-        except ValidationError as error:
-            raise RulesError(f"{path.name}: {_first(error)}") from error
+        file = YamlFile.open(path)
+        motif = file.read(Motif)
         if motif.id != path.stem:
-            raise RulesError(f"{path.name}: its id is {motif.id}; name the file after the id.")
-        unknown = [c for c in motif.classes if c not in known]
-        if unknown:
-            raise RulesError(f"{path.name}: taxonomy.yml has no class {unknown[0]}.")
+            raise file.wrong(["id"], f"is {motif.id}; name the file after the id")
+        for number, one in enumerate(motif.classes):
+            if one not in known:
+                raise file.wrong(["classes", number], f"taxonomy.yml has no class {one}")
         motifs.append(motif)
     return tuple(sorted(motifs, key=lambda m: (m.order, m.id)))
-
-
-def _read(path: Path) -> dict[str, object]:
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise RulesError(f"{path.name} cannot be read: {error}") from error
-    if not isinstance(data, dict):
-        raise RulesError(f"{path.name}: needs a mapping at its top.")
-    return data
-
-
-def _first(error: ValidationError) -> str:
-    fault = error.errors()[0]
-    place = ".".join(str(p) for p in fault["loc"]) or "the whole"
-    return f"{place}: {fault['msg']}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import yaml
+from pydantic import RootModel
 
 from ci.model.workload import Tolerance
+from ci.model.yaml_model import read_file
 
 FILE = Path(__file__).with_name("tolerances.yml")
 
@@ -15,5 +16,4 @@ FILE = Path(__file__).with_name("tolerances.yml")
 @cache
 def default_tolerances() -> dict[str, Tolerance]:
     """Tolerance by dtype name; every dtype that a tensor can have is there."""
-    rows = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    return {dtype: Tolerance.model_validate(row) for dtype, row in rows.items()}
+    return read_file(RootModel[dict[str, Tolerance]], FILE).root

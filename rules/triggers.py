@@ -6,18 +6,16 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from rules.load import RulesError
+from ci.model.frozen import Frozen
+from ci.model.yaml_model import read_file
 
 TRIGGERS = Path(__file__).parent / "triggers.yml"
 
 
-class TriggerRules(BaseModel):
+class TriggerRules(Frozen):
     """Globs over paths from the repository's top; `*` matches across folders."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kernel: tuple[str, ...] = Field(min_length=1, description="Kernel sources of an operator.")
     tiling: tuple[str, ...] = Field(min_length=1, description="Host tiling sources.")
@@ -46,13 +44,5 @@ def _any(text: str, globs: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=4)
 def load_triggers(path: Path = TRIGGERS) -> TriggerRules:
-    """The trigger rules. Raises RulesError with file and fault."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return TriggerRules.model_validate(data)
-    except (OSError, yaml.YAMLError) as error:
-        raise RulesError(f"{path.name} cannot be read: {error}") from error
-    except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(str(part) for part in fault["loc"]) or "the whole"
-        raise RulesError(f"{path.name}: {place}: {fault['msg']}") from error
+    """The trigger rules. Raises InputError with file and fault."""
+    return read_file(TriggerRules, path)

@@ -16,7 +16,6 @@ import click
 
 from bot.base.git import GitError
 from ci.model.errors import EnvironmentProblem, InputError
-from rules.load import RulesError
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -101,7 +100,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as problem:
         complain(problem.format_message())
         return BAD_INPUT
-    except (InputError, RulesError) as problem:
+    except InputError as problem:
         complain(str(problem))
         return BAD_INPUT
     except (EnvironmentProblem, GitError) as problem:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from ci.model.errors import InputError
+from ci.model.errors import InputError, first_fault
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Model = TypeVar("Model", bound=BaseModel)
@@ -78,11 +78,10 @@ def build(model: type[Model], values: dict[str, Any]) -> Model:
     try:
         return model(**own)
     except ValidationError as problem:
-        first = problem.errors()[0]
-        name = "--" + str(first["loc"][0]).replace("_", "-") if first["loc"] else "the options"
-        raise InputError(
-            f"{name} cannot be {first['input']!r}: {first['msg'].lower()}"
-        ) from problem
+        place, said = first_fault(problem)
+        name = "--" + place.partition(".")[0].replace("_", "-") if place else "the options"
+        given = own.get(place.partition(".")[0], own)
+        raise InputError(f"{name} cannot be {given!r}: {said.lower()}") from problem
 
 
 json_option: Callable[[Function], Function] = click.option(

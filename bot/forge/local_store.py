@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bot.forge.errors import ForgeError
 from bot.forge.model import LEVELS, Access, Comment, MergeRequest, Reaction, Status
+from ci.model.errors import worded
 from ci.model.frozen import Frozen
 
 
@@ -86,8 +87,7 @@ class LocalStore:
             return _MEMBERS.validate_json(path.read_bytes())
         except ValidationError as problem:
             raise ForgeError(
-                f"{path} must map user names to one of {', '.join(LEVELS)}:"
-                f" {problem.errors()[0]['msg']}."
+                f"{path} must map user names to one of {', '.join(LEVELS)}: {worded(problem)}."
             ) from problem
 
     def write_members(self, members: dict[str, Access]) -> None:
@@ -115,7 +115,7 @@ def _load(model: type[Model], path: Path) -> Model:
     try:
         return model.model_validate_json(path.read_bytes())
     except ValidationError as problem:
-        raise ForgeError(f"{path} is damaged: {problem.errors()[0]['msg']}.") from problem
+        raise ForgeError(f"{path} is damaged: {worded(problem)}.") from problem
 
 
 def _page(record: Record) -> str:

@@ -12,9 +12,9 @@ from typing import Final, Literal
 from pydantic import Field, field_validator
 
 from bot.repository.command import Stage
-from bot.repository.yaml_model import model_problems, read_model
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
+from ci.model.yaml_model import model_problems, read_model
 from rules.devices import device_names
 
 FILE: Final = ".ascendopt.yml"

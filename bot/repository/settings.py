@@ -11,9 +11,9 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from bot.forge.settings import ForgeSettings
-from bot.repository.yaml_model import read_model
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
+from ci.model.yaml_model import read_file
 
 
 class ServedRepository(ForgeSettings):
@@ -94,11 +94,7 @@ class BotSettings(Frozen):
 
 def read_settings(file: Path) -> BotSettings:
     """The settings in a file, its paths relative to it. Raises InputError with line and key."""
-    try:
-        text = file.read_bytes()
-    except OSError as problem:
-        raise InputError(f"{file} cannot be read: {problem.strerror}.") from None
-    settings = read_model(BotSettings, text, file.name)
+    settings = read_file(BotSettings, file)
     home = file.resolve().parent
     paths = {"data": home / settings.data}
     for name in ("bank", "models"):

@@ -25,7 +25,7 @@ from bot.report.facts import headline, score, time_word
 from bot.report.mermaid import trajectory_chart
 from bot.report.view import environment, values
 from bot.repository.patch import apply, check_patch, own_paths
-from ci.model.errors import InputError
+from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
 from ci.model.result import Result
 
@@ -77,11 +77,7 @@ def read_result(path: Path) -> Result:
     try:
         return Result.model_validate_json(file.read_bytes())
     except ValidationError as problem:
-        first = problem.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"{file} is no result of ascendopt: {where + ': ' if where else ''}{first['msg']}."
-        ) from None
+        raise InputError(f"{file} is no result of ascendopt: {worded(problem)}.") from None
 
 
 def operator_mark(result: Result) -> str:

@@ -18,7 +18,7 @@ from bot.repository.mirror import check_out
 from bot.repository.patch import applied
 from bot.server.finish import finish
 from bot.server.progress import progress_for
-from ci.model.errors import InputError
+from ci.model.errors import InputError, worded
 from ci.model.result import Result
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
 from ci.session import open_session
@@ -34,9 +34,7 @@ def read_job(file: Path) -> Job:
     try:
         return Job.model_validate_json(file.read_bytes())
     except ValidationError as problem:
-        first = problem.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{file} is no job: {where}: {first['msg']}.") from None
+        raise InputError(f"{file} is no job: {worded(problem)}.") from None
 
 
 def run_job(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import ValidationError
+
 from ci.model.trial import Evidence, Outcome
 
 
@@ -40,3 +42,15 @@ def in_case(failure: TrialFailure, case: str, seed: int) -> TrialFailure:
         update={"message": f"case {case}, seed {seed}: {failure.evidence.message}"}
     )
     return TrialFailure(failure.outcome, evidence)
+
+
+def first_fault(problem: ValidationError) -> tuple[str, str]:
+    """Place (`cases.0.name`) and message of the first thing that pydantic found, without the value:
+    that may be a secret."""
+    first = problem.errors(include_input=False)[0]
+    return ".".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, ")
+
+
+def worded(problem: ValidationError) -> str:
+    """`first_fault` in one piece: `cases.0.name: Field required`."""
+    return ": ".join(filter(None, first_fault(problem)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from ci.model.frozen import Frozen
 
+Distribution: TypeAlias = Literal["uniform", "normal", "permutation", "sorted", "special"]
 AttrValue = int | float | bool | str | tuple[int, ...] | tuple[float, ...] | tuple[bool, ...]
 
 
@@ -22,7 +23,7 @@ class TensorCase(Frozen):
     values: tuple[float, ...] | None = Field(
         default=None, description="Given instead of drawn, row-major; for scalars and indices."
     )
-    distribution: str = Field(default="uniform", description="uniform, normal, permutation, sorted")
+    distribution: Distribution = "uniform"
     present: bool = Field(default=True, description="False leaves an optional input out.")
     format: str = Field(
         default="",
@@ -68,9 +69,9 @@ class WorkloadCase(Frozen):
 class Tolerance(Frozen):
     """|actual − golden| ≤ absolute + relative·|golden|, for all but `outliers` of the elements."""
 
-    relative: float
-    absolute: float
-    outliers: float = Field(default=0.0, description="Share of elements that may miss, 0 to 1.")
+    relative: float = Field(default=0.0, ge=0, le=1e9)
+    absolute: float = Field(default=0.0, ge=0, le=1e9)
+    outliers: float = Field(default=0.0, ge=0, le=1, description="Share that may miss.")
 
 
 class Workload(Frozen):

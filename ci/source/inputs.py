@@ -11,7 +11,6 @@ from ci.model.errors import InputError
 from ci.model.launch import Array, Tensors
 from ci.model.workload import TensorCase, WorkloadCase
 
-DISTRIBUTIONS = ("uniform", "normal", "permutation", "sorted", "special")
 _SPECIAL_SHARE = 0.125
 _SMALLEST = {
     "float16": 2.0**-14,

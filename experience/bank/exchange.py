@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 from pydantic import ValidationError
 
-from ci.model.errors import InputError
+from ci.model.errors import InputError, worded
 from experience.bank.bank import Bank
 from experience.bank.tuple import ExperienceTuple
 from rules.load import load_motifs, load_taxonomy
@@ -125,10 +125,8 @@ def _import(bank: Bank, lines: Iterable[str], path: Path, what: str) -> tuple[in
         try:
             tuples.append(ExperienceTuple.model_validate_json(line))
         except ValidationError as problem:
-            first = problem.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or f"the {what}"
             raise InputError(
-                f"{path}, {what} {number} is no experience tuple: {where}: {first['msg']}."
+                f"{path}, {what} {number} is no experience tuple: {worded(problem)}."
             ) from problem
     new = bank.add_all(tuples)
     return new, len(tuples) - new

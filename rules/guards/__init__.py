@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import yaml
 from pydantic import Field
 
 from ci.model.frozen import Frozen
+from ci.model.yaml_model import read_file
 
 FOLDER = Path(__file__).parent
 
@@ -36,6 +36,15 @@ class SourceRule(Frozen):
         return _matcher(self.allow).fullmatch(name) is None
 
 
+class _SourceRules(Frozen):
+    rules: tuple[SourceRule, ...]
+
+
+class _Symbols(Frozen):
+    priced: tuple[str, ...]
+    allow: tuple[str, ...]
+
+
 @cache
 def _matcher(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{p})" for p in patterns))
@@ -44,19 +53,16 @@ def _matcher(patterns: tuple[str, ...]) -> re.Pattern[str]:
 @cache
 def source_rules() -> tuple[SourceRule, ...]:
     """The rules of `source.yml`."""
-    rows = yaml.safe_load((FOLDER / "source.yml").read_text(encoding="utf-8"))["rules"]
-    return tuple(SourceRule.model_validate(row) for row in rows)
+    return read_file(_SourceRules, FOLDER / "source.yml").rules
 
 
 @cache
 def priced_symbols() -> tuple[str, ...]:
     """Functions of the C library that the machine charges for, of `symbols.yml`."""
-    rows = yaml.safe_load((FOLDER / "symbols.yml").read_text(encoding="utf-8"))["priced"]
-    return tuple(rows)
+    return read_file(_Symbols, FOLDER / "symbols.yml").priced
 
 
 @cache
 def allowed_symbols() -> re.Pattern[str]:
     """Symbols of `symbols.yml` that a built kernel may leave to the C and C++ libraries."""
-    rows = yaml.safe_load((FOLDER / "symbols.yml").read_text(encoding="utf-8"))["allow"]
-    return _matcher(tuple(rows))
+    return _matcher(read_file(_Symbols, FOLDER / "symbols.yml").allow)

@@ -13,9 +13,10 @@ import pytest
 
 from ci.model.launch import Array
 from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.model.yaml_model import YamlFile
 from ci.source.golden import Golden
 from ci.source.inputs import draw_inputs
-from ci.system.yaml_fields import read_yaml
+from ci.source.workload_file import MOST_BYTES
 from tests.places import EXAMPLES
 
 FOLDER = EXAMPLES / "workloads"
@@ -32,7 +33,7 @@ def tensor(entry: Any) -> TensorCase | tuple[TensorCase, ...]:
 
 def read(file: Path) -> Workload:
     """The workload as written, without the operator's definition that names and orders inputs."""
-    top = read_yaml(file)
+    top = YamlFile.open(file, most_bytes=MOST_BYTES).data
     cases = []
     for case in top["cases"]:
         given = case["inputs"].values() if isinstance(case["inputs"], dict) else case["inputs"]
@@ -83,7 +84,7 @@ def test_at_least_thirty_operators_have_a_workload() -> None:
 
 def test_every_workload_is_named_after_its_folder() -> None:
     for file in [*FILES, *OPS_MATH]:
-        named = read_yaml(file)["operator"]
+        named = YamlFile.open(file, most_bytes=MOST_BYTES).data["operator"]
         assert named.replace("_", "").lower() == file.parent.name.replace("_", "").lower()
 
 

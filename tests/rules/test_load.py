@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from rules.load import RulesError, load_motifs, load_taxonomy
+from ci.model.errors import InputError
+from rules.load import load_motifs, load_taxonomy
 
 GOOD = """id: good
 title: Good
@@ -30,19 +31,19 @@ def test_a_motif_is_read_as_it_stands(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ("no_overlap", "no_such_class", "taxonomy.yml has no class no_such_class"),
-        ("id: good", "id: other", "its id is other"),
-        ("title: Good\n", "", "title: Field required"),
+        ("id: good", "id: other", "line 1: id: is other"),
+        ("title: Good\n", "", "title is missing"),
         ("queue_depth", "queue_depth\n    pattern: x", "exactly one of"),
         ("transform: queue_depth", "sequence: [A(x)]", "one entry for each call"),
-        ("title: Good", "title: Good\ntitel: G", "titel: Extra inputs"),
-        ("title: Good", "title: [", "cannot be read"),
+        ("title: Good", "title: Good\ntitel: G", "line 3: titel is not a known key"),
+        ("title: Good", "title: [", "this is not YAML"),
     ],
 )
 def test_a_fault_is_named_with_its_file(tmp_path: Path, old: str, new: str, said: str) -> None:
     folder = write(tmp_path, GOOD.replace(old, new))
-    with pytest.raises(RulesError, match=said) as caught:
+    with pytest.raises(InputError, match=said) as caught:
         load_motifs(folder)
-    assert str(caught.value).startswith("good.yml")
+    assert str(caught.value).startswith(str(tmp_path / "good.yml"))
 
 
 def test_every_class_names_a_documented_practice() -> None:

@@ -16,9 +16,9 @@ from bot.repository.config import FILE, RepositoryConfig, config_problems, parse
 from bot.repository.mirror import Commit, workload_of
 from bot.repository.settings import BotSettings
 from bot.repository.trigger import touched_operators
-from bot.repository.yaml_model import model_problems
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
+from ci.model.yaml_model import model_problems
 from rules.triggers import load_triggers
 
 

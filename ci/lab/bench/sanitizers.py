@@ -14,8 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Final, TypeAlias
 
-import yaml
-from pydantic import TypeAdapter
+from pydantic import RootModel
 
 from ci.backend import make_backend
 from ci.judge.evaluate import EvaluationSettings, Evaluator
@@ -31,6 +30,7 @@ from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.model.yaml_model import read_file
 from ci.source.workload_file import load_workload
 
 _Operands: TypeAlias = tuple[TensorCase | tuple[TensorCase, ...], ...]
@@ -43,8 +43,7 @@ EXPLAINED: Final = Path(__file__).parent / "explained.yaml"
 
 def explanations() -> list[Explanation]:
     """What people have said about faults that are not found."""
-    raw = yaml.safe_load(EXPLAINED.read_text(encoding="utf-8"))
-    return TypeAdapter(list[Explanation]).validate_python(raw)
+    return read_file(RootModel[list[Explanation]], EXPLAINED).root
 
 
 def measure(

@@ -13,7 +13,7 @@ from ci.model.columns import output_dtypes
 from ci.model.errors import InputError
 from ci.model.operator import AttrSpec, Operator, TensorSpec
 from ci.model.workload import AttrValue, TensorCase, WorkloadCase
-from ci.source.workload_file import attr_value
+from ci.source.workload_model import attr_value
 
 GENERIC_SHAPES: tuple[tuple[int, ...], ...] = (
     (32, 1024),

@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from ci.model.frozen import Frozen
+from ci.model.yaml_model import read_file
 from ci.proposer.llm.settings import ModelSettings, Price
-from ci.system.yaml_fields import read_yaml
-from rules.load import RULES, RulesError
+from rules.load import RULES
 
 TABLE = RULES / "prices.yml"
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8})$")
@@ -42,13 +42,8 @@ class PriceTable(Frozen):
 
 @lru_cache(maxsize=4)
 def load_prices(path: Path = TABLE) -> PriceTable:
-    """The table; raises RulesError with file and fault."""
-    try:
-        return PriceTable.model_validate(read_yaml(path))
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RulesError(f"{path.name}: {place}: {first['msg']}") from problem
+    """The table; raises InputError with file and fault."""
+    return read_file(PriceTable, path)
 
 
 def price_of(model: ModelSettings) -> Price | None:

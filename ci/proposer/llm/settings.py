@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ci.model.errors import InputError
+from ci.model.errors import InputError, first_fault
 from ci.model.frozen import Frozen
-from ci.system.yaml_fields import read_yaml
+from ci.model.yaml_model import read_file
 
 Role = Literal["synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting"]
 ROLES: Final[tuple[Role, ...]] = (
@@ -74,6 +74,16 @@ class ModelSettings(Frozen):
         default=None, description="Money for each million tokens; overrides rules/prices.yml."
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _keyless(cls, given: Any) -> Any:
+        if isinstance(given, dict) and {"api_key", "apikey", "token", "secret"} & set(given):
+            raise ValueError(
+                "holds a key; keys come only from the environment: write "
+                "`key: NAME_OF_THE_VARIABLE`, and take the key back at your provider"
+            )
+        return given
+
     @field_validator("endpoint")
     @classmethod
     def _url(cls, value: str) -> str:
@@ -97,6 +107,9 @@ class ModelSettings(Frozen):
 
 class Models(Frozen):
     """Models by a name of one's own, and which of them fills which role."""
+
+    # Where a key was put by mistake, a message must not repeat it.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     models: dict[str, ModelSettings] = Field(default_factory=dict)
     roles: dict[Role | Literal["embedding"], str] = Field(
@@ -147,7 +160,7 @@ def load_models(file: Path | None = None) -> Models:
     """
     named = os.environ.get(FILE_VARIABLE, "").strip()
     path = file or (Path(named) if named else None)
-    found = _read(path) if path is not None else Models()
+    found = read_file(Models, path) if path is not None else Models()
     models, roles = dict(found.models), dict(found.roles)
     for prefix, own, key, fills in (
         ("ASCENDOPT_LLM_OFFLINE_", _OfflineEnvironment, OFFLINE_KEY_VARIABLE, OFFLINE),
@@ -161,31 +174,10 @@ def load_models(file: Path | None = None) -> Models:
                 **given.model_dump(), key=key if os.environ.get(key) else KEY_VARIABLE
             )
         except ValidationError as problem:
-            first = problem.errors()[0]
-            name = prefix + str(first["loc"][0]).upper().removeprefix(prefix)
-            raise InputError(f"${name} cannot be used: {first['msg'].lower()}.") from None
+            place, said = first_fault(problem)
+            name = prefix + place.partition(".")[0].upper().removeprefix(prefix)
+            raise InputError(f"${name} cannot be used: {said.lower()}.") from None
         label = f"${prefix}MODEL"
         models[label] = one
         roles |= {role: label for role in fills if role not in roles}
     return Models(models=models, roles=roles)
-
-
-def _read(path: Path) -> Models:
-    data = read_yaml(path)
-    if not isinstance(data, dict):
-        raise InputError(f"{path}: needs the mappings 'models' and 'roles'.")
-    entries = data.get("models")
-    for name, entry in entries.items() if isinstance(entries, dict) else ():
-        if isinstance(entry, dict) and {"api_key", "apikey", "token", "secret"} & set(entry):
-            raise InputError(
-                f"{path}: models.{name} holds a key; keys come only from the environment: "
-                "write `key: NAME_OF_THE_VARIABLE`, and take the key back at your provider."
-            )
-    try:
-        return Models.model_validate(data)
-    except ValidationError as problem:
-        first = problem.errors(include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(
-            f"{path}: {place}: {first['msg'].removeprefix('Value error, ')}."
-        ) from None

@@ -8,12 +8,13 @@ from functools import lru_cache
 
 from ast_grep_py import SgNode, SgRoot
 
+from ci.model.errors import InputError
 from ci.model.trial import Site
 from ci.proposer.motifs.match import Match, apply_matches, disjoint, place_at
 from ci.proposer.motifs.sequence import clean, fill, find_sequences, holds, namespace
 from ci.proposer.motifs.transforms import TRANSFORMS
 from ci.source.cpp_source import Edit, Source, parse
-from rules.load import Motif, Rewrite, RulesError
+from rules.load import Motif, Rewrite
 
 _META_NAMES = "ABCDEFGIKLMNRSTVXYZ"
 
@@ -40,7 +41,7 @@ def find_matches(rewrite: Rewrite, source: Source) -> list[Match]:
     elif rewrite.transform:
         transform = TRANSFORMS.get(rewrite.transform)
         if transform is None:
-            raise RulesError(f"There is no transform named {rewrite.transform}.")
+            raise InputError(f"There is no transform named {rewrite.transform}.")
         found = transform(source, rewrite.parameters)
     else:
         found = _find_pattern(rewrite, source)

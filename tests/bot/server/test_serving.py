@@ -46,8 +46,11 @@ def test_settings_are_read_with_paths_beside_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "repositories: field required"),
-        ("repositories: [{forge: svn, repository: a/b}]\n", "repositories.0.forge"),
+        ("", "line 1: repositories is missing"),
+        (
+            "repositories: [{forge: svn, repository: a/b}]\n",
+            "line 1: repositories.0..forge: must be",
+        ),
         ("repositories: [{forge: local, repository: x}]\nwokers: 2\n", "wokers is not a known key"),
         (
             "repositories: [{forge: local, repository: x}, {forge: local, repository: x}]\n",

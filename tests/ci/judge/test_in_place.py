@@ -141,9 +141,9 @@ def test_a_format_that_no_column_has_is_bad_input(operator: Operator, tmp_path: 
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("in_place: [y]", "in_place names 'y'"),
-        ("in_place: [sum]", "in_place names 'sum'"),
-        ("initial: {x: 1}", "is not a known key"),
+        ("in_place: [y]", "in_place.0.: names 'y'"),
+        ("in_place: [sum]", "in_place.0.: names 'sum'"),
+        ("initial: {x: 1}", "is no output"),
         ("initial: {sum: much}", "must be a number"),
     ],
 )

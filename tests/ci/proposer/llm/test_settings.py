@@ -89,7 +89,7 @@ def test_the_key_comes_from_the_variable_that_the_model_names(
         ("models: {a: {model: m, endpoint: 'https://me:pw@host/v1'}}", "no user, password"),
         ("models: {a: {model: m, temperature: 9}}", "temperature"),
         ("models: {a: {model: m, colour: red}}", "colour"),
-        ("[]", "needs the mappings"),
+        ("[]", "must be a mapping"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_a_sentence(

@@ -2,11 +2,12 @@
 
 import pytest
 
+from ci.model.errors import InputError
 from ci.proposer.motifs.match import apply_matches
 from ci.proposer.motifs.rewrite import applications, find_matches
 from ci.proposer.motifs.transforms import TRANSFORMS
 from ci.source.cpp_source import parse
-from rules.load import Motif, Rewrite, RulesError, load_motifs
+from rules.load import Motif, Rewrite, load_motifs
 from tests.places import OPERATORS
 
 KERNELS = sorted(OPERATORS.glob("src/*/*/op_kernel/*"))
@@ -103,7 +104,7 @@ def test_all_sites_at_once_come_before_each_alone() -> None:
 
 
 def test_an_unknown_transform_is_named() -> None:
-    with pytest.raises(RulesError, match="no transform named turbo"):
+    with pytest.raises(InputError, match="no transform named turbo"):
         find_matches(Rewrite(transform="turbo"), parse("int a;"))
 
 

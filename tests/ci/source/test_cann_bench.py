@@ -75,10 +75,10 @@ def test_an_attribute_that_the_operator_takes_as_input_becomes_a_tensor(tmp_path
     ("proto", "cases", "words"),
     [
         (PROTO, CASES.replace("[bfloat16, float32]", "[bfloat17, float32]"), "cases\\[0\\].dtype"),
-        (PROTO, CASES.replace("      - [4, 8]", "      - text"), "input_shape\\[0\\] must be"),
+        (PROTO, CASES.replace("      - [4, 8]", "      - text"), "input_shape\\[0\\]: must be"),
         (PROTO, CASES.replace("input_shape", "shapes"), "cases\\[0\\].input_shape is missing"),
-        (PROTO, CASES.replace("[-1, 1]", "[-1]"), "value_range must hold pairs"),
-        (PROTO.replace("operator:", "operators:"), CASES, "operator must be a mapping"),
+        (PROTO, CASES.replace("[-1, 1]", "[-1]"), "value_range: must be two numbers"),
+        (PROTO.replace("operator:", "operators:"), CASES, "operator is missing"),
         (PROTO.replace("scale_mask(", "other(").replace("Mask", "Other"), CASES, "defines no func"),
     ],
 )

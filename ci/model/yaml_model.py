@@ -1,0 +1,216 @@
+"""YAML that a person writes, read into pydantic models: every mistake a sentence with its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, RootModel, ValidationError
+
+from ci.model.errors import InputError
+
+Model = TypeVar("Model", bound=BaseModel)
+Place: TypeAlias = Sequence[str | int]
+"""Keys and indices from a document's top to a value in it."""
+
+MOST_BYTES: Final = 200_000
+"""Of a configuration or a table that a person writes; reading YAML is slow."""
+_MOST_VALUES: Final = 1_000_000
+_SUBJECT: Final = re.compile(r"^\w+ should\b")
+_REST: Final = re.compile(r", unable to .*| after validation, .*| or instance of \w+$")
+_WORDS: Final = (
+    ("a valid tuple", "a list"),
+    ("a valid list", "a list"),
+    ("a valid string", "text"),
+    ("a valid integer", "a whole number"),
+    ("a valid number", "a number"),
+    ("a valid boolean", "true or false"),
+    ("a valid dictionary", "a mapping of keys to values"),
+)
+
+
+class YamlFile:
+    """One YAML document that knows the line of each of its values."""
+
+    def __init__(
+        self, text: str | bytes, name: str, *, most_bytes: int = MOST_BYTES, aliases: bool = False
+    ) -> None:
+        """Raises InputError, beginning with `name`, when `text` is no YAML or too large.
+
+        An alias can stand for itself, or for a billion copies: they are read only where `aliases`
+        are asked for, and then what they stand for is counted.
+        """
+        self.name = name
+        if len(text) > most_bytes:
+            raise InputError(f"{name} is larger than {most_bytes // 1000} kB.")
+        try:
+            loader = yaml.SafeLoader(text.decode("utf-8") if isinstance(text, bytes) else text)
+            self._root = loader.get_single_node()
+            self._check(self._root, {}, aliases)
+            self.data = None if self._root is None else loader.construct_document(self._root)
+        except UnicodeDecodeError:
+            raise InputError(f"{name} is not UTF-8 text.") from None
+        except yaml.MarkedYAMLError as problem:
+            line = f" line {problem.problem_mark.line + 1}" if problem.problem_mark else ""
+            raise InputError(f"{name}{line}: this is not YAML: {problem.problem}.") from None
+        except (yaml.YAMLError, RecursionError, ValueError) as problem:
+            said = str(problem).splitlines()[0]
+            raise InputError(f"{name}: this is not YAML: {said}.") from None
+
+    @classmethod
+    def open(cls, path: Path, *, most_bytes: int = MOST_BYTES, aliases: bool = False) -> YamlFile:
+        """The document in a file; raises InputError too when there is none or it cannot be read."""
+        try:
+            return cls(path.read_bytes(), str(path), most_bytes=most_bytes, aliases=aliases)
+        except OSError as problem:
+            said = problem.strerror or str(problem)
+            raise InputError(f"{path} cannot be read: {said}.") from None
+
+    def read(self, model: type[Model]) -> Model:
+        """The document as `model`; empty is the default. Raises InputError with the first fault."""
+        try:
+            return model.model_validate(self._given(model))
+        except ValidationError as error:
+            raise InputError(self._sentences(model, error)[0]) from None
+
+    def problems(self, model: type[BaseModel]) -> list[str]:
+        """Every fault of the document as `model`, one sentence each."""
+        try:
+            model.model_validate(self._given(model))
+        except ValidationError as error:
+            return self._sentences(model, error)
+        except InputError as error:
+            return [str(error)]
+        return []
+
+    def wrong(self, place: Place, what: str) -> InputError:
+        """That the value at `place` is wrong: '<name> line 3: cases[0].name: <what>.'"""
+        return InputError(f"{self._at(place)}: {what}.")
+
+    def _given(self, model: type[BaseModel]) -> Any:
+        if issubclass(model, RootModel):
+            return self.data
+        if self.data is not None and not isinstance(self.data, dict):
+            raise InputError(f"{self.name} line 1: must be a mapping of keys to values.")
+        return self.data or {}
+
+    def _sentences(self, model: type[BaseModel], error: ValidationError) -> list[str]:
+        """Unknown keys first: a misspelt one is why another is missing."""
+        faults = sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
+        return [self._sentence(model, fault) for fault in faults]
+
+    def _sentence(self, model: type[BaseModel], fault: Any) -> str:
+        """One pydantic fault as a sentence."""
+        kind, said, place = str(fault["type"]), str(fault["msg"]), fault["loc"]
+        at = self._at(place, named=kind in ("missing", "extra_forbidden"))
+        if kind == "missing":
+            return f"{at} is missing."
+        if kind == "extra_forbidden":
+            owner = _model_at(model, place[:-1])
+            known = f"; known here: {', '.join(owner.model_fields)}" if owner else ""
+            return f"{at} is not a known key{known}."
+        if kind == "value_error":
+            return f"{at}: {said.removeprefix('Value error, ')}."
+        said = _SUBJECT.sub("must", _REST.sub("", said))
+        for pydantic, ours in _WORDS:
+            said = said.replace(pydantic, ours)
+        if kind not in ("too_short", "too_long") and not model.model_config.get(
+            "hide_input_in_errors"
+        ):
+            said += f", not {describe(fault['input'])}"
+        return f"{at}: {said}."
+
+    def _at(self, place: Place, *, named: bool = True) -> str:
+        """Where a value stands: '<name> line 3: cases[0].name'.
+
+        Pydantic puts the members of a union into a place; what the file does not have is left out,
+        but for a last part that is the key which is `named`.
+        """
+        node, line, path = self._root, 1, ""
+        for number, part in enumerate(place, start=1):
+            found = _child(node, part)
+            if found is not None:
+                line, node = found[0].start_mark.line + 1, found[1]
+            elif not (named and number == len(place)):
+                continue
+            path += f"[{part}]" if isinstance(part, int) else f".{part}"
+        return f"{self.name} line {line}" + (f": {path.lstrip('.')}" if path else "")
+
+    def _check(self, node: yaml.Node | None, sizes: dict[int, int], aliases: bool) -> int:
+        """How many values a node holds with its aliases written out; refuses a key given twice."""
+        if node is None:
+            return 0
+        line = f"{self.name} line {node.start_mark.line + 1}"
+        if id(node) in sizes:
+            if not aliases:
+                raise InputError(f"{line}: aliases (&) of a value are not read; write it out.")
+            if not sizes[id(node)]:
+                raise InputError(f"{line}: this value holds an alias of itself.")
+            return sizes[id(node)]
+        sizes[id(node)], count, seen = 0, 1, set()
+        for child in node.value if isinstance(node, yaml.CollectionNode) else ():
+            key, value = child if isinstance(child, tuple) else (None, child)
+            if key is not None and str(key.value) in seen:
+                line = f"{self.name} line {key.start_mark.line + 1}"
+                raise InputError(f"{line}: {key.value} is given twice.")
+            seen.add(str(key and key.value))
+            count += self._check(value, sizes, aliases)
+        if count > _MOST_VALUES:
+            raise InputError(f"{line}: this holds more than {_MOST_VALUES} values.")
+        sizes[id(node)] = count
+        return count
+
+
+def read_model(model: type[Model], text: str | bytes, name: str) -> Model:
+    """`text` as `model`; empty is the default. Raises `InputError` with the first mistake."""
+    return YamlFile(text, name).read(model)
+
+
+def read_file(model: type[Model], path: Path) -> Model:
+    """The YAML of a file as `model`. Raises `InputError` with the first mistake."""
+    return YamlFile.open(path).read(model)
+
+
+def model_problems(model: type[BaseModel], text: str | bytes, name: str) -> list[str]:
+    """Every mistake in `text`, one sentence each with file, line and key; empty when it is good."""
+    try:
+        return YamlFile(text, name).problems(model)
+    except InputError as problem:
+        return [str(problem)]
+
+
+def describe(value: Any) -> str:
+    """`value` in a few words, for a message."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return f"the list {str(value)[:60]}" if value else "an empty list"
+    return f"'{str(value)[:60]}'"
+
+
+def _child(node: Any, part: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+    """The nodes of a key and of its value below `node`, or of an entry twice; None without one."""
+    if isinstance(node, yaml.MappingNode):
+        return next((pair for pair in node.value if str(pair[0].value) == str(part)), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part], node.value[part]
+    return None
+
+
+def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:
+    """The model whose keys stand at `place` below `model`, None when there is none."""
+    annotation: Any = model
+    for part in place:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            field = annotation.model_fields.get(str(part))
+            annotation = None if field is None else field.annotation
+        else:  # dict[str, X], tuple[X, ...]
+            inner = [a for a in get_args(annotation) if a not in (str, type(None), Ellipsis)]
+            annotation = inner[0] if len(inner) == 1 else None
+    found = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return annotation if found else None
