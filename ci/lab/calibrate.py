@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,7 @@ from scipy.optimize import least_squares
 from ci.lab.published.figures import read_rows
 from ci.model.calibration import Calibration, ConstantResult, GroupResult, RowResult
 from ci.model.frozen import Frozen
-from rules.devices import FOLDER, MEASUREMENTS, Device, load_device
+from rules.devices import MEASUREMENTS, Device, load_device
 
 DIGITS: Final = 3
 """Significant digits of a fitted constant; the measurements carry no more."""
@@ -277,12 +277,9 @@ def _held_out_start(device: Device) -> list[RowResult]:
 
 
 def vector_constant(device: Device, instruction: str, dtype: str, what: str) -> float:
-    """A constant of a vector instruction: of its dtype, else of it, else the default."""
-    for name in (f"{instruction}.{dtype}", instruction, "default"):
-        found = device.constants.get(f"vector.{name}.{what}")
-        if found is not None:
-            return found
-    return device.number(f"vector.default.{what}")
+    """A constant of a vector instruction: of its dtype, else of it. Raises InputError."""
+    name = f"vector.{instruction}.{dtype}.{what}"
+    return device.number(name if name in device.constants else f"vector.{instruction}.{what}")
 
 
 def _held_out_vector(device: Device) -> list[RowResult]:
@@ -310,10 +307,12 @@ def _held_out_vector(device: Device) -> list[RowResult]:
     return found
 
 
-def write_constants(name: str, found: Calibration, folder: Path = FOLDER) -> int:
-    """Put the fitted values into the device's file, comments kept; answers how many changed."""
-    path = folder / f"{name}.toml"
-    text = path.read_text(encoding="utf-8")
+def write_constants(found: Calibration, files: Iterable[Path]) -> int:
+    """Put the fitted values into the device's files, comments kept; answers how many changed.
+
+    `files` are those of its `lineage`: of several that state a constant, the first counts.
+    """
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
     changed = 0
     for constant in (one for group in found.groups for one in group.constants):
         value = f"{constant.fitted:.{DIGITS}g}"
@@ -322,7 +321,11 @@ def write_constants(name: str, found: Calibration, folder: Path = FOLDER) -> int
         if math.isclose(float(value), constant.current, rel_tol=10 ** (1 - DIGITS) / 2):
             continue
         line = re.compile(rf"^({re.escape(constant.name)}\s*=\s*)\S+", re.MULTILINE)
-        text, count = line.subn(rf"\g<1>{value}", text)
-        changed += count
-    path.write_text(text, encoding="utf-8")
+        for path, text in texts.items():
+            texts[path], count = line.subn(rf"\g<1>{value}", text)
+            changed += count
+            if count:
+                break
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
     return changed

@@ -104,8 +104,9 @@ def calibrate(device: str) -> Calibration:
     return fit(device)
 
 
-def write_constants(device: str, found: Calibration) -> int:
-    """Write fitted constants into the device's file; how many changed."""
+def write_constants(found: Calibration) -> int:
+    """Write fitted constants into the files of their device; how many changed."""
     from ci.lab.calibrate import write_constants as write
+    from rules.devices import lineage
 
-    return write(device, found)
+    return write(found, lineage(found.device).values())

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
@@ -79,66 +80,77 @@ def load_device(name: str) -> Device:
     return _device(name, tuple(device_files().items()))
 
 
+def lineage(name: str) -> dict[str, Path]:
+    """The files that a device is made of, by device: its own, then those of its bases.
+
+    Raises InputError naming the known chips, or the mistake in a file.
+    """
+    files = device_files()
+    return {one: files[one] for one in _rows(name, files)}
+
+
 @lru_cache(maxsize=16)
 def _device(name: str, files: tuple[tuple[str, Path], ...]) -> Device:
-    constants, words = _read(name, dict(files), ())
-    if "architecture" not in words:
-        raise InputError(f"The device {name} names neither an architecture nor a base.")
-    architecture = load_architecture(words["architecture"])
+    rows = _rows(name, dict(files))
+    *derived, root = rows
+    if "architecture" not in rows[root]:
+        raise InputError(f"The device {root} names neither an architecture nor a base.")
+    constants = _numbers(rows[root])
+    for one in reversed(derived):
+        own = _numbers(rows[one])
+        unknown = [key for key in own if key not in constants and not key.startswith(_FREE)]
+        if unknown:
+            raise InputError(f"The device {one} sets '{unknown[0]}', which its base does not know.")
+        constants |= own
+    architecture = load_architecture(str(rows[root]["architecture"]))
     content = f"{sorted(constants.items())}{architecture.model_dump_json()}"
     return Device(
         name=name,
-        soc=words.get("soc", f"Ascend{name}"),
+        soc=str(rows[name].get("soc", f"Ascend{name}")),
         version=hashlib.sha256(content.encode()).hexdigest()[:8],
         architecture=architecture,
         constants=constants,
     )
 
 
-def _read(
-    name: str, files: Mapping[str, Path], above: tuple[str, ...]
-) -> tuple[dict[str, float], dict[str, str]]:
-    """(constants, words) of a device with those of its base; `above` are the files that led here.
-
-    The name of the SoC is never inherited.
-    """
-    if name in above:
-        raise InputError(f"The device {above[0]} is its own base ({' → '.join((*above, name))}).")
+def _rows(name: str, files: Mapping[str, Path]) -> dict[str, dict[str, float | str]]:
+    """What a device's file and those of its bases say, by device, the nearest first."""
+    known = ", ".join(sorted(files))
     if name not in files:
-        asked = f"The base of the device {above[-1]}" if above else "There is no device"
-        said = f"{asked} is '{name}', which has no file" if above else f"{asked} '{name}'"
-        raise InputError(f"{said}; known are {', '.join(sorted(files))}.")
-    path = files[name]
+        raise InputError(f"There is no device '{name}'; known are {known}.")
+    found = {name: _file(files[name])}
+    while "base" in found[name]:
+        base = str(found[name]["base"])
+        if base in found:
+            raise InputError(f"The device {base} is its own base.")
+        if base not in files:
+            raise InputError(f"The device {name} has no known base '{base}'; known are {known}.")
+        found[base] = _file(files[base])
+        name = base
+    return found
+
+
+def _file(path: Path) -> dict[str, float | str]:
     try:
-        rows = _flat(tomllib.loads(path.read_text(encoding="utf-8")), "")
+        rows = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8")), ""))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise InputError(f"The device file {path} cannot be read: {problem}.") from problem
-    words = {key: value for key, value in rows.items() if isinstance(value, str)}
-    constants = {key: float(value) for key, value in rows.items() if not isinstance(value, str)}
-    unknown = [key for key in words if key not in _WORDS]
-    if "base" not in words:
-        if unknown:
-            raise InputError(f"The device file {path} sets '{unknown[0]}' to no number.")
-        return constants, words
-    based, based_words = _read(words["base"], files, (*above, name))
-    unknown += [key for key in constants if key not in based and not key.startswith(_FREE)]
-    if unknown:
-        raise InputError(
-            f"The device file {path} sets '{unknown[0]}', which its base {words['base']} does not "
-            "know as a number."
-        )
-    based_words.pop("soc", None)
-    return based | constants, based_words | words
+    for name, value in rows.items():
+        if isinstance(value, str) is not (name in _WORDS):
+            kind = "word" if name in _WORDS else "number"
+            raise InputError(
+                f"The device file {path} sets '{name}' to {value!r}, which is no {kind}."
+            )
+    return rows
 
 
-def _flat(rows: Mapping[str, object], prefix: str) -> dict[str, float | str]:
-    found: dict[str, float | str] = {}
+def _flat(rows: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for key, value in rows.items():
-        name = f"{prefix}{key}"
         if isinstance(value, dict):
-            found |= _flat(value, f"{name}.")
-        elif isinstance(value, int | float | str):
-            found[name] = value
+            yield from _flat(value, f"{prefix}{key}.")
         else:
-            raise InputError(f"A device file sets '{name}' to neither a number nor a word.")
-    return found
+            yield prefix + key, value if isinstance(value, int | float) else str(value)
+
+
+def _numbers(rows: Mapping[str, float | str]) -> dict[str, float]:
+    return {name: float(value) for name, value in rows.items() if name not in _WORDS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -36,13 +37,11 @@ def test_a_changed_file_is_another_version(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('base = "910B4"\nclock.mzh = 1800\n', "'clock.mzh', which its base 910B4 does not know"),
-        ('base = "910B4"\nclock.mhz = "fast"\n', "'clock.mhz'"),
-        ('base = "910B4"\nclock.mhz = [1]\n', "'clock.mhz' to neither a number nor a word"),
-        (
-            'base = "910Z"\n',
-            "base of the device mine is '910Z', which has no file; known",
-        ),
+        ('base = "910B4"\nclock.mzh = 1800\n', "sets 'clock.mzh', which its base does not know"),
+        ('base = "910B4"\nclock.mhz = "fast"\n', "'clock.mhz' to 'fast', which is no number"),
+        ('base = "910B4"\nclock.mhz = [1]\n', "'clock.mhz' to '[1]', which is no number"),
+        ("base = 910\n", "'base' to 910, which is no word"),
+        ('base = "910Z"\n', "mine has no known base '910Z'; known are 910B1"),
         ('base = "mine"\n', "mine is its own base"),
         ("clock.mhz = 1\n", "neither an architecture nor a base"),
         ('architecture = "dav-x"\n', "no architecture 'dav-x'; known are dav-c220"),
@@ -72,6 +71,10 @@ def test_below_the_options_a_device_is_never_a_default_argument() -> None:
     assert found == []
 
 
+def _text(folder: str, pattern: str) -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in (TOP / folder).rglob(pattern))
+
+
 def _chip(argument: str) -> bool:
     return argument in ("device", "architecture", "chip", "soc")
 
@@ -82,3 +85,13 @@ def _defaulted(function: ast.FunctionDef) -> list[str]:
     last = places[len(places) - len(given.defaults) :]
     named = [a for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
     return [argument.arg for argument in (*last, *named)]
+
+
+def test_the_machine_asks_for_what_a_device_states_and_for_nothing_else() -> None:
+    machine = _text("ci/simulator/machine", "*.cpp")
+    asked = set(re.findall(r'get\("([\w.]+)"\)', machine))
+    python = _text("ci", "*.py")
+    for device in map(load_device, device_names()):
+        stated = {name for name in device.constants if not re.match(r"vector\.\w+\.", name)}
+        assert asked - stated == set()
+        assert {name for name in stated - asked if f'"{name}"' not in python} == set()

@@ -78,7 +78,7 @@ def calibrate(as_json: bool, **given: Any) -> None:
     else:
         echo_calibration(found)
     if own.write:
-        changed = lab.write_constants(own.device, found)
+        changed = lab.write_constants(found)
         click.echo(f"wrote {changed} constants of {own.device}", err=True)
 
 

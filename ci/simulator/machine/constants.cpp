@@ -35,11 +35,6 @@ double Constants::get(const std::string& name) const {
     return found->second;
 }
 
-double Constants::get(const std::string& name, double fallback) const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? fallback : found->second;
-}
-
 double Constants::resolve(const std::string& mnemonic, const std::string& dtype,
                           const char* what) const {
     const std::string stem = mnemonic.substr(0, mnemonic.find('_'));
@@ -49,7 +44,10 @@ double Constants::resolve(const std::string& mnemonic, const std::string& dtype,
             if (found != values_.end()) return found->second;
         }
     }
-    return get(std::string("vector.default.") + what);
+    fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,
+         "The device file prices no %s on %s: it lacks vector.%s.%s; add it to rules/devices with "
+         "its source.",
+         mnemonic.c_str(), dtype.c_str(), mnemonic.c_str(), what);
 }
 
 VectorCost Constants::vector_cost(const char* mnemonic, const char* dtype) {

@@ -19,9 +19,9 @@ public:
     std::string load(const std::string& path);
     // The value of a constant; a missing one ends the launch with a sentence that names it.
     double get(const std::string& name) const;
-    double get(const std::string& name, double fallback) const;
     // vector.<mnemonic>.<dtype>, else vector.<mnemonic>, else the same with the mnemonic cut at
-    // its first underscore (vconv, vcmpv), else vector.default. Cached by the literals' addresses.
+    // its first underscore (vcmp, vcmpv). Without such a row the launch ends with a sentence that
+    // names it. Cached by the literals' addresses.
     VectorCost vector_cost(const char* mnemonic, const char* dtype);
 
 private:

@@ -73,7 +73,7 @@ struct VectorOperand {
 
 // A vector instruction of `repeats` (after mask and counter mode have been worked out; 0 is
 // legal and only costs the issue). Call it BEFORE touching memory. Costs come from the device
-// table under vector.<mnemonic>.<dtype>, then vector.<mnemonic>, then vector.default.
+// table under vector.<mnemonic>.<dtype>, else vector.<mnemonic>.
 // `mnemonic` and `dtype` ("f16", "f32", "s32", "u8", "bf16" …; for conversions "f322f16") must
 // be string literals: the table look-up is cached by their addresses. `extra_cycles` is added to
 // the occupancy for data-dependent instructions.

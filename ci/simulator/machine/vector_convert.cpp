@@ -222,13 +222,13 @@ void dequantise(const char* mnemonic, const char* dtype, void* site, uint32_t re
 
 }  // namespace
 
-#define DEQUANTISE_HALF(name, suffix, D, PER_POSITION, UPPER)                          \
-    void name##suffix(D* dst, int16_t* src, uint8_t repeat, uint16_t dst_block,        \
-                      uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat) {  \
-        dequantise<D, PER_POSITION>(                                                   \
-            "vconv", "deqs162b8", DAV_SITE, repeat, UPPER,                             \
-            [](int16_t x, int16_t) { return float(x); }, dst, {dst_block, dst_repeat}, \
-            {src, {src_block, src_repeat}}, nullptr);                                  \
+#define DEQUANTISE_HALF(name, suffix, D, PER_POSITION, UPPER)                            \
+    void name##suffix(D* dst, int16_t* src, uint8_t repeat, uint16_t dst_block,          \
+                      uint16_t src_block, uint16_t dst_repeat, uint16_t src_repeat) {    \
+        dequantise<D, PER_POSITION>(                                                     \
+            "vconv", PER_POSITION ? "vdeqs162b8" : "deqs162b8", DAV_SITE, repeat, UPPER, \
+            [](int16_t x, int16_t) { return float(x); }, dst, {dst_block, dst_repeat},   \
+            {src, {src_block, src_repeat}}, nullptr);                                    \
     }
 #define DEQUANTISE(name, PER_POSITION)                     \
     DEQUANTISE_HALF(name, l, int8_t, PER_POSITION, false)  \
@@ -248,7 +248,7 @@ DEQUANTISE(vconv_vdeqs162b8, true)
                                  bool upper_half) {                                            \
         const Source<int16_t> second{src1, {src1_block, src1_repeat}};                         \
         dequantise<D, true>(                                                                   \
-            "vaddreluconv", "deqs162b8", DAV_SITE, repeat, upper_half,                         \
+            "vaddreluconv", "vdeqs162b8", DAV_SITE, repeat, upper_half,                        \
             [](int16_t x, int16_t y) {                                                         \
                 const int16_t sum = static_cast<int16_t>(uint16_t(x) + uint16_t(y));           \
                 return float(sum < 0 ? 0 : sum);                                               \

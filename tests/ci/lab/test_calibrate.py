@@ -15,7 +15,8 @@ from ci.lab.calibrate import (
     vector_constant,
     write_constants,
 )
-from rules.devices import FOLDER, load_device
+from ci.model.errors import InputError
+from rules.devices import lineage, load_device
 
 
 @pytest.mark.parametrize("device", ["910B1", "910B4"])
@@ -57,23 +58,22 @@ def test_no_fit_sees_a_held_out_row_and_most_are_foretold() -> None:
     assert found.held_out_error < 0.15
 
 
-def test_a_vector_constant_falls_back_from_dtype_to_instruction_to_default() -> None:
+def test_a_vector_constant_falls_back_from_dtype_to_instruction() -> None:
     device = load_device("910B1")
     assert vector_constant(device, "vexp", "f16", "cycles") == 4
     assert vector_constant(device, "vsub", "f16", "cycles") == 1
-    assert vector_constant(device, "unheard_of", "f16", "latency") == device.number(
-        "vector.default.latency"
-    )
+    with pytest.raises(InputError, match=r"lacks the constant 'vector\.unheard_of\.latency'"):
+        vector_constant(device, "unheard_of", "f16", "latency")
 
 
 def test_writing_changes_values_and_keeps_sources(tmp_path: Path) -> None:
-    shutil.copy(FOLDER / "910B1.toml", tmp_path)
-    found = calibrate("910B1")
-    before = (tmp_path / "910B1.toml").read_text()
-    changed = write_constants("910B1", found, tmp_path)
-    after = (tmp_path / "910B1.toml").read_text()
+    files = [Path(shutil.copy(path, tmp_path)) for path in lineage("910B1").values()]
+    own, base = (path.read_text() for path in files)
+    changed = write_constants(calibrate("910B1"), files)
+    assert files[0].read_text() == own, "what is fitted stands in the base"
+    after = files[1].read_text()
     differing = [
-        (a, b) for a, b in zip(before.splitlines(), after.splitlines(), strict=True) if a != b
+        (a, b) for a, b in zip(base.splitlines(), after.splitlines(), strict=True) if a != b
     ]
     assert 0 < changed == len(differing)
     for old, new in differing:

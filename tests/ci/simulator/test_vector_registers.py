@@ -12,6 +12,7 @@ import pytest
 from ci.lab.reference.vector_rows.window import A
 from ci.lab.reference.vector_table import INSTRUCTIONS, WHOLE
 from ci.simulator.toolchain import MACHINE, Toolchain
+from rules.devices import load_device
 from tests.ci.simulator.vector_unit import WINDOW, State, VectorUnit
 
 CALLS = {
@@ -20,6 +21,7 @@ CALLS = {
         "vmrgsort4((float*)ub, lists, 0x0008000800080008, 2 | 15 << 8);"
     ),
     "cmpmask": f"set_cmpmask(ub + {A}); get_cmpmask(ub);",
+    "addresses": f"vld_va_reg(VA0, (uint64_t*)(ub + {A}), L128);",
     "control": (
         "set_ctrl(sbitset1(get_ctrl(), 56)); ub[0] = state.mask.counter;"
         "set_mask_norm(); ub[1] = get_ctrl() >> 56 & 1;"
@@ -58,8 +60,21 @@ def test_the_compare_mask_travels_through_its_register(unit: VectorUnit) -> None
     assert outcome.declared(write=True)[:16].all()
 
 
+def test_addresses_are_loaded_from_the_buffer(unit: VectorUnit) -> None:
+    assert unit.run("addresses", State(noise())).declared(write=False)[A : A + 64].all()
+
+
 def test_counter_mode_is_a_bit_of_the_control_register(unit: VectorUnit) -> None:
     assert unit.run("control", State(noise())).ub[:4].tolist() == [1, 0, 1, 0]
+
+
+def test_an_instruction_without_a_price_is_an_error_that_names_it() -> None:
+    constants = dict(load_device("910B4").constants)
+    del constants["vector.set_cmpmask.latency"]
+    unit = VectorUnit({"cmpmask": CALLS["cmpmask"]}, constants)
+    with pytest.raises(AssertionError, match=r"lacks vector\.set_cmpmask\.latency; add it"):
+        unit.run("cmpmask", State(noise()))
+    unit.close()
 
 
 def test_every_vector_instruction_of_the_machine_has_a_row() -> None:

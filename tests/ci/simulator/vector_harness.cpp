@@ -4,11 +4,13 @@
 // really touches. `calls.inc` is generated from the instruction table.
 #include <unistd.h>
 
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "constants.h"
 #include "vector_lanes.h"
 
 namespace {
@@ -77,8 +79,16 @@ void issue_scalar(uint32_t) {}
 
 void read_vector_register(const char*, void*) {}
 
-void issue_vector(const char* mnemonic, const char*, uint32_t repeats,
+void fail(Outcome, const void*, const void*, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    std::vfprintf(stderr, format, arguments);
+    std::exit(2);
+}
+
+void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
                   const VectorOperand* operands, int count, void*, float) {
+    constants().vector_cost(mnemonic, dtype);  // every instruction has a price
     for (int i = 0; i < count && repeats != 0; i++) {
         const VectorOperand& o = operands[i];
         const int64_t base = ub_offset(o.address);
@@ -104,7 +114,9 @@ void issue_vector(const char* mnemonic, const char*, uint32_t repeats,
 
 }  // namespace dav
 
-int main() {
+int main(int, char** arguments) {
+    const std::string problem = dav::constants().load(arguments[1]);
+    if (!problem.empty()) return 4;
     static Request request;
     static Answer answer;
     uint8_t* const ub = memory;

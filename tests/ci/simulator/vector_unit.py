@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from ci.simulator.toolchain import MACHINE, MACHINE_FLAGS, Toolchain
 from ci.system.cache import digest
 from ci.system.compiler import compile_trusted
+from rules.devices import load_device
 
 WINDOW = 16384
 """Bytes of UB that travel with a request (as in the harness)."""
@@ -63,14 +65,22 @@ class Outcome:
 class VectorUnit:
     """The vector unit's objects of the machine, linked with the harness and the given calls."""
 
-    def __init__(self, calls: Mapping[str, str]) -> None:
-        """`calls`: C++ statements by name, over `ub`, the numbers `n[]` and `scalar`."""
+    def __init__(
+        self, calls: Mapping[str, str], constants: Mapping[str, float] | None = None
+    ) -> None:
+        """`calls`: C++ statements by name, over `ub`, the numbers `n[]` and `scalar`.
+
+        `constants` are the device's, by default those of a 910B4.
+        """
         self._index = {name: i for i, name in enumerate(calls)}
         text = "".join(
             f"case {i}: {{ {statement} }} break;\n" for i, statement in enumerate(calls.values())
         )
         self._process = subprocess.Popen(
-            [_build(text)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [_build(text), _constants(constants or load_device("910B4").constants)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def run(
@@ -88,12 +98,17 @@ class VectorUnit:
         self._process.stdin.flush()
         out = self._process.stdout
         head = out.read(56)
-        assert len(head) == 56, f"{call} ended the harness"
+        assert len(head) == 56, f"{call} ended the harness: {self.last_words()}"
         accumulated, max_min, reduced, merged, first, second, count = struct.unpack("<6Qq", head)
         ub = np.frombuffer(out.read(WINDOW), dtype=np.uint8).copy()
         table = np.frombuffer(out.read(count * 24), dtype=np.int64).reshape(count, 3)
         ranges = [(int(o), int(b), bool(w)) for o, b, w in table]
         return Outcome(ub, accumulated, max_min, reduced, merged, (first, second), ranges)
+
+    def last_words(self) -> str:
+        """What the process said before it ended."""
+        assert self._process.stderr is not None
+        return self._process.stderr.read().decode()
 
     def close(self) -> None:
         """Ends the process."""
@@ -102,10 +117,17 @@ class VectorUnit:
         self._process.wait(10)
 
 
+def _constants(values: Mapping[str, float]) -> Path:
+    with tempfile.NamedTemporaryFile("w", suffix=".constants", delete=False) as file:
+        file.writelines(f"{name}\t{value!r}\n" for name, value in values.items())
+    return Path(file.name)
+
+
 def _build(calls: str) -> Path:
     toolchain = Toolchain()
     harness = Path(__file__).with_name("vector_harness.cpp")
-    objects = toolchain.machine_objects(sorted(MACHINE.glob("vector_*.cpp")))
+    sources = [*sorted(MACHINE.glob("vector_*.cpp")), MACHINE / "constants.cpp"]
+    objects = toolchain.machine_objects(sources)
     key = digest([*MACHINE_FLAGS, harness.read_bytes(), calls, *map(str, objects)])
 
     def make(folder: Path) -> None:
