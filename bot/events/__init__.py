@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Final, Protocol, cast
 
-from bot.events import gitcode, gitee, github, gitlab
-from bot.events.ci import from_ci
 from bot.events.model import Event, EventError, SignatureError
+from bot.forge.kinds import FORGES, forge_of_ci, no_ci
 
-__all__ = ["RECEIVERS", "Event", "EventError", "SignatureError", "from_ci", "receive"]
+__all__ = ["RECEIVERS", "Event", "EventError", "SignatureError", "from_ci", "receive", "receiver"]
 
-Verify = Callable[[Mapping[str, str], bytes, str, float], None]
-Parse = Callable[[Mapping[str, str], bytes], Event]
+RECEIVERS: Final = tuple(kind.name for kind in FORGES.values() if kind.events)
+"""Forges that send events."""
 
-# Forges that send webhooks: how a delivery is verified, then parsed.
-RECEIVERS: Final[dict[str, tuple[Verify, Parse]]] = {
-    "github": (github.verify, github.parse),
-    "gitlab": (gitlab.verify, gitlab.parse),
-    "gitcode": (gitcode.verify, gitcode.parse),
-    "gitee": (gitee.verify, gitee.parse),
-}
+
+class Receiver(Protocol):
+    """What the module of a forge's events offers."""
+
+    def verify(self, headers: Mapping[str, str], body: bytes, secret: str, now: float) -> None:
+        """Raise `SignatureError` unless the forge sent this; `now` as in `receive`."""
+
+    def parse(self, headers: Mapping[str, str], body: bytes) -> Event:
+        """The event of a delivery; raises `EventError` when it is none."""
+
+    def from_ci(self, environ: Mapping[str, str]) -> Event:
+        """What started the job of the forge's CI that we run in; raises `EventError`."""
+
+
+def receiver(forge: str) -> Receiver:
+    """What reads the events of `forge`, one of RECEIVERS."""
+    return cast(Receiver, import_module(FORGES[forge].events))
 
 
 def receive(
@@ -33,6 +43,18 @@ def receive(
     """
     if forge not in RECEIVERS:
         raise EventError(f"No forge '{forge[:40]}' sends webhooks; known: {', '.join(RECEIVERS)}.")
-    verify, parse = RECEIVERS[forge]
-    verify(headers, body, secret, now)
-    return parse(headers, body)
+    chosen = receiver(forge)
+    chosen.verify(headers, body, secret, now)
+    return chosen.parse(headers, body)
+
+
+def from_ci(environ: Mapping[str, str]) -> Event:
+    """What started the CI job that we run in.
+
+    Raises `EventError` when this is none of a forge that is known, or its payload cannot be read
+    or is about another repository than the job.
+    """
+    kind = forge_of_ci(environ)
+    if kind is None:
+        raise EventError(no_ci())
+    return receiver(kind.name).from_ci(environ)

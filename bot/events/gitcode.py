@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.events import gitlab
+from bot.events.ci import actions_event
 from bot.events.github import dispatch
 from bot.events.model import Action, Event
 from bot.events.reading import LONGEST_TEXT, Fields, digest, header, load
@@ -95,3 +96,8 @@ def read_ci(name: str, data: Fields) -> Event:
     else:
         fields = {"kind": "schedule"} if name == "schedule" else {}
     return common.model_copy(update=fields)
+
+
+def from_ci(environ: Mapping[str, str]) -> Event:
+    """What started a job of GitCode Actions; raises `EventError`."""
+    return actions_event(environ, "ATOMGIT", read_ci)

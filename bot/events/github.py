@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from bot.events.ci import actions_event
 from bot.events.model import Action, Event
 from bot.events.reading import LONGEST_TEXT, Fields, digest, header, load
 from bot.events.signature import check_hex
@@ -106,3 +107,8 @@ def dispatch(data: Fields) -> dict[str, object]:
         "number": data.number("inputs", "number"),
         "ref": data.text("ref"),
     }
+
+
+def from_ci(environ: Mapping[str, str]) -> Event:
+    """What started a job of GitHub Actions; raises `EventError`."""
+    return actions_event(environ, "GITHUB", read)

@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
-from bot.events.model import Action, Event, ForgeName
+from bot.events.ci import of_this_job, payload
+from bot.events.model import Action, Event
 from bot.events.reading import LONGEST_TEXT, Fields, digest, header, load
 from bot.events.signature import SIGNING, check_standard, check_token
 from bot.forge.gitlab_words import is_token_account
@@ -47,7 +48,7 @@ def parse(headers: Mapping[str, str], body: bytes) -> Event:
     return event.model_copy(update={"delivery": delivery, "digest": digest(body)})
 
 
-def read(data: Fields, forge: ForgeName) -> Event:
+def read(data: Fields, forge: str) -> Event:
     """The event of a payload in GitLab's form, which `forge` sent."""
     sender = data.text("user", "username") or data.text("user_username")
     common = Event(
@@ -129,3 +130,53 @@ def _note(data: Fields) -> dict[str, object]:
 
 def _draft(data: Fields, where: str) -> bool:
     return data.flag(where, "draft") or data.flag(where, "work_in_progress")
+
+
+def from_ci(environ: Mapping[str, str]) -> Event:
+    """What started a job of GitLab CI; raises `EventError`.
+
+    A hook that started the pipeline by its trigger left its payload; else variables tell.
+    """
+    job = environ.get("CI_PROJECT_PATH", "")
+    if environ.get("TRIGGER_PAYLOAD"):
+        body, data = payload(environ, "TRIGGER_PAYLOAD")
+        event = of_this_job(read(data, "gitlab"), job, body)
+    else:
+        fields = Fields(dict(environ))
+        event = Event(
+            forge="gitlab",
+            kind="other",
+            repository=job,
+            sender=fields.text("GITLAB_USER_LOGIN"),
+        ).model_copy(update=_variables(fields))
+    return event.model_copy(update={"delivery": environ.get("CI_PIPELINE_ID", "")})
+
+
+def _variables(fields: Fields) -> dict[str, object]:
+    source = fields.text("CI_PIPELINE_SOURCE")
+    if source == "merge_request_event":
+        head = fields.commit("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or fields.commit("CI_COMMIT_SHA")
+        return {
+            "kind": "merge_request",
+            "action": "updated",
+            "number": fields.number("CI_MERGE_REQUEST_IID"),
+            "head": head,
+            "draft": fields.text("CI_MERGE_REQUEST_DRAFT") == "true",
+        }
+    if source == "push":
+        return {
+            "kind": "push",
+            "ref": f"refs/heads/{fields.text('CI_COMMIT_BRANCH')}",
+            "before": fields.commit("CI_COMMIT_BEFORE_SHA"),
+            "after": fields.commit("CI_COMMIT_SHA"),
+        }
+    if source == "schedule":
+        return {"kind": "schedule"}
+    if source in ("web", "api", "trigger"):
+        return {
+            "kind": "dispatch",
+            "text": fields.text("ASCENDOPT_COMMAND", limit=4096),
+            "number": fields.number("ASCENDOPT_NUMBER"),
+            "ref": f"refs/heads/{fields.text('CI_COMMIT_BRANCH')}",
+        }
+    return {}

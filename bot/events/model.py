@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from bot.forge.kinds import ForgeName
 from ci.model.frozen import Frozen
 
-ForgeName = Literal["local", "github", "gitlab", "gitcode", "gitee"]
 Action = Literal[
     "",  # push, and whatever the bot has no use for
     "created",  # comment
@@ -64,7 +64,3 @@ class Event(Frozen):
     after: str = Field(default="", description="Of a push: new commit; empty when deleted.")
     head: str = Field(default="", description="Head commit of the merge request, where given.")
     at: datetime | None = Field(default=None, description="When, as the forge says.")
-    hint: bool = Field(
-        default=False,
-        description="True: no signature covers the content; ask the forge before acting on it.",
-    )

@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from typing import Protocol
 
 from bot.forge.base import Forge
-from bot.forge.settings import FORGES, HOMES, ForgeSettings, settings_of, token_of
+from bot.forge.kinds import FORGES
+from bot.forge.settings import ForgeSettings, settings_of, token_of
 
-__all__ = ["FORGES", "ForgeSettings", "connect", "find_forge"]
+__all__ = ["FORGES", "ForgeSettings", "forge_of_checkout", "open_forge"]
 
 
-def connect(settings: ForgeSettings, token: str = "") -> Forge:
+class _Opens(Protocol):
+    """What a forge's class offers beside `Forge`."""
+
+    def opened(self, settings: ForgeSettings, token: str) -> Forge:
+        """The forge of the repository that `settings` name, its `url` filled in."""
+
+
+def open_forge(settings: ForgeSettings, token: str = "") -> Forge:
     """The forge of `settings`; `token` from the environment when not given.
 
     Raises `InputError` when there is no token, or no such folder for the local forge.
     """
-    name = settings.forge
-    if name == "local":
-        from bot.forge.local import LocalForge
-
-        return LocalForge(Path(settings.repository))
-    token = token or token_of(name)
-    home = (settings.url or HOMES[name]).rstrip("/")
-    if name == "github":
-        from bot.forge.github import API, GitHubForge
-
-        implied = API if home == HOMES[name] else f"{home}/api/v3"
-        return GitHubForge(
-            settings.repository, token, api=settings.api or implied, account=settings.account
-        )
-    if name == "gitlab":
-        from bot.forge.gitlab import GitLabForge
-
-        return GitLabForge(settings.repository, token, url=home, account=settings.account)
-    from bot.forge.gitcode import API as GITCODE
-    from bot.forge.gitcode import GitCodeForge
-
-    implied = GITCODE if home == HOMES[name] else f"{home}/api/v5"
-    return GitCodeForge(
-        settings.repository,
-        token,
-        url=home,
-        api=settings.api or implied,
-        account=settings.account,
-    )
+    kind = FORGES[settings.forge]
+    module, _, name = kind.forge.partition(":")
+    chosen: _Opens = getattr(import_module(module), name)
+    home = (settings.url or kind.home).rstrip("/")
+    return chosen.opened(settings.model_copy(update={"url": home}), token or token_of(kind.name))
 
 
-def find_forge(name: str, checkout: Path, remote: str) -> Forge:
+def forge_of_checkout(name: str, checkout: Path, remote: str) -> Forge:
     """The forge `name` (or `auto`) for the repository that `remote` of `checkout` names.
 
     Raises `InputError` when the name is unknown or the remote is none of that forge's.
@@ -56,4 +42,4 @@ def find_forge(name: str, checkout: Path, remote: str) -> Forge:
         from bot.forge.local import LocalForge
 
         return LocalForge.of_remote(checkout, remote)
-    return connect(settings)
+    return open_forge(settings)

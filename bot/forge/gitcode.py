@@ -24,6 +24,7 @@ from bot.forge.base import Forge, ForgeError
 from bot.forge.diff_text import unified
 from bot.forge.github_words import stamp
 from bot.forge.http import TIMEOUT_S, Answer, Rest
+from bot.forge.kinds import FORGES
 from bot.forge.limiter import Limiter
 from bot.forge.local import DIFF
 from bot.forge.model import (
@@ -37,8 +38,9 @@ from bot.forge.model import (
     Status,
 )
 from bot.forge.own_comments import OwnComments
+from bot.forge.settings import ForgeSettings
 
-HOME: Final = "https://gitcode.com"
+HOME: Final = FORGES["gitcode"].home
 API: Final = "https://api.gitcode.com/api/v5"
 # GitCode's limit for one account.
 REQUESTS: Final = 50
@@ -77,6 +79,12 @@ class GitCodeForge(Forge):
         self._rest = Rest("GitCode", token, self._send, words.message)
         self._home: Repository | None = None
         self._own = OwnComments()
+
+    @classmethod
+    def opened(cls, settings: ForgeSettings, token: str) -> GitCodeForge:
+        """The forge of `settings`; GitCode itself has its API at another host."""
+        api = settings.api or (API if settings.url == HOME else f"{settings.url}/api/v5")
+        return cls(settings.repository, token, url=settings.url, api=api, account=settings.account)
 
     def repository(self) -> Repository:
         """GET /repos/{name}, once."""

@@ -20,6 +20,7 @@ from bot.base.git import login
 from bot.forge import github_words as words
 from bot.forge.base import Forge, ForgeError
 from bot.forge.http import TIMEOUT_S, Answer, Rest
+from bot.forge.kinds import FORGES
 from bot.forge.model import (
     Access,
     Comment,
@@ -31,6 +32,7 @@ from bot.forge.model import (
     Status,
 )
 from bot.forge.own_comments import OwnComments
+from bot.forge.settings import ForgeSettings
 
 API: Final = "https://api.github.com"
 # GitHub asks for a second between writes; more makes it answer with its secondary limit.
@@ -76,6 +78,13 @@ class GitHubForge(Forge):
         self._rest = Rest("GitHub", token, self._send, words.message)
         self._home: Repository | None = None
         self._own = OwnComments()
+
+    @classmethod
+    def opened(cls, settings: ForgeSettings, token: str) -> GitHubForge:
+        """The forge of `settings`; GitHub itself has its API at another host."""
+        public = settings.url == FORGES["github"].home
+        api = settings.api or (API if public else f"{settings.url}/api/v3")
+        return cls(settings.repository, token, api=api, account=settings.account)
 
     def repository(self) -> Repository:
         """GET /repos/{name}, once."""

@@ -17,6 +17,7 @@ from bot.forge import gitlab_words as words
 from bot.forge.base import Forge, ForgeError
 from bot.forge.diff_text import unified
 from bot.forge.http import TIMEOUT_S, Answer, Rest, rate_limit_of
+from bot.forge.kinds import FORGES
 from bot.forge.model import (
     Access,
     Comment,
@@ -28,8 +29,9 @@ from bot.forge.model import (
     Status,
 )
 from bot.forge.own_comments import OwnComments
+from bot.forge.settings import ForgeSettings
 
-HOME: Final = "https://gitlab.com"
+HOME: Final = FORGES["gitlab"].home
 
 
 class GitLabForge(Forge):
@@ -49,6 +51,11 @@ class GitLabForge(Forge):
         self._home: Repository | None = None
         self._projects: dict[int, str] = {}
         self._own = OwnComments()
+
+    @classmethod
+    def opened(cls, settings: ForgeSettings, token: str) -> GitLabForge:
+        """The forge of `settings`."""
+        return cls(settings.repository, token, url=settings.url, account=settings.account)
 
     def repository(self) -> Repository:
         """GET /projects/{id}, once."""

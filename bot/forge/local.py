@@ -29,6 +29,7 @@ from bot.forge.model import (
     Repository,
     Status,
 )
+from bot.forge.settings import ForgeSettings
 from ci.model.errors import InputError
 
 AUTHOR: Final = "ascendopt"
@@ -51,6 +52,11 @@ class LocalForge(Forge):
                 f"{bare} is no bare git repository; make one with: git init --bare {bare}"
             )
         self._store = LocalStore(bare / "merge-requests")
+
+    @classmethod
+    def opened(cls, settings: ForgeSettings, token: str) -> LocalForge:
+        """The forge at the folder that `settings` name; it takes no token."""
+        return cls(Path(settings.repository))
 
     def as_user(self, user: str) -> LocalForge:
         """The same repository as another person sees it."""

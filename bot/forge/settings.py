@@ -6,38 +6,23 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from bot.base.git import Git, GitError
+from bot.forge.kinds import FORGES, HOSTED, ForgeName, forge_at
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 
-Name = Literal["local", "github", "gitlab", "gitcode"]
-FORGES: Final[tuple[Name, ...]] = ("local", "github", "gitlab", "gitcode")
-
-# Where a token is looked for, first found wins. The last ones are what the forge's own CI gives.
-TOKENS: Final[dict[Name, tuple[str, ...]]] = {
-    "local": (),
-    "github": ("ASCENDOPT_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"),
-    "gitlab": ("ASCENDOPT_TOKEN", "GITLAB_TOKEN"),
-    "gitcode": ("ASCENDOPT_TOKEN", "GITCODE_TOKEN", "ATOMGIT_TOKEN"),
-}
-HOMES: Final[dict[Name, str]] = {
-    "local": "",
-    "github": "https://github.com",
-    "gitlab": "https://gitlab.com",
-    "gitcode": "https://gitcode.com",
-}
 _SCP: Final = re.compile(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)$")
 
 
 class ForgeSettings(Frozen):
     """One repository on one forge."""
 
-    forge: Name = Field(description="local, github, gitlab or gitcode.")
+    forge: ForgeName = Field(description=f"One of {', '.join(FORGES)}.")
     repository: str = Field(
         description="owner/name (on GitLab with its groups); a folder on the local forge."
     )
@@ -77,15 +62,6 @@ def parse_remote(url: str) -> Remote | None:
     return None
 
 
-def guess(server: str) -> Name | None:
-    """The forge that a server's name tells: github.com, gitlab.example.org, gitcode.com."""
-    host = urlsplit(server).hostname or ""
-    for name in ("github", "gitlab", "gitcode"):
-        if name in host.split(".") or any(p.startswith(f"{name}-") for p in host.split(".")):
-            return name
-    return "gitcode" if host.endswith("atomgit.com") else None
-
-
 def settings_of(name: str, checkout: Path, remote: str) -> ForgeSettings:
     """Settings for the repository that `remote` of `checkout` (or the address `remote`) names.
 
@@ -101,28 +77,33 @@ def settings_of(name: str, checkout: Path, remote: str) -> ForgeSettings:
     found = parse_remote(url)
     if name == "local" or (name == "auto" and found is None):
         return ForgeSettings(forge="local", repository=remote)
+    kind = FORGES.get(name) or FORGES["github"]
     if found is None or "/" not in found.name:
         raise InputError(
             f"Remote '{remote}' of {checkout} is no repository on {name}; its address should look"
-            f" like {HOMES.get(name, 'https://github.com')}/owner/name.git."  # type: ignore[call-overload]
+            f" like {kind.home}/owner/name.git."
         )
-    chosen = guess(found.server) if name == "auto" else name
+    chosen = forge_at(found.server) if name == "auto" else kind
     if chosen is None:
         raise InputError(
-            f"{found.server} does not tell which forge it is; say it with --forge"
-            " github, gitlab or gitcode."
+            f"{found.server} does not tell which forge it is; say it with --forge:"
+            f" {', '.join(HOSTED)}."
         )
-    return ForgeSettings(forge=chosen, repository=found.name, url=found.server)
+    return ForgeSettings(forge=chosen.name, repository=found.name, url=found.server)
 
 
-def token_of(forge: Name, environ: Mapping[str, str] = os.environ) -> str:
-    """The token from the environment; raises `InputError` when there is none."""
-    for name in TOKENS[forge]:
+def token_of(forge: str, environ: Mapping[str, str] = os.environ) -> str:
+    """The token from the environment, '' for a forge without any.
+
+    Raises `InputError` when there is none.
+    """
+    names = FORGES[forge].tokens
+    for name in names:
         if environ.get(name):
             return environ[name]
-    raise InputError(
-        f"No token for {forge}: set one of {', '.join(TOKENS[forge])} in the environment."
-    )
+    if names:
+        raise InputError(f"No token for {forge}: set one of {', '.join(names)} in the environment.")
+    return ""
 
 
 def _repository(path: str) -> str:

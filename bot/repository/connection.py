@@ -17,10 +17,16 @@ class Connection:
     """One repository on one forge."""
 
     name: str
-    """What events call the forge: local, github, gitlab, gitcode."""
+    """What events call the forge: local, github and so on."""
     repository: str
     forge: Forge
     mirror: Mirror
+
+    @classmethod
+    def mirrored(cls, name: str, repository: str, forge: Forge, data: Path) -> Connection:
+        """A connection with its mirror in `data`/mirrors."""
+        slug = re.sub(r"[^A-Za-z0-9_.-]", "-", f"{name}-{repository}").strip(".")
+        return cls(name, repository, forge, Mirror(data / "mirrors" / f"{slug}.git"))
 
 
 class Connections:
@@ -39,7 +45,7 @@ class Connections:
             made = self._made.get((name, repository))
             maker = self._makers.get((name, repository))
             if made is None and maker is not None:
-                made = connection(name, repository, maker(), self._data)
+                made = Connection.mirrored(name, repository, maker(), self._data)
                 self._made[name, repository] = made
             return made
 
@@ -47,9 +53,3 @@ class Connections:
         """Every one of them, connected."""
         found = [self(name, repository) for name, repository in self._makers]
         return [one for one in found if one is not None]
-
-
-def connection(name: str, repository: str, forge: Forge, data: Path) -> Connection:
-    """A connection with its mirror in `data`/mirrors."""
-    slug = re.sub(r"[^A-Za-z0-9_.-]", "-", f"{name}-{repository}").strip(".")
-    return Connection(name, repository, forge, Mirror(data / "mirrors" / f"{slug}.git"))

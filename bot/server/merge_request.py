@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError
 from bot.base.git import Git
 from bot.base.text import visible
 from bot.forge.base import Forge
+from bot.forge.kinds import FORGES
 from bot.forge.model import MergeRequest, Status
 from bot.report import RESULT
 from bot.report.facts import headline, score, time_word
@@ -41,8 +42,8 @@ class SubmitSettings(Frozen):
 
     forge: str = Field(
         default="auto",
-        description="Forge that the merge request is filed on: local, github, gitlab or gitcode;"
-        " auto: as the remote's address tells.",
+        description=f"Forge that the merge request is filed on: {', '.join(FORGES)}; auto: as the"
+        " remote's address tells.",
     )
     repository: Path = Field(default=Path(), description="Checkout of the operator's repository.")
     remote: str = Field(

@@ -74,7 +74,7 @@ def talk(event: Event) -> bool:
     nothing, whatever the forge would say.
     """
     named = VERB in event.text or ALLOW in event.text
-    return event.kind == "comment" and not event.hint and bool(event.text) and not named
+    return event.kind == "comment" and bool(event.text) and not named
 
 
 def plan(event: Event, name: str, forge: Forge, mirror: Mirror, queue: Queue) -> Plan:

@@ -15,7 +15,7 @@ from bot.base.text import visible
 from bot.report import RESULT
 from bot.repository.connection import Connections
 from bot.repository.settings import BotSettings
-from bot.server.connect import served
+from bot.server.connections import served_connections
 from bot.server.delivery import TEMPORARY
 from bot.server.queue import Queue
 from bot.server.run_job import CHECKOUT, JOB_FILE, read_job
@@ -31,7 +31,7 @@ _REFRESH_LIMIT_S: Final = 8 * 3600.0
 def start_service(settings: BotSettings, *, dry_run: bool = False) -> Service:
     """Connect, open the queue and start the threads. Raises InputError."""
     settings.data.mkdir(parents=True, exist_ok=True)
-    connections = served(settings, dry_run=dry_run)
+    connections = served_connections(settings, dry_run=dry_run)
     queue = Queue(settings.data / "queue.sqlite")
     work = WorkSettings(
         data=settings.data,

@@ -7,12 +7,11 @@ found, so that nothing is handled twice however polls and restarts overlap.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final, get_args
+from typing import Final
 
-from bot.events.model import Event, ForgeName
+from bot.events.model import Event
 from bot.repository.connection import Connection
 from bot.server.queue import Queue
-from ci.model.errors import InputError
 
 # A comment may reach the forge's list a little after its own time stamp.
 _OVERLAP: Final = timedelta(minutes=5)
@@ -57,7 +56,7 @@ def _comments(
         if comment.created_at < begin:
             continue  # an old comment that was edited: edits start nothing
         event = Event(
-            forge=_forge_name(connection.name),
+            forge=connection.name,
             delivery=f"poll-comment-{connection.repository}-{comment.id}",
             kind="comment",
             action="created",
@@ -83,7 +82,7 @@ def _pushes(connection: Connection, queue: Queue, where: str, first: bool) -> li
     events = []
     if head and head != before and not first:
         event = Event(
-            forge=_forge_name(connection.name),
+            forge=connection.name,
             delivery=f"poll-push-{connection.repository}-{head}",
             kind="push",
             repository=connection.repository,
@@ -107,7 +106,7 @@ def _heads(connection: Connection, queue: Queue, where: str, first: bool) -> lis
             continue
         if not first:
             event = Event(
-                forge=_forge_name(connection.name),
+                forge=connection.name,
                 delivery=f"poll-request-{connection.repository}-{request.number}-{request.head}",
                 kind="merge_request",
                 action="updated" if before else "opened",
@@ -120,11 +119,3 @@ def _heads(connection: Connection, queue: Queue, where: str, first: bool) -> lis
             events += _store(queue, event, 0.0)
         queue.set_fact(name, request.head)
     return events
-
-
-def _forge_name(name: str) -> ForgeName:
-    for known in get_args(ForgeName):
-        if known == name:
-            found: ForgeName = known
-            return found
-    raise InputError(f"There is no forge '{name}'.")

@@ -12,7 +12,7 @@ from pathlib import Path
 from bot.events.model import Event
 from bot.forge.local import LocalForge
 from bot.forge.model import MergeRequest
-from bot.repository.connection import Connection, connection
+from bot.repository.connection import Connection
 from bot.server.planner import Plan, plan
 from bot.server.queue import Queue
 from tests.bot.make import OPERATOR_PATH, SOURCES, git
@@ -49,7 +49,7 @@ class Repository:
         return self.bot.repository().name
 
     def connection(self) -> Connection:
-        return connection("local", self.name, self.bot, self.folder / "data")
+        return Connection.mirrored("local", self.name, self.bot, self.folder / "data")
 
     def as_user(self, user: str, access: str = "write") -> LocalForge:
         """The forge as another person, who has `access`."""

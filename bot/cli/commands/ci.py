@@ -12,6 +12,7 @@ from pydantic import Field
 from rich.console import Console
 
 from bot.cli.options import build, json_option, options
+from bot.forge.kinds import FORGES
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 
@@ -21,7 +22,7 @@ class CiOptions(Frozen):
 
     forge: str = Field(
         default="auto",
-        description="github, gitlab, gitcode or local; auto: by what CI says of itself.",
+        description=f"One of {', '.join(FORGES)}; auto: by what CI says of itself.",
     )
     repository: str = Field(
         default="",
@@ -59,7 +60,7 @@ def plan(out: Path, as_json: bool, **given: Any) -> None:
     """
     from bot.events import EventError, from_ci
     from bot.server.ci_mode import plan_event
-    from bot.server.connect import ci_connection
+    from bot.server.connections import ci_connection
 
     chosen = build(CiOptions, given)
     try:
@@ -78,7 +79,7 @@ def plan(out: Path, as_json: bool, **given: Any) -> None:
 def follow_up(out: Path, as_json: bool, **given: Any) -> None:
     """Look at the bot's open merge requests; write jobs for those whose base moved."""
     from bot.server.ci_mode import plan_follow_up
-    from bot.server.connect import ci_connection
+    from bot.server.connections import ci_connection
 
     chosen = build(CiOptions, given)
     with ci_connection(chosen.forge, chosen.repository, None, dry_run=chosen.dry_run) as found:
@@ -152,7 +153,7 @@ def report(plan: Path, results: Path, as_json: bool, **given: Any) -> None:
     """Turn the results of PLAN's jobs into merge requests, comments and checks."""
     from bot.server.ci_mode import planned
     from bot.server.ci_mode import report as tell
-    from bot.server.connect import ci_connection
+    from bot.server.connections import ci_connection
 
     chosen = build(CiOptions, given)
     jobs = [job for job, _ in planned(plan)]

@@ -38,7 +38,7 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
     import uvicorn
 
     from bot.cli.logs import configure
-    from bot.server.connect import webhook_secrets
+    from bot.server.connections import webhook_secrets
     from bot.web.app import make_app
     from bot.web.dashboard import Dashboard
 

@@ -26,7 +26,7 @@ def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> 
     Ends with 1 when a person has closed the same proposal before.
     """
     from bot.base.git import Git
-    from bot.forge import find_forge
+    from bot.forge import forge_of_checkout
     from bot.forge.base import ForgeError
     from bot.forge.read_only import ReadOnlyForge
 
@@ -39,7 +39,7 @@ def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> 
         raise InputError(
             f"{settings.repository.resolve()} is no git checkout; give one with --repository."
         )
-    forge = find_forge(settings.forge, top, settings.remote)
+    forge = forge_of_checkout(settings.forge, top, settings.remote)
     if settings.dry_run:
         forge = ReadOnlyForge(forge, tell=lambda line: click.echo(line, err=True))
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge import ForgeSettings, connect
+from bot.forge import ForgeSettings, open_forge
 from bot.forge.base import Forge
 from bot.forge.gitlab_words import access, comment, message
 from bot.forge.model import Access, Status
@@ -29,7 +29,7 @@ def token() -> str:
 
 def connected(server: GitLabServer, token: str) -> Forge:
     settings = ForgeSettings(forge="gitlab", repository="team/ops", url=server.url)
-    return connect(settings, token)
+    return open_forge(settings, token)
 
 
 @pytest.fixture

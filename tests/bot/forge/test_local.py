@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge import find_forge
+from bot.forge import forge_of_checkout
 from bot.forge.base import Forge
 from bot.forge.local import LocalForge
 from bot.forge.model import Access
@@ -43,7 +43,7 @@ def test_a_person_can_read_the_merge_request_as_a_file(forge: Forge) -> None:
 
 def test_two_processes_see_the_same_merge_requests(forge: Forge, checkout: Path) -> None:
     forge.open("one", "", "work", "main")
-    assert find_forge("local", checkout, "origin").merge_requests() == forge.merge_requests()
+    assert forge_of_checkout("local", checkout, "origin").merge_requests() == forge.merge_requests()
 
 
 def test_a_file_url_and_a_path_name_the_forge_too(checkout: Path, tmp_path: Path) -> None:
@@ -71,4 +71,4 @@ def test_a_checkout_is_no_forge(checkout: Path) -> None:
 
 def test_an_unknown_forge_is_named(checkout: Path) -> None:
     with pytest.raises(InputError, match="no forge 'sourcehut'; known: auto, local"):
-        find_forge("sourcehut", checkout, "origin")
+        forge_of_checkout("sourcehut", checkout, "origin")

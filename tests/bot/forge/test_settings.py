@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge import ForgeSettings, connect, find_forge
+from bot.forge import ForgeSettings, forge_of_checkout, open_forge
 from bot.forge.github import GitHubForge
-from bot.forge.settings import Remote, guess, parse_remote, settings_of, token_of
+from bot.forge.kinds import forge_at
+from bot.forge.settings import Remote, parse_remote, settings_of, token_of
 from ci.model.errors import InputError
 from tests.bot.make import git
 
@@ -40,7 +41,7 @@ def test_an_address_tells_server_and_repository(url: str, expected: Remote | Non
     ],
 )
 def test_a_server_tells_its_forge_or_nothing(server: str, forge: str | None) -> None:
-    assert guess(server) == forge
+    assert (kind.name if (kind := forge_at(server)) else None) == forge
 
 
 def test_a_checkout_tells_its_forge(checkout: Path) -> None:
@@ -74,10 +75,10 @@ def test_a_missing_token_names_where_it_is_looked_for() -> None:
 
 def test_settings_alone_connect(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASCENDOPT_TOKEN", "t")
-    assert isinstance(connect(ForgeSettings(forge="github", repository="a/b")), GitHubForge)
+    assert isinstance(open_forge(ForgeSettings(forge="github", repository="a/b")), GitHubForge)
 
 
 def test_a_checkout_of_github_connects(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASCENDOPT_TOKEN", "t")
     git(checkout, "remote", "add", "hub", "https://github.com/cann/ops.git")
-    assert isinstance(find_forge("auto", checkout, "hub"), GitHubForge)
+    assert isinstance(forge_of_checkout("auto", checkout, "hub"), GitHubForge)

@@ -1,0 +1,107 @@
+"""The forges that there are: each declared once, looked up by name.
+
+What a forge's own classes need is in its modules; what tells one forge from another is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, WithJsonSchema
+
+
+class ForgeKind(NamedTuple):
+    """What is known of a forge before anybody is connected to it."""
+
+    name: str
+    forge: str
+    """Module and class of the `Forge`, as module:class."""
+    events: str = ""
+    """Module that verifies and reads its webhooks and CI events; '' when it sends none."""
+    home: str = ""
+    """Address of the public one."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that are it beside those with its name in theirs."""
+    tokens: tuple[str, ...] = ()
+    """Variables where a token is looked for, first found wins; the last are those of its own CI."""
+    ci: str = ""
+    """Variable that is set in jobs of its CI."""
+    ci_repository: str = ""
+    """Variable of its CI that holds owner/name."""
+
+    def at(self, host: str) -> bool:
+        """Whether a host's name tells that it is this forge: github.com, gitlab.example.org."""
+        parts = host.split(".")
+        named = any(p == self.name or p.startswith(f"{self.name}-") for p in parts)
+        return (bool(self.home) and named) or any(host.endswith(one) for one in self.hosts)
+
+
+_ALL: Final = (
+    ForgeKind("local", "bot.forge.local:LocalForge"),
+    ForgeKind(
+        "github",
+        "bot.forge.github:GitHubForge",
+        events="bot.events.github",
+        home="https://github.com",
+        tokens=("ASCENDOPT_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"),
+        ci="GITHUB_ACTIONS",
+        ci_repository="GITHUB_REPOSITORY",
+    ),
+    ForgeKind(
+        "gitlab",
+        "bot.forge.gitlab:GitLabForge",
+        events="bot.events.gitlab",
+        home="https://gitlab.com",
+        tokens=("ASCENDOPT_TOKEN", "GITLAB_TOKEN"),
+        ci="GITLAB_CI",
+        ci_repository="CI_PROJECT_PATH",
+    ),
+    ForgeKind(
+        "gitcode",
+        "bot.forge.gitcode:GitCodeForge",
+        events="bot.events.gitcode",
+        home="https://gitcode.com",
+        hosts=("atomgit.com",),
+        tokens=("ASCENDOPT_TOKEN", "GITCODE_TOKEN", "ATOMGIT_TOKEN"),
+        ci="ATOMGIT_EVENT_NAME",
+        ci_repository="ATOMGIT_REPOSITORY",
+    ),
+)
+FORGES: Final = {kind.name: kind for kind in _ALL}
+HOSTED: Final = tuple(kind.name for kind in _ALL if kind.home)
+"""Those that are reached over the network."""
+
+
+def _known(name: str) -> str:
+    if name not in FORGES:
+        raise ValueError(f"there is no forge '{name}'; known: {', '.join(FORGES)}")
+    return name
+
+
+ForgeName = Annotated[
+    str, AfterValidator(_known), WithJsonSchema({"type": "string", "enum": list(FORGES)})
+]
+
+
+def forge_at(server: str) -> ForgeKind | None:
+    """The forge that a server's address tells, None when it tells none."""
+    host = urlsplit(server).hostname or ""
+    return next((kind for kind in _ALL if kind.at(host)), None)
+
+
+def forge_of_ci(environ: Mapping[str, str]) -> ForgeKind | None:
+    """The forge whose CI this is, by its own variables; None outside of CI.
+
+    Later ones first: what runs workflows of an earlier forge may set its variables too.
+    """
+    return next(
+        (k for k in reversed(_ALL) if k.ci and environ.get(k.ci, "") not in ("", "false")), None
+    )
+
+
+def no_ci() -> str:
+    """What to say outside of CI."""
+    *some, last = (kind.ci for kind in _ALL if kind.ci)
+    return f"This is no CI job that I know: none of {', '.join(some)} and {last} is set."
