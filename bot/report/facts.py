@@ -239,8 +239,10 @@ def tuple_rows(result: Result) -> list[TupleRow]:
 
 
 def judgement(result: Result, trial: Trial) -> Comparison | None:
-    """A measured trial against the baseline; None for one that was not measured."""
-    if result.baseline.measurement is None or trial.measurement is None:
+    """A trial that passed against the baseline; None for one that was refused."""
+    if trial.outcome is not Outcome.OK or trial.measurement is None:
+        return None
+    if result.baseline.measurement is None:
         return None
     return compare(result.baseline.measurement, trial.measurement, STEP_EFFECT)
 

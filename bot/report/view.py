@@ -25,7 +25,6 @@ from bot.report.facts import (
     tuple_rows,
 )
 from ci.model.result import Result
-from ci.model.trial import Evidence
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
@@ -53,10 +52,6 @@ def _interval(low: float, high: float) -> str:
 
 def _change(before: object, after: object) -> str:
     return str(before) if before == after else f"{before} → {after}"
-
-
-def _place(evidence: Evidence) -> str:
-    return f"{evidence.file}:{evidence.line}" if evidence.line else evidence.file
 
 
 def _numbers(numbers: Sequence[int]) -> str:
@@ -89,7 +84,7 @@ def environment(*, html: bool) -> Environment:
     }
     if not html:
         jinja.filters |= {"plain": plain, "code": code, "block": block}
-    jinja.globals |= {"interval": _interval, "change": _change, "place": _place}
+    jinja.globals |= {"interval": _interval, "change": _change}
     return jinja
 
 

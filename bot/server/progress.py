@@ -55,8 +55,8 @@ def describe(trial: Trial) -> str:
     words = visible(trial.candidate.rationale, 90)
     if not words:
         words = "the operator as it stands" if trial.number == 0 else ""
-    if trial.evidence is not None:
-        words = words.rstrip(".") + ("; " if words else "") + visible(trial.evidence.message, 120)
+    if trial.refusal is not None:
+        words = words.rstrip(".") + ("; " if words else "") + visible(trial.refusal.message, 120)
     return words
 
 

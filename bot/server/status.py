@@ -145,8 +145,8 @@ def history(record: Record, folder: Path) -> str:
 def _row(trial: Trial, kept: bool, remark: str) -> str:
     time = score(trial)
     words = plain(trial.candidate.rationale or ("as it stands" if not trial.number else ""), 160)
-    if trial.evidence is not None:
-        words += f" Failed: {plain(trial.evidence.message, 200)}"
+    if trial.refusal is not None:
+        words += f" Failed: {plain(trial.refusal.message, 200)}"
     elif remark:
         words += f" Dropped: {plain(remark, 160)}"
     ids = "".join(f" {code(i)}" for i in (*trial.candidate.motif_ids, *trial.candidate.tuple_ids))

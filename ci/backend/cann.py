@@ -35,7 +35,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Array, CaseRun, Tensors
 from ci.model.operator import Operator
-from ci.model.trial import Evidence, Fingerprint, Outcome, PipeTime
+from ci.model.trial import Fingerprint, Outcome, PipeTime, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.toolchain import Toolchain
 from ci.system.compiler import COMPILE_LIMITS, compile_evidence
@@ -153,7 +153,7 @@ class CannBuild(TiledBuild):
                 outcome = Outcome.TIMEOUT if done.timed_out else Outcome.LAUNCH_ERROR
                 said = (done.stderr or done.stdout).decode(errors="replace")[-2000:]
                 message = f"The kernel's run on the NPU {done.ending()}."
-                raise TrialFailure(outcome, Evidence(message=message, details=said))
+                raise TrialFailure(outcome, Refusal(sentence=message, evidence=said))
             samples, busy = _read_profile(folder / "profile")
             found = [
                 None if like is None else _read_output(folder / f"output{index}", like)
@@ -275,7 +275,7 @@ def _read_profile(folder: Path) -> tuple[Sequence[float], dict[str, float]]:
         samples += parse_durations(file.read_text(errors="replace"))
     if not samples:
         message = "The profiler recorded no launch of the kernel."
-        raise TrialFailure(Outcome.LAUNCH_ERROR, Evidence(message=message))
+        raise TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=message))
     pipes = sorted(folder.rglob("PipeUtilization*.csv"))
     return samples, parse_pipes(pipes[0].read_text(errors="replace")) if pipes else {}
 
@@ -285,5 +285,5 @@ def _read_output(file: Path, like: Array | list[Array]) -> Array:
     size = file.stat().st_size if file.is_file() else 0
     if size != like.nbytes:
         message = f"An output has {size} bytes after the run, not {like.nbytes}."
-        raise TrialFailure(Outcome.LAUNCH_ERROR, Evidence(message=message))
+        raise TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=message))
     return np.fromfile(file, dtype=like.dtype).reshape(like.shape)

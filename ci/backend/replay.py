@@ -21,7 +21,7 @@ from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Array, CaseRun, Tensors, arrays
 from ci.model.operator import Operator
-from ci.model.trial import Evidence, Fingerprint, Outcome, PipeTime
+from ci.model.trial import Fingerprint, MachineWarning, Outcome, PipeTime, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.system.cache import digest
 
@@ -60,11 +60,11 @@ class RecordedRow(Frozen):
     case: str = ""
     inputs: str = Field(default="", description="Digest of the launch's inputs.")
     outcome: Outcome = Outcome.OK
-    evidence: Evidence | None = None
+    refusal: Refusal | None = None
     samples_us: tuple[float, ...] = ()
     pipes: PipeTime | None = None
     tiling_key: int = 0
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[MachineWarning, ...] = ()
     outputs: tuple[tuple[RecordedTensor, ...] | RecordedTensor | None, ...] = ()
 
 
@@ -108,7 +108,7 @@ class ReplayBackend(Backend):
         program = _program(operator, files)
         failed = self._rows.get((program, "", ""))
         if failed:
-            raise TrialFailure(failed.outcome, failed.evidence or Evidence(message="recorded"))
+            raise TrialFailure(failed.outcome, failed.refusal or Refusal(sentence="recorded"))
         return _ReplayBuild(self, program)
 
     def row(self, program: str, case: str, inputs: str) -> RecordedRow:
@@ -137,7 +137,7 @@ class _ReplayBuild(Build):
         """The recorded launch; a timeline is not recorded."""
         row = self._backend.row(self._program, case.name, _inputs(inputs))
         if row.outcome is not Outcome.OK or row.pipes is None:
-            raise TrialFailure(row.outcome, row.evidence or Evidence(message="recorded"))
+            raise TrialFailure(row.outcome, row.refusal or Refusal(sentence="recorded"))
         return CaseRun(
             outputs=[
                 [t.array() for t in one]
@@ -172,7 +172,7 @@ class RecordingBackend(Backend):
             return _RecordingBuild(self, self._inner.build(operator, files, workload), program)
         except TrialFailure as failure:
             self.write(
-                RecordedRow(program=program, outcome=failure.outcome, evidence=failure.evidence)
+                RecordedRow(program=program, outcome=failure.outcome, refusal=failure.refusal)
             )
             raise
 
@@ -202,7 +202,7 @@ class _RecordingBuild(Build):
             run = self._inner.run(case, inputs, outputs, timeline=timeline)
         except TrialFailure as failure:
             self._recorder.write(
-                RecordedRow(**key, outcome=failure.outcome, evidence=failure.evidence)
+                RecordedRow(**key, outcome=failure.outcome, refusal=failure.refusal)
             )
             raise
         self._recorder.write(

@@ -19,7 +19,7 @@ from ci.model.columns import case_column, case_dtypes, output_dtypes
 from ci.model.errors import TrialFailure
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
-from ci.model.trial import Evidence, Outcome
+from ci.model.trial import Outcome, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.toolchain import Toolchain
 from rules.devices import Device
@@ -74,7 +74,7 @@ class TiledBuild(Build):
             if not 0 <= value <= most:
                 raise TrialFailure(
                     Outcome.LAUNCH_ERROR,
-                    Evidence(message=f"The host tiling asks for a {name} of {value}."),
+                    Refusal(sentence=f"The host tiling asks for a {name} of {value}."),
                 )
         return answer
 
@@ -110,7 +110,7 @@ class TiledBuild(Build):
             return cpp_arguments(kinds, chosen)
         except ValueError as problem:
             raise TrialFailure(
-                Outcome.COMPILE_ERROR, Evidence(message=f"The tiling key is unusable: {problem}.")
+                Outcome.COMPILE_ERROR, Refusal(sentence=f"The tiling key is unusable: {problem}.")
             ) from problem
 
     def _kernel_is_template(self) -> bool:
@@ -139,7 +139,7 @@ class TiledBuild(Build):
             return declarations(structs, self.toolchain.door.library_structs)
         except ValueError as problem:
             raise TrialFailure(
-                Outcome.COMPILE_ERROR, Evidence(message=f"The tiling data is unusable: {problem}.")
+                Outcome.COMPILE_ERROR, Refusal(sentence=f"The tiling data is unusable: {problem}.")
             ) from problem
 
 

@@ -24,7 +24,7 @@ from ci.model.errors import TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
-from ci.model.trial import Evidence, Outcome
+from ci.model.trial import Outcome, Refusal
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.system.compiler import WARNINGS
 
@@ -310,7 +310,7 @@ def _description(answer: dict[str, Any], operator: Operator, chip: str) -> OpDes
 
 
 def _failure(message: str, details: str) -> TrialFailure:
-    return TrialFailure(Outcome.LAUNCH_ERROR, Evidence(message=message, details=details[-8000:]))
+    return TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=message, evidence=details[-8000:]))
 
 
 __all__ = [

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
-from ci.model.trial import Evidence, Outcome
+from ci.model.trial import Outcome, Place, Refusal
 
 SYSTEM_WORKSPACE = 16 << 20
 """Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
@@ -83,9 +83,9 @@ def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
     if not own:
         raise TrialFailure(
             Outcome.COMPILE_ERROR,
-            Evidence(
-                message="The kernel source defines no __global__ function.",
-                file=operator.kernel_entry,
+            Refusal(
+                sentence="The kernel source defines no __global__ function.",
+                place=Place(file=operator.kernel_entry),
             ),
         )
     listed = own[0]["list"].strip()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
@@ -20,6 +20,7 @@ from typing import TypeAlias
 from pydantic import Field
 
 from ci.backend.base import Backend, Build
+from ci.judge.admission import new_warning, unordered
 from ci.judge.compare_outputs import Compared, compare_outputs
 from ci.judge.edges import edge_cases
 from ci.judge.guard import guard
@@ -32,7 +33,16 @@ from ci.model.frozen import Frozen
 from ci.model.launch import CaseRun, Expected, arrays
 from ci.model.operator import Operator
 from ci.model.result import Verification
-from ci.model.trial import Candidate, CaseMeasurement, Evidence, Measurement, Outcome, Trial
+from ci.model.trial import (
+    Candidate,
+    CaseMeasurement,
+    MachineWarning,
+    Measurement,
+    Outcome,
+    Place,
+    Refusal,
+    Trial,
+)
 from ci.model.workload import Workload, WorkloadCase
 from ci.system.ledger import booked
 
@@ -82,6 +92,7 @@ class Evaluator:
         self.references = References(operator, workload, backend)
         self._known: dict[str, Trial] = {}
         self._edges: dict[str, str | None] = {}
+        self._elsewhere: Callable[[Candidate], str] | None = None
         self._lock = threading.Lock()
 
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
@@ -95,7 +106,7 @@ class Evaluator:
                 update={"number": number, "candidate": candidate, "cached": True, "seconds": 0.0}
             )
         started = time.monotonic()
-        outcome, evidence, measurement, warnings = Outcome.OK, None, None, list[str]()
+        outcome, refusal, measurement, warnings = Outcome.OK, None, None, list[MachineWarning]()
         try:
             build = self._build(candidate.files)
             first, *others = self.workload.seeds
@@ -104,12 +115,12 @@ class Evaluator:
             with self._expecting(build, others):
                 self._verify_seeds(build, others)
         except TrialFailure as failure:
-            outcome, evidence, measurement = failure.outcome, failure.evidence, None
+            outcome, refusal, measurement = failure.outcome, failure.refusal, None
         trial = Trial(
             number=number,
             candidate=candidate,
             outcome=outcome,
-            evidence=evidence,
+            refusal=refusal,
             measurement=measurement,
             seconds=time.monotonic() - started,
             warnings=tuple(dict.fromkeys(warnings)),
@@ -118,13 +129,48 @@ class Evaluator:
             self._known.setdefault(key, trial)
         return trial
 
-    def verify_thoroughly(self, candidate: Candidate) -> Verification:
+    def admit(
+        self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
+    ) -> Trial:
+        """The trial as it may be inherited or reported, or with outcome `unfit` and its refusal.
+
+        `parent` is what the candidate was made from, `baseline` the operator as it stands;
+        `without` names gates that are not asked. Costs launches, but none of a gate that the
+        trial has passed already.
+        """
+        if trial.outcome is not Outcome.OK:
+            return trial
+        asked: tuple[tuple[str, Callable[[], Refusal | None]], ...] = (
+            ("warnings", partial(_warned, trial, baseline)),
+            ("unordered", partial(_unordered, trial, parent)),
+            ("other_shapes", partial(self._other_shapes, trial.candidate)),
+        )
+        for name, check in asked:
+            if name in without or name in trial.gates:
+                continue
+            refusal = check()
+            if refusal is not None:
+                refusal = refusal.model_copy(update={"gate": name})
+                return trial.model_copy(update={"outcome": Outcome.UNFIT, "refusal": refusal})
+            trial = trial.model_copy(update={"gates": (*trial.gates, name)})
+        return trial
+
+    def _other_shapes(self, candidate: Candidate) -> Refusal | None:
+        from ci.judge.other_shapes import OtherShapes
+
+        if self._elsewhere is None:
+            self._elsewhere = OtherShapes(self.operator, self.workload, self.backend).fault
+        fault = self._elsewhere(candidate)
+        return Refusal(sentence=fault) if fault else None
+
+    def confirm(self, trial: Trial) -> Verification:
         """Check every case on the workload's seeds and on further ones that no trial has seen.
 
         The further seeds follow from the candidate's own text, so that no candidate can hold the
         answers for them. Raises TrialFailure with the first case that fails, or that is slower on
         them than on the seed it was measured on.
         """
+        candidate = trial.candidate
         build = self._build(candidate.files)
         seeds = (*self.workload.seeds, *self._fresh_seeds(candidate))
         places = [(seed, case) for seed in seeds for case in self.workload.cases]
@@ -176,7 +222,7 @@ class Evaluator:
                 self._edges[case.name] = None
             except TrialFailure as failure:
                 refused = failure.outcome in (Outcome.LAUNCH_ERROR, Outcome.COMPILE_ERROR)
-                said = None if refused else f"{failure.outcome.value}: {failure.evidence.message}"
+                said = None if refused else f"{failure.outcome.value}: {failure.refusal.message}"
                 self._edges[case.name] = said
         return self._edges[case.name]
 
@@ -209,12 +255,15 @@ class Evaluator:
                 continue
             raise TrialFailure(
                 Outcome.REJECTED,
-                Evidence(
-                    message=f"case {case.name}: it takes {measured.median:.3f} µs with the values "
-                    f"it was measured on (seed {self.workload.seeds[0]}), but "
-                    f"{time_of_seed.median:.3f} µs with those of seed {seed}; the operator as it "
-                    f"stands takes {before.median:.3f} and {now.median:.3f} µs.",
-                    details="depends on values",
+                Refusal(
+                    place=Place(case=case.name, seed=seed),
+                    sentence=(
+                        f"it takes {measured.median:.3f} µs with the values "
+                        f"it was measured on (seed {self.workload.seeds[0]}), but "
+                        f"{time_of_seed.median:.3f} µs with those of seed {seed}; the operator as "
+                        f"it stands takes {before.median:.3f} and {now.median:.3f} µs."
+                    ),
+                    evidence="depends on values",
                 ),
             )
 
@@ -238,10 +287,10 @@ class Evaluator:
 
     def _measure(
         self, build: Build, files: dict[str, str], profile: bool
-    ) -> tuple[Measurement, list[str]]:
+    ) -> tuple[Measurement, list[MachineWarning]]:
         """Run, verify and time every case on the first seed."""
         rows: list[CaseMeasurement] = []
-        warnings: list[str] = []
+        warnings: list[MachineWarning] = []
         seed, folder = self.workload.seeds[0], self.settings.timelines if profile else None
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
@@ -265,7 +314,10 @@ class Evaluator:
                     pipes=run.pipes,
                 )
             )
-            warnings += [f"{case.name}: {w}" for w in run.warnings]
+            warnings += [
+                w.model_copy(update={"place": w.place.model_copy(update={"case": case.name})})
+                for w in run.warnings
+            ]
         return Measurement(fingerprint=self.backend.fingerprint(), cases=tuple(rows)), warnings
 
     def _verify_seeds(self, build: Build, seeds: Iterable[int]) -> list[Compared]:
@@ -324,7 +376,7 @@ class Evaluator:
                 self.workload.tolerances,
             )
         if not found.agrees:
-            wrong = Evidence(message=found.message, details=found.details)
+            wrong = Refusal(sentence=found.message, evidence=found.details)
             raise in_case(TrialFailure(Outcome.WRONG_RESULT, wrong), case.name, seed)
         return run, found
 
@@ -337,22 +389,28 @@ class Evaluator:
         if run.pipes.gm_write_bytes < needed:
             raise TrialFailure(
                 Outcome.REJECTED,
-                Evidence(
-                    message=f"case {case.name}: the outputs have {needed} bytes, but the kernel's "
-                    f"instructions wrote only {run.pipes.gm_write_bytes}; the rest came past the "
-                    "machine.",
-                    details="written bytes",
+                Refusal(
+                    place=Place(case=case.name),
+                    sentence=(
+                        f"the outputs have {needed} bytes, but the kernel's "
+                        f"instructions wrote only {run.pipes.gm_write_bytes}; the rest came past "
+                        "the machine."
+                    ),
+                    evidence="written bytes",
                 ),
             )
         inputs = self._input_bytes(case)
         if baseline_read >= inputs > run.pipes.gm_read_bytes:
             raise TrialFailure(
                 Outcome.REJECTED,
-                Evidence(
-                    message=f"case {case.name}: the inputs have {inputs} bytes, and the operator "
-                    "as it stands reads them all, but the candidate's instructions read only "
-                    f"{run.pipes.gm_read_bytes}; the rest came past the machine.",
-                    details="read bytes",
+                Refusal(
+                    place=Place(case=case.name),
+                    sentence=(
+                        f"the inputs have {inputs} bytes, and the operator "
+                        "as it stands reads them all, but the candidate's instructions read only "
+                        f"{run.pipes.gm_read_bytes}; the rest came past the machine."
+                    ),
+                    evidence="read bytes",
                 ),
             )
         bound = roofline_us(
@@ -363,10 +421,13 @@ class Evaluator:
         if min(run.samples_us) < bound:
             raise TrialFailure(
                 Outcome.REJECTED,
-                Evidence(
-                    message=f"case {case.name}: {min(run.samples_us):.3f} µs is faster than the "
-                    f"roofline of {bound:.3f} µs that the device's memory sets.",
-                    details="roofline",
+                Refusal(
+                    place=Place(case=case.name),
+                    sentence=(
+                        f"{min(run.samples_us):.3f} µs is faster than the "
+                        f"roofline of {bound:.3f} µs that the device's memory sets."
+                    ),
+                    evidence="roofline",
                 ),
             )
 
@@ -402,3 +463,15 @@ class Evaluator:
             except TrialFailure:
                 self.references.moved[case.name] = (0, 0)
         return self.references.moved[case.name]
+
+
+def _warned(trial: Trial, baseline: Trial) -> Refusal | None:
+    found = new_warning(trial.warnings, baseline.warnings)
+    if found is None:
+        return None
+    return Refusal(place=found.place, sentence=found.text, evidence=found.kind)
+
+
+def _unordered(trial: Trial, parent: Trial) -> Refusal | None:
+    fault = unordered(trial, parent)
+    return Refusal(sentence=fault) if fault else None

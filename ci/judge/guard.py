@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from ci.model.operator import Operator
-from ci.model.trial import Evidence
+from ci.model.trial import Place, Refusal
 from ci.source.cpp_tokens import Token, tokens
 from rules.guards import SourceRule, source_rules
 
@@ -40,7 +40,7 @@ class Use:
     line: int
 
 
-def guard(operator: Operator, files: Mapping[str, str]) -> Evidence | None:
+def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
     """The first reason to refuse the candidate's changed `files`, or None."""
     for file, text in files.items():
         found = _check_file(operator, file, text)
@@ -70,26 +70,30 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Evidence | None:
     return None
 
 
-def _check_file(operator: Operator, file: str, text: str) -> Evidence | None:
+def _check_file(operator: Operator, file: str, text: str) -> Refusal | None:
     """Place, size and characters of one changed file."""
     if file not in operator.host_sources and file not in operator.kernel_sources:
         shown = file if file.isprintable() and len(file) < 200 else repr(file[:200])
-        return Evidence(
-            message=f"The candidate writes {shown}, which is not one of the operator's sources "
-            "in op_host and op_kernel."
+        return Refusal(
+            sentence=(
+                f"The candidate writes {shown}, which is not one of the operator's sources "
+                "in op_host and op_kernel."
+            )
         )
     if PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts:
-        return Evidence(message=f"The candidate writes outside the operator: {file}.")
+        return Refusal(sentence=f"The candidate writes outside the operator: {file}.")
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        return Evidence(message="The candidate's text is not valid Unicode.", file=file)
+        return Refusal(
+            sentence="The candidate's text is not valid Unicode.", place=Place(file=file)
+        )
     original_text = operator.read(file)
     original = len(original_text.encode())
     if size > MAXIMUM_BYTES or (size > 64 << 10 and size > MAXIMUM_GROWTH * original):
-        return Evidence(
-            message=f"The candidate makes the file {size} bytes long ({original} before).",
-            file=file,
+        return Refusal(
+            sentence=f"The candidate makes the file {size} bytes long ({original} before).",
+            place=Place(file=file),
         )
     odd = {
         character
@@ -99,21 +103,21 @@ def _check_file(operator: Operator, file: str, text: str) -> Evidence | None:
     no_trigraphs = not _TRIGRAPH.search(original_text)
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > MAXIMUM_LINE:
-            return Evidence(
-                message=f"The candidate has a line of {len(line)} characters.",
-                file=file,
-                line=number,
+            return Refusal(
+                sentence=f"The candidate has a line of {len(line)} characters.",
+                place=Place(file=file, line=number),
             )
         found = odd.intersection(line) if odd else None
         if found:
             first = min(found, key=line.index)
-            return Evidence(
-                message=f"The candidate has the invisible character U+{ord(first):04X}.",
-                file=file,
-                line=number,
+            return Refusal(
+                sentence=f"The candidate has the invisible character U+{ord(first):04X}.",
+                place=Place(file=file, line=number),
             )
         if no_trigraphs and "??" in line and _TRIGRAPH.search(line):
-            return Evidence(message="The candidate has a trigraph.", file=file, line=number)
+            return Refusal(
+                sentence="The candidate has a trigraph.", place=Place(file=file, line=number)
+            )
     return None
 
 
@@ -153,14 +157,16 @@ def _is_own(operator: Operator, use: Use) -> bool:
     return "/".join(parts) in own or f"{side}/{spelled}" in own
 
 
-def _evidence(use: Use) -> Evidence:
+def _evidence(use: Use) -> Refusal:
     said = " ".join(use.rule.message.split()).replace("{name}", use.name)
-    return Evidence(
-        message=f"The candidate {said}.", file=use.file, line=use.line, details=use.rule.id
+    return Refusal(
+        sentence=f"The candidate {said}.",
+        place=Place(file=use.file, line=use.line),
+        evidence=use.rule.id,
     )
 
 
-def _check_pragmas(file: str, text: str, original: str) -> Evidence | None:
+def _check_pragmas(file: str, text: str, original: str) -> Refusal | None:
     """Pragmas must be the original's, word by word; `once` is free."""
     allowed = Counter(_pragmas(original))
     for line, pragma in _pragma_lines(text):
@@ -168,11 +174,10 @@ def _check_pragmas(file: str, text: str, original: str) -> Evidence | None:
             continue
         allowed[pragma] -= 1
         if allowed[pragma] < 0:
-            return Evidence(
-                message=f"The candidate brings the pragma '{pragma}'.",
-                file=file,
-                line=line,
-                details="pragma",
+            return Refusal(
+                sentence=f"The candidate brings the pragma '{pragma}'.",
+                place=Place(file=file, line=line),
+                evidence="pragma",
             )
     return None
 
@@ -187,15 +192,16 @@ def _pragma_lines(text: str) -> Iterable[tuple[int, str]]:
             yield token.line, " ".join(re.sub(r"/\*.*?\*/|//.*", " ", token.rest).split())
 
 
-def _check_raw_strings(file: str, text: str, original: str) -> Evidence | None:
+def _check_raw_strings(file: str, text: str, original: str) -> Refusal | None:
     """Raw strings undo spliced lines, which a tokenizer could be deceived by: none are added."""
     known = Counter(t.text for t in _lexed(original) if t.kind == "raw_string")
     for token in _lexed(text):
         if token.kind == "raw_string":
             known[token.text] -= 1
             if known[token.text] < 0:
-                return Evidence(
-                    message="The candidate has a raw string literal.", file=file, line=token.line
+                return Refusal(
+                    sentence="The candidate has a raw string literal.",
+                    place=Place(file=file, line=token.line),
                 )
     return None
 

@@ -61,7 +61,7 @@ class OtherShapes:
             return f"on other shapes than the workload's it warns: {trial.warnings[0]}"
         if trial.measurement is not None:
             return self._slower(trial.measurement)
-        words = trial.evidence.message if trial.evidence else trial.outcome.value
+        words = trial.refusal.message if trial.refusal else trial.outcome.value
         return f"on other shapes than the workload's it fails ({trial.outcome.value}): {words}"
 
     def _slower(self, measured: Measurement) -> str:

@@ -120,7 +120,7 @@ def _through(
             raise build
         run = build.run(case, inputs, outputs)
     except TrialFailure as failure:
-        return None, Through(outcome=failure.outcome.value, message=failure.evidence.message)
+        return None, Through(outcome=failure.outcome.value, message=failure.refusal.message)
     return run, Through(outcome="ok", cycles=run.pipes.total_cycles)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from ci.model.trial import Evidence, Outcome
+from ci.model.trial import Outcome, Refusal
 
 
 class InputError(Exception):
@@ -28,20 +28,24 @@ class ModelUnavailable(Exception):
 class TrialFailure(Exception):
     """A candidate failed with a named outcome; raised inside the evaluator, stored as a `Trial`."""
 
-    def __init__(self, outcome: Outcome, evidence: Evidence) -> None:
-        super().__init__(f"{outcome.value}: {evidence.message}")
+    def __init__(self, outcome: Outcome, refusal: Refusal) -> None:
+        super().__init__(f"{outcome.value}: {refusal.message}")
         self.outcome = outcome
-        self.evidence = evidence
+        self.refusal = refusal
+
+    def at(self, gate: str) -> TrialFailure:
+        """The failure with the gate that it belongs to, unless who raised it named one."""
+        if self.refusal.gate:
+            return self
+        return TrialFailure(self.outcome, self.refusal.model_copy(update={"gate": gate}))
 
 
 def in_case(failure: TrialFailure, case: str, seed: int) -> TrialFailure:
-    """The failure with the case and seed that showed it in its message, when they matter."""
+    """The failure with the case and seed that showed it, when they matter."""
     if failure.outcome in (Outcome.COMPILE_ERROR, Outcome.REJECTED):
         return failure
-    evidence = failure.evidence.model_copy(
-        update={"message": f"case {case}, seed {seed}: {failure.evidence.message}"}
-    )
-    return TrialFailure(failure.outcome, evidence)
+    place = failure.refusal.place.model_copy(update={"case": case, "seed": seed})
+    return TrialFailure(failure.outcome, failure.refusal.model_copy(update={"place": place}))
 
 
 def first_fault(problem: ValidationError) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ci.model.trial import PipeTime
+from ci.model.trial import MachineWarning, PipeTime
 from ci.model.workload import WorkloadCase
 
 Array: TypeAlias = npt.NDArray[np.generic]
@@ -36,7 +36,7 @@ class CaseRun:
     samples_us: tuple[float, ...]
     pipes: PipeTime
     tiling_key: int
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[MachineWarning, ...] = ()
 
 
 class Expected(NamedTuple):

@@ -1,4 +1,4 @@
-"""The words of one evaluation: candidate, outcome, evidence, measurement, trial (design §3)."""
+"""The words of one evaluation: candidate, outcome, refusal, measurement, trial (design §3)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,58 @@ class Outcome(StrEnum):
     RACE = "race"
     MEMORY_ERROR = "memory_error"
     WRONG_RESULT = "wrong_result"
+    UNFIT = "unfit"
+    """Right and measured on its workload, but refused by a later gate."""
 
 
-class Evidence(Frozen):
-    """Why a trial ended as it did."""
+class Place(Frozen):
+    """Where something was seen, as far as that is known."""
 
-    message: str = Field(description="One sentence for the operator's author.")
+    case: str = Field(default="", description="Name of the workload case, or of a further one.")
+    seed: int | None = Field(default=None, description="Seed that the inputs were drawn from.")
     file: str = Field(default="", description="Source file, relative to the operator's folder.")
     line: int = Field(default=0, description="1-based source line; 0 when unknown.")
-    details: str = Field(default="", description="Compiler text, hazard pair, worst elements.")
+
+    @property
+    def source(self) -> str:
+        """'op_kernel/a.cpp:7', the file alone, or ''."""
+        return f"{self.file}:{self.line}" if self.file and self.line else self.file
+
+
+class Refusal(Frozen):
+    """Why a candidate was refused, and by which gate."""
+
+    gate: str = Field(default="", description="Name of the gate that refused.")
+    place: Place = Place()
+    sentence: str = Field(description="One sentence for the operator's author.")
+    evidence: str = Field(default="", description="Compiler text, hazard pair, worst elements.")
+
+    @property
+    def message(self) -> str:
+        """The sentence, with the case and the seed that showed it in front."""
+        if not self.place.case:
+            return self.sentence
+        seed = "" if self.place.seed is None else f", seed {self.place.seed}"
+        return f"case {self.place.case}{seed}: {self.sentence}"
+
+
+class MachineWarning(Frozen):
+    """Something odd that a launch did and that did not fail it."""
+
+    kind: str = Field(description="Identifier that the machine gives: padding, overlap, …")
+    subject: str = Field(default="", description="Instruction or buffer that it is about.")
+    place: Place = Place()
+    text: str = Field(description="One sentence for the operator's author.")
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Equal for warnings of one kind: an edit moves lines and changes the numbers."""
+        return (self.kind, self.subject, self.place.file)
+
+    @property
+    def message(self) -> str:
+        """The text with its case and its source place in front."""
+        return ": ".join(p for p in (self.place.case, self.place.source, self.text) if p)
 
 
 class Site(Frozen):
@@ -145,8 +188,13 @@ class Trial(Frozen):
     number: int = Field(description="0 for the baseline, then counting up within a run.")
     candidate: Candidate
     outcome: Outcome
-    evidence: Evidence | None = None
-    measurement: Measurement | None = Field(default=None, description="Only when outcome is ok.")
+    refusal: Refusal | None = Field(default=None, description="None when outcome is ok.")
+    gates: tuple[str, ...] = Field(
+        default=(), description="Names of the gates that it passed, in the order asked."
+    )
+    measurement: Measurement | None = Field(
+        default=None, description="Only when outcome is ok or unfit."
+    )
     seconds: float = Field(default=0.0, description="Wall time of the evaluation, in s.")
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[MachineWarning, ...] = ()
     cached: bool = Field(default=False, description="Answered from an equal earlier candidate.")

@@ -58,12 +58,12 @@ def lesson_of(
     """The tuple of one rewrite; None when it teaches nothing that can be told apart.
 
     A rewrite of several motifs at once teaches only when it helps: which of them was at fault is
-    not known. What a guard refused teaches nothing. What passed with a warning that its parent
-    does not give is not inherited, however fast: it counts as refused.
+    not known. What a guard refused teaches nothing. What is not fit to be inherited counts as
+    failed, however fast.
     """
     rules = after.candidate.motif_ids
-    if len(after.warnings) > len(before.warnings):
-        after = after.model_copy(update={"measurement": None, "outcome": Outcome.REJECTED})
+    if after.outcome is Outcome.UNFIT:
+        after = after.model_copy(update={"measurement": None})
     elif after.outcome is Outcome.REJECTED:
         return None
     faster = judge(before, after, NOISE_FLOOR)

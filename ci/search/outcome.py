@@ -32,7 +32,7 @@ def conclude(
     if baseline.outcome is not Outcome.OK:
         search.budget.release()  # the final verification's
         verdict = "baseline_failed"
-        words = baseline.evidence.message if baseline.evidence else baseline.outcome.value
+        words = baseline.refusal.message if baseline.refusal else baseline.outcome.value
         reason = f"The operator as it stands does not pass its workload: {words}"
     else:
         best, verification, reason = _verified_best(search)
@@ -78,24 +78,28 @@ def _verified_best(search: Search) -> tuple[Trial, Verification | None, str]:
     assert baseline.measurement is not None
     failed = ""
     ranked = sorted(
-        (t for t in search.history[1:] if t.measurement is not None and not t.cached),
+        (t for t in search.history[1:] if t.outcome is Outcome.OK and not t.cached),
         key=lambda t: (t.measurement.score_us if t.measurement else 0.0, t.number),
     )
     paid = True  # one evaluation was reserved for this when the run began
     for trial in ranked:
         assert trial.measurement is not None
         comparison = compare(baseline.measurement, trial.measurement)
-        if comparison.verdict != "improved" or search.new_warning(trial):
+        if comparison.verdict != "improved":
             continue
         if not paid and not search.budget.reserve():
             break
         paid = False
+        trial = search.history[trial.number] = search.admitted(trial)
+        if trial.refusal is not None:
+            failed = f"Trial {trial.number} is not fit to be reported: {trial.refusal.message}"
+            continue
         search.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
         try:
-            verification = search.evaluator.verify_thoroughly(trial.candidate)
+            verification = search.evaluator.confirm(trial)
         except TrialFailure as failure:
             failed = (
-                f"Trial {trial.number} failed the final verification: {failure.evidence.message}"
+                f"Trial {trial.number} failed the final verification: {failure.refusal.message}"
             )
             continue
         return trial, verification, comparison.reason[0].upper() + comparison.reason[1:] + "."

@@ -23,18 +23,16 @@ def reverify(
     rationale: str,
     out: Path,
     on_notice: Callable[[Notice], None] = lambda notice: None,
-    *,
-    elsewhere: Callable[[Candidate], str] = lambda candidate: "",
 ) -> Result:
     """Measure the operator as it is now and with the texts `files`, and give the verdict.
 
-    `rationale` says why the change was made; `elsewhere` as in `optimize`. Resumes from `out`.
+    `rationale` says why the change was made. Resumes from `out`.
     """
     out.mkdir(parents=True, exist_ok=True)
     with TrialStore(out / TRIALS_FILE) as store:
         budget = Budget(VERIFICATION)
         budget.reserve()  # for the final verification
-        search = Search(evaluator, budget, store, on_notice, elsewhere)
+        search = Search(evaluator, budget, store, on_notice)
         search.tell("started", text=f"Verifying an earlier change of {operator.name} again.")
         if search.measure_baseline().outcome is Outcome.OK:
             search.stage = "kernel"

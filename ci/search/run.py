@@ -8,14 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ci.judge.evaluate import Evaluator
-from ci.judge.other_shapes import OtherShapes
 from ci.model.comparison import STEP_EFFECT
 from ci.model.errors import InputError, ModelUnavailable
 from ci.model.notice import Notice
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple
 from ci.model.settings import OptimizeSettings
-from ci.model.trial import Candidate, Outcome
+from ci.model.trial import Outcome
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer, RunContext, Step
 from ci.proposer.rules.proposer import rules_proposer
@@ -40,13 +39,10 @@ def optimize(
     settings: OptimizeSettings,
     out: Path,
     on_notice: Callable[[Notice], None] = lambda notice: None,
-    *,
-    elsewhere: Callable[[Candidate], str] | None = None,
 ) -> Result:
     """Search for a faster pair ⟨T, K⟩ and conclude with a verdict. Resumable from `out`.
 
-    `elsewhere` says what a candidate does wrong outside the workload; by default `OtherShapes` on
-    the evaluator's own backend. A run whose model becomes unavailable ends with what it found.
+    A run whose model becomes unavailable ends with what it found.
     Raises InputError when the budget is too small or `out` holds trials of another run.
     """
     if settings.budget < 3:
@@ -63,9 +59,8 @@ def optimize(
         wall = settings.wall_minutes * 60 or math.inf
         budget = settings.grant(settings.budget, wall)
         budget.reserve()  # for the final verification
-        if elsewhere is None and settings.other_shapes and isinstance(evaluator, Evaluator):
-            elsewhere = OtherShapes(operator, workload, evaluator.backend).fault
-        search = Search(evaluator, budget, store, on_notice, elsewhere or _nothing_wrong)
+        without = () if settings.other_shapes else ("other_shapes",)
+        search = Search(evaluator, budget, store, on_notice, without)
         device = evaluator.backend.fingerprint().device if isinstance(evaluator, Evaluator) else ""
         proposer.models.begin(
             RunContext(path, budget, lambda: len(search.history), workload, device)
@@ -158,10 +153,6 @@ def _who(proposer: Proposer) -> str:
     by = {name: [r for r, n in roles.items() if n == name] for name in roles.values()}
     told = "; ".join(f"{name}: {', '.join(mine)}" for name, mine in by.items())
     return f" Roles by {told}." if told else ""
-
-
-def _nothing_wrong(candidate: Candidate) -> str:
-    return ""
 
 
 def _identity(

@@ -6,8 +6,7 @@ function of seed and history, so a resumed run asks for the same candidates in t
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal, Protocol
 
 from ci.model.budget import Budget
@@ -15,14 +14,10 @@ from ci.model.comparison import STEP_EFFECT, compare
 from ci.model.errors import InputError
 from ci.model.notice import Notice, NoticeKind
 from ci.model.result import Verification
-from ci.model.trial import Candidate, Evidence, Outcome, Trial
+from ci.model.trial import Candidate, Outcome, Refusal, Trial
 from ci.system.trial_store import TrialStore
 
 Stage = Literal["baseline", "tiling", "kernel"]
-
-
-INSERTED_SLACK = 0.1
-"""Inserted waits go with the number of tiles; their share moves by this much with the tails."""
 
 
 class Evaluates(Protocol):
@@ -31,8 +26,13 @@ class Evaluates(Protocol):
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         """One trial of the candidate."""
 
-    def verify_thoroughly(self, candidate: Candidate) -> Verification:
-        """More seeds than a trial takes; raises `TrialFailure` when the candidate fails one."""
+    def admit(
+        self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
+    ) -> Trial:
+        """The trial, or the same with outcome `unfit` when it may not be inherited or reported."""
+
+    def confirm(self, trial: Trial) -> Verification:
+        """The final check of a trial; raises `TrialFailure` when it fails there."""
 
 
 class Search:
@@ -44,9 +44,9 @@ class Search:
         budget: Budget,
         store: TrialStore,
         on_notice: Callable[[Notice], None],
-        elsewhere: Callable[[Candidate], str] = lambda candidate: "",
+        without: Collection[str] = (),
     ) -> None:
-        """`elsewhere` says what a candidate does wrong on shapes outside the workload."""
+        """`without` names gates of admission that are not asked."""
         self.evaluator = evaluator
         self.budget = budget
         self.store = store
@@ -54,7 +54,7 @@ class Search:
         self.round = 0
         self.stage: Stage = "baseline"
         self._on_notice = on_notice
-        self._elsewhere = elsewhere
+        self._without = without
         self._recorded = {t.number: t for t in store.trials()}
         self._best: Trial | None = None
 
@@ -107,7 +107,9 @@ class Search:
         if recorded is None:
             trial = self.evaluator.evaluate(candidate, number)
             trial = trial.model_copy(update={"cached": False})
-            return self._keep(self._checked(trial, least), least)
+            if number and self._better(trial, least):
+                trial = self.admitted(trial)
+            return self._keep(trial, least)
         if recorded.candidate != candidate:
             raise InputError(
                 f"Trial {number} in {self.store.path} is of another candidate than this run "
@@ -122,7 +124,7 @@ class Search:
                 number=len(self.history),
                 candidate=candidate,
                 outcome=Outcome.REJECTED,
-                evidence=Evidence(message=message),
+                refusal=Refusal(sentence=message),
             )
         )
 
@@ -150,31 +152,11 @@ class Search:
         """Whether this trial is the best so far."""
         return self._best is not None and self._best.number == trial.number
 
-    def _checked(self, trial: Trial, least: float) -> Trial:
-        """A trial that would be inherited, with a warning when it fails on other shapes."""
-        if not trial.number or not self._better(trial, least):
-            return trial
-        fault = self._unordered(trial) or self._elsewhere(trial.candidate)
-        return trial.model_copy(update={"warnings": (*trial.warnings, fault)}) if fault else trial
-
-    def _unordered(self, trial: Trial) -> str:
-        """What a kernel step leaves to automatic synchronisation that its parent orders itself.
-
-        A flag or barrier whose place the compiler fills again was needed: dropping it saves
-        nothing in truth, and breaks where the operator is built without that option.
-        """
-        if self.stage != "kernel":
-            return ""
-        before, after = _inserted(self.best), _inserted(trial)
-        limit = 1 + INSERTED_SLACK
-        shares = (before[0] / before[1], after[0] / after[1])
-        # More waits for more tiles is no fault, nor are as many waits for fewer instructions.
-        if after[0] <= before[0] * limit or shares[1] <= shares[0] * limit:
-            return ""
-        return (
-            f"it leaves {shares[1]:.2f} waits an instruction to automatic synchronisation, "
-            f"its parent {shares[0]:.2f}"
-        )
+    def admitted(self, trial: Trial) -> Trial:
+        """The trial as the judge admits it, with what it was made from as its parent."""
+        made_from = trial.candidate.parent
+        parent = next((t for t in self.history if t.candidate.hash == made_from), self.baseline)
+        return self.evaluator.admit(trial, parent, self.baseline, without=self._without)
 
     def _keep(self, trial: Trial, least: float = 1 + STEP_EFFECT) -> Trial:
         if trial.number not in self._recorded:
@@ -182,47 +164,22 @@ class Search:
         self.history.append(trial)
         if trial.number and not trial.cached and self._better(trial, least):
             self._best = trial
-        warning = self.new_warning(trial)
-        text = f"Not inherited: {warning}" if warning else _sentence(trial)
+        text = _sentence(trial)
+        if trial.outcome is Outcome.UNFIT and trial.refusal:
+            text = f"Not inherited: {trial.refusal.message}"
         self.tell("trial_finished", number=trial.number, trial=trial, text=text)
         return trial
 
-    def new_warning(self, trial: Trial) -> str:
-        """A warning of the machine that the baseline does not give; '' when there is none.
-
-        Such a candidate passed, but asks for more UB than there is, writes into padding, or
-        fails on other shapes: it is kept as a trial and neither inherited nor reported.
-        """
-        known = {_kind(w) for w in self.baseline.warnings}
-        return next((w for w in trial.warnings if _kind(w) not in known), "")
-
     def _better(self, trial: Trial, least: float) -> bool:
-        if self.new_warning(trial):
+        if trial.outcome is not Outcome.OK or trial.measurement is None:
             return False
-        if trial.measurement is None or self.best.measurement is None:
+        if self.best.measurement is None:
             return False
         if self.baseline.measurement is None:
             return False
         step = compare(self.best.measurement, trial.measurement, STEP_EFFECT)
         whole = compare(self.baseline.measurement, trial.measurement)
         return step.low > least and whole.verdict != "worse"
-
-
-def _kind(warning: str) -> str:
-    """A warning without its case, numbers and names: equal for warnings of one kind."""
-    message = warning.partition(": ")[2] or warning
-    return re.sub(r"0x[0-9a-f]+|\d+|\([^)]*\)|[\w./]+\.\w+", "#", message)
-
-
-def _inserted(trial: Trial) -> tuple[int, int]:
-    """Waits that automatic synchronisation inserted; copy and vector instructions."""
-    if trial.measurement is None:
-        return 0, 1
-    pipes = [c.pipes for c in trial.measurement.cases]
-    work = sum(
-        n for p in pipes for name, n in p.instructions.items() if name.startswith(("v", "copy"))
-    )
-    return sum(p.inserted_waits for p in pipes), max(1, work)
 
 
 def _score(trial: Trial) -> float | None:
@@ -232,4 +189,4 @@ def _score(trial: Trial) -> float | None:
 def _sentence(trial: Trial) -> str:
     if trial.measurement is not None:
         return trial.candidate.rationale or f"{trial.measurement.score_us:.2f} µs"
-    return trial.evidence.message if trial.evidence else trial.outcome.value
+    return trial.refusal.message if trial.refusal else trial.outcome.value

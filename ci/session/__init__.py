@@ -108,13 +108,9 @@ class Session:
         onlooker: Callable[[Notice], None] = lambda notice: None,
     ) -> Result:
         """Measure and verify an earlier change, the texts `files`, on the operator as it is."""
-        from ci.judge.other_shapes import OtherShapes
         from ci.search.reverify import reverify
 
-        elsewhere = OtherShapes(self.operator, self.workload, self.evaluator.backend).fault
-        found = reverify(
-            self.operator, self.evaluator, files, rationale, out, onlooker, elsewhere=elsewhere
-        )
+        found = reverify(self.operator, self.evaluator, files, rationale, out, onlooker)
         return self._told(found, "rules")
 
     def rewind(

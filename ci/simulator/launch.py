@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from ci.host.kernel_unit import SYSTEM_WORKSPACE
 from ci.model.errors import TrialFailure
 from ci.model.launch import Array, Tensors
-from ci.model.trial import Evidence, Outcome, PipeTime
+from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal
 from ci.simulator.input_files import shared_file
 from ci.simulator.kernel_cores import VECTOR, Cores
 from ci.simulator.launch_room import LaunchRoom
@@ -67,7 +67,7 @@ class LaunchResult:
 
     outputs: Tensors
     pipes: PipeTime
-    warnings: tuple[str, ...]
+    warnings: tuple[MachineWarning, ...]
 
 
 def launch(
@@ -94,7 +94,7 @@ def launch(
             said = (done.stderr or done.stdout).decode(errors="replace").strip()
             raise TrialFailure(
                 outcome,
-                Evidence(message=f"The kernel's run {done.ending()}.", details=said[-2000:]),
+                Refusal(sentence=f"The kernel's run {done.ending()}.", evidence=said[-2000:]),
             )
         if report.get("outcome") != "ok":
             raise _failure(report, spec)
@@ -222,7 +222,7 @@ def _read_array(path: Path, like: Array) -> Array:
     if size != like.nbytes:
         raise TrialFailure(
             Outcome.LAUNCH_ERROR,
-            Evidence(message=f"An output has {size} bytes after the run, not {like.nbytes}."),
+            Refusal(sentence=f"An output has {size} bytes after the run, not {like.nbytes}."),
         )
     return np.fromfile(path, dtype=like.dtype).reshape(like.shape)
 
@@ -241,11 +241,10 @@ def _failure(report: dict[str, Any], spec: LaunchSpec) -> TrialFailure:
         details = f"{details}\nthe other access: {places[1][0]}:{places[1][1]}".strip()
     return TrialFailure(
         outcome,
-        Evidence(
-            message=str(report.get("message", ""))[:1000],
-            file=places[0][0],
-            line=places[0][1],
-            details=details,
+        Refusal(
+            sentence=str(report.get("message", ""))[:1000],
+            place=Place(file=places[0][0], line=places[0][1]),
+            evidence=details,
         ),
     )
 
@@ -291,16 +290,22 @@ def _pipe_time(report: dict[str, Any], spec: LaunchSpec) -> PipeTime:
     except (ValidationError, TypeError, ValueError) as problem:
         raise TrialFailure(
             Outcome.LAUNCH_ERROR,
-            Evidence(message="The run's report is not one of the machine's.", details=str(problem)),
+            Refusal(
+                sentence="The run's report is not one of the machine's.", evidence=str(problem)
+            ),
         ) from problem
 
 
-def _warnings(report: dict[str, Any], spec: LaunchSpec) -> tuple[str, ...]:
-    """The machine's warnings as lines with the operator's source place."""
+def _warnings(report: dict[str, Any], spec: LaunchSpec) -> tuple[MachineWarning, ...]:
+    """The machine's warnings with the operator's source place."""
     rows = [w for w in report.get("warnings", []) if isinstance(w, dict)]
-    sites = [str(w.get("site", "")) for w in rows]
-    places = _places(spec, sites)
+    places = _places(spec, [str(w.get("site", "")) for w in rows])
     return tuple(
-        f"{file}:{line}: {w.get('message', '')}" if file else str(w.get("message", ""))
+        MachineWarning(
+            kind=str(w.get("kind", "")),
+            subject=str(w.get("subject", "")),
+            place=Place(file=file, line=line),
+            text=str(w.get("message", "")),
+        )
         for w, (file, line) in zip(rows, places, strict=True)
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from ci.model.trial import Evidence
+from ci.model.trial import Refusal
 from ci.simulator.elf import dynamic_symbols
 from rules.guards import allowed_symbols, priced_symbols
 
@@ -22,7 +22,7 @@ _INTERNAL = re.compile(r"_ZN?K?V?(?:T[VIS])?N?K?3dav|main$|_init$|_fini$|_start$
 
 def check_symbols(
     kernel: Path, machine_runner: Path, unmodified: Callable[[], Path | None] = lambda: None
-) -> Evidence | None:
+) -> Refusal | None:
     """Names the symbols that a kernel may not use, or None when there are none.
 
     Library functions that the machine charges for are free to whom the operator as it stands calls
@@ -43,9 +43,9 @@ def check_symbols(
     if not foreign:
         return None
     shown = ", ".join(_demangle(foreign[:8]))
-    return Evidence(
-        message=f"The built kernel asks for symbols that the machine does not offer: {shown}.",
-        details="symbols",
+    return Refusal(
+        sentence=f"The built kernel asks for symbols that the machine does not offer: {shown}.",
+        evidence="symbols",
     )
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from ci.model.errors import EnvironmentProblem, TrialFailure
-from ci.model.trial import Evidence, Outcome
+from ci.model.trial import Outcome, Place, Refusal
 from ci.system.ledger import booked
 from ci.system.sandbox import Completed, Limits, run
 
@@ -91,7 +91,7 @@ _FROM = re.compile(r"(?:^|\s)(?:\./)?(?P<file>op_(?:host|kernel)/[^\s:,]+):(?P<l
 _LINKER = re.compile(r"undefined reference to [`'](?P<name>.+?)'|multiple definition of .*")
 
 
-def compile_evidence(done: Completed, side: str) -> Evidence:
+def compile_evidence(done: Completed, side: str) -> Refusal:
     """The first error, placed in the operator's own sources where the compiler tells them.
 
     An error inside a header is placed at the operator's line that led there, which stands in
@@ -100,7 +100,7 @@ def compile_evidence(done: Completed, side: str) -> Evidence:
     text = done.stderr.decode(errors="replace")
     lines = text.splitlines()
     if done.timed_out:
-        return Evidence(message=f"Compiling the {side} {done.ending()}.")
+        return Refusal(sentence=f"Compiling the {side} {done.ending()}.")
     for number, line in enumerate(lines):
         found = _PLACE.match(line)
         if not found:
@@ -110,19 +110,18 @@ def compile_evidence(done: Completed, side: str) -> Evidence:
         if not file.startswith(("op_host/", "op_kernel/")):
             led = _led_from(lines, number)
             file, place = led if led else ("", 0)
-        return Evidence(
-            message=f"The {side} does not compile: {found['text']}",
-            file=file,
-            line=place,
-            details=details,
+        return Refusal(
+            sentence=f"The {side} does not compile: {found['text']}",
+            place=Place(file=file, line=place),
+            evidence=details,
         )
     for line in lines:
         missing = _LINKER.search(line)
         if missing:
-            return Evidence(message=f"The {side} does not link: {missing.group()}", details=line)
+            return Refusal(sentence=f"The {side} does not link: {missing.group()}", evidence=line)
     if b"out of memory" in done.stderr or b"Cannot allocate" in done.stderr or done.signal:
-        return Evidence(message=f"Compiling the {side} exhausted its limits.", details=text[-800:])
-    return Evidence(message=f"The {side} does not compile.", details=text[:2000])
+        return Refusal(sentence=f"Compiling the {side} exhausted its limits.", evidence=text[-800:])
+    return Refusal(sentence=f"The {side} does not compile.", evidence=text[:2000])
 
 
 def _led_from(lines: Sequence[str], number: int) -> tuple[str, int] | None:

@@ -69,8 +69,8 @@ def evaluate(name: str, folder: Path, backend: Backend) -> Row:
     text = ""
     if trial.measurement:
         text = ", ".join(f"{c.case} {c.median_us:.2f} µs" for c in trial.measurement.cases)
-    elif trial.evidence:
-        text = trial.evidence.message
+    elif trial.refusal:
+        text = trial.refusal.message
     return Row(name, category, str(trial.outcome), time.monotonic() - started, text)
 
 

@@ -192,7 +192,7 @@ class _Refresh:
                 commit=commit_of(operator),
             )
             if found.start.outcome is not Outcome.OK:
-                evidence = found.start.evidence
+                evidence = found.start.refusal
                 self.failed[operator.name] = evidence.message if evidence else "does not pass"
                 continue
             new[operator.name] = sum(1 for s in found.steps if s.tuple_id and not s.known)
@@ -235,8 +235,8 @@ class _Refresh:
         if base.measurement is not None:
             fingerprint = base.measurement.fingerprint
             self.backend = f"{fingerprint.backend} {fingerprint.device} {fingerprint.version}"
-        elif base.evidence is not None:
-            self.failed[operator.name] = base.evidence.message
+        elif base.refusal is not None:
+            self.failed[operator.name] = base.refusal.message
         return base
 
     def _trial(self, operator: Operator, files: dict[str, str]) -> Trial:

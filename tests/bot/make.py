@@ -10,11 +10,12 @@ from ci.model.result import BudgetUse, Result, UsedTuple, Verification
 from ci.model.trial import (
     Candidate,
     CaseMeasurement,
-    Evidence,
     Fingerprint,
     Measurement,
     Outcome,
     PipeTime,
+    Place,
+    Refusal,
     Trial,
 )
 
@@ -106,7 +107,9 @@ def trial(
                 }
             ),
             "outcome": outcome,
-            "evidence": Evidence(message=message, file=KERNEL, line=2) if message else None,
+            "refusal": Refusal(sentence=message, place=Place(file=KERNEL, line=2))
+            if message
+            else None,
             "measurement": None if micros is None else measurement(micros),
             "seconds": 1.25,
         }

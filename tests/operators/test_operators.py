@@ -40,7 +40,7 @@ def trial_of(folder: Path) -> Trial:
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
 def test_operator_evaluates_ok_against_its_golden(folder: Path) -> None:
     trial = trial_of(folder)
-    assert trial.outcome == "ok", trial.evidence
+    assert trial.outcome == "ok", trial.refusal
     assert trial.measurement is not None
     named = [c.name for c in load_workload(load_operator(folder)).cases]
     assert [c.case for c in trial.measurement.cases] == named

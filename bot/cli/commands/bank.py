@@ -53,7 +53,7 @@ def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     elif found.start.outcome is not Outcome.OK:
-        why = found.start.evidence.message if found.start.evidence else found.start.outcome.value
+        why = found.start.refusal.message if found.start.refusal else found.start.outcome.value
         click.echo(f"{found.operator} itself does not pass: {visible(why)}")
     else:
         new = sum(1 for step in found.steps if step.tuple_id and not step.known)

@@ -47,16 +47,14 @@ def echo_trial(trial: Trial) -> None:
     from bot.report.facts import microseconds
 
     click.echo(f"outcome: {trial.outcome.value}")
-    if trial.evidence is not None:
-        at = trial.evidence
-        place = (
-            f" ({at.file}:{at.line})" if at.file and at.line else f" ({at.file})" * bool(at.file)
-        )
-        click.echo(f"  {at.message}{place}")
-        for line in at.details.splitlines()[:20]:
+    if trial.refusal is not None:
+        refusal = trial.refusal
+        place = f" ({refusal.place.source})" if refusal.place.file else ""
+        click.echo(f"  {refusal.message}{place}")
+        for line in refusal.evidence.splitlines()[:20]:
             click.echo(f"    {line}")
     for warning in trial.warnings:
-        click.echo(f"warning: {warning}")
+        click.echo(f"warning: {warning.message}")
     if trial.measurement is None:
         return
     kind = "simulated time" if trial.measurement.fingerprint.simulated else "time"

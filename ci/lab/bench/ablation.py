@@ -33,6 +33,7 @@ from ci.model.bench.ablation import (
 from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
+from ci.model.trial import Outcome
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
 from ci.search.lessons import lessons
@@ -232,7 +233,7 @@ def _best_after(result: Result, budget: int) -> tuple[float, ...]:
     for trial in result.trials[1:]:
         if trial.cached:
             continue
-        if trial.measurement is not None and not trial.warnings:
+        if trial.outcome is Outcome.OK and trial.measurement is not None:
             best = max(best, base / trial.measurement.score_us)
         found.append(best)
     found += [best] * (budget - 1 - len(found))

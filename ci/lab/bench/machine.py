@@ -128,7 +128,7 @@ class _Bench:
         self._evaluator = Evaluator(operator, workload, backend)
         trial = self._evaluator.evaluate(Candidate(), 0)
         if trial.outcome is not Outcome.OK:
-            why = trial.evidence.message if trial.evidence else ""
+            why = trial.refusal.message if trial.refusal else ""
             raise InputError(f"{operator.name} is {trial.outcome.value} as it stands: {why}")
         self._built = self.fresh("kernel")
         self._evaluator.evaluate(self._built, 0)

@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 from pydantic import RootModel
 
 from ci.backend import make_backend
+from ci.judge.admission import new_warning
 from ci.judge.evaluate import EvaluationSettings, Evaluator
 from ci.lab.bench.faults import Fault, faults, with_vector_barriers
 from ci.model.bench.sanitizers import (
@@ -118,8 +119,8 @@ class _Bench:
             self.baseline = self.first.evaluate(self._candidate({}), 0)
             if self.baseline.outcome is Outcome.OK:
                 return ""
-            evidence = self.baseline.evidence
-            said = evidence.message if evidence else self.baseline.outcome.value
+            refusal = self.baseline.refusal
+            said = refusal.message if refusal else self.baseline.outcome.value
         return said
 
     def _evaluator(self, cases: Sequence[WorkloadCase]) -> Evaluator:
@@ -167,7 +168,7 @@ class _Bench:
                 auto_sync=bool(self.workload.auto_sync),
                 verdict=verdict,
                 outcome=trial.outcome.value,
-                message=trial.evidence.message if trial.evidence else "",
+                message=trial.refusal.message if trial.refusal else "",
                 program=candidate.hash,
                 version=self.version,
             )
@@ -252,8 +253,7 @@ def _verdict(trial: Trial, baseline: Trial) -> Verdict:
         return "not built"
     if trial.outcome is not Outcome.OK:
         return "found"
-    known = {w.partition(": ")[0] for w in baseline.warnings}
-    if any(w.partition(": ")[0] not in known for w in trial.warnings):
+    if new_warning(trial.warnings, baseline.warnings):
         return "found"
     return "put back" if _inserted(trial) > _inserted(baseline) else "not found"
 

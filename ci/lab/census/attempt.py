@@ -21,7 +21,7 @@ from ci.model.census import Failure, Row, Stage, Unit
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
-from ci.model.trial import Candidate, Evidence, Outcome
+from ci.model.trial import Candidate, Outcome, Refusal
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
 from ci.source.inputs import draw_inputs
@@ -50,9 +50,9 @@ class _Notes:
         self.passed += [s for s in stages if s not in self.passed]
         self.failures = [f for f in self.failures if f.stage not in stages]
 
-    def failed(self, stage: Stage, outcome: Outcome, evidence: Evidence) -> None:
+    def failed(self, stage: Stage, outcome: Outcome, refusal: Refusal) -> None:
         if stage not in self.passed and all(f.stage is not stage for f in self.failures):
-            self.failures.append(failure(stage, outcome, evidence))
+            self.failures.append(failure(stage, outcome, refusal))
 
 
 def attempt(folder: Path, top: Path, workloads: Path | None, backend: SimulatorBackend) -> Row:
@@ -140,13 +140,13 @@ def _stages(
         if trial.outcome is Outcome.OK:
             notes.ok(*Stage)
             return
-        if trial.evidence is not None:
-            notes.failed(Stage.VERIFIED, trial.outcome, trial.evidence)
+        if trial.refusal is not None:
+            notes.failed(Stage.VERIFIED, trial.outcome, trial.refusal)
     given = workload or _stand_in(operator)
     try:
         build = backend.build(operator, {}, given)
     except TrialFailure as stopped:
-        notes.failed(Stage.HOST_BUILDS, stopped.outcome, stopped.evidence)
+        notes.failed(Stage.HOST_BUILDS, stopped.outcome, stopped.refusal)
         return
     notes.ok(Stage.HOST_BUILDS)
     cases = (
@@ -168,10 +168,10 @@ def _launches(
         try:
             prepared = _tile(build, case)
         except TrialFailure as stopped:
-            notes.failed(Stage.TILING_RUNS, stopped.outcome, stopped.evidence)
+            notes.failed(Stage.TILING_RUNS, stopped.outcome, stopped.refusal)
             continue
         except InputError as problem:
-            notes.failed(Stage.TILING_RUNS, Outcome.LAUNCH_ERROR, Evidence(message=str(problem)))
+            notes.failed(Stage.TILING_RUNS, Outcome.LAUNCH_ERROR, Refusal(sentence=str(problem)))
             continue
         notes.ok(Stage.TILING_RUNS)
         notes.case = notes.case or f"{source} ({case.name})"
@@ -181,16 +181,16 @@ def _launches(
         except TrialFailure as stopped:
             if stopped.outcome is Outcome.REJECTED:
                 notes.ok(Stage.KERNEL_BUILDS)
-                notes.failed(Stage.RUNS, stopped.outcome, stopped.evidence)
+                notes.failed(Stage.RUNS, stopped.outcome, stopped.refusal)
             else:
-                notes.failed(Stage.KERNEL_BUILDS, stopped.outcome, stopped.evidence)
+                notes.failed(Stage.KERNEL_BUILDS, stopped.outcome, stopped.refusal)
             return
         notes.ok(Stage.KERNEL_BUILDS)
         launched += 1
         try:
             build.run(case, inputs, outputs)
         except TrialFailure as stopped:
-            notes.failed(Stage.RUNS, stopped.outcome, stopped.evidence)
+            notes.failed(Stage.RUNS, stopped.outcome, stopped.refusal)
             continue
         notes.ok(Stage.RUNS)
         notes.case = source if source == "workload" else f"{source} ({case.name})"
@@ -235,12 +235,12 @@ def _guess_kernel(build: SimulatorBuild, operator: Operator, notes: _Notes) -> N
             answer = TilingAnswer(block_dim=1, tiling_key=key, data=b"")
             build.toolchain.compile_kernel(operator, build.texts, build.variant(case, answer))
         except (TrialFailure, InputError) as stopped:
-            evidence = (
-                stopped.evidence
+            refusal = (
+                stopped.refusal
                 if isinstance(stopped, TrialFailure)
-                else Evidence(message=str(stopped))
+                else Refusal(sentence=str(stopped))
             )
-            notes.failed(Stage.KERNEL_BUILDS, Outcome.COMPILE_ERROR, evidence)
+            notes.failed(Stage.KERNEL_BUILDS, Outcome.COMPILE_ERROR, refusal)
             continue
         notes.ok(Stage.KERNEL_BUILDS)
         return

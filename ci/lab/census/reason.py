@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ci.model.census import Failure, Stage
-from ci.model.trial import Evidence, Outcome
+from ci.model.trial import Outcome, Refusal
 
 _HEADER = re.compile(r"(?P<what>[\w./+-]+\.(?:h|hpp|inc)): No such file or directory")
 _SYMBOL = (
@@ -46,32 +46,31 @@ _OUTCOMES = {
 }
 
 
-def failure(stage: Stage, outcome: Outcome, evidence: Evidence) -> Failure:
-    """The classified failure of a stage that raised `TrialFailure(outcome, evidence)`."""
-    kind, what = classify(stage, outcome, evidence)
-    place = f"{evidence.file}:{evidence.line}" if evidence.file else ""
+def failure(stage: Stage, outcome: Outcome, refusal: Refusal) -> Failure:
+    """The classified failure of a stage that raised `TrialFailure(outcome, refusal)`."""
+    kind, what = classify(stage, outcome, refusal)
     return Failure(
         stage=stage,
         kind=kind,
         what=what,
-        message=" ".join(evidence.message.split())[:600],
-        place=place,
+        message=" ".join(refusal.message.split())[:600],
+        place=refusal.place.source,
     )
 
 
-def classify(stage: Stage, outcome: Outcome, evidence: Evidence) -> tuple[str, str]:
+def classify(stage: Stage, outcome: Outcome, refusal: Refusal) -> tuple[str, str]:
     """(kind, thing) of an error: ('missing header', 'lib/x.h'), ('cube', 'Mmad'), ('race', '')."""
     if outcome is Outcome.COMPILE_ERROR:
-        return _compile(evidence.message) or _compile(evidence.details) or ("does not compile", "")
+        return _compile(refusal.message) or _compile(refusal.evidence) or ("does not compile", "")
     if outcome is Outcome.REJECTED:
-        found = re.search(r"does not offer: ([\w:]+)", evidence.message)
+        found = re.search(r"does not offer: ([\w:]+)", refusal.message)
         return _OUTCOMES[outcome], found[1] if found else ""
     if outcome in _OUTCOMES:
         return _OUTCOMES[outcome], ""
     if stage is Stage.TILING_RUNS:
-        crashed = re.search(r"killed by (SIG\w+)|was stopped", evidence.message)
+        crashed = re.search(r"killed by (SIG\w+)|was stopped", refusal.message)
         return ("tiling crashes", "") if crashed else ("tiling refuses the case", "")
-    crashed = re.search(r"killed by (SIG\w+)", evidence.message)
+    crashed = re.search(r"killed by (SIG\w+)", refusal.message)
     return ("kernel crashes", crashed[1]) if crashed else ("launch error", "")
 
 

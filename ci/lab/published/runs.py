@@ -78,7 +78,7 @@ def _verified(build: Build, workload: Workload, case: WorkloadCase, golden: Gold
     try:
         run = build.run(case, inputs, [np.empty_like(one) for one in _arrays(right)])
     except TrialFailure as failure:
-        said = failure.evidence.message if failure.evidence else failure.outcome.value
+        said = failure.refusal.message if failure.refusal else failure.outcome.value
         raise InputError(f"{workload.operator}, {case.name} does not run: {said}") from failure
     for actual, expected in zip(_arrays(run.outputs), _arrays(right), strict=True):
         if not close(actual, expected):

@@ -79,5 +79,5 @@ def check_new(candidate: Candidate, operator: Operator, history: Sequence[Trial]
             raise Mistake(f"This very program was tried already: {told(trial, history[0])}.")
     refused = guard(operator, candidate.files)
     if refused is not None:
-        where = f" ({refused.file}:{refused.line})" if refused.file else ""
+        where = f" ({refused.place.source})" if refused.place.file else ""
         raise Mistake(f"{refused.message}{where}")

@@ -125,11 +125,12 @@ def told(trial: Trial, best: Trial) -> str:
     what = trial.candidate.rationale or "the operator as it stands"
     if trial.measurement is not None:
         mark = " (the best so far)" if trial.number == best.number else ""
-        warned = f"; not inherited: {trial.warnings[-1][:200]}" if trial.warnings else ""
+        refusal = trial.refusal
+        warned = f"; not inherited: {refusal.message[:200]}" if refusal else ""
         came = f"{trial.measurement.score_us:.3f} us{mark}{warned}"
     else:
-        evidence = trial.evidence
-        came = trial.outcome.value + (f": {evidence.message[:300]}" if evidence else "")
+        refusal = trial.refusal
+        came = trial.outcome.value + (f": {refusal.message[:300]}" if refusal else "")
     return f"trial {trial.number}, {trial.candidate.stage}: {what[:200]} -> {came}"
 
 

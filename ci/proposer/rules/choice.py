@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ci.model.diagnosis import Diagnosis
-from ci.model.trial import Candidate, Trial
+from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import Application, applications
 from ci.proposer.motifs.sequence import VECTOR_CALLS
@@ -65,7 +65,7 @@ def promising(
     effects = {_signature(t.candidate.rationale): _effect(t, step.history) for t in tried}
     vain = {signature for signature, effect in effects.items() if effect < 1}
     useless = {s for s, effect in effects.items() if 0 < effect < 1 + NO_DIFFERENCE}
-    useless |= {_signature(t.candidate.rationale) for t in tried if t.warnings}
+    useless |= {_signature(t.candidate.rationale) for t in tried if t.outcome is Outcome.UNFIT}
     late: list[tuple[Application, Candidate]] = []
     seen = {t.candidate.hash: t for t in step.history}
     hot = _hot_lines(step.best)

@@ -50,9 +50,11 @@ enum class Outcome { LAUNCH_ERROR, RACE, MEMORY_ERROR };
 // call, `other` that of the access it conflicts with (or null).
 [[noreturn]] void fail(Outcome outcome, const void* site, const void* other, const char* format,
                        ...) __attribute__((format(printf, 4, 5)));
-// Notes something that does not end the launch, once for each (kind, site).
-void warn(const void* site, const char* kind, const char* format, ...)
-    __attribute__((format(printf, 3, 4)));
+// Notes something that does not end the launch, once for each (kind, site). `subject` is the
+// instruction or buffer that it is about, or "": with `kind` it says what two warnings have in
+// common, so both are identifiers and hold no figures.
+void warn(const void* site, const char* kind, const char* subject, const char* format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 // One operand of a vector instruction: what it touches of UB, for the checks and bank conflicts.
 // Repeat r touches `blocks` 32-byte blocks, block b at address + 32*(r*repeat_stride +

@@ -10,7 +10,8 @@ namespace dav {
 bool passed_over(const char* mnemonic, const void* site) {
     if (current->cube) return false;
     if (launch().cubes_per_block == 0)
-        warn(site, "cube", "%s does nothing: this launch has vector cores only.", mnemonic);
+        warn(site, "cube", mnemonic, "%s does nothing: this launch has vector cores only.",
+             mnemonic);
     return true;
 }
 

@@ -54,7 +54,7 @@ bool through_cache(const Transfer& span, const char* name, const void* site) {
     }
     if (line.stale && !span.write)
         warn(
-            site, "cache",
+            site, "cache", name,
             "%s reads %s from a line that the data cache has held since before a copy of this "
             "core wrote there; DataCacheCleanAndInvalid before the read would fetch the new value.",
             name, describe_gm(span.start).c_str());
@@ -76,7 +76,7 @@ void past_cache(const Transfer& span, const char* mnemonic, const void* site) {
             line.stale = true;
             continue;
         }
-        warn(site, "cache",
+        warn(site, "cache", mnemonic,
              "%s reads %s, which the scalar unit wrote and no DataCacheCleanAndInvalid has written "
              "back from the data cache: it may find the old value.",
              mnemonic, describe_gm(place_of(line).start).c_str());

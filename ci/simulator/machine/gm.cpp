@@ -155,12 +155,14 @@ void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
              static_cast<unsigned long long>(one->bytes));
     if (!span.write) return;
     if (end > one->start + one->bytes)
-        warn(site, "padding", "%s writes %llu bytes into the padding behind %s.", mnemonic,
-             static_cast<unsigned long long>(end - one->start - one->bytes), one->name.c_str());
+        warn(site, "padding", mnemonic, "%s writes %llu bytes into the padding behind %s.",
+             mnemonic, static_cast<unsigned long long>(end - one->start - one->bytes),
+             one->name.c_str());
     if (one->role == GmRole::TILING)
         fail(Outcome::MEMORY_ERROR, site, nullptr, "%s writes into the tiling data.", mnemonic);
     if (one->role == GmRole::INPUT)
-        warn(site, "input", "%s writes into %s, which is no output.", mnemonic, one->name.c_str());
+        warn(site, "input", mnemonic, "%s writes into %s, which is no output.", mnemonic,
+             one->name.c_str());
 }
 
 namespace {
@@ -271,7 +273,7 @@ void judge_cache(const Burst& first, const Burst& second) {
     if (!first.access->span.write) return;
     const std::string where = describe_gm(std::max(first.low, second.low));
     if (first.access->dirty > 0)
-        warn(site_address(first.access->site), "cache",
+        warn(site_address(first.access->site), "cache", "unwritten",
              "Core %d writes %s with the scalar unit and core %d %s it later, but no "
              "DataCacheCleanAndInvalid writes the data cache's line back: the other core may find "
              "the old value.",
@@ -279,7 +281,7 @@ void judge_cache(const Burst& first, const Burst& second) {
              second.access->span.write ? "writes" : "reads");
     if (second.access->scalar && !second.access->span.write &&
         !before(first, second, second.access->loaded))
-        warn(site_address(second.access->site), "cache",
+        warn(site_address(second.access->site), "cache", "outdated",
              "Core %d reads %s with the scalar unit from a line that its data cache has held since "
              "before core %d wrote there; DataCacheCleanAndInvalid before the read would fetch the "
              "new value.",
@@ -294,8 +296,8 @@ void judge(const Burst& a, const Burst& b) {
     const void* site = site_address(b.access->site);
     const std::string where = describe_gm(std::max(a.low, b.low));
     if (a.access->span.write && b.access->span.write && !(a.access->changed && b.access->changed)) {
-        warn(site, "overlap", "Cores %d and %d both write %s, with equal values.", a.core, b.core,
-             where.c_str());
+        warn(site, "overlap", "", "Cores %d and %d both write %s, with equal values.", a.core,
+             b.core, where.c_str());
         return;
     }
     fail(Outcome::RACE, site, site_address(a.access->site),

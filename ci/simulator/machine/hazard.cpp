@@ -169,7 +169,7 @@ void Hazards::overlaps_own_copy(const char* where) {
     if (told_ || launch().auto_sync || current->ordered_by_data) return;
     told_ = true;
     warn(
-        site_, "copy_order",
+        site_, "copy_order", mnemonic_,
         "%s overwrites what a copy before it on %s wrote at %s; without a PipeBarrier between them "
         "either may come last.",
         mnemonic_, pipe_name(pipe_), where);

@@ -161,4 +161,3 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name);
 // Ends the launch as a launch error with this sentence (a wrong call, e.g. a full queue).
 [[noreturn]] void dav_fail(const char* message);
 // Adds a sentence to the report, once for each call site.
-void dav_warn(const char* message);

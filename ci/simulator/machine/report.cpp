@@ -100,7 +100,7 @@ void fail(Outcome outcome, const void* site, const void* other, const char* form
     _exit(0);
 }
 
-void warn(const void* site, const char* kind, const char* format, ...) {
+void warn(const void* site, const char* kind, const char* subject, const char* format, ...) {
     if (warnings.size() >= MOST_WARNINGS || !warned.insert({kind, site_offset(site)}).second)
         return;
     char message[600];
@@ -108,8 +108,8 @@ void warn(const void* site, const char* kind, const char* format, ...) {
     va_start(arguments, format);
     std::vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    warnings.push_back("{\"kind\": " + json_string(kind) +
-                       ", \"site\": " + json_string(hex(site_offset(site))) +
+    warnings.push_back("{\"kind\": " + json_string(kind) + ", \"subject\": " +
+                       json_string(subject) + ", \"site\": " + json_string(hex(site_offset(site))) +
                        ", \"message\": " + json_string(message) + "}");
 }
 

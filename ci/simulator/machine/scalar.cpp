@@ -103,7 +103,7 @@ void on_division(int, siginfo_t*, void* raw) {
     const Division division = decode_division(code);
     if (division.length == 0)
         fail(Outcome::LAUNCH_ERROR, code, nullptr, "The kernel stopped on an arithmetic trap.");
-    warn(code, "division", "An integer division by zero or with overflow gave 0.");
+    warn(code, "division", "", "An integer division by zero or with overflow gave 0.");
     const auto low = static_cast<uint64_t>(registers[REG_RAX]);
     const bool overflow = division.is_signed &&
                           ((division.bits == 32 && uint32_t(low) == 0x80000000u &&

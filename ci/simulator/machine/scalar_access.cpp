@@ -60,7 +60,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
             hazards.write_ub(offset, bytes);
         } else {
             if (!core.local->initialised[offset / BLOCK_BYTES])
-                warn(site, "uninitialised", "%s reads %s, which nothing has written.", name,
+                warn(site, "uninitialised", name, "%s reads %s, which nothing has written.", name,
                      describe_ub(offset, bytes).c_str());
             hazards.read_ub(offset, bytes);
         }

@@ -391,7 +391,7 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name) {
     const uint64_t end = uint64_t(offset) + bytes;
     core.ub_peak = std::max(core.ub_peak, static_cast<uint32_t>(std::min<uint64_t>(end, 1u << 30)));
     if (end > UB_BYTES)
-        warn(__builtin_return_address(0), "ub_request",
+        warn(__builtin_return_address(0), "ub_request", name ? name : "",
              "Buffer %s asks for %u bytes of UB from 0x%x on, beyond the %u there are.",
              name ? name : "", bytes, offset, UB_BYTES);
     constexpr size_t MOST = 256;
@@ -411,5 +411,3 @@ DAV_WATCH(3)
 void dav_fail(const char* message) {
     fail(Outcome::LAUNCH_ERROR, __builtin_return_address(0), nullptr, "%s", message);
 }
-
-void dav_warn(const char* message) { warn(__builtin_return_address(0), "header", "%s", message); }

@@ -140,8 +140,8 @@ def test_what_cannot_be_built_costs_no_evaluation(troubled: tuple[Path, ModelSer
     measured = [t for t in made.trials if t.measurement is not None]
     assert made.budget.evaluations == len(measured) + 1  # and the final verification
     (wrong, refused) = [t for t in made.trials if t.outcome is Outcome.REJECTED]
-    assert wrong.evidence is not None and "EVOLVE-BLOCK" in wrong.evidence.message
-    assert refused.evidence is not None and "refused" in refused.evidence.message
+    assert wrong.refusal is not None and "EVOLVE-BLOCK" in wrong.refusal.message
+    assert refused.refusal is not None and "refused" in refused.refusal.message
 
 
 def test_the_ledger_has_the_tokens_that_the_server_served(

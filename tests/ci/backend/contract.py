@@ -62,13 +62,13 @@ class BackendContract:
         with pytest.raises(TrialFailure) as caught:
             launch(backend, BROKEN)
         assert caught.value.outcome is Outcome.COMPILE_ERROR
-        assert caught.value.evidence.file == KERNEL
+        assert caught.value.refusal.place.file == KERNEL
 
     def test_a_failing_launch_has_its_name_and_a_sentence(self, backend: Backend) -> None:
         with pytest.raises(TrialFailure) as caught:
             launch(backend, RACING)
         assert caught.value.outcome is Outcome.RACE
-        assert caught.value.evidence.message
+        assert caught.value.refusal.message
 
     def test_the_fingerprint_stays_and_names_a_device(self, backend: Backend) -> None:
         assert backend.fingerprint() == backend.fingerprint()

@@ -38,7 +38,7 @@ def test_the_key_is_the_value_of_a_single_template_argument(tmp_path: Path) -> N
     (tmp_path / "w").mkdir()
     workload = load_workload(operator, write(tmp_path / "w", factor=5))  # the tiling sets key 1
     trial = Evaluator(operator, workload, make_backend("sim", "910B4")).evaluate(Candidate(), 0)
-    assert trial.outcome is Outcome.OK, trial.evidence
+    assert trial.outcome is Outcome.OK, trial.refusal
 
 
 ASKING = (

@@ -88,7 +88,7 @@ def test_a_tiling_that_fails_is_a_launch_error_with_its_log(
     with pytest.raises(TrialFailure, match="returned a failure \\(case 'c'\\)") as caught:
         program.tile(operator, make_case(scale=-1), FACTS)
     assert caught.value.outcome is Outcome.LAUNCH_ERROR
-    assert "the scale -1 is negative" in caught.value.evidence.details
+    assert "the scale -1 is negative" in caught.value.refusal.evidence
 
 
 def test_the_described_layout_compiles_to_the_same_offsets(

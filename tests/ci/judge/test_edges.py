@@ -10,7 +10,7 @@ from ci.judge.edges import edge_cases
 from ci.judge.evaluate import EvaluationSettings, Evaluator
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
-from ci.model.trial import Candidate, Outcome
+from ci.model.trial import Candidate, Outcome, Trial
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.inputs import draw_inputs
 from tests.ci.scale_shift import OPERATOR, WORKLOAD, changed
@@ -71,7 +71,7 @@ def judge() -> Evaluator:
 
 
 def test_the_operator_as_it_stands_passes_or_its_defects_are_told(judge: Evaluator) -> None:
-    found = judge.verify_thoroughly(Candidate())
+    found = judge.confirm(Trial(number=1, candidate=Candidate(), outcome=Outcome.OK))
     assert found.edge_cases + len(found.baseline_defects) > 0
     assert all(": " in defect for defect in found.baseline_defects)
 
@@ -82,4 +82,4 @@ def test_what_is_right_only_on_finite_numbers_is_refused(judge: Evaluator) -> No
     candidate = changed(add, clamp + add)
     assert judge.evaluate(candidate, 1).outcome is Outcome.OK
     with pytest.raises(TrialFailure, match="NaN and infinities"):
-        judge.verify_thoroughly(candidate)
+        judge.confirm(Trial(number=1, candidate=candidate, outcome=Outcome.OK))

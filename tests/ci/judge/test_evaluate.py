@@ -79,7 +79,7 @@ def baseline(evaluator: Evaluator) -> Trial:
 
 
 def test_the_unmodified_operator_is_ok_and_measured(baseline: Trial) -> None:
-    assert baseline.outcome is Outcome.OK, baseline.evidence
+    assert baseline.outcome is Outcome.OK, baseline.refusal
     assert baseline.measurement
     case = baseline.measurement.cases[0]
     assert case.low_us == case.median_us == case.high_us > 0
@@ -109,7 +109,7 @@ def test_an_equal_program_is_answered_from_memory(evaluator: Evaluator, baseline
 def test_a_better_tiling_is_measured_as_faster(evaluator: Evaluator, baseline: Trial) -> None:
     wider = changed("TILE_LENGTH = 1024", "TILE_LENGTH = 4096", HOST)
     trial = evaluator.evaluate(wider, 1)
-    assert trial.outcome is Outcome.OK, trial.evidence
+    assert trial.outcome is Outcome.OK, trial.refusal
     assert trial.measurement and baseline.measurement
     assert compare(baseline.measurement, trial.measurement).verdict == "improved"
 
@@ -117,70 +117,73 @@ def test_a_better_tiling_is_measured_as_faster(evaluator: Evaluator, baseline: T
 def test_a_dropped_wait_is_a_race_with_both_places(evaluator: Evaluator) -> None:
     candidate = changed(WAIT_FOR_VECTOR, "")
     trial = evaluator.evaluate(candidate, 1)
-    assert trial.outcome in (Outcome.RACE, Outcome.LAUNCH_ERROR), trial.evidence
+    assert trial.outcome in (Outcome.RACE, Outcome.LAUNCH_ERROR), trial.refusal
 
 
 def test_a_dropped_flag_pair_is_a_race(evaluator: Evaluator) -> None:
     both = "            SetFlag<HardEvent::V_MTE3>(EVENT_ID0);\n" + WAIT_FOR_VECTOR
     candidate = changed(both, "")
     trial = evaluator.evaluate(candidate, 1)
-    assert trial.outcome is Outcome.RACE, trial.evidence
+    assert trial.outcome is Outcome.RACE, trial.refusal
     assert trial.measurement is None
-    assert trial.evidence
-    assert (trial.evidence.file, trial.evidence.line) == (KERNEL, line_of(candidate, STORE))
+    assert trial.refusal
+    assert (trial.refusal.place.file, trial.refusal.place.line) == (
+        KERNEL,
+        line_of(candidate, STORE),
+    )
     other = line_of(candidate, "Adds(out, out")
-    assert f"{KERNEL}:{other}" in trial.evidence.details
+    assert f"{KERNEL}:{other}" in trial.refusal.evidence
 
 
 def test_a_dropped_barrier_is_a_race(evaluator: Evaluator) -> None:
     candidate = changed("            PipeBarrier<PIPE_V>();\n", "")
     trial = evaluator.evaluate(candidate, 1)
-    assert trial.outcome is Outcome.RACE, trial.evidence
-    assert trial.evidence
-    assert trial.evidence.line == line_of(candidate, "Adds(out, out")
+    assert trial.outcome is Outcome.RACE, trial.refusal
+    assert trial.refusal
+    assert trial.refusal.place.line == line_of(candidate, "Adds(out, out")
 
 
 def test_a_wait_that_nobody_sets_is_a_launch_error(evaluator: Evaluator) -> None:
     candidate = changed("            SetFlag<HardEvent::V_MTE3>(EVENT_ID0);\n", "")
     trial = evaluator.evaluate(candidate, 1)
-    assert trial.outcome is Outcome.LAUNCH_ERROR, trial.evidence
+    assert trial.outcome is Outcome.LAUNCH_ERROR, trial.refusal
 
 
 def test_writing_past_an_output_is_a_memory_error(evaluator: Evaluator) -> None:
     candidate = changed(STORE, "DataCopy(yGm_[offset + 8192], out, tileLength_);")
     trial = evaluator.evaluate(candidate, 1)
-    assert trial.outcome in (Outcome.MEMORY_ERROR, Outcome.RACE), trial.evidence
-    assert trial.evidence
-    assert trial.evidence.line == line_of(candidate, "offset + 8192")
+    assert trial.outcome in (Outcome.MEMORY_ERROR, Outcome.RACE), trial.refusal
+    assert trial.refusal
+    assert trial.refusal.place.line == line_of(candidate, "offset + 8192")
 
 
 def test_overflowing_ub_is_a_memory_error(evaluator: Evaluator) -> None:
     candidate = changed(LOAD, "DataCopy(in[60000], xGm_[offset], tileLength_);")
     trial = evaluator.evaluate(candidate, 1)
-    assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
-    assert trial.evidence
-    assert trial.evidence.line == line_of(candidate, "in[60000]")
+    assert trial.outcome is Outcome.MEMORY_ERROR, trial.refusal
+    assert trial.refusal
+    assert trial.refusal.place.line == line_of(candidate, "in[60000]")
 
 
 def test_writing_through_a_wild_pointer_is_an_error(evaluator: Evaluator) -> None:
     candidate = with_statement("*(volatile uint64_t *)(uintptr_t)64 = 1;")
     trial = evaluator.evaluate(candidate, 1)
-    assert trial.outcome in (Outcome.MEMORY_ERROR, Outcome.LAUNCH_ERROR), trial.evidence
+    assert trial.outcome in (Outcome.MEMORY_ERROR, Outcome.LAUNCH_ERROR), trial.refusal
 
 
 def test_an_endless_loop_is_a_timeout(backend: SimulatorBackend) -> None:
     hasty = Evaluator(OPERATOR, WORKLOAD, SimulatorBackend("910B4", launch_seconds=2))
     candidate = with_statement("volatile int n = 0; while (n == 0) { n = 0; }")
     trial = hasty.evaluate(candidate, 1)
-    assert trial.outcome is Outcome.TIMEOUT, trial.evidence
+    assert trial.outcome is Outcome.TIMEOUT, trial.refusal
 
 
 def test_a_wrong_result_names_the_worst_element(evaluator: Evaluator) -> None:
     trial = evaluator.evaluate(changed("Adds(out, out, 1.0f", "Adds(out, out, 1.5f"), 1)
     assert trial.outcome is Outcome.WRONG_RESULT
-    assert trial.evidence
+    assert trial.refusal
     assert "case fp32_16x4096, seed 1: output y (float32) is wrong in 65536 of 65536" in (
-        trial.evidence.message
+        trial.refusal.message
     )
 
 
@@ -193,17 +196,23 @@ def test_a_compile_error_is_cut_to_its_first_line(evaluator: Evaluator) -> None:
     candidate = with_statement("LocalTensor<float> q = nowhere;")
     trial = evaluator.evaluate(candidate, 1)
     assert trial.outcome is Outcome.COMPILE_ERROR
-    assert trial.evidence
-    assert "nowhere" in trial.evidence.message
-    assert (trial.evidence.file, trial.evidence.line) == (KERNEL, line_of(candidate, "nowhere"))
+    assert trial.refusal
+    assert "nowhere" in trial.refusal.message
+    assert (trial.refusal.place.file, trial.refusal.place.line) == (
+        KERNEL,
+        line_of(candidate, "nowhere"),
+    )
 
 
 def test_a_compile_error_in_the_tiling_names_its_line(evaluator: Evaluator) -> None:
     candidate = changed("SetBlockDim(BLOCK_DIM)", "SetBlockDim(NO_SUCH_NAME)", HOST)
     trial = evaluator.evaluate(candidate, 1)
     assert trial.outcome is Outcome.COMPILE_ERROR
-    assert trial.evidence
-    assert (trial.evidence.file, trial.evidence.line) == (HOST, line_of(candidate, "NO_SUCH", HOST))
+    assert trial.refusal
+    assert (trial.refusal.place.file, trial.refusal.place.line) == (
+        HOST,
+        line_of(candidate, "NO_SUCH", HOST),
+    )
 
 
 @pytest.mark.parametrize(
@@ -226,9 +235,9 @@ def test_forbidden_names_are_refused_before_any_build(
     candidate = with_statement(statement)
     trial = evaluator.evaluate(candidate, 1)
     assert trial.outcome is Outcome.REJECTED
-    assert trial.evidence
-    assert word in trial.evidence.message
-    assert trial.evidence.line == line_of(candidate, statement)
+    assert trial.refusal
+    assert word in trial.refusal.message
+    assert trial.refusal.place.line == line_of(candidate, statement)
 
 
 def test_including_a_secret_is_refused(evaluator: Evaluator) -> None:
@@ -236,8 +245,8 @@ def test_including_a_secret_is_refused(evaluator: Evaluator) -> None:
                         '#include "/etc/passwd"')  # fmt: skip
     trial = evaluator.evaluate(candidate, 1)
     assert trial.outcome is Outcome.REJECTED
-    assert trial.evidence
-    assert "/etc/passwd" in trial.evidence.message
+    assert trial.refusal
+    assert "/etc/passwd" in trial.refusal.message
 
 
 def test_a_fake_result_on_stdout_changes_nothing(evaluator: Evaluator, baseline: Trial) -> None:
@@ -245,7 +254,7 @@ def test_a_fake_result_on_stdout_changes_nothing(evaluator: Evaluator, baseline:
     candidate = with_statement(f'puts("{fake}");')
     text = 'extern "C" int puts(const char *);\n' + candidate.files[KERNEL]
     trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
-    assert trial.outcome is Outcome.OK, trial.evidence
+    assert trial.outcome is Outcome.OK, trial.refusal
     assert trial.measurement and baseline.measurement
     assert trial.measurement.score_us >= baseline.measurement.score_us
 
@@ -258,30 +267,30 @@ def test_work_done_past_the_machine_is_never_faster(evaluator: Evaluator, baseli
         assert trial.measurement and baseline.measurement
         assert compare(baseline.measurement, trial.measurement).verdict == "worse"
     else:
-        assert trial.outcome is Outcome.REJECTED, trial.evidence
+        assert trial.outcome is Outcome.REJECTED, trial.refusal
 
 
 def test_inputs_read_past_the_machine_are_missed(evaluator: Evaluator) -> None:
     start = changed("class ScaleShift {", BY_VALUE_HEAD + "class ScaleShift {")
     text = start.files[KERNEL].replace(LOAD, BY_VALUE)
     trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
-    assert trial.outcome is Outcome.REJECTED, trial.evidence
-    assert trial.evidence and trial.evidence.details == "read bytes"
+    assert trial.outcome is Outcome.REJECTED, trial.refusal
+    assert trial.refusal and trial.refusal.evidence == "read bytes"
 
 
 def test_a_static_initialiser_finds_no_inputs(evaluator: Evaluator) -> None:
     trial = evaluator.evaluate(changed("class ScaleShift {", EARLY + "class ScaleShift {"), 1)
-    assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
-    assert trial.evidence and "far from every tensor" in trial.evidence.message
+    assert trial.outcome is Outcome.MEMORY_ERROR, trial.refusal
+    assert trial.refusal and "far from every tensor" in trial.refusal.message
 
 
 def test_reaching_into_another_cores_buffer_is_a_memory_error(evaluator: Evaluator) -> None:
     reach = "*((volatile float *)in.GetPhyAddr() - 0x200000 / sizeof(float)) = 1.0f;"
     trial = evaluator.evaluate(with_statement(f"if (GetBlockIdx() == 1) {{ {reach} }}"), 1)
-    assert trial.outcome is Outcome.MEMORY_ERROR, trial.evidence
+    assert trial.outcome is Outcome.MEMORY_ERROR, trial.refusal
     # A core that runs after another takes over its memory: nothing need lie where that one was.
-    assert trial.evidence
-    assert re.search("unified buffer of another core|outside every ", trial.evidence.message)
+    assert trial.refusal
+    assert re.search("unified buffer of another core|outside every ", trial.refusal.message)
 
 
 def test_a_library_function_that_the_scalar_unit_lacks_is_refused(evaluator: Evaluator) -> None:
@@ -290,7 +299,7 @@ def test_a_library_function_that_the_scalar_unit_lacks_is_refused(evaluator: Eva
     text = head.files[KERNEL].replace(IN_PROCESS, f"{IN_PROCESS}        {sine}\n")
     trial = evaluator.evaluate(Candidate(files={KERNEL: text}, stage="kernel"), 1)
     assert trial.outcome is Outcome.REJECTED
-    assert trial.evidence and "sinf" in trial.evidence.message
+    assert trial.refusal and "sinf" in trial.refusal.message
 
 
 def test_a_block_copy_is_charged_after_a_dropped_access(evaluator: Evaluator) -> None:
@@ -300,7 +309,7 @@ def test_a_block_copy_is_charged_after_a_dropped_access(evaluator: Evaluator) ->
     times = []
     for copy in (kept, dropped):
         trial = evaluator.evaluate(with_statement(use.replace("{}", copy)), 1)
-        assert trial.outcome is Outcome.OK, trial.evidence
+        assert trial.outcome is Outcome.OK, trial.refusal
         assert trial.measurement
         times.append(trial.measurement.score_us)
     assert times[1] > times[0] * 0.99
@@ -309,7 +318,7 @@ def test_a_block_copy_is_charged_after_a_dropped_access(evaluator: Evaluator) ->
 def test_exhausting_memory_ends_the_run_not_the_machine(evaluator: Evaluator) -> None:
     candidate = changed("    TPipe pipe_;", "    TPipe pipe_;\n    float hoard_[1 << 30];")
     trial = evaluator.evaluate(candidate, 1)
-    assert trial.outcome in (Outcome.LAUNCH_ERROR, Outcome.MEMORY_ERROR), trial.evidence
+    assert trial.outcome in (Outcome.LAUNCH_ERROR, Outcome.MEMORY_ERROR), trial.refusal
 
 
 def test_a_template_bomb_ends_the_compilation(evaluator: Evaluator) -> None:
@@ -317,8 +326,8 @@ def test_a_template_bomb_ends_the_compilation(evaluator: Evaluator) -> None:
     used = f"{bomb}Deep<900000, 1>::t deep_;\nclass ScaleShift {{"
     trial = evaluator.evaluate(changed("class ScaleShift {", used), 1)
     assert trial.outcome is Outcome.COMPILE_ERROR
-    assert trial.evidence
-    assert "depth" in trial.evidence.message
+    assert trial.refusal
+    assert "depth" in trial.refusal.message
 
 
 def test_a_tiling_that_crashes_is_a_launch_error(evaluator: Evaluator) -> None:
@@ -326,7 +335,7 @@ def test_a_tiling_that_crashes_is_a_launch_error(evaluator: Evaluator) -> None:
     candidate = changed("context->SetBlockDim(BLOCK_DIM);", crash, HOST)
     trial = evaluator.evaluate(candidate, 1)
     assert trial.outcome is Outcome.LAUNCH_ERROR
-    assert trial.evidence and "SIGSEGV" in trial.evidence.message
+    assert trial.refusal and "SIGSEGV" in trial.refusal.message
 
 
 def test_an_absurd_block_dim_is_a_launch_error(evaluator: Evaluator) -> None:
@@ -335,7 +344,7 @@ def test_an_absurd_block_dim_is_a_launch_error(evaluator: Evaluator) -> None:
 
 
 def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluator) -> None:
-    found = evaluator.verify_thoroughly(Candidate())
+    found = evaluator.confirm(Trial(number=1, candidate=Candidate(), outcome=Outcome.OK))
     assert found.seeds[:2] == (1, 2)
     assert len(set(found.seeds)) == 5
     assert found.elements == 5 * 16 * 4096
@@ -346,7 +355,7 @@ def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluato
 def test_the_further_seeds_follow_from_the_candidate(evaluator: Evaluator) -> None:
     # Seeds that are known beforehand are seeds whose answers a candidate can hold.
     one, same, other = (
-        evaluator.verify_thoroughly(candidate).seeds
+        evaluator.confirm(Trial(number=1, candidate=candidate, outcome=Outcome.OK)).seeds
         for candidate in (Candidate(), Candidate(), changed("2.0f", "2.00f"))
     )
     assert one == same
@@ -361,12 +370,12 @@ def test_being_fast_only_for_the_measured_values_is_refused(evaluator: Evaluator
     candidate = with_statement(statement)
     assert evaluator.evaluate(candidate, 1).outcome is Outcome.OK
     with pytest.raises(TrialFailure, match="values it was measured on"):
-        evaluator.verify_thoroughly(candidate)
+        evaluator.confirm(Trial(number=1, candidate=candidate, outcome=Outcome.OK))
 
 
 def test_thorough_verification_raises_what_fails(evaluator: Evaluator) -> None:
     with pytest.raises(TrialFailure, match="wrong_result"):
-        evaluator.verify_thoroughly(changed("2.0f", "3.0f"))
+        evaluator.confirm(Trial(number=1, candidate=changed("2.0f", "3.0f"), outcome=Outcome.OK))
 
 
 def test_without_a_golden_the_unmodified_operator_is_the_reference(
@@ -376,7 +385,10 @@ def test_without_a_golden_the_unmodified_operator_is_the_reference(
     judge = Evaluator(OPERATOR, bare, backend)
     assert judge.evaluate(Candidate(), 0).outcome is Outcome.OK
     assert judge.evaluate(changed("2.0f", "3.0f"), 1).outcome is Outcome.WRONG_RESULT
-    assert judge.verify_thoroughly(Candidate()).reference == "unmodified operator"
+    assert (
+        judge.confirm(Trial(number=1, candidate=Candidate(), outcome=Outcome.OK)).reference
+        == "unmodified operator"
+    )
 
 
 def test_a_profile_leaves_a_timeline(backend: SimulatorBackend, tmp_path: Path) -> None:

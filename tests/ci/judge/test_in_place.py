@@ -118,13 +118,13 @@ def test_an_updated_input_and_a_filled_output_are_compared(
     operator: Operator, tmp_path: Path
 ) -> None:
     trial = judge(operator, write(tmp_path, more=", format: ND"))
-    assert trial.outcome is Outcome.OK, trial.evidence
+    assert trial.outcome is Outcome.OK, trial.refusal
 
 
 def test_a_wrong_update_is_a_wrong_result(operator: Operator, tmp_path: Path) -> None:
     trial = judge(operator, write(tmp_path, factor=2.5, more=", format: ND"))
     assert trial.outcome is Outcome.WRONG_RESULT
-    assert trial.evidence and "output x" in trial.evidence.message
+    assert trial.refusal and "output x" in trial.refusal.message
 
 
 def test_the_format_chooses_the_column(operator: Operator, tmp_path: Path) -> None:

@@ -81,14 +81,14 @@ def test_the_judge_holds_on_the_other_door(backend: SimulatorBackend) -> None:
     with pytest.raises(TrialFailure) as found:
         run(backend, far)
     assert found.value.outcome is Outcome.MEMORY_ERROR
-    assert found.value.evidence.file == "op_kernel/scale_shift.cpp"
+    assert found.value.refusal.place.file == "op_kernel/scale_shift.cpp"
 
 
 def test_an_instruction_that_the_machine_lacks_is_named(backend: SimulatorBackend) -> None:
     with pytest.raises(TrialFailure) as found:
         run(backend, with_statement("set_aipp_spr_0(1);").files)
     assert found.value.outcome is Outcome.REJECTED
-    assert "set_aipp_spr_0" in found.value.evidence.message
+    assert "set_aipp_spr_0" in found.value.refusal.message
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ it and a known optimum, and needs no compiler. Everything else in these tests is
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from ci.model.errors import TrialFailure
@@ -15,11 +16,11 @@ from ci.model.result import Verification
 from ci.model.trial import (
     Candidate,
     CaseMeasurement,
-    Evidence,
     Fingerprint,
     Measurement,
     Outcome,
     PipeTime,
+    Refusal,
     Trial,
 )
 from ci.model.workload import TensorCase, Workload, WorkloadCase
@@ -184,16 +185,22 @@ class ModelEvaluator:
             number=number, candidate=candidate, outcome=Outcome.OK, measurement=measurement
         )
 
-    def verify_thoroughly(self, candidate: Candidate) -> Verification:
+    def admit(
+        self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
+    ) -> Trial:
+        """Admits every trial."""
+        return trial
+
+    def confirm(self, trial: Trial) -> Verification:
         """Passes, but for the first `fails_verification` candidates."""
         if self._fails_verification:
             self._fails_verification -= 1
-            raise TrialFailure(Outcome.WRONG_RESULT, Evidence(message="seed 7 is wrong."))
+            raise TrialFailure(Outcome.WRONG_RESULT, Refusal(sentence="seed 7 is wrong."))
         return Verification(seeds=(1,), cases=1, elements=1, reference="golden", worst_error=0.1)
 
     @staticmethod
     def _failed(candidate: Candidate, number: int) -> Trial:
-        evidence = Evidence(message="The queues do not fit the unified buffer.")
+        refusal = Refusal(sentence="The queues do not fit the unified buffer.")
         return Trial(
-            number=number, candidate=candidate, outcome=Outcome.MEMORY_ERROR, evidence=evidence
+            number=number, candidate=candidate, outcome=Outcome.MEMORY_ERROR, refusal=refusal
         )

@@ -1,23 +1,26 @@
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from ci.model.diagnosis import Diagnosis
 from ci.model.errors import InputError
 from ci.model.notice import Notice
 from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
-from ci.model.trial import Candidate, Outcome, Trial
+from ci.model.trial import Candidate, Outcome, Refusal, Trial
 from ci.proposer.base import Proposer, Step
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.run import optimize
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.tiling.template import TilingTemplate
+from experience.bank.retrieve import Retrieved
 from tests.ci.search.model_operator import (
     HOST_FILE,
     KERNEL_FILE,
@@ -200,8 +203,8 @@ def test_a_tiling_step_outside_the_markers_is_rejected_without_evaluation(tmp_pa
     )
     rejected = [t for t in result.trials if t.outcome is Outcome.REJECTED]
     assert rejected
-    assert rejected[0].evidence is not None
-    assert "EVOLVE-BLOCK" in rejected[0].evidence.message
+    assert rejected[0].refusal is not None
+    assert "EVOLVE-BLOCK" in rejected[0].refusal.message
     assert rejected[0].candidate.hash not in evaluator.evaluated
 
 
@@ -244,89 +247,92 @@ def test_onlookers_see_every_trial_with_the_best_so_far(tmp_path: Path) -> None:
     assert notices[-1].kind == "finished"
 
 
-def test_a_candidate_with_a_new_warning_is_neither_inherited_nor_reported(tmp_path: Path) -> None:
-    class Warning(ModelEvaluator):
-        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
-            trial = super().evaluate(candidate, number)
-            if not number:
-                return trial
-            said = "one: Buffer a asks for 300000 bytes of UB from 0x0 on, beyond the 196608."
-            return trial.model_copy(update={"warnings": (said,)})
+class Refusing(ModelEvaluator):
+    """Measures every candidate and finds those unfit whose rationale has a word in it."""
 
+    def __init__(self, operator: Operator, word: str) -> None:
+        super().__init__(operator)
+        self.word = word
+        self.asked: list[Trial] = []
+
+    def admit(
+        self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
+    ) -> Trial:
+        self.asked.append(trial)
+        assert parent.candidate.hash == trial.candidate.parent
+        if self.word not in trial.candidate.rationale:
+            return trial
+        refusal = Refusal(gate="other_shapes", sentence="It fails on other shapes.")
+        return trial.model_copy(update={"outcome": Outcome.UNFIT, "refusal": refusal})
+
+
+def test_what_is_unfit_is_not_inherited_and_a_resumed_run_knows(tmp_path: Path) -> None:
     operator = write(tmp_path)
-    result = run(operator, tmp_path / "out", evaluator=Warning(operator), budget=8)
-    assert result.verdict == "not_improved"
-    assert {t.candidate.parent for t in result.trials[1:]} == {result.baseline.candidate.hash}
+    evaluator = Refusing(operator, "share")
+    out = tmp_path / "out"
+    result = run(operator, out, evaluator=evaluator, budget=24)
+    refused = [t for t in result.trials if t.outcome is Outcome.UNFIT]
+    assert refused
+    assert all(t.measurement and t.refusal and t.refusal.gate == "other_shapes" for t in refused)
+    assert not {t.candidate.hash for t in refused} & {t.candidate.parent for t in result.trials}
+    assert len(evaluator.asked) < len(result.trials) / 2  # only what would have been inherited
+    again = Refusing(operator, "share")
+    resumed = run(operator, out, evaluator=again, budget=24, resume=True)
+    assert key(resumed.trials) == key(result.trials)
+    assert [t.number for t in again.asked] == [result.best.number]  # before it is reported
 
 
-def test_a_warning_that_the_baseline_gives_too_is_no_obstacle(tmp_path: Path) -> None:
-    class Warning(ModelEvaluator):
-        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
-            trial = super().evaluate(candidate, number)
-            said = f"one: Buffer a asks for {number + 200000} bytes of UB, beyond the 196608."
-            return trial.model_copy(update={"warnings": (said,)})
+def slight() -> Proposer:
+    """Proposes kernels that say their own time: a step of 10 %, then one of half a percent."""
 
-    operator = write(tmp_path)
-    result = run(operator, tmp_path / "out", evaluator=Warning(operator), budget=12)
-    assert result.verdict == "improved"
+    def mutate(step: Step, template: TilingTemplate) -> None:
+        return None
+
+    def rewrite(
+        step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]
+    ) -> Candidate | None:
+        if len(step.history) > 2:
+            return None
+        micros = (9.0, 8.955)[len(step.history) - 1]
+        text = step.operator.read(KERNEL_FILE) + f"// takes {micros} us\n"
+        files, parent = {KERNEL_FILE: text}, step.best.candidate.hash
+        return Candidate(files=files, parent=parent, stage="kernel", rationale=f"{micros} us")
+
+    return replace(rules_proposer(), mutate=mutate, rewrite=rewrite)
 
 
-def test_what_fails_on_other_shapes_is_not_inherited_and_a_resumed_run_knows(
-    tmp_path: Path,
-) -> None:
-    operator = write(tmp_path)
-    asked: list[str] = []
+class Reading(Refusing):
+    """Believes what the kernel says of its time; the baseline takes 10 us."""
 
-    def elsewhere(candidate: Candidate) -> str:
-        asked.append(candidate.hash)
-        return "on other shapes it fails" if "share" in candidate.rationale else ""
-
-    def once(out: Path, *, resume: bool, budget: int = 24) -> Result:
-        return optimize(
-            operator,
-            WORKLOAD,
-            ModelEvaluator(operator),
-            rules_proposer(),
-            None,
-            OptimizeSettings(budget=budget, resume=resume),
-            out,
-            elsewhere=elsewhere,
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        said = re.search(r"// takes (\S+) us", candidate.files.get(KERNEL_FILE, ""))
+        micros = float(said[1]) if said else 10.0
+        measurement = super().evaluate(Candidate(), number).measurement
+        assert measurement is not None
+        times = dict.fromkeys(("median_us", "low_us", "high_us"), micros)
+        case = measurement.cases[0].model_copy(update={**times, "samples_us": (micros,)})
+        return Trial(
+            number=number,
+            candidate=candidate,
+            outcome=Outcome.OK,
+            measurement=measurement.model_copy(update={"cases": (case,)}),
         )
 
-    result = once(tmp_path / "out", resume=False)
-    refused = {t.candidate.hash for t in result.trials if t.warnings}
-    assert refused
-    assert not refused & {t.candidate.parent for t in result.trials}
-    assert len(asked) < len(result.trials) / 2  # only what would have been inherited
-    asked.clear()
-    again = once(tmp_path / "out", resume=True)
-    assert key(again.trials) == key(result.trials)
-    assert asked == []
 
-
-def test_a_barrier_that_automatic_synchronisation_must_replace_is_not_dropped(
-    tmp_path: Path,
+@pytest.mark.parametrize(("word", "best"), [("never", 2), ("8.955", 1)])
+def test_a_winner_below_the_step_threshold_is_admitted_before_it_is_reported(
+    tmp_path: Path, word: str, best: int
 ) -> None:
-    class AutoSync(ModelEvaluator):
-        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
-            trial = super().evaluate(candidate, number)
-            kernel = self.operator.texts(candidate.files)[KERNEL_FILE]
-            if trial.measurement is None:
-                return trial
-            (case,) = trial.measurement.cases
-            waits = 2 - kernel.count("PipeBarrier")
-            pipes = case.pipes.model_copy(update={"inserted_waits": waits})
-            cases = (case.model_copy(update={"pipes": pipes}),)
-            measurement = trial.measurement.model_copy(update={"cases": cases})
-            return trial.model_copy(update={"measurement": measurement})
-
+    """A step of less than 1 % is nobody's parent, but may be the fastest in the end."""
     operator = write(tmp_path)
-    result = run(operator, tmp_path / "out", evaluator=AutoSync(operator), budget=40)
-    dropped = [t for t in result.trials if "remove-vector-barrier" in t.candidate.motif_ids]
-    assert dropped
-    assert all("automatic synchronisation" in t.warnings[-1] for t in dropped if t.warnings)
-    assert any(t.warnings for t in dropped)
-    assert result.best.candidate.files[KERNEL_FILE].count("PipeBarrier") == 2
+    result = run(
+        operator, tmp_path / "out", evaluator=Reading(operator, word), proposer=slight(), budget=6
+    )
+    times = [t.measurement.cases[0].median_us for t in result.trials if t.measurement]
+    assert times == [10.0, 9.0, 8.955]
+    assert result.best.number == best
+    refused = [t.number for t in result.trials if t.outcome is Outcome.UNFIT]
+    assert refused == ([2] if best == 1 else [])
 
 
 _KILLED_RUN = """

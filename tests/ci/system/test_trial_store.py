@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ci.model.errors import InputError
-from ci.model.trial import Candidate, Evidence, Outcome, Trial
+from ci.model.trial import Candidate, Outcome, Place, Refusal, Trial
 from ci.system.trial_store import TrialStore, set_aside
 from tests.places import TOP
 
@@ -17,7 +17,7 @@ def trial(number: int) -> Trial:
         number=number,
         candidate=Candidate(files={"op_kernel/a.cpp": f"// {number}"}, stage="kernel"),
         outcome=Outcome.RACE,
-        evidence=Evidence(message="A race.", file="op_kernel/a.cpp", line=3),
+        refusal=Refusal(sentence="A race.", place=Place(file="op_kernel/a.cpp", line=3)),
         seconds=0.5,
     )
 

@@ -4,7 +4,7 @@ import pytest
 
 from ci.lab.census.reason import classify, failure
 from ci.model.census import Stage
-from ci.model.trial import Evidence, Outcome
+from ci.model.trial import Outcome, Place, Refusal
 
 COMPILE_ERRORS = {
     "fatal error: lib/sort/topk.h: No such file or directory": (
@@ -33,14 +33,14 @@ COMPILE_ERRORS = {
 
 @pytest.mark.parametrize("text", COMPILE_ERRORS)
 def test_a_compile_error_names_what_is_missing(text: str) -> None:
-    evidence = Evidence(message=f"The kernel does not compile: {text}")
+    evidence = Refusal(sentence=f"The kernel does not compile: {text}")
     found = classify(Stage.KERNEL_BUILDS, Outcome.COMPILE_ERROR, evidence)
     assert found == COMPILE_ERRORS[text]
 
 
 def test_an_undefined_reference_is_a_missing_symbol() -> None:
     message = "The host tiling does not link: undefined reference to `ge::Foo::Bar(int)'"
-    found = classify(Stage.HOST_BUILDS, Outcome.COMPILE_ERROR, Evidence(message=message))
+    found = classify(Stage.HOST_BUILDS, Outcome.COMPILE_ERROR, Refusal(sentence=message))
     assert found == ("missing symbol", "Bar")
 
 
@@ -78,11 +78,11 @@ def test_an_undefined_reference_is_a_missing_symbol() -> None:
 def test_what_happens_at_run_time_has_a_class(
     stage: Stage, outcome: Outcome, message: str, expected: tuple[str, str]
 ) -> None:
-    assert classify(stage, outcome, Evidence(message=message)) == expected
+    assert classify(stage, outcome, Refusal(sentence=message)) == expected
 
 
 def test_a_failure_keeps_message_and_place() -> None:
-    evidence = Evidence(message="It  is\nwrong.", file="op_kernel/a.cpp", line=7)
+    evidence = Refusal(sentence="It  is\nwrong.", place=Place(file="op_kernel/a.cpp", line=7))
     found = failure(Stage.RUNS, Outcome.MEMORY_ERROR, evidence)
     assert (found.reason, found.message) == ("memory error", "It is wrong.")
     assert found.place == "op_kernel/a.cpp:7"
