@@ -11,42 +11,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from tree_sitter import Node
 
 from ci.model.bench.sanitizers import Kind
 from ci.source.cpp_source import Call, Edit, Method, Source, identifiers, squeeze
+from rules.api import load_api
 
-# Statements that order pipes or cores, hand a buffer over or write a cache back.
-ORDERING: Final = frozenset(
-    (
-        "SetFlag",
-        "WaitFlag",
-        "set_flag",
-        "wait_flag",
-        "PipeBarrier",
-        "pipe_barrier",
-        "DataSyncBarrier",
-        "SyncAll",
-        "CrossCoreSetFlag",
-        "CrossCoreWaitFlag",
-        "IBSet",
-        "IBWait",
-        "EnQue",
-        "FreeTensor",
-        "DataCacheCleanAndInvalid",
-    )
-)
-
-# Which statement waits for which. The flag's number is the last argument of these.
-_WAITS: Final = {
-    "WaitFlag": "SetFlag",
-    "wait_flag": "set_flag",
-    "CrossCoreWaitFlag": "CrossCoreSetFlag",
-    "IBWait": "IBSet",
-}
-_NO_VECTOR: Final = ORDERING | {"DataCopy", "DataCopyPad"}
 _EVENT = re.compile(r"(HardEvent\s*::\s*)([A-Z0-9]+)_([A-Z0-9]+)\b")
 _QUEUE = re.compile(r"\bTQue(?:Bind)?\s*<\s*(?:QuePosition|TPosition)\s*::\s*(VECIN|VECOUT)\b")
 _SIGNAL_PIPE = re.compile(r"\bPIPE_(MTE3|FIX)\b")
@@ -89,8 +61,9 @@ def faults(text: str) -> Iterator[Fault]:
     source = Source(text)
     statements = _statements(source)
     pairs = list(_pairs(statements))
+    ordering = load_api().ordering
     for one in statements:
-        if one.name in ORDERING:
+        if one.name in ordering.names:
             yield _fault(source, "statement dropped", one, [_drop(one)])
     for pair in pairs:
         yield _fault(source, "pair dropped", pair[0], [_drop(one) for one in pair])
@@ -130,12 +103,13 @@ def with_vector_barriers(text: str) -> str:
 
     A barrier of the vector pipe orders nothing else, so every other fault shows as it did.
     """
-    source = Source(text)
+    source, api = Source(text), load_api()
     edits = []
     for one in _statements(source):
-        # Instructions of the API, and helpers that call some; a copy is none of the vector pipe.
-        named_like_one = re.match(r"[A-Z][A-Za-z0-9]*[a-z]", one.name) is not None
-        if isinstance(one.call, Method) or not named_like_one or one.name in _NO_VECTOR:
+        # Instructions of the vector pipe, and helpers that may call some.
+        family = api.calls.get(one.name)
+        helper = one.name not in api.known and re.match(r"[A-Z][A-Za-z0-9]*[a-z]", one.name)
+        if isinstance(one.call, Method) or not (helper or family and family.pipes[0] == "V"):
             continue
         words = source.text[one.begin : one.end]
         edits.append(Edit(one.begin, one.end, f"{{ {words} AscendC::PipeBarrier<PIPE_V>(); }}"))
@@ -162,11 +136,12 @@ def _pairs(statements: list[_Statement]) -> Iterator[list[_Statement]]:
     """A set with the wait that follows it; what loops carry round, as one group by flag."""
     waiting: dict[str, list[_Statement]] = defaultdict(list)
     loose: dict[str, list[_Statement]] = defaultdict(list)
+    signals = {wait: signal for signal, wait in load_api().ordering.pairs.items()}
     for one in statements:
-        if one.name in _WAITS.values():
+        if one.name in signals.values():
             waiting[one.name + one.flag].append(one)
-        elif one.name in _WAITS:
-            key = _WAITS[one.name] + one.flag
+        elif one.name in signals:
+            key = signals[one.name] + one.flag
             if waiting[key]:
                 yield [waiting[key].pop(), one]
             else:

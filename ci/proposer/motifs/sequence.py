@@ -1,7 +1,7 @@
 """Match a sequence of API calls in one block, with meta-variables, and rewrite it.
 
 The middle ground between a pattern of one node and a data-flow framework: kernels are straight
-runs of calls whose first argument is written and whose others are read.
+runs of calls, and rules/api.yml says which arguments a call writes and which it reads.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ci.source.cpp_source import (
     root_name,
     squeeze,
 )
+from rules.api import load_api
 from rules.load import Rewrite, Where
 
 _CALL = re.compile(r"^\s*([$\w|]+)\s*\((.*)\)\s*;?\s*$", re.DOTALL)
@@ -30,22 +31,6 @@ _NUMBER = re.compile(r"^-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?[fFuUlL]*$")
 _WRAPPED = re.compile(
     r"^(?:static_cast<[\w:]+>|\([\w:]+\)|float|half|T\w?|TYPE_\w+)\s*(\(.*\)|-?[\d.]+f?)$"
 )
-_ELEMENTWISE = (
-    "Add|Sub|Mul|Div|Max|Min|And|Or|AddRelu|SubRelu|Adds|Muls|Maxs|Mins|LeakyRelu|Abs|Exp|Ln|Sqrt"
-    "|Rsqrt|Reciprocal|Relu|Not|ShiftLeft|ShiftRight|Tanh|Sigmoid|Erf|Sin|Cos|Log|Power"
-)
-VECTOR_CALLS = frozenset(_ELEMENTWISE.split("|"))
-"""Element-wise calls whose first argument is the destination and is not read."""
-
-_DESTINATION_FIRST = (
-    "Cast|Duplicate|DataCopy|DataCopyPad|Select|Compare|Gather|Brcb|Copy|ReduceSum|ReduceMax"
-    "|ReduceMin|WholeReduceSum|WholeReduceMax|WholeReduceMin|BlockReduceSum|CreateVecIndex"
-    "|BroadCast|Broadcast|CompareScalar|Transpose"
-)
-_OVERWRITING = VECTOR_CALLS | frozenset(_DESTINATION_FIRST.split("|"))
-"""Calls that give their first argument a new value without reading it."""
-
-_HARMLESS = ("PipeBarrier", "pipe_barrier")
 _SCRATCH = re.compile(r"tmp|temp|work|buf|calc|cast", re.IGNORECASE)
 
 
@@ -91,7 +76,7 @@ def find_sequences(source: Source, rewrite: Rewrite) -> list[Match]:
     calls = source.statement_calls
     if patterns[0].names and not any(c.name in patterns[0].names for c in calls.values()):
         return []
-    sites = []
+    matches = []
     for block in source.blocks:
         statements = block.named_children
         for first, statement in enumerate(statements):
@@ -103,9 +88,11 @@ def find_sequences(source: Source, rewrite: Rewrite) -> list[Match]:
             if found is None:
                 continue
             matched, bound = found
-            if holds(source, rewrite.where, matched[0].start, matched[-1].end, bound):
-                sites.append(_site(source, rewrite, matched, bound))
-    return sites
+            if holds(source, rewrite.where, matched[0].start, matched[-1].end, bound) and not any(
+                _spoils_itself(new, bound) for new in rewrite.replace if new
+            ):
+                matches.append(_match(source, rewrite, matched, bound))
+    return matches
 
 
 def _follow(
@@ -158,15 +145,16 @@ def _unify(
 
 def _passes(source: Source, statement: Node, call: Call | None, matched: list[Call]) -> bool:
     """Whether moving the matched calls over this statement changes nothing."""
-    if call is not None and call.name in _HARMLESS:
+    api = load_api()
+    if call is not None and call.name in api.ordering.barriers:
         return True
-    written = {root_name(c.arguments[0]) for c in matched if c.arguments}
-    read = {root_name(a) for c in matched for a in c.arguments[1:]}
+    written = {root_name(a) for c in matched for a in api.written(c.name, c.arguments)}
+    read = {root_name(a) for c in matched for a in api.read(c.name, c.arguments)}
     named = identifiers(source.code(statement))
     if named & written:
         return False
     if call is not None and call.arguments:
-        return root_name(call.arguments[0]) not in read
+        return not {root_name(a) for a in api.written(call.name, call.arguments)} & read
     if statement.type == "declaration":
         return not _written_by(source.code(statement), read)
     return not named & read
@@ -186,9 +174,14 @@ def holds(source: Source, where: Where, start: int, end: int, bound: dict[str, s
         and all(_is_scalar(source, bound[m], start) for m in where.number)
         and all(re.fullmatch(r"[A-Za-z_]\w*", clean(bound[m])) for m in where.local)
         and all(clean(bound[b]) not in identifiers(bound[a]) for a, b in where.without)
-        and all(bound[m] in VECTOR_CALLS for m in where.vector)
+        and all(_computes(bound[m]) for m in where.vector)
         and all(_in_unified_buffer(source, bound[m], start) for m in where.unified)
     )
+
+
+def _computes(name: str) -> bool:
+    family = load_api().calls.get(name)
+    return family is not None and family.computes
 
 
 def _in_unified_buffer(source: Source, text: str, place: int) -> bool:
@@ -235,11 +228,12 @@ def _first_use_overwrites(source: Source, name: str, start: int, end: int) -> bo
         return True
     if re.search(r"(?:>|auto)\s*&?\s*$", before):  # declared anew
         return True
+    api = load_api()
     for call in source.calls:
         if call.start <= place < call.end and call.statement is not None and call.arguments:
-            first = root_name(call.arguments[0])
-            rest = {i for a in call.arguments[1:] for i in identifiers(a)}
-            return first == name and name not in rest and call.name in _OVERWRITING
+            written = {root_name(a) for a in api.written(call.name, call.arguments)}
+            read = {i for a in api.read(call.name, call.arguments) for i in identifiers(a)}
+            return call.name in api.calls and name in written - read
     return False
 
 
@@ -275,7 +269,7 @@ def clean(text: str) -> str:
     return squeeze(text)
 
 
-def _site(source: Source, rewrite: Rewrite, matched: list[Call], bound: dict[str, str]) -> Match:
+def _match(source: Source, rewrite: Rewrite, matched: list[Call], bound: dict[str, str]) -> Match:
     edits = []
     for call, new in zip(matched, rewrite.replace, strict=True):
         start, end = statement_range(source, call)
@@ -286,6 +280,20 @@ def _site(source: Source, rewrite: Rewrite, matched: list[Call], bound: dict[str
             edits.append(Edit(start, end, ("\n" + source.indent(start)).join(lines)))
     tensor = clean(matched[-1].arguments[0]) if matched[-1].arguments else ""
     return Match(matched[0].start, tuple(edits), note=tensor)
+
+
+def _spoils_itself(new: str, bound: dict[str, str]) -> bool:
+    """Whether a call would write what it reads although it must not."""
+    api = load_api()
+    for part in new.split(";"):
+        called = parse_pattern(fill(part, bound))
+        family = api.calls.get(next(iter(called.names)))
+        if family is None or family.in_place:
+            continue
+        read = {clean(a) for a in api.read(family.names[0], called.arguments)}
+        if read & {clean(a) for a in api.written(family.names[0], called.arguments)}:
+            return True
+    return False
 
 
 def statement_range(source: Source, call: Call) -> tuple[int, int]:

@@ -10,16 +10,14 @@ from ci.model.diagnosis import Diagnosis
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import Application, applications
-from ci.proposer.motifs.sequence import VECTOR_CALLS
 from ci.proposer.sources import changed_only
 from ci.source.cpp_source import parse
 from experience.bank.retrieve import DOUBTFUL, Retrieved
+from rules.api import load_api
 from rules.load import Motif
 
 NO_DIFFERENCE = 0.002
 """A rewrite that moves the time by less than 0.2 % is not tried again at fewer places."""
-
-_WORKING = VECTOR_CALLS | {"DataCopy", "DataCopyPad", "Cast", "Duplicate", "ReduceSum", "ReduceMax"}
 
 
 def rank_motifs(
@@ -119,7 +117,9 @@ def _runs(application: Application, hot: dict[str, set[int]], texts: dict[str, s
     for line in application.lines:
         place = source.line_start(line)
         function = source.function_at(place)
-        if function is None or not any(c.name in _WORKING for c in source.calls_in(function.body)):
+        if function is None:
+            return True
+        if not any(c.name in load_api().calls for c in source.calls_in(function.body)):
             return True  # declarations and Init show in no profile
         first, last = source.line(function.node.start_byte), source.line(function.body.end_byte)
         if any(first <= n <= last for n in lines):

@@ -17,12 +17,12 @@ _BUFFER_TYPE = re.compile(r"^(?:TQue|TBuf|TQueBind)<")
 def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """Each `InitBuffer` but the first, of a buffer that is declared in the same file."""
     fields = _fields(source)
-    inits = [m for m in source.methods if m.name == "InitBuffer" and m.statement is not None]
+    inits = [m for m in source.methods if m.name == "InitBuffer" and m.statement and m.arguments]
     taken = {int(n) for n in re.findall(r"\bbankShift(\d+)\b", source.shadow)}
     sites = []
     number = max(taken, default=-1)
     for before, method in zip(inits, inits[1:], strict=False):
-        place = fields.get(root_name(method.arguments[0])) if method.arguments else None
+        place = fields.get(root_name(method.arguments[0]))
         if place is None or before.node.parent is None or method.statement is None:
             continue
         if "bankShift" in before.arguments[0]:

@@ -36,6 +36,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
                     source.removal(statement.start_byte, statement.end_byte),
                 ),
                 note=method.arguments[0],
+                others=(statement.start_byte,),
             )
         )
     return sites

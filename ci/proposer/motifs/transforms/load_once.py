@@ -10,10 +10,10 @@ from tree_sitter import Node
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms.loops import written_names
 from ci.source.cpp_source import LOOPS, Edit, Source, identifiers, walk
+from rules.api import load_api
 
 _STEP = re.compile(r"^(?:this->)?([A-Z]\w*)\(([\w, ]*)\);$")
 _TURN = re.compile(r"copy|out|compute|process|row|tile|step|next|store|write|save|free|calc", re.I)
-_API = re.compile(r"^(?:PipeBarrier|SetFlag|WaitFlag|SyncAll|DataCopy\w*|Duplicate|SetAtomic\w*)$")
 
 
 def hoist(source: Source, parameters: Mapping[str, object]) -> list[Match]:
@@ -65,6 +65,6 @@ def _loops(source: Source) -> list[tuple[Node, Node]]:
 def _step(source: Source, node: Node) -> tuple[str, str] | None:
     """(name, arguments) of a statement that calls a function of the kernel's own."""
     found = _STEP.match(source.code(node))
-    if found is None or _API.match(found.group(1)):
+    if found is None or found.group(1) in load_api().known:
         return None
     return found.group(1), found.group(2)

@@ -9,6 +9,7 @@ from tree_sitter import Node
 
 from ci.proposer.motifs.sequence import clean
 from ci.source.cpp_source import Source, identifiers, root_name, squeeze, walk
+from rules.api import load_api
 
 _HEAD = re.compile(r"^(?:[\w:]+ )?(\w+)=(.+);\1<(.+);(?:\1\+\+|\+\+\1|\1\+=1)$")
 
@@ -114,7 +115,7 @@ def same(one: str, two: str) -> bool:
 
 
 def written_names(source: Source, node: Node) -> set[str]:
-    """Names that a stretch of code assigns, declares, or passes as a call's first argument."""
+    """Names that a stretch of code assigns, declares, or passes to a call that writes them."""
     names: set[str] = set()
     for inner in walk(node):
         if inner.type in ("assignment_expression", "update_expression"):
@@ -127,6 +128,9 @@ def written_names(source: Source, node: Node) -> set[str]:
                 names |= identifiers(source.code(left).split("(")[0])
         elif inner.type == "call_expression":
             arguments = inner.child_by_field_name("arguments")
-            if arguments is not None and arguments.named_children:
-                names.add(root_name(source.code(arguments.named_children[0])))
+            called = inner.child_by_field_name("function")
+            if arguments is not None and called is not None:
+                given = [source.code(a) for a in arguments.named_children]
+                name = source.code(called).partition("<")[0]
+                names |= {root_name(a) for a in load_api().written(name, given)}
     return names

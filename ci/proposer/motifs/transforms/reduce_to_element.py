@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import clean, dead_after, statement_range
 from ci.source.cpp_source import Edit, Source, walk
-
-_REDUCE = ("ReduceSum", "ReduceMax", "ReduceMin")
+from rules.api import load_api
 
 
 def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     """`ReduceX(s, …); y.SetValue(i, s.GetValue(0));` in one block, where s serves nothing else."""
     calls = source.statement_calls
+    reductions = load_api().families["reduction"].names
     stores = {
         m.statement.start_byte: m
         for m in source.methods
@@ -27,7 +27,7 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
         statements = block.named_children
         for one, two in zip(statements, statements[1:], strict=False):
             call, store = calls.get(one.start_byte), stores.get(two.start_byte)
-            if call is None or store is None or call.name not in _REDUCE:
+            if call is None or store is None or call.name not in reductions:
                 continue
             result = clean(call.arguments[0])
             if not re.fullmatch(r"\w+", result) or result == store.object:

@@ -8,20 +8,7 @@ from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms.loops import CountingLoop, counting_loops, same, slice_of
 from ci.proposer.motifs.transforms.merge_copies import times
 from ci.source.cpp_source import Call, Edit, Source
-
-# Element-wise calls by the place of their first scalar operand: the operands before it are
-# tensors. All end in the count.
-TENSORS = {
-    **dict.fromkeys(
-        ("Add", "Sub", "Mul", "Div", "Max", "Min", "And", "Or", "MulAddDst", "AddRelu", "SubRelu"),
-        3,
-    ),
-    **dict.fromkeys(
-        ("Exp", "Ln", "Abs", "Sqrt", "Rsqrt", "Reciprocal", "Relu", "Not", "Cast", "Tanh"), 2
-    ),
-    **dict.fromkeys(("Adds", "Muls", "Maxs", "Mins", "Axpy", "LeakyRelu", "ShiftLeft"), 2),
-    "Duplicate": 1,
-}
+from rules.api import load_api
 
 
 def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
@@ -48,17 +35,19 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
 
 
 def _merged(source: Source, loop: CountingLoop, call: Call) -> str | None:
-    tensors = TENSORS.get(call.name)
-    if tensors is None or len(call.arguments) <= tensors or call.template:
+    family = load_api().calls.get(call.name)
+    if family is None or not family.elementwise or not family.counts(call.arguments):
+        return None
+    if call.template:
         return None
     count = call.arguments[-1]
     parts = []
-    for argument in call.arguments[:tensors]:
+    for argument in call.arguments[: family.tensors]:
         piece = slice_of(argument, loop.index)
         if piece is None or not piece.stride or not same(piece.stride, count):
             return None
         parts.append(piece.whole)
-    rest = call.arguments[tensors:-1]
+    rest = call.arguments[family.tensors : -1]
     if any(slice_of(r, loop.index) is None or slice_of(r, loop.index).stride for r in rest):  # type: ignore[union-attr]
         return None
     if any("GetValue" in r for r in rest):

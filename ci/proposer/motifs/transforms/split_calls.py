@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import clean, statement_range
-from ci.proposer.motifs.transforms.rows_to_one import TENSORS
 from ci.source.cpp_source import Call, Edit, Source
+from rules.api import load_api
 
 _TENSOR = re.compile(r"^[A-Za-z_]\w*(?:\[.*\])?$", re.DOTALL)
 _COUNT = re.compile(r"^[\w.\->()\s*/+]+$")
@@ -22,12 +22,14 @@ def find(source: Source, parameters: Mapping[str, object]) -> list[Match]:
     piece, copies = str(parameters["piece"]), bool(parameters.get("copies", 0))
     sites = []
     for call in source.statement_calls.values():
-        tensors = 2 if copies and call.name == "DataCopy" else TENSORS.get(call.name)
-        if tensors is None or copies != (call.name == "DataCopy") or call.template:
+        family = load_api().calls.get(call.name)
+        if family is None or call.template:
             continue
-        if len(call.arguments) <= tensors or (copies and len(call.arguments) != 3):
-            continue
-        text = _in_pieces(source, call, tensors, piece)
+        if copies:
+            fits = call.name == "DataCopy" and len(call.arguments) == 3
+        else:
+            fits = family.elementwise and family.counts(call.arguments)
+        text = _in_pieces(source, call, family.tensors, piece) if fits else None
         if text is not None:
             start, end = statement_range(source, call)
             note = f"{call.name} of {clean(call.arguments[0])}"
