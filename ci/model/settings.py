@@ -15,7 +15,10 @@ DEFAULT_DEVICE = "910B4"
 
 
 class OptimizeSettings(ModelLimits):
-    """How to search. The defaults spend 40 evaluations as the paper's Algorithm 1 does."""
+    """What a search may spend and change, by whatever strategy.
+
+    The defaults spend 40 evaluations as the paper's Algorithm 1 does.
+    """
 
     budget: int = Field(
         default=40,
@@ -24,12 +27,6 @@ class OptimizeSettings(ModelLimits):
     stage: Literal["both", "tiling", "kernel"] = Field(
         default="both", description="Optimize the host tiling, the kernel, or both in turn."
     )
-    strategy: Literal["ascendoptimizer"] = Field(
-        default="ascendoptimizer", description="The search: Algorithm 1 of AscendOptimizer."
-    )
-    rounds: int = Field(default=10, ge=1, description="Rounds R of tiling and kernel steps.")
-    tiling_steps: int = Field(default=4, ge=1, description="Tiling steps U in a round.")
-    kernel_steps: int = Field(default=6, ge=1, description="Kernel steps S in a round.")
     top_k: int = Field(default=5, ge=0, description="Experience tuples retrieved for a step.")
     seed: int = Field(default=0, ge=0, description="Same seed, same sources: same trials.")
     other_shapes: bool = Field(

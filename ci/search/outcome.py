@@ -11,31 +11,33 @@ from ci.model.comparison import compare
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple, Verification
-from ci.model.settings import OptimizeSettings
 from ci.model.trial import Fingerprint, Outcome, Trial
-from ci.search.search import Search
+from ci.search.run import Run
 from ci.source.source_diff import git_diff
 
 _GIT_SECONDS = 20.0
 
 
 def conclude(
-    search: Search, operator: Operator, settings: OptimizeSettings, used: list[UsedTuple]
+    run: Run,
+    operator: Operator,
+    settings: dict[str, int | float | str | bool],
+    used: list[UsedTuple],
 ) -> Result:
     """The Result of a run whose search is over.
 
     The fastest trial is verified with more seeds than a trial takes. One that fails there is
     passed over for the next fastest: a result that does not hold up is never reported.
     """
-    baseline = search.baseline
+    baseline, seed = run.baseline, int(settings["seed"])
     best, verification, verdict, reason = baseline, None, "not_improved", ""
     if baseline.outcome is not Outcome.OK:
-        search.budget.release()  # the final verification's
+        run.budget.release()  # the final verification's
         verdict = "baseline_failed"
         words = baseline.refusal.message if baseline.refusal else baseline.outcome.value
         reason = f"The operator as it stands does not pass its workload: {words}"
     else:
-        best, verification, reason = _verified_best(search)
+        best, verification, reason = _verified_best(run)
         if best.number:
             verdict = "improved"
     measured = baseline.measurement
@@ -43,7 +45,7 @@ def conclude(
     if best.number and measured is not None and best.measurement is not None:
         speedup = compare(measured, best.measurement).speedup
     return Result(
-        run=_run_id(search, operator, settings),
+        run=_run_id(run, operator, seed),
         operator=operator.name,
         op_type=operator.op_type,
         operator_path=_operator_path(operator),
@@ -55,30 +57,30 @@ def conclude(
         fingerprint=measured.fingerprint
         if measured
         else Fingerprint(backend="sim", device="unknown", version="unknown", simulated=True),
-        seed=settings.seed,
-        settings=settings.model_dump(),
+        seed=seed,
+        settings=settings,
         verdict=verdict,
         verdict_reason=reason,
         baseline=baseline,
         best=best,
         speedup=speedup,
         diff=repository_diff(operator, best.candidate.files) if best.number else "",
-        trials=tuple(search.history),
+        trials=tuple(run.history),
         retrieved=tuple(used),
         verification=verification,
-        budget=search.budget.use(),
+        budget=run.budget.use(),
         bottleneck_before=_bottleneck(baseline),
         bottleneck_after=_bottleneck(best),
     )
 
 
-def _verified_best(search: Search) -> tuple[Trial, Verification | None, str]:
+def _verified_best(run: Run) -> tuple[Trial, Verification | None, str]:
     """The fastest trial that the final check confirms; the baseline when there is none."""
-    baseline = search.baseline
+    baseline = run.baseline
     assert baseline.measurement is not None
     failed = ""
     ranked = sorted(
-        (t for t in search.history[1:] if t.outcome is Outcome.OK and not t.cached),
+        (t for t in run.history[1:] if t.outcome is Outcome.OK and not t.cached),
         key=lambda t: (t.measurement.score_us if t.measurement else 0.0, t.number),
     )
     paid = True  # one evaluation was reserved for this when the run began
@@ -87,16 +89,16 @@ def _verified_best(search: Search) -> tuple[Trial, Verification | None, str]:
         comparison = compare(baseline.measurement, trial.measurement)
         if comparison.verdict != "improved":
             continue
-        if not paid and not search.budget.reserve():
+        if not paid and not run.budget.reserve():
             break
         paid = False
-        trial = search.history[trial.number] = search.admitted(trial)
+        trial = run.admit(trial)
         if trial.refusal is not None:
             failed = f"Trial {trial.number} is not fit to be reported: {trial.refusal.message}"
             continue
-        search.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
+        run.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
         try:
-            verification = search.evaluator.confirm(trial)
+            verification = run.evaluator.confirm(trial)
         except TrialFailure as failure:
             failed = (
                 f"Trial {trial.number} failed the final verification: {failure.refusal.message}"
@@ -104,7 +106,7 @@ def _verified_best(search: Search) -> tuple[Trial, Verification | None, str]:
             continue
         return trial, verification, comparison.reason[0].upper() + comparison.reason[1:] + "."
     if paid:
-        search.budget.release()
+        run.budget.release()
     return baseline, None, failed or "No candidate was faster beyond the minimum effect."
 
 
@@ -147,8 +149,8 @@ def _bottleneck(trial: Trial) -> str:
     return diagnose(trial.measurement).bottleneck if trial.measurement else ""
 
 
-def _run_id(search: Search, operator: Operator, settings: OptimizeSettings) -> str:
+def _run_id(run: Run, operator: Operator, seed: int) -> str:
     digest = hashlib.sha256()
-    for trial in search.history:
+    for trial in run.history:
         digest.update(trial.candidate.hash.encode())
-    return f"{operator.name}-{settings.seed}-{digest.hexdigest()[:8]}"
+    return f"{operator.name}-{seed}-{digest.hexdigest()[:8]}"

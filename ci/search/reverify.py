@@ -12,7 +12,7 @@ from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome
 from ci.search.outcome import conclude
-from ci.search.search import Evaluates, Search
+from ci.search.run import Evaluates, Run
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 
 
@@ -32,14 +32,13 @@ def reverify(
     with TrialStore(out / TRIALS_FILE) as store:
         budget = Budget(VERIFICATION)
         budget.reserve()  # for the final verification
-        search = Search(evaluator, budget, store, on_notice)
-        search.tell("started", text=f"Verifying an earlier change of {operator.name} again.")
-        if search.measure_baseline().outcome is Outcome.OK:
-            search.stage = "kernel"
-            search.attempt(
+        run = Run(evaluator, budget, store, on_notice)
+        run.tell("started", text=f"Verifying an earlier change of {operator.name} again.")
+        if run.measure_baseline().outcome is Outcome.OK:
+            run.evaluate(
                 Candidate(files=files, stage="kernel", proposer="earlier run", rationale=rationale)
             )
         settings = OptimizeSettings(budget=VERIFICATION)
-        result = conclude(search, operator, settings, [])
-        search.tell("finished", text=result.verdict_reason)
+        result = conclude(run, operator, settings.model_dump(), [])
+        run.tell("finished", text=result.verdict_reason)
         return result

@@ -1,176 +1,245 @@
-"""Algorithm 1 of AscendOptimizer: rounds of tiling and kernel steps under one budget."""
+"""One run: evaluates what a strategy asks for, records it, meters the budget, tells onlookers.
+
+Equal candidates are evaluated once. What an interrupted run recorded is answered by the
+candidate's hash, whatever the order in which it is asked for.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import math
-from collections.abc import Callable
-from pathlib import Path
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection
+from typing import Protocol
 
-from ci.judge.evaluate import Evaluator
-from ci.model.comparison import STEP_EFFECT
-from ci.model.errors import InputError, ModelUnavailable
-from ci.model.notice import Notice
-from ci.model.operator import Operator
-from ci.model.result import Result, UsedTuple
-from ci.model.settings import OptimizeSettings
-from ci.model.trial import Outcome
-from ci.model.workload import Workload
-from ci.proposer.base import Proposer, RunContext, Step
-from ci.proposer.rules.proposer import rules_proposer
-from ci.search.lessons import lessons
-from ci.search.outcome import conclude
-from ci.search.search import Evaluates, Search
-from ci.search.stage_kernel import rewrite_kernel
-from ci.search.stage_tiling import evolve_tiling
-from ci.system.trial_store import TRIALS_FILE, TrialStore
-from ci.tiling.synthesize import synthesize
-from ci.tiling.template import TilingTemplate
-from experience.bank.bank import Bank
-from experience.bank.distill import Provenance
+from ci.model.budget import Budget
+from ci.model.comparison import STEP_EFFECT, compare
+from ci.model.errors import InputError
+from ci.model.notice import Notice, NoticeKind
+from ci.model.result import Verification
+from ci.model.trial import Candidate, Outcome, Refusal, Trial
+from ci.search.base import BudgetSpent
+from ci.system.trial_store import TrialStore
+
+_STEP = "step"
+"""The gate of candidates that broke a rule of their stage: they are not evaluated."""
 
 
-def optimize(
-    operator: Operator,
-    workload: Workload,
-    evaluator: Evaluates,
-    proposer: Proposer,
-    bank: Bank | None,
-    settings: OptimizeSettings,
-    out: Path,
-    on_notice: Callable[[Notice], None] = lambda notice: None,
-) -> Result:
-    """Search for a faster pair ⟨T, K⟩ and conclude with a verdict. Resumable from `out`.
+class Evaluates(Protocol):
+    """The part of the evaluator that a run needs."""
 
-    A run whose model becomes unavailable ends with what it found.
-    Raises InputError when the budget is too small or `out` holds trials of another run.
-    """
-    if settings.budget < 3:
-        raise InputError(
-            "A budget below 3 evaluations cannot optimize: one is for the baseline, one for the "
-            "final verification; give --budget 3 or more."
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        """One trial of the candidate."""
+
+    def admit(
+        self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
+    ) -> Trial:
+        """The trial, or the same with outcome `unfit` when it may not be built on or reported."""
+
+    def confirm(self, trial: Trial) -> Verification:
+        """The final check of a trial; raises `TrialFailure` when it fails there."""
+
+
+class Run:
+    """The trials of one search over an evaluator, a budget and a store."""
+
+    def __init__(
+        self,
+        evaluator: Evaluates,
+        budget: Budget,
+        store: TrialStore,
+        on_notice: Callable[[Notice], None],
+        without: Collection[str] = (),
+    ) -> None:
+        """`without` names gates of admission that are not asked."""
+        self.evaluator = evaluator
+        self.budget = budget
+        self.store = store
+        self.history: list[Trial] = []
+        self.best: Trial | None = None
+        """The fastest trial that may be built on, for onlookers; None before the baseline."""
+        self._on_notice = on_notice
+        self._without = without
+        self._by_hash: dict[str, Trial] = {}
+        self._recorded: dict[str, deque[Trial]] = defaultdict(deque)
+        for trial in store.trials():
+            self._recorded[trial.candidate.hash].append(trial)
+        numbers = [t.number for row in self._recorded.values() for t in row]
+        self._upcoming = max(numbers, default=-1) + 1
+        self._unclaimed = {t.number for row in self._recorded.values() for t in row if _was_paid(t)}
+
+    @property
+    def baseline(self) -> Trial:
+        """Trial 0; `measure_baseline` must have run."""
+        return self.history[0]
+
+    def upcoming(self) -> int:
+        """Number of the next trial that is not recorded yet."""
+        return self._upcoming
+
+    def is_recorded(self, candidate: Candidate) -> bool:
+        """Whether the interrupted part of this run has a trial of it that was not asked for yet."""
+        return bool(self._recorded.get(candidate.hash))
+
+    def measure_baseline(self) -> Trial:
+        """Trial 0: the operator as it stands."""
+        try:
+            return self.evaluate(Candidate())
+        except BudgetSpent:
+            raise InputError("The budget does not cover the evaluation of the baseline.") from None
+
+    def evaluate(self, candidate: Candidate, *, least: float = 1 + STEP_EFFECT) -> Trial:
+        """The recorded trial of the candidate; raises `BudgetSpent` when nothing is left for it.
+
+        One that gains by `least` on its parent must also be admitted by the judge. A candidate
+        equal to an earlier one is answered from that one and costs nothing.
+        """
+        recorded = self._take_recorded(candidate)
+        earlier = self._by_hash.get(candidate.hash)
+        if earlier is not None:
+            again = {"candidate": candidate, "cached": True, "seconds": 0.0}
+            return self._keep(recorded or earlier.model_copy(update=again), recorded is None)
+        self._pay(recorded)
+        number = self._upcoming if recorded is None else recorded.number
+        self.tell("trial_started", number=number, stage_of=candidate, text=candidate.rationale)
+        if recorded is not None:
+            return self._keep(recorded, False)
+        trial = self.evaluator.evaluate(candidate, number)
+        trial = trial.model_copy(update={"cached": False})
+        return self._keep(self._admitted(trial) if self.gained(trial, least) else trial, True)
+
+    def refuse(self, candidate: Candidate, message: str) -> Trial:
+        """Record a candidate that broke the rules of its stage; it costs no evaluation."""
+        recorded = self._take_recorded(candidate)
+        refused = Trial(
+            number=self._upcoming,
+            candidate=candidate,
+            outcome=Outcome.REJECTED,
+            refusal=Refusal(gate=_STEP, sentence=message),
         )
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / TRIALS_FILE
-    if path.exists() and not settings.resume:
-        raise InputError(f"{path} holds an earlier run; give --resume to go on, or another --out.")
-    with TrialStore(path) as store:
-        store.identify(_identity(operator, workload, proposer, settings))
-        wall = settings.wall_minutes * 60 or math.inf
-        budget = settings.grant(settings.budget, wall)
-        budget.reserve()  # for the final verification
-        without = () if settings.other_shapes else ("other_shapes",)
-        search = Search(evaluator, budget, store, on_notice, without)
-        device = evaluator.backend.fingerprint().device if isinstance(evaluator, Evaluator) else ""
-        proposer.models.begin(
-            RunContext(path, budget, lambda: len(search.history), workload, device)
-        )
-        search.tell("started", text=f"Optimizing {operator.name}.{_who(proposer)}")
-        used: list[UsedTuple] = []
-        stopped = ""
-        if search.measure_baseline().outcome is Outcome.OK:
-            try:
-                _rounds(search, operator, workload, proposer, bank, settings, used)
-            except ModelUnavailable as problem:
-                stopped = str(problem)
-                search.tell("note", text=f"{stopped} The run ends with what was found.")
-        result = conclude(search, operator, settings, used)
-        if bank is not None and settings.learn:
-            source = Provenance(commit=result.base_commit, origin=f"run {result.run}")
-            # A model that went away is not waited for once more at the end.
-            teller = rules_proposer() if stopped else proposer
-            bank.add_all(lessons(operator, search.history, teller, source))
-        search.tell("finished", text=result.verdict_reason)
-        models, currency = proposer.models.use()
-        return result.model_copy(
-            update={
-                "stopped": stopped,
-                "models": models,
-                "currency": currency,
-                "budget": budget.use(),
-            }
-        )
+        return self._keep(recorded or refused, recorded is None)
 
+    def gained(self, trial: Trial, least: float = 1 + STEP_EFFECT) -> bool:
+        """Whether a trial may be built on: fit, and its parent's time over its own above `least`.
 
-def _rounds(
-    search: Search,
-    operator: Operator,
-    workload: Workload,
-    proposer: Proposer,
-    bank: Bank | None,
-    settings: OptimizeSettings,
-    used: list[UsedTuple],
-) -> None:
-    """Rounds r = 1 … R; each inherits the best pair of the one before."""
-    template = (
-        None if settings.stage == "kernel" else _template(search, operator, workload, proposer)
-    )
-    for number in range(1, settings.rounds + 1):
-        search.round = number
-        before = search.best.number
-        tiling_left = template is not None and evolve_tiling(
-            search, operator, proposer, template, settings.tiling_steps, settings.seed
-        )
-        kernel_left = False
-        if settings.stage != "tiling":
-            kernel_left = rewrite_kernel(
-                search,
-                operator,
-                proposer,
-                bank,
-                settings.kernel_steps,
-                settings.top_k,
-                settings.seed,
-                used,
+        False for one that was answered from an equal one: that one counts.
+        """
+        if not self.history or trial.candidate.hash == self.baseline.candidate.hash:
+            return False
+        return not trial.cached and self._faster(trial, self.parent(trial), least)
+
+    def admit(self, trial: Trial) -> Trial:
+        """A trial of this run as the judge admits it before it is reported, from now on so."""
+        admitted = self._admitted(trial)
+        self.history[self.history.index(trial)] = admitted
+        return admitted
+
+    def parent(self, trial: Trial) -> Trial:
+        """The trial that this one's candidate was made from; the baseline when it names none."""
+        return self._by_hash.get(trial.candidate.parent, self.baseline)
+
+    def recall(self, key: str, make: Callable[[], str]) -> str:
+        """What was made for `key` before, also before an interruption; else what `make` gives."""
+        known = self.store.recall(key)
+        if known is None:
+            known = make()
+            self.store.remember(key, known)
+        return known
+
+    def note(self, text: str) -> None:
+        """Tell the onlookers a sentence."""
+        self.tell("note", text=text)
+
+    def tell(
+        self,
+        kind: NoticeKind,
+        *,
+        number: int = 0,
+        trial: Trial | None = None,
+        stage_of: Candidate | None = None,
+        text: str = "",
+    ) -> None:
+        """Let the onlookers know."""
+        use = self.budget.use()
+        self._on_notice(
+            Notice(
+                kind=kind,
+                number=number,
+                stage=stage_of.stage if stage_of is not None else "baseline",
+                trial=trial,
+                best_us=_score(self.best),
+                baseline_us=_score(self.baseline) if self.history else None,
+                spent=use.evaluations,
+                granted=use.granted,
+                text=text,
             )
-        if search.budget.left == 0:
-            search.tell("note", text="The budget is spent.")
-            break
-        if not tiling_left and not kernel_left and search.best.number == before:
-            search.tell("note", text="Nothing is left to try in either stage.")
-            break
+        )
+
+    def _take_recorded(self, candidate: Candidate) -> Trial | None:
+        row = self._recorded.get(candidate.hash)
+        return row.popleft() if row else None
+
+    def _pay(self, recorded: Trial | None) -> None:
+        """Reserve what a trial costs.
+
+        What the interrupted part of this run evaluated is counted when it is asked for, and at
+        the latest before anything new is evaluated: it was paid for, asked for again or not.
+        """
+        cost = 1
+        if recorded is None:
+            cost += len(self._unclaimed)
+        elif recorded.number not in self._unclaimed:
+            cost = 0
+        if not self.budget.reserve(cost):
+            raise BudgetSpent
+        if recorded is None:
+            self._unclaimed.clear()
+        else:
+            self._unclaimed.discard(recorded.number)
+
+    def _admitted(self, trial: Trial) -> Trial:
+        parent = self.parent(trial)
+        return self.evaluator.admit(trial, parent, self.baseline, without=self._without)
+
+    def _keep(self, trial: Trial, new: bool) -> Trial:
+        if new:
+            trial = trial.model_copy(update={"number": self._upcoming})
+            self.store.append(trial)
+            self._upcoming += 1
+        self.history.append(trial)
+        self._by_hash.setdefault(trial.candidate.hash, trial)
+        if self.best is None or (not trial.cached and self._faster(trial, self.best)):
+            self.best = trial
+        self.tell(
+            "trial_finished",
+            number=trial.number,
+            trial=trial,
+            stage_of=trial.candidate,
+            text=_sentence(trial),
+        )
+        return trial
+
+    def _faster(self, trial: Trial, than: Trial, least: float = 1 + STEP_EFFECT) -> bool:
+        base = self.baseline.measurement
+        if trial.outcome is not Outcome.OK or trial.measurement is None:
+            return False
+        if than.measurement is None or base is None:
+            return False
+        step = compare(than.measurement, trial.measurement, STEP_EFFECT)
+        return step.low > least and compare(base, trial.measurement).verdict != "worse"
 
 
-def _template(
-    search: Search, operator: Operator, workload: Workload, proposer: Proposer
-) -> TilingTemplate:
-    """The proposer's template; the one that rules make when its base program does not hold up."""
-    device = Step(operator, search.best, search.history).device
-    template = proposer.synthesize(operator, workload, device)
-    if template.base is None:
-        return template
-    search.stage = "tiling"
-    trial = search.attempt(template.base, least=1 - STEP_EFFECT)
-    if trial is not None and search.won(trial):
-        return template
-    search.tell("note", text="The base tiling program does not hold up: rules make it.")
-    return synthesize(operator)
+def _was_paid(trial: Trial) -> bool:
+    """Whether an evaluation was spent: not on an equal candidate, nor on a refused one."""
+    refused = trial.refusal is not None and trial.refusal.gate == _STEP
+    return not trial.cached and not refused
 
 
-def _who(proposer: Proposer) -> str:
-    """Who fills the roles of a model, as a sentence to follow another; '' when all are rules."""
-    roles = proposer.models.roles()
-    by = {name: [r for r, n in roles.items() if n == name] for name in roles.values()}
-    told = "; ".join(f"{name}: {', '.join(mine)}" for name, mine in by.items())
-    return f" Roles by {told}." if told else ""
+def _score(trial: Trial | None) -> float | None:
+    return trial.measurement.score_us if trial is not None and trial.measurement else None
 
 
-def _identity(
-    operator: Operator, workload: Workload, proposer: Proposer, settings: OptimizeSettings
-) -> dict[str, object]:
-    """What must be equal for two runs to give the same trials."""
-    sources = hashlib.sha256()
-    for path, text in sorted(operator.texts().items()):
-        sources.update(path.encode() + b"\0" + text.encode() + b"\0")
-    return {
-        "operator": operator.name,
-        "sources": sources.hexdigest(),
-        "workload": hashlib.sha256(
-            workload.model_dump_json(exclude={"folder"}).encode()
-        ).hexdigest(),
-        "proposer": proposer.name,
-        **({"models": proposer.models.roles()} if proposer.models.roles() else {}),
-        "settings": settings.model_dump(
-            exclude={"resume", "wall_minutes", "max_tokens", "max_cost"}
-        ),
-    }
+def _sentence(trial: Trial) -> str:
+    if trial.outcome is Outcome.UNFIT and trial.refusal:
+        return f"Not inherited: {trial.refusal.message}"
+    if trial.measurement is not None:
+        return trial.candidate.rationale or f"{trial.measurement.score_us:.2f} µs"
+    return trial.refusal.message if trial.refusal else trial.outcome.value

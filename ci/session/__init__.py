@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ci.model.errors import InputError
 from ci.model.experience import RewindSettings, RewindStep
+from ci.model.frozen import Frozen
 from ci.model.notice import Notice
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
 
@@ -77,27 +78,35 @@ class Session:
         out: Path,
         onlooker: Callable[[Notice], None] = lambda notice: None,
         *,
+        strategy: Frozen | None = None,
         set_aside: bool = False,
     ) -> Result:
         """Search for something faster; resumable from `out`. `bank` None: the user's own.
 
+        `strategy` is chosen by `strategy_options()`, the default one when not given.
         `set_aside`: trials in `out` that another program or bank left are kept under another name,
         and the search begins anew, instead of an `InputError`.
         """
-        from ci.search.run import optimize
+        from ci.search.optimize import optimize
+        from ci.search.strategies import make_strategy
+        from ci.search.task import Task
         from ci.session.bank import open_bank
         from ci.system import trial_store
 
         proposer = find_proposer(proposing)
         # A replay is offered what the recorded run was, and earns nobody credit a second time.
         chosen = None if proposing.proposer.startswith(REPLAY) else open_bank(bank)
-        arguments = (self.operator, self.workload, self.evaluator, proposer, chosen)
+        task = Task(self.operator, self.workload, self.evaluator, proposer, chosen)
+
+        def search() -> Result:
+            return optimize(task, settings, out, onlooker, strategy=make_strategy(strategy))
+
         try:
-            found = optimize(*arguments, settings, out, onlooker)
+            found = search()
         except InputError:
             if not set_aside or not trial_store.set_aside(out):
                 raise
-            found = optimize(*arguments, settings, out, onlooker)
+            found = search()
         return self._told(found, proposing.proposer)
 
     def verify(
@@ -206,6 +215,13 @@ def operators_at(paths: Sequence[Path]) -> list[Operator]:
     for path in paths:
         found += [load_operator(path)] if (path / "op_kernel").is_dir() else find_operators(path)
     return found
+
+
+def strategy_options() -> type[Frozen]:
+    """The options by which a search strategy is chosen and set."""
+    from ci.search.strategies import strategy_options
+
+    return strategy_options()
 
 
 def find_proposer(proposing: ProposerOptions) -> Proposer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ci.model.operator import Operator
 from ci.source.cpp_source import Source, parse
 from ci.tiling.knobs import find_knobs
@@ -26,25 +28,31 @@ def synthesize(operator: Operator, files: dict[str, str] | None = None) -> Tilin
     blocks: list[EvolveBlock] = []
     knobs: list[Knob] = []
     wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
-    for path in operator.host_sources:
-        text = texts[path]
-        if REPLACEMENT in text or MARKER_START in text or MARKER_END in text:
-            continue  # lost when written back, or marks of somebody else's that would move ours
-        source = parse(text)
-        is_tiling = path in operator.tiling_sources
-        runs = _runs(source, wanted if is_tiling else frozenset()) if is_tiling else []
-        if not runs:
-            continue
-        marked, mine = insert_markers(text, runs, path)
-        sources[path] = marked
-        blocks += mine
-        knobs += find_knobs(source, path, [(first, last) for first, last, _ in runs])
+    for path in (p for p in operator.host_sources if p in operator.tiling_sources):
+        marked, mine, found = _read(path, texts[path], wanted)
+        if mine:
+            sources[path] = marked
+            blocks += mine
+            knobs += found
     return TilingTemplate(
         operator=operator.name,
         sources=sources,
         blocks=tuple(blocks),
         knobs=tuple(unique_knobs(knobs)),
     )
+
+
+@lru_cache(maxsize=256)
+def _read(
+    path: str, text: str, wanted: frozenset[str]
+) -> tuple[str, tuple[EvolveBlock, ...], tuple[Knob, ...]]:
+    """Marked text, blocks and knobs of one file. A search reads each of its tilings many times."""
+    if REPLACEMENT in text or MARKER_START in text or MARKER_END in text:
+        return text, (), ()  # lost when written back, or marks that would move ours
+    source = parse(text)
+    runs = _runs(source, wanted)
+    marked, blocks = insert_markers(text, runs, path)
+    return marked, blocks, tuple(find_knobs(source, path, [(a, b) for a, b, _ in runs]))
 
 
 def _runs(source: Source, wanted: frozenset[str]) -> list[tuple[int, int, tuple[Decides, ...]]]:

@@ -14,7 +14,9 @@ from bot.cli.options import build, json_option, options
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
-from ci.session import open_session
+from ci.session import open_session, strategy_options
+
+StrategyOptions = strategy_options()
 
 
 class OptimizeOptions(Frozen):
@@ -29,7 +31,7 @@ class OptimizeOptions(Frozen):
     )
 
 
-@options(EvaluationSetup, OptimizeSettings, ProposerOptions, OptimizeOptions)
+@options(EvaluationSetup, OptimizeSettings, StrategyOptions, ProposerOptions, OptimizeOptions)
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -57,7 +59,14 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     unit = "simulated time" if setup.backend == "sim" else "time"
     console = Console(stderr=True, force_terminal=False if as_json else None)
     with progress_for(console, session.operator.name, unit) as progress:
-        found = session.optimize(settings, build(ProposerOptions, given), own.bank, out, progress)
+        found = session.optimize(
+            settings,
+            build(ProposerOptions, given),
+            own.bank,
+            out,
+            progress,
+            strategy=build(StrategyOptions, given),
+        )
     result = finish(found, session.operator, out)
     if as_json:
         click.echo(result.model_dump_json(indent=2))

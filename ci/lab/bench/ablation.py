@@ -37,7 +37,8 @@ from ci.model.trial import Outcome
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
 from ci.search.lessons import lessons
-from ci.search.run import optimize
+from ci.search.optimize import optimize
+from ci.search.task import Task
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
 from ci.system.trial_store import TRIALS_FILE
@@ -198,11 +199,7 @@ def _run(
         "tiling" if arm == "tiling" else "kernel" if arm.startswith("kernel") else "both"
     )
     return optimize(
-        operator,
-        workload,
-        Evaluator(operator, workload, backend),
-        proposer,
-        bank,
+        Task(operator, workload, Evaluator(operator, workload, backend), proposer, bank),
         OptimizeSettings(
             budget=settings.budget,
             stage=stage,

@@ -11,7 +11,8 @@ from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.lessons import from_result
-from ci.search.run import optimize
+from ci.search.optimize import optimize
+from ci.search.task import Task
 from experience.bank.bank import Bank
 from experience.bank.patching import Misfit
 from tests.ci.search.model_operator import HOST, KERNEL_FILE, WORKLOAD, ModelEvaluator, write
@@ -27,11 +28,7 @@ def operator(tmp_path: Path) -> Operator:
 
 def search(operator: Operator, out: Path, bank: Bank, **settings: object) -> Result:
     return optimize(
-        operator,
-        WORKLOAD,
-        ModelEvaluator(operator),
-        rules_proposer(),
-        bank,
+        Task(operator, WORKLOAD, ModelEvaluator(operator), rules_proposer(), bank),
         OptimizeSettings.model_validate({"budget": 20, "stage": "kernel", **settings}),
         out,
     )

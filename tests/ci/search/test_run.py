@@ -17,7 +17,8 @@ from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome, Refusal, Trial
 from ci.proposer.base import Proposer, Step
 from ci.proposer.rules.proposer import rules_proposer
-from ci.search.run import optimize
+from ci.search.optimize import optimize
+from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.tiling.template import TilingTemplate
 from experience.bank.retrieve import Retrieved
@@ -42,12 +43,9 @@ def run(
     resume: bool = False,
     seed: int = 0,
 ) -> Result:
+    judge = evaluator or ModelEvaluator(operator)
     return optimize(
-        operator,
-        WORKLOAD,
-        evaluator or ModelEvaluator(operator),
-        proposer or rules_proposer(),
-        None,
+        Task(operator, WORKLOAD, judge, proposer or rules_proposer()),
         OptimizeSettings(budget=budget, resume=resume, seed=seed),
         out,
         notices.append if notices is not None else lambda notice: None,
@@ -339,9 +337,10 @@ _KILLED_RUN = """
 import os, signal, sys
 from pathlib import Path
 from ci.source.discovery import load_operator
-from ci.search.run import optimize
+from ci.search.optimize import optimize
 from ci.model.settings import OptimizeSettings
 from ci.proposer.rules.proposer import rules_proposer
+from ci.search.task import Task
 from tests.ci.search.model_operator import WORKLOAD, ModelEvaluator
 
 class Killing(ModelEvaluator):
@@ -352,7 +351,8 @@ class Killing(ModelEvaluator):
 
 operator = load_operator(Path(sys.argv[1]))
 settings = OptimizeSettings(budget=24)
-optimize(operator, WORKLOAD, Killing(operator), rules_proposer(), None, settings, Path(sys.argv[2]))
+task = Task(operator, WORKLOAD, Killing(operator), rules_proposer())
+optimize(task, settings, Path(sys.argv[2]))
 """
 
 

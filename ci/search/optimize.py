@@ -1,0 +1,99 @@
+"""One optimization from beginning to end: search by a strategy under one budget, then conclude."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from ci.model.errors import InputError, ModelUnavailable
+from ci.model.notice import Notice
+from ci.model.result import Result
+from ci.model.settings import OptimizeSettings
+from ci.model.trial import Outcome
+from ci.proposer.base import Proposer, RunContext
+from ci.proposer.rules.proposer import rules_proposer
+from ci.search.base import BudgetSpent, Strategy
+from ci.search.lessons import lessons
+from ci.search.outcome import conclude
+from ci.search.run import Run
+from ci.search.steps import Steps
+from ci.search.strategies import make_strategy
+from ci.search.task import Task
+from ci.system.trial_store import TRIALS_FILE, TrialStore
+from experience.bank.distill import Provenance
+
+_LIMITS = {"resume", "wall_minutes", "max_tokens", "max_cost"}
+"""Settings that may differ when a run is resumed."""
+
+
+def optimize(
+    task: Task,
+    settings: OptimizeSettings,
+    out: Path,
+    on_notice: Callable[[Notice], None] = lambda notice: None,
+    *,
+    strategy: Strategy | None = None,
+) -> Result:
+    """Search for a faster pair ⟨T, K⟩ and conclude with a verdict. Resumable from `out`.
+
+    `strategy` is Algorithm 1 when none is given. A run whose model becomes unavailable ends with
+    what it found. Raises InputError when the budget is too small or `out` holds trials of
+    another run.
+    """
+    if settings.budget < 3:
+        raise InputError(
+            "A budget below 3 evaluations cannot optimize: one is for the baseline, one for the "
+            "final verification; give --budget 3 or more."
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / TRIALS_FILE
+    if path.exists() and not settings.resume:
+        raise InputError(f"{path} holds an earlier run; give --resume to go on, or another --out.")
+    strategy = strategy or make_strategy()
+    chosen = {"strategy": strategy.name, **strategy.options.model_dump()}
+    operator, proposer = task.operator, task.proposer
+    with TrialStore(path) as store:
+        store.identify(
+            {**task.identity(), "settings": settings.model_dump(exclude=_LIMITS) | chosen}
+        )
+        budget = settings.grant(settings.budget, settings.wall_minutes * 60 or math.inf)
+        budget.reserve()  # for the final verification
+        without = () if settings.other_shapes else ("other_shapes",)
+        run = Run(task.evaluator, budget, store, on_notice, without)
+        proposer.models.begin(RunContext(path, budget, run.upcoming, task.workload, task.device))
+        run.tell("started", text=f"Optimizing {operator.name}.{_who(proposer)}")
+        steps = Steps(run, task, settings)
+        stopped = ""
+        if run.measure_baseline().outcome is Outcome.OK:
+            try:
+                strategy.search(run, steps)
+            except BudgetSpent:
+                run.note("The budget is spent.")
+            except ModelUnavailable as problem:
+                stopped = str(problem)
+                run.note(f"{stopped} The run ends with what was found.")
+        result = conclude(run, operator, settings.model_dump() | chosen, steps.used)
+        if task.bank is not None and settings.learn:
+            source = Provenance(commit=result.base_commit, origin=f"run {result.run}")
+            # A model that went away is not waited for once more at the end.
+            teller = rules_proposer() if stopped else proposer
+            task.bank.add_all(lessons(operator, run.history, teller, source))
+        run.tell("finished", text=result.verdict_reason)
+        models, currency = proposer.models.use()
+        return result.model_copy(
+            update={
+                "stopped": stopped,
+                "models": models,
+                "currency": currency,
+                "budget": budget.use(),
+            }
+        )
+
+
+def _who(proposer: Proposer) -> str:
+    """Who fills the roles of a model, as a sentence to follow another; '' when all are rules."""
+    roles = proposer.models.roles()
+    by = {name: [r for r, n in roles.items() if n == name] for name in roles.values()}
+    told = "; ".join(f"{name}: {', '.join(mine)}" for name, mine in by.items())
+    return f" Roles by {told}." if told else ""

@@ -1,0 +1,145 @@
+"""One step from a trial: ask the proposer, hold its answer to the stage's rules, evaluate it."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+from pydantic import TypeAdapter
+
+from ci.model.comparison import STEP_EFFECT
+from ci.model.diagnosis import Diagnosis
+from ci.model.result import UsedTuple
+from ci.model.settings import OptimizeSettings
+from ci.model.trial import Candidate, Trial
+from ci.proposer.base import ProposalRejected, Step
+from ci.search.base import BudgetSpent
+from ci.search.run import Run
+from ci.search.task import Task
+from ci.tiling.synthesize import synthesize
+from ci.tiling.template import TilingTemplate
+from experience.bank.retrieve import Query, Retrieved
+
+Stage: TypeAlias = Literal["tiling", "kernel"]
+STAGES: Final[tuple[Stage, ...]] = ("tiling", "kernel")
+
+_RETRIEVED = TypeAdapter(tuple[Retrieved, ...])
+
+
+class Steps:
+    """The steps that a strategy can take, in the stages that the run may change."""
+
+    def __init__(self, run: Run, task: Task, settings: OptimizeSettings) -> None:
+        self.stages: tuple[Stage, ...] = STAGES if settings.stage == "both" else (settings.stage,)
+        self.seed = settings.seed
+        self.used: list[UsedTuple] = []
+        """Experience that kernel steps were offered, in their order."""
+        self._run = run
+        self._task = task
+        self._top_k = settings.top_k
+        self._template: TilingTemplate | None = None
+
+    def start(self) -> Trial:
+        """The trial that a search starts from; called once, before the first step.
+
+        The baseline, or the base program of the proposer's template when that holds up.
+        """
+        run, task = self._run, self._task
+        if "tiling" not in self.stages:
+            return run.baseline
+        self._template = task.proposer.synthesize(task.operator, task.workload, task.device)
+        if self._template.base is None:
+            return run.baseline
+        trial = run.evaluate(self._template.base, least=1 - STEP_EFFECT)
+        if run.gained(trial, least=1 - STEP_EFFECT):
+            return trial
+        run.note("The base tiling program does not hold up: rules make it.")
+        self._template = synthesize(task.operator)
+        return run.baseline
+
+    def take(self, stage: Stage, parent: Trial) -> Trial | None:
+        """The trial of one proposal made from `parent`; None when nothing is left to propose.
+
+        A proposal that breaks a rule of its stage is recorded as rejected without being
+        evaluated. Raises `BudgetSpent` before anything is proposed that cannot be evaluated.
+        """
+        if self._run.budget.left == 0:
+            raise BudgetSpent
+        try:
+            return self._tiling(parent) if stage == "tiling" else self._kernel(parent)
+        except ProposalRejected as problem:
+            return self._run.refuse(problem.candidate, str(problem))
+
+    def _tiling(self, parent: Trial) -> Trial | None:
+        run, template = self._run, self._template
+        assert template is not None, "a search begins with start()"
+        candidate = self._task.proposer.mutate(self._from(parent), template)
+        if candidate is None:
+            return None
+        mine, rest = _split(candidate, set(template.sources))
+        if rest != _split(parent.candidate, set(template.sources))[1]:
+            return run.refuse(candidate, "A tiling step must leave the kernel as it is.")
+        if not template.admits(mine):
+            return run.refuse(candidate, "A tiling step must stay inside the EVOLVE-BLOCK markers.")
+        return run.evaluate(candidate)
+
+    def _kernel(self, parent: Trial) -> Trial | None:
+        run, task = self._run, self._task
+        diagnosis = task.proposer.diagnose(task.operator, parent)
+        retrieved = self._retrieved(parent, diagnosis)
+        candidate = task.proposer.rewrite(self._from(parent), diagnosis, retrieved)
+        if candidate is None:
+            return None
+        host = set(task.operator.host_sources)
+        if _split(candidate, host)[0] != _split(parent.candidate, host)[0]:
+            return run.refuse(candidate, "A kernel step must leave the host tiling as it is.")
+        recorded = run.is_recorded(candidate)
+        trial = run.evaluate(candidate)
+        won = run.gained(trial)
+        offered = [r for r in retrieved if r.tuple.id in candidate.tuple_ids]
+        self.used += [_use(r, trial, won) for r in offered]
+        if task.bank is not None and offered and not recorded:
+            task.bank.credit([r.tuple.id for r in offered], won=won)
+        return trial
+
+    def _from(self, parent: Trial) -> Step:
+        return Step(self._task.operator, parent, self._run.history, self.seed)
+
+    def _retrieved(self, parent: Trial, diagnosis: Diagnosis) -> tuple[Retrieved, ...]:
+        """What the bank offers; a resumed run does not ask a bank that learnt since."""
+        run, task = self._run, self._task
+
+        def ask() -> str:
+            if task.bank is None or self._top_k == 0:
+                return _RETRIEVED.dump_json(()).decode()
+            operator, measured = task.operator, parent.measurement
+            query = Query(
+                bottleneck=diagnosis.bottleneck,
+                classes=diagnosis.classes,
+                op_family=operator.category or "other",
+                dtype=operator.inputs[0].dtypes[0] if operator.inputs else "",
+                soc=measured.fingerprint.device if measured else "",
+                applicable=task.proposer.applicable(self._from(parent)),
+            )
+            return _RETRIEVED.dump_json(tuple(task.bank.search(query, k=self._top_k))).decode()
+
+        key = f"retrieved for {parent.candidate.hash} after {len(run.history)} trials"
+        return _RETRIEVED.validate_json(run.recall(key, ask))
+
+
+def _split(candidate: Candidate, paths: set[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The candidate's changed texts inside and outside of `paths`."""
+    files = candidate.files
+    inside = {p: t for p, t in files.items() if p in paths}
+    return inside, {p: t for p, t in files.items() if p not in paths}
+
+
+def _use(retrieved: Retrieved, trial: Trial, won: bool) -> UsedTuple:
+    return UsedTuple(
+        id=retrieved.tuple.id,
+        title=retrieved.tuple.title,
+        bottleneck=retrieved.tuple.bottleneck,
+        similarity=retrieved.similarity,
+        why=retrieved.why,
+        trial=trial.number,
+        won=won,
+    )

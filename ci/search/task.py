@@ -1,0 +1,45 @@
+"""What a search works with."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from ci.judge.evaluate import Evaluator
+from ci.model.operator import Operator
+from ci.model.workload import Workload
+from ci.proposer.base import Proposer
+from ci.search.run import Evaluates
+from experience.bank.bank import Bank
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is made faster, who judges and who proposes, and with what experience."""
+
+    operator: Operator
+    workload: Workload
+    evaluator: Evaluates
+    proposer: Proposer
+    bank: Bank | None = None
+
+    @property
+    def device(self) -> str:
+        """What candidates are measured on; '' when the evaluator has no backend."""
+        judge = self.evaluator
+        return judge.backend.fingerprint().device if isinstance(judge, Evaluator) else ""
+
+    def identity(self) -> dict[str, object]:
+        """What must be equal for two runs of equal settings to give the same trials."""
+        sources = hashlib.sha256()
+        for path, text in sorted(self.operator.texts().items()):
+            sources.update(path.encode() + b"\0" + text.encode() + b"\0")
+        workload = self.workload.model_dump_json(exclude={"folder"})
+        roles = self.proposer.models.roles()
+        return {
+            "operator": self.operator.name,
+            "sources": sources.hexdigest(),
+            "workload": hashlib.sha256(workload.encode()).hexdigest(),
+            "proposer": self.proposer.name,
+            **({"models": roles} if roles else {}),
+        }
