@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ci.host.door.kernel_tiling import HEADER
 from ci.host.door.tiling_library import TilingLibrary
-from ci.host.host_tiling import library_arguments, prelude_arguments, prelude_text
+from ci.host.host_tiling import library_arguments, prelude_arguments, prelude_texts
 from ci.host.source_tree import lay
 from ci.model.errors import EnvironmentProblem
 from ci.system.cache import BuildCache, digest
@@ -24,7 +24,7 @@ def library_prelude(library: TilingLibrary, cache: BuildCache, host_headers: str
     arguments = prelude_arguments(library)
 
     def make(folder: Path) -> None:
-        lay(folder, {HEADER: library.structs, "host_prelude.h": prelude_text()})
+        lay(folder, {**prelude_texts(), HEADER: library.structs})
         compile_trusted(arguments, folder)
 
     return cache.get("host_prelude", _key(library, arguments, host_headers), make)
@@ -39,7 +39,7 @@ def library_archive(library: TilingLibrary, cache: BuildCache, host_headers: str
     arguments = library_arguments(library)
 
     def make(folder: Path) -> None:
-        lay(folder, {HEADER: library.structs})
+        lay(folder, {**prelude_texts(), HEADER: library.structs})
         problems: list[EnvironmentProblem] = []
 
         def one(numbered: tuple[int, Path]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from ci.host.door.forwarding import forwarding
 from ci.host.door.tiling_library import FLAG, TilingLibrary
 from ci.host.host_room import HostRooms
 from ci.host.tiling_layout import TilingStruct
@@ -49,13 +50,18 @@ OWN_LIBRARY = ("library_tiling.cpp", "matmul_tiling.cpp")
 LOGGING = ("CheckLogLevel", "DlogRecord")
 
 
-def prelude_text() -> str:
-    """Text of the header that every host source includes first; precompile it."""
-    return f'#include "{HOST}/host_prelude.h"\n'
+FORWARDING = "forwarding"
+"""Folder beside the prelude: our headers' other paths."""
+
+
+def prelude_texts() -> dict[str, str]:
+    """Texts by path of the folder of `host_prelude.h`, which every host source includes first."""
+    others = {f"{FORWARDING}/{path}": text for path, text in forwarding("host").items()}
+    return {"host_prelude.h": f'#include "{HOST}/host_prelude.h"\n', **others}
 
 
 def prelude_arguments(library: TilingLibrary | None = None) -> list[str]:
-    """Compiler arguments that precompile `host_prelude.h` (of `prelude_text`) in the cwd.
+    """Compiler arguments that precompile `host_prelude.h` where `prelude_texts` lie, the cwd.
 
     With a tiling library of the user's, its `structs` lie there too.
     """
@@ -63,6 +69,7 @@ def prelude_arguments(library: TilingLibrary | None = None) -> list[str]:
         *HOST_FLAGS,
         *((FLAG, "-I.") if library else ()),
         f"-I{HOST}",
+        f"-I{FORWARDING}",
         *(library.include_arguments() if library else ()),
         "-x",
         "c++-header",
@@ -76,7 +83,10 @@ def runtime_sources() -> list[Path]:
 
 
 def library_arguments(library: TilingLibrary) -> list[str]:
-    """Compiler arguments for one source of a user's tiling library, where its structs lie."""
+    """Compiler arguments for one source of a user's tiling library.
+
+    The cwd holds its structs and `prelude_texts`.
+    """
     return [
         *HOST_FLAGS,
         FLAG,
@@ -86,7 +96,8 @@ def library_arguments(library: TilingLibrary) -> list[str]:
         "tiling/platform/platform_ascendc.h",
         "-I.",
         f"-I{HOST}",
-        f"-I{HOST}/toolchain",
+        f"-I{FORWARDING}",
+        f"-I{FORWARDING}/toolchain",
         *library.include_arguments(),
     ]
 
@@ -116,6 +127,7 @@ def host_arguments(
         "-I.",
         *(f"-I{folder}" for folder in operator.include_folders),
         f"-I{HOST}",
+        f"-I{prelude / FORWARDING}",
         *(library.include_arguments() if library else ()),
         "-include",
         str(prelude / "host_prelude.h"),
@@ -323,6 +335,6 @@ __all__ = [
     "TilingAnswer",
     "host_arguments",
     "prelude_arguments",
-    "prelude_text",
+    "prelude_texts",
     "runtime_sources",
 ]

@@ -23,7 +23,7 @@ from ci.host.host_tiling import (
     RUNTIME_FLAGS,
     host_arguments,
     prelude_arguments,
-    prelude_text,
+    prelude_texts,
     runtime_sources,
 )
 from ci.host.kernel_unit import (
@@ -115,7 +115,7 @@ class Toolchain:
 
     @cached_property
     def _host_headers(self) -> str:
-        return digest_tree(HOST, SOURCE_ENDINGS)
+        return digest([digest_tree(HOST, SOURCE_ENDINGS), str(prelude_texts())])
 
     @cached_property
     def machine_runner(self) -> Path:
@@ -222,7 +222,7 @@ class Toolchain:
         key = digest([compiler_version(), *prelude_arguments(), self._host_headers])
 
         def make(folder: Path) -> None:
-            (folder / "host_prelude.h").write_text(prelude_text())
+            lay(folder, prelude_texts())
             compile_trusted(prelude_arguments(), folder)
 
         return self.cache.get("host_prelude", key, make)

@@ -16,9 +16,10 @@
 #include <vector>
 
 #include "register/op_def_registry.h"
-#include "register/tilingdata_base.h"
-#include "graph/operator.h"
-#include "tiling/tiling_api.h"
+#include "detail/context.h"
+#include "detail/library_tiling.h"
+#include "detail/matmul_tiling.h"
+#include "detail/op_impl.h"
 
 // Some sources count on the toolkit's headers for these.
 #ifndef unlikely

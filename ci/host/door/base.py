@@ -33,7 +33,7 @@ class FrontDoor:
     library_structs: frozenset[str]
     """Tiling structs that the headers define; operators' structs nest them."""
     generated: Mapping[str, str] = field(default_factory=dict)
-    """Header texts by path that are made from the tree and lie beside the prefix."""
+    """Header texts by path that lie beside the prefix: earlier names, and what a tree lacks."""
     tiling: TilingLibrary | None = None
     """The tree's own tiling library for the host side, instead of ours."""
     true_offsets: bool = False

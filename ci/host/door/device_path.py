@@ -6,13 +6,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from ci.host.door.base import DEVICE, MACHINE, FrontDoor, machine_digest
+from ci.host.door.forwarding import forwarding
 from ci.host.door.header_tree import ENTRY, find_header_tree
 from ci.host.door.kernel_tiling import HEADER, kernel_tiling
 from ci.host.door.tiling_library import tiling_library
 from ci.system.cache import digest
 
 OURS = DEVICE / "real"
-"""The few headers of ours on this door: what the device compiler has built in, and old names."""
+"""The few headers of ours on this door: what the device compiler has built in."""
 
 
 @lru_cache(maxsize=4)
@@ -21,10 +22,13 @@ def real_headers(root: Path) -> FrontDoor:
     tree = find_header_tree(root)
     text, structs = kernel_tiling(tree)
     tiling = tiling_library(tree, text)
+    generated = {**forwarding("kernel_real"), **({HEADER: text} if text else {})}
     return FrontDoor(
         name=tree.name,
-        digest=digest([tree.digest, machine_digest(), text, tiling.digest if tiling else ""]),
-        folders=(*tree.folders, OURS / "names"),
+        digest=digest(
+            [tree.digest, machine_digest(), str(generated), tiling.digest if tiling else ""]
+        ),
+        folders=tree.folders,
         readable=(tree.api, MACHINE, DEVICE),
         prefix=(
             f'#include "{OURS}/prelude.h"\n'
@@ -34,7 +38,7 @@ def real_headers(root: Path) -> FrontDoor:
             f'#include "{DEVICE}/operator_build.h"\n'
         ),
         library_structs=structs,
-        generated={HEADER: text} if text else {},
+        generated=generated,
         tiling=tiling,
         true_offsets=True,
     )

@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from ci.host.door.base import DEVICE, MACHINE, SIMULATOR, FrontDoor, machine_digest
+from ci.host.door.forwarding import forwarding
 from ci.host.source_tree import SOURCE_ENDINGS
 from ci.system.cache import digest, digest_tree
 
@@ -18,11 +19,13 @@ def own_headers() -> FrontDoor:
     """The door that needs nothing but this package."""
     text = _KERNEL_TILING.read_text()
     structs = re.findall(r"^struct (?:alignas\(\d+\) )?(\w+)", text, re.MULTILINE)
+    earlier = forwarding("kernel")
     return FrontDoor(
         name="own",
-        digest=digest([digest_tree(HEADERS, SOURCE_ENDINGS), machine_digest()]),
+        digest=digest([digest_tree(HEADERS, SOURCE_ENDINGS), machine_digest(), str(earlier)]),
         folders=(HEADERS, MACHINE),
         readable=(HEADERS, MACHINE, DEVICE),
         prefix=f'#include "{HEADERS}/kernel_operator.h"\n',
         library_structs=frozenset(structs),
+        generated=earlier,
     )

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ci.host.host_tiling import HOST
+from ci.host.door.forwarding import forwarding
+from ci.host.door.own import HEADERS
+from ci.host.host_tiling import FORWARDING, HOST, prelude_texts
+from ci.host.source_tree import lay
 from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS, MACHINE, Toolchain
 from ci.system.compiler import WARNINGS, compile_trusted
-
-HEADERS = MACHINE.parent / "ascendc"
 
 
 @pytest.fixture(scope="module")
@@ -27,19 +28,22 @@ def test_the_machine_and_the_host_runtime(toolchain: Toolchain) -> None:
 
 @pytest.mark.parametrize("core", CORE_FLAGS)
 def test_what_kernels_include(core: str, tmp_path: Path) -> None:
-    headers = [HEADERS / "kernel_operator.h", HEADERS / "lib" / "matmul_intf.h"]
+    headers = ["kernel_operator.h", "lib/matmul_intf.h", *forwarding("kernel")]
     own = [flag for flag in KERNEL_FLAGS if flag not in ("-w", "-fpermissive")]
-    places = [f"-I{HEADERS}", f"-I{MACHINE}"]
+    places = [f"-I{HEADERS}", f"-I{MACHINE}", "-I."]
+    lay(tmp_path, forwarding("kernel"))
     assert _warnings([*own, *CORE_FLAGS[core], *places], headers, tmp_path) == ""
 
 
 def test_what_host_sources_include(tmp_path: Path) -> None:
-    headers = [HOST / "host_prelude.h", *sorted((HOST / "detail").glob("*.h"))]
-    headers.remove(HOST / "detail" / "asc_tiling.h")  # needs a tree of the user's
-    assert _warnings(["-std=c++17", f"-I{HOST}"], headers, tmp_path) == ""
+    detail = {f"detail/{path.name}" for path in (HOST / "detail").glob("*.h")}
+    detail.remove("detail/asc_tiling.h")  # needs a tree of the user's
+    lay(tmp_path, prelude_texts())
+    headers = ["host_prelude.h", *sorted(detail), *forwarding("host")]
+    assert _warnings(["-std=c++17", f"-I{HOST}", f"-I{FORWARDING}"], headers, tmp_path) == ""
 
 
-def _warnings(flags: list[str], headers: list[Path], folder: Path) -> str:
+def _warnings(flags: list[str], headers: list[str], folder: Path) -> str:
     text = "".join(f'#include "{header}"\n' for header in headers)
     (folder / "unit.cpp").write_text(text)
     return compile_trusted([*flags, *WARNINGS, "-fsyntax-only", "unit.cpp"], folder)

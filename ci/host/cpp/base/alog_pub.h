@@ -1,4 +1,0 @@
-// Logging and error reports.
-#pragma once
-
-#include "detail/log.h"

@@ -1,4 +1,0 @@
-// Attribute values.
-#pragma once
-
-#include "detail/attrs.h"

@@ -1,4 +1,0 @@
-// Dtypes, formats, status codes, strings.
-#pragma once
-
-#include "detail/types.h"

@@ -1,4 +1,0 @@
-// Operators of the graph engine.
-#pragma once
-
-#include "graph/operator.h"

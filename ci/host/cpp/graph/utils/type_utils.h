@@ -1,4 +1,0 @@
-// Names and sizes of dtypes and formats.
-#pragma once
-
-#include "detail/types.h"

@@ -1,4 +1,0 @@
-// Scratch sizes of the mathematical library.
-#pragma once
-
-#include "detail/library_tiling.h"

@@ -1,4 +1,0 @@
-// What the chip has.
-#pragma once
-
-#include "detail/platform.h"

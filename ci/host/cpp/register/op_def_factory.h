@@ -1,4 +1,0 @@
-// Op definitions.
-#pragma once
-
-#include "register/op_def_registry.h"

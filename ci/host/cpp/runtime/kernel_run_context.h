@@ -1,4 +1,0 @@
-// Contexts of host functions.
-#pragma once
-
-#include "detail/context.h"

@@ -1,4 +1,0 @@
-// Shapes and tensors.
-#pragma once
-
-#include "detail/shape.h"

@@ -1,4 +1,0 @@
-// Helpers of tiling functions, by their other name.
-#pragma once
-
-#include "runtime2_util.h"

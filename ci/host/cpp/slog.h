@@ -1,4 +1,0 @@
-// Logging.
-#pragma once
-
-#include "detail/log.h"

@@ -1,5 +1,0 @@
-// What the chip has.
-#pragma once
-
-#include <csignal>
-#include "detail/platform.h"

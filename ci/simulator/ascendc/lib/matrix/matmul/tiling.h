@@ -1,2 +1,0 @@
-#pragma once
-#include "../../matmul_intf.h"

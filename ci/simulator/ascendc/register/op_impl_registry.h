@@ -1,2 +1,0 @@
-// Host declarations that a shared tiling header includes; the kernel uses none of them.
-#pragma once
