@@ -22,6 +22,9 @@ from experience.bank.retrieve import Query, Retrieved
 Stage: TypeAlias = Literal["tiling", "kernel"]
 STAGES: Final[tuple[Stage, ...]] = ("tiling", "kernel")
 
+MOST_IDLE: Final = 30
+"""Proposals in a row that cost no evaluation, after which a proposer counts as exhausted."""
+
 _RETRIEVED = TypeAdapter(tuple[Retrieved, ...])
 
 
@@ -37,6 +40,7 @@ class Steps:
         self._task = task
         self._top_k = settings.top_k
         self._template: TilingTemplate | None = None
+        self._idle = 0
 
     def start(self) -> Trial:
         """The trial that a search starts from; called once, before the first step.
@@ -64,10 +68,15 @@ class Steps:
         """
         if self._run.budget.left == 0:
             raise BudgetSpent
+        if self._idle == MOST_IDLE:
+            return None
+        spent = self._run.budget.use().evaluations
         try:
-            return self._tiling(parent) if stage == "tiling" else self._kernel(parent)
+            trial = self._tiling(parent) if stage == "tiling" else self._kernel(parent)
         except ProposalRejected as problem:
-            return self._run.refuse(problem.candidate, str(problem))
+            trial = self._run.refuse(problem.candidate, str(problem))
+        self._idle = self._idle + 1 if self._run.budget.use().evaluations == spent else 0
+        return trial
 
     def _tiling(self, parent: Trial) -> Trial | None:
         run, template = self._run, self._template

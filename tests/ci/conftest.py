@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ci.backend import make_backend
-from ci.judge.evaluate import Evaluator
-from ci.model.trial import Candidate, Trial
-from tests.ci.backend.contract import SLOWER
-from tests.ci.scale_shift import OPERATOR, WORKLOAD
+from ci.model.trial import Trial
+from ci.testing.proposer import measured
 from tests.ci.simulator.machine_bench import MachineBench
 
 
@@ -19,15 +16,10 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> MachineBench:
 
 
 @pytest.fixture(scope="session")
-def measured() -> Evaluator:
-    return Evaluator(OPERATOR, WORKLOAD, make_backend("sim", "910B4"))
+def baseline() -> Trial:
+    return measured()
 
 
 @pytest.fixture(scope="session")
-def baseline(measured: Evaluator) -> Trial:
-    return measured.evaluate(Candidate(), 0)
-
-
-@pytest.fixture(scope="session")
-def slower(measured: Evaluator) -> Trial:
-    return measured.evaluate(Candidate(files=SLOWER, stage="rewind"), 1)
+def slower() -> Trial:
+    return measured(slow=True)

@@ -18,6 +18,7 @@ from ci.model.result import Result
 from ci.model.trial import Outcome, Trial
 from ci.proposer.llm.calls import Call, read_calls
 from ci.proposer.llm.settings import ROLES
+from ci.testing.scale_shift import FOLDER
 from experience.bank.bank import Bank
 from tests.ci.proposer.llm.script import (
     DIAGNOSIS,
@@ -30,7 +31,6 @@ from tests.ci.proposer.llm.script import (
     Script,
 )
 from tests.ci.proposer.llm.server import Answer, ModelServer, serving
-from tests.ci.scale_shift import FOLDER
 from tests.places import OPERATORS
 
 KEY = "sk-test-0123456789abcdefghij"

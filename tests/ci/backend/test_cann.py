@@ -20,7 +20,7 @@ from ci.backend.cann_toolkit import (
 from ci.host.host_tiling import TilingAnswer
 from ci.host.kernel_unit import KernelVariant
 from ci.model.errors import EnvironmentProblem, InputError
-from tests.ci.scale_shift import KERNEL, OPERATOR
+from ci.testing.scale_shift import KERNEL, OPERATOR
 
 NPU_SMI = """
 +---------------------------------------------------------------------------+

@@ -13,8 +13,8 @@ from ci.backend.replay import RecordingBackend, ReplayBackend
 from ci.judge.evaluate import Evaluator
 from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.trial import Candidate, Outcome
-from tests.ci.backend.contract import PROGRAMS, BackendContract, launch
-from tests.ci.scale_shift import OPERATOR, WORKLOAD, changed
+from ci.testing.backend import PROGRAMS, BackendContract, launch
+from ci.testing.scale_shift import OPERATOR, WORKLOAD, changed
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from ci.backend.sim import SimulatorBackend
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Expected
 from ci.source.inputs import draw_inputs
-from tests.ci.backend.contract import BROKEN, CASE, RACING, BackendContract, launch
-from tests.ci.scale_shift import OPERATOR, WORKLOAD
+from ci.testing.backend import BROKEN, CASE, RACING, BackendContract, launch
+from ci.testing.scale_shift import OPERATOR, WORKLOAD
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.inputs import draw_inputs
-from tests.ci.scale_shift import OPERATOR, WORKLOAD, changed
+from ci.testing.scale_shift import OPERATOR, WORKLOAD, changed
 
 
 def shapes(cases: list[WorkloadCase]) -> list[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from ci.judge.evaluate import EvaluationSettings, Evaluator
 from ci.model.comparison import compare
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Candidate, Outcome, Trial
-from tests.ci.scale_shift import (
+from ci.testing.scale_shift import (
     FOLDER,
     HOST,
     IN_PROCESS,

@@ -9,8 +9,8 @@ import pytest
 from ci.judge.guard import guard
 from ci.model.operator import Operator
 from ci.model.trial import Candidate
+from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, changed, with_statement
 from rules.guards import source_rules
-from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, changed, with_statement
 
 
 def refusal(candidate: Candidate, operator: Operator = OPERATOR) -> str:

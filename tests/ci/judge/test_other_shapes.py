@@ -5,7 +5,7 @@ import pytest
 from ci.backend.sim import SimulatorBackend
 from ci.judge.other_shapes import OtherShapes, other_shapes
 from ci.model.workload import TensorCase, Workload, WorkloadCase
-from tests.ci.scale_shift import HOST, OPERATOR, WORKLOAD, changed
+from ci.testing.scale_shift import HOST, OPERATOR, WORKLOAD, changed
 
 
 def case(*shapes: tuple[int, ...], values: tuple[float, ...] | None = None) -> WorkloadCase:

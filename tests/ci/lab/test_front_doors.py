@@ -21,7 +21,7 @@ from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Candidate, Outcome
 from ci.simulator.toolchain import Toolchain
 from ci.source.inputs import draw_inputs
-from tests.ci.scale_shift import FOLDER, HOST, OPERATOR, WORKLOAD, changed, with_statement
+from ci.testing.scale_shift import FOLDER, HOST, OPERATOR, WORKLOAD, changed, with_statement
 from tests.places import HEADER_TREE
 
 TREE = HEADER_TREE

@@ -13,11 +13,11 @@ from ci.proposer.llm.proposer import llm_proposer
 from ci.proposer.replay import replay_proposer
 from ci.proposer.rules.proposer import rules_proposer
 from ci.system.trial_store import TrialStore
-from tests.ci.proposer.contract import DRAFT, SEED, ProposerContract, _as_base
+from ci.testing.proposer import DRAFT, SEED, ProposerContract, as_base
+from ci.testing.scale_shift import OPERATOR, WORKLOAD
 from tests.ci.proposer.llm.make import models_at, run_at
 from tests.ci.proposer.llm.script import Script
 from tests.ci.proposer.llm.server import serving
-from tests.ci.scale_shift import OPERATOR, WORKLOAD
 
 
 class TestRules(ProposerContract):
@@ -45,7 +45,7 @@ class TestReplay(ProposerContract):
             store.identify({"operator": OPERATOR.name, "models": model.models.roles()})
             model.models.begin(run_at(recorded))
             template = model.synthesize(OPERATOR, WORKLOAD, "910B4")
-            best = _as_base(baseline, template.base)
+            best = as_base(baseline, template.base)
             model.mutate(Step(OPERATOR, best, [best], SEED), template)
             diagnosis = model.diagnose(OPERATOR, baseline)
             model.rewrite(Step(OPERATOR, baseline, [baseline], SEED), diagnosis, ())

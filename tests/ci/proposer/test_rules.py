@@ -9,16 +9,16 @@ from ci.model.trial import Candidate, Fingerprint, Outcome, Trial
 from ci.proposer.base import Step
 from ci.proposer.rules.choice import rank_motifs
 from ci.proposer.rules.proposer import rules_proposer
-from experience.bank.retrieve import Retrieved
-from experience.bank.tuple import EffectEvidence, ExperienceTuple
-from rules.load import load_motifs
-from tests.ci.search.model_operator import (
+from ci.testing.model_operator import (
     HOST_FILE,
     KERNEL_FILE,
     WORKLOAD,
     ModelEvaluator,
     write,
 )
+from experience.bank.retrieve import Retrieved
+from experience.bank.tuple import EffectEvidence, ExperienceTuple
+from rules.load import load_motifs
 
 PRINT = Fingerprint(backend="sim", device="910B4", version="1", simulated=True)
 NOTHING = Diagnosis(bottleneck="", classes=(), evidence=())

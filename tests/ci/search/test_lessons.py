@@ -13,9 +13,9 @@ from ci.proposer.rules.proposer import rules_proposer
 from ci.search.lessons import from_result
 from ci.search.optimize import optimize
 from ci.search.task import Task
+from ci.testing.model_operator import HOST, KERNEL_FILE, WORKLOAD, ModelEvaluator, write
 from experience.bank.bank import Bank
 from experience.bank.patching import Misfit
-from tests.ci.search.model_operator import HOST, KERNEL_FILE, WORKLOAD, ModelEvaluator, write
 
 ROOMY = HOST.replace("ubParts = 4", "ubParts = 6")
 """Two buffers a queue fit the unified buffer, three do not."""

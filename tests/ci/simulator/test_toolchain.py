@@ -23,8 +23,8 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.simulator.symbols import check_symbols, instructions, undefined_symbols
 from ci.simulator.toolchain import Toolchain, operator_line, operator_lines
+from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement
 from rules.guards import priced_symbols
-from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement
 
 
 @pytest.fixture(scope="module")

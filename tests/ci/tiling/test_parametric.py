@@ -4,11 +4,11 @@ import pytest
 
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
+from ci.testing.model_operator import ModelEvaluator, write
 from ci.tiling.core_knobs import CORE_WORK
 from ci.tiling.parametric import knob_moves, sample
 from ci.tiling.synthesize import synthesize
 from ci.tiling.template import KnobValue
-from tests.ci.search.model_operator import ModelEvaluator, write
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from ci.testing.model_operator import HOST, HOST_FILE, write
 from ci.tiling.synthesize import synthesize
 from ci.tiling.template import TilingTemplate
-from tests.ci.search.model_operator import HOST, HOST_FILE, write
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.operator import Operator
 from ci.proposer.rules.proposer import rules_proposer
+from ci.testing.model_operator import HOST, KERNEL, KERNEL_FILE, ModelEvaluator, write
 from experience.bank.bank import Bank
 from experience.jobs.refresh import Refreshed, refresh
 from experience.jobs.rewind import rewind
 from experience.jobs.summary import markdown
-from tests.ci.search.model_operator import HOST, KERNEL, KERNEL_FILE, ModelEvaluator, write
 from tests.experience.make import make_tuple
 
 ROOMY = HOST.replace("ubParts = 4", "ubParts = 6")
@@ -32,7 +32,7 @@ from ci.proposer.rules.proposer import rules_proposer
 from experience.bank.bank import Bank
 from experience.jobs.refresh import refresh
 from ci.model.experience import RefreshSettings
-from tests.ci.search.model_operator import ModelEvaluator
+from ci.testing.model_operator import ModelEvaluator
 
 class Killing(ModelEvaluator):
     calls = 0

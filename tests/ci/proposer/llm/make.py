@@ -7,8 +7,8 @@ from pathlib import Path
 from ci.model.budget import Budget
 from ci.proposer.base import RunContext
 from ci.proposer.llm.settings import ROLES, Models, ModelSettings, Price
+from ci.testing.scale_shift import WORKLOAD
 from tests.ci.proposer.llm.server import ModelServer
-from tests.ci.scale_shift import WORKLOAD
 
 PRICE = Price(input=1.0, cached_input=0.1, output=4.0)
 

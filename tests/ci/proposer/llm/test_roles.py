@@ -18,13 +18,13 @@ from ci.proposer.llm.proposer import llm_proposer
 from ci.proposer.llm.run import MOST_MISSES
 from ci.proposer.llm.settings import Models
 from ci.proposer.rules.proposer import rules_proposer
+from ci.testing.proposer import DRAFT
+from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, WORKLOAD
 from ci.tiling.template import TilingTemplate
 from experience.bank.retrieve import Retrieved
-from tests.ci.proposer.contract import DRAFT
 from tests.ci.proposer.llm.make import model_at, models_at, run_at
 from tests.ci.proposer.llm.script import DIAGNOSIS, KNOB, LESSON, REWIND, REWRITE, SYNTHESIS, Script
 from tests.ci.proposer.llm.server import Answer, ModelServer, serving
-from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, WORKLOAD
 from tests.experience.make import make_tuple
 
 NOTHING = Diagnosis(bottleneck="", classes=(), evidence=())

@@ -1,22 +1,48 @@
 """What every proposer must do: subclass `ProposerContract` and provide the `proposer` fixture.
 
-The operator is scale_shift, measured once on the simulator (`tests/ci/proposer/conftest.py`).
+The operator is `ci.testing.scale_shift`, measured once on the simulator.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
+import pytest
+
+from ci.backend import make_backend
+from ci.judge.evaluate import Evaluator
 from ci.model.trial import Candidate, Trial
 from ci.proposer.base import Proposer, Step
+from ci.testing.backend import SLOWER
+from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, WORKLOAD
 from experience.bank.distill import Lesson
 from rules.load import load_taxonomy
-from tests.ci.scale_shift import HOST, KERNEL, OPERATOR, WORKLOAD
 
 DRAFT = Lesson(title="a draft", description="why", bottleneck="what", classes=("no_overlap",))
 SEED = 3
 
 
+@cache
+def measured(*, slow: bool = False) -> Trial:
+    """scale_shift as it stands, or with a barrier that makes it slower."""
+    judge = Evaluator(OPERATOR, WORKLOAD, make_backend("sim", "910B4"))
+    if not slow:
+        return judge.evaluate(Candidate(), 0)
+    return judge.evaluate(Candidate(files=SLOWER, stage="rewind"), 1)
+
+
 class ProposerContract:
     """The behaviour that the search and the bank rely on."""
+
+    @pytest.fixture
+    def baseline(self) -> Trial:
+        """The operator as it stands."""
+        return measured()
+
+    @pytest.fixture
+    def slower(self) -> Trial:
+        """The operator without one of its optimizations."""
+        return measured(slow=True)
 
     def test_the_template_gives_sources_back_without_markers(self, proposer: Proposer) -> None:
         template = proposer.synthesize(OPERATOR, WORKLOAD, "910B4")
@@ -31,7 +57,7 @@ class ProposerContract:
         self, proposer: Proposer, baseline: Trial
     ) -> None:
         template = proposer.synthesize(OPERATOR, WORKLOAD, "910B4")
-        best = _as_base(baseline, template.base)
+        best = as_base(baseline, template.base)
         candidate = proposer.mutate(Step(OPERATOR, best, [best], SEED), template)
         assert candidate is not None
         assert (candidate.stage, candidate.parent) == ("tiling", best.candidate.hash)
@@ -82,6 +108,6 @@ class ProposerContract:
         )
 
 
-def _as_base(baseline: Trial, base: Candidate | None) -> Trial:
+def as_base(baseline: Trial, base: Candidate | None) -> Trial:
     """The baseline, or what would stand for it had the base program been measured the same."""
     return baseline if base is None else baseline.model_copy(update={"candidate": base})

@@ -10,7 +10,7 @@ from ci.model.errors import TrialFailure
 from ci.model.launch import Array, CaseRun
 from ci.model.trial import Outcome
 from ci.source.inputs import draw_inputs
-from tests.ci.scale_shift import KERNEL, OPERATOR, WORKLOAD, changed
+from ci.testing.scale_shift import KERNEL, OPERATOR, WORKLOAD, changed
 
 CASE = WORKLOAD.cases[0]
 SLOWER = changed("            PipeBarrier<PIPE_V>();", "            PipeBarrier<PIPE_ALL>();").files
@@ -21,6 +21,7 @@ PROGRAMS: list[dict[str, str]] = [{}, SLOWER, BROKEN, RACING]
 
 
 def first_input(seed: int = 1) -> Array:
+    """The operator's only input, drawn from a seed."""
     drawn = draw_inputs(CASE, seed)[0]
     assert isinstance(drawn, np.ndarray)
     return drawn
@@ -42,7 +43,8 @@ class BackendContract:
         output = launch(backend, {}).outputs[0]
         assert isinstance(output, np.ndarray)
         assert output.dtype == np.float32
-        np.testing.assert_allclose(output, first_input() * 2 + 1, rtol=1e-6)
+        expected = np.asarray(first_input(), np.float32) * 2 + 1
+        np.testing.assert_allclose(np.asarray(output, np.float32), expected, rtol=1e-6)
 
     def test_other_inputs_give_other_outputs(self, backend: Backend) -> None:
         one, two = launch(backend, {}, 1).outputs[0], launch(backend, {}, 2).outputs[0]

@@ -23,7 +23,7 @@ def changed(old: str, new: str, file: str = KERNEL) -> Candidate:
     text = OPERATOR.read(file)
     assert text.count(old) >= 1, old
     stage = "kernel" if file == KERNEL else "tiling"
-    return Candidate(files={file: text.replace(old, new, 1)}, stage=stage)  # type: ignore[arg-type]
+    return Candidate(files={file: text.replace(old, new, 1)}, stage=stage)
 
 
 def with_statement(statement: str) -> Candidate:

@@ -20,15 +20,16 @@ from ci.proposer.rules.proposer import rules_proposer
 from ci.search.optimize import optimize
 from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
-from ci.tiling.template import TilingTemplate
-from experience.bank.retrieve import Retrieved
-from tests.ci.search.model_operator import (
+from ci.testing.model_operator import (
     HOST_FILE,
     KERNEL_FILE,
     WORKLOAD,
     ModelEvaluator,
     write,
 )
+from ci.testing.strategy import key
+from ci.tiling.template import TilingTemplate
+from experience.bank.retrieve import Retrieved
 from tests.places import TOP
 
 
@@ -52,45 +53,11 @@ def run(
     )
 
 
-def key(trials: Sequence[Trial]) -> list[tuple[int, str, str, float | None]]:
-    return [
-        (
-            t.number,
-            t.candidate.model_dump_json(),
-            t.outcome.value,
-            t.measurement.score_us if t.measurement else None,
-        )
-        for t in trials
-    ]
-
-
 def test_both_stages_improve_and_their_best_pair_is_inherited(tmp_path: Path) -> None:
     result = run(write(tmp_path), tmp_path / "out", budget=40)
     assert result.verdict == "improved"
     assert result.speedup > 2
     assert set(result.best.candidate.files) == {HOST_FILE, KERNEL_FILE}
-
-
-def test_the_budget_covers_everything_and_is_never_overdrawn(tmp_path: Path) -> None:
-    operator = write(tmp_path)
-    evaluator = ModelEvaluator(operator)
-    result = run(operator, tmp_path / "out", evaluator=evaluator, budget=10)
-    assert len(evaluator.evaluated) == 9  # the tenth is the final verification
-    assert result.budget.evaluations == result.budget.granted == 10
-
-
-def test_no_candidate_is_evaluated_twice(tmp_path: Path) -> None:
-    operator = write(tmp_path)
-    evaluator = ModelEvaluator(operator)
-    run(operator, tmp_path / "out", evaluator=evaluator, budget=40)
-    assert len(set(evaluator.evaluated)) == len(evaluator.evaluated)
-
-
-def test_a_failed_candidate_is_recorded_and_is_nobodys_parent(tmp_path: Path) -> None:
-    result = run(write(tmp_path), tmp_path / "out", budget=40)
-    failed = {t.candidate.hash for t in result.trials if t.outcome is not Outcome.OK}
-    assert failed
-    assert not failed & {t.candidate.parent for t in result.trials}
 
 
 def test_a_tiling_step_keeps_the_kernel_and_a_kernel_step_the_tiling(tmp_path: Path) -> None:
@@ -100,36 +67,6 @@ def test_a_tiling_step_keeps_the_kernel_and_a_kernel_step_the_tiling(tmp_path: P
         fixed = KERNEL_FILE if trial.candidate.stage == "tiling" else HOST_FILE
         parent = files[trial.candidate.parent]
         assert trial.candidate.files.get(fixed) == parent.get(fixed)
-
-
-def test_the_same_seed_gives_the_same_trials(tmp_path: Path) -> None:
-    operator = write(tmp_path)
-    one, two = run(operator, tmp_path / "a", seed=3), run(operator, tmp_path / "b", seed=3)
-    assert key(one.trials) == key(two.trials)
-
-
-@pytest.mark.parametrize("survived", [1, 5, 11])
-def test_a_run_killed_after_any_trial_resumes_to_the_same_trials(
-    tmp_path: Path, survived: int
-) -> None:
-    class Killed(BaseException):
-        pass
-
-    class Dying(ModelEvaluator):
-        def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
-            if number == survived:
-                raise Killed
-            return super().evaluate(candidate, number)
-
-    operator = write(tmp_path)
-    whole = run(operator, tmp_path / "whole")
-    with pytest.raises(Killed):
-        run(operator, tmp_path / "out", evaluator=Dying(operator))
-    rest = ModelEvaluator(operator)
-    resumed = run(operator, tmp_path / "out", evaluator=rest, resume=True)
-    assert key(resumed.trials) == key(whole.trials)
-    assert len(rest.evaluated) == 23 - survived
-    assert key(TrialStore(tmp_path / "out" / TRIALS_FILE).trials()) == key(whole.trials)
 
 
 def test_another_seed_does_not_continue_a_run(tmp_path: Path) -> None:
@@ -183,27 +120,6 @@ def test_a_best_that_fails_the_final_verification_is_passed_over(tmp_path: Path)
     assert result.verdict == "not_improved"
     assert result.diff == ""
     assert "seed 7 is wrong" in result.verdict_reason
-
-
-def test_a_tiling_step_outside_the_markers_is_rejected_without_evaluation(tmp_path: Path) -> None:
-    def outside(step: Step, template: TilingTemplate) -> Candidate:
-        text = template.plain()[HOST_FILE].replace("OP_ADD", "OP_ADD_2")
-        return Candidate(files={HOST_FILE: text}, stage="tiling", parent=step.best.candidate.hash)
-
-    operator = write(tmp_path)
-    evaluator = ModelEvaluator(operator)
-    result = run(
-        operator,
-        tmp_path / "out",
-        evaluator=evaluator,
-        proposer=replace(rules_proposer(), mutate=outside),
-        budget=6,
-    )
-    rejected = [t for t in result.trials if t.outcome is Outcome.REJECTED]
-    assert rejected
-    assert rejected[0].refusal is not None
-    assert "EVOLVE-BLOCK" in rejected[0].refusal.message
-    assert rejected[0].candidate.hash not in evaluator.evaluated
 
 
 def test_the_diff_applies_with_git_and_gives_the_best_texts(tmp_path: Path) -> None:
@@ -341,7 +257,7 @@ from ci.search.optimize import optimize
 from ci.model.settings import OptimizeSettings
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.task import Task
-from tests.ci.search.model_operator import WORKLOAD, ModelEvaluator
+from ci.testing.model_operator import WORKLOAD, ModelEvaluator
 
 class Killing(ModelEvaluator):
     def evaluate(self, candidate, number, *, profile=False):
