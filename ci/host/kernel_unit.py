@@ -15,6 +15,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
+from ci.source.cpp_text import blanked, global_functions
 
 SYSTEM_WORKSPACE = 16 << 20
 """Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
@@ -53,17 +54,12 @@ same, and the preprocessor would take an unknown name for 0, which is float32.""
 _LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
 _KEY = r"TILING_KEY_IS\s*\(\s*[\w']+\s*\)"
 _KEY_TEST = re.compile(rf"\bif(\s*\(\s*{_KEY}(?:\s*\|\|\s*{_KEY})*\s*\))")
-_SIGNATURE = (
-    r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?{name}\s*\((?P<list>[^)]*)\)"
-)
-_NAME = re.compile(_SIGNATURE.format(name=r"(?P<name>\w+)"))
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def without_launches(source: str) -> str:
     """The source with launches (`name<<<…>>>(…);`) blanked to equal length: host-side launchers
     become empty functions. Some launch a kernel of another name, which is not there."""
-    return _LAUNCH.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), source)
+    return _LAUNCH.sub(blanked, source)
 
 
 def selecting_keys(source: str) -> str:
@@ -77,9 +73,8 @@ def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
 
     Raises TrialFailure(COMPILE_ERROR) when there is none.
     """
-    plain = _COMMENT.sub(" ", source)
-    found = list(_NAME.finditer(plain))
-    own = [f for f in found if f["name"] == operator.name] or found
+    found = global_functions(source)
+    own = [f for f in found if f[0] == operator.name] or found
     if not own:
         raise TrialFailure(
             Outcome.COMPILE_ERROR,
@@ -88,8 +83,8 @@ def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
                 place=Place(file=operator.kernel_entry),
             ),
         )
-    listed = own[0]["list"].strip()
-    return own[0]["name"], len(listed.split(",")) if listed else 0
+    name, parameters = own[0]
+    return name, len(parameters)
 
 
 def translation_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:

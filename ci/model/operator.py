@@ -58,12 +58,6 @@ class Operator(Frozen):
     tiling_sources: tuple[str, ...] = Field(description="Host files with the tiling function.")
     tiling_functions: tuple[str, ...] = ()
     kernel_entry: str = Field(description="The op_kernel .cpp that defines the global kernel.")
-    kernel_functions: tuple[str, ...] = Field(
-        default=(), description="The global entry function first, then the others."
-    )
-    kernel_parameters: tuple[str, ...] = Field(
-        default=(), description="Parameter names of the entry, workspace and tiling included."
-    )
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
     attrs: tuple[AttrSpec, ...] = ()

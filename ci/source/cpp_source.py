@@ -15,6 +15,8 @@ from functools import cached_property, lru_cache
 import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
+from ci.source.cpp_text import blanked, without_comments
+
 # Words that the AscendC compiler understands and a C++ grammar does not.
 _ATTRIBUTE_WORDS = re.compile(
     r"\[\s*aicore\s*\]|\[\[[\w\s:,()]*\]\]"
@@ -29,27 +31,17 @@ _CORE_TEST = re.compile(r"\bASCEND_IS_AI([CV])\b")
 _NAMESPACE = re.compile(r"\bAscendC\s*::\s*")
 _NAMESPACE_BEFORE = re.compile(r"\bAscendC\s*::\s*$")
 _NAMESPACE_REACH = 24  # `AscendC`, two colons and some spaces
-_COMMENT_OR_STRING = re.compile(
-    r"//[^\n]*(?:\\\n[^\n]*)*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
-    re.DOTALL,
-)
 
 _LANGUAGE = Language(tree_sitter_cpp.language())
 
 LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
 
 
-def _blanks(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", found.group())
-
-
 def shadow(text: str) -> str:
     """`text` for the parser: same length, ASCII, comments and AscendC words blanked."""
-    text = _COMMENT_OR_STRING.sub(
-        lambda m: m.group() if m.group()[0] in "\"'R" else _blanks(m), text
-    )
+    text = without_comments(text)
     for words in (_ATTRIBUTE_WORDS, _LAUNCH, _NAMESPACE, _DEPENDENT):
-        text = words.sub(_blanks, text)
+        text = words.sub(blanked, text)
     text = _CORE_TEST.sub(r"(ASCEND_AI\1_)", text)
     return "".join(c if c < "\x80" else "_" for c in text)
 

@@ -1,26 +1,47 @@
-"""Careful reading of C++ text without compiling it: comments, brackets, arguments, macros."""
+"""C++ as characters: comments, brackets, arguments, macros; the one place that knows literals.
+
+`cpp_source.py` reads structure, on tree-sitter and on this; the guard alone has a lexer of its own.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+# The lookbehind keeps the digit separator of 1'000 from opening a character.
 _TOKEN = re.compile(
-    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
+    r"//[^\n\\]*(?:\\.[^\n\\]*)*|/\*.*?(?:\*/|\Z)|R\"(\w*)\(.*?\)\1\""
+    r"|\"(?:\\.|[^\"\\\n])*\"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])*'",
+    re.DOTALL,
+)
+_ENTRY = re.compile(
+    r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*\(([^)]*)\)"
 )
 _CLOSERS = {"(": ")", "{": "}", "[": "]"}
 # Deep enough for the macro families of real repositories, and a stop for recursive ones.
 _MAX_EXPANSIONS = 400
 
 
+def blanked(found: re.Match[str]) -> str:
+    """Spaces for what was found, of equal length; line breaks stay. For `re.sub`."""
+    return "\n".join(" " * len(line) for line in found.group().split("\n"))
+
+
 def without_comments(text: str) -> str:
     """`text` with every comment blanked to equal length; strings and line breaks stay."""
+    return _TOKEN.sub(lambda m: blanked(m) if m.group().startswith("/") else m.group(), text)
 
-    def blank(match: re.Match[str]) -> str:
-        token = match.group()
-        return re.sub(r"[^\n]", " ", token) if token.startswith("/") else token
 
-    return _TOKEN.sub(blank, text)
+def global_functions(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Name and parameters of each kernel entry that a source defines or declares, in its order.
+
+    By the marks of the text: discovery asks it of every source of a repository, and the entry's
+    head is plain even where macros around it lead a parser astray.
+    """
+    return [
+        (name, tuple(split_arguments(listed)))
+        for name, listed in _ENTRY.findall(without_comments(text))
+    ]
 
 
 def without_disabled(text: str) -> str:
@@ -55,8 +76,9 @@ def closing(text: str, start: int) -> int:
     return -1
 
 
-def split_arguments(text: str) -> list[str]:
-    """The comma-separated parts of `text` at bracket depth 0, stripped."""
+def split_arguments(text: str, at: str = ",") -> list[str]:
+    """The parts of `text` between the commas (or another character) at bracket depth 0, stripped;
+    none of an empty text."""
     parts: list[str] = []
     depth, begin, i = 0, 0, 0
     while i < len(text):
@@ -69,7 +91,7 @@ def split_arguments(text: str) -> list[str]:
             depth += 1
         elif c in ")}]":
             depth -= 1
-        elif c == "," and depth == 0:
+        elif c == at and depth == 0:
             parts.append(text[begin:i].strip())
             begin = i + 1
         i += 1

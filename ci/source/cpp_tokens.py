@@ -1,7 +1,8 @@
 """Splits C++ source into tokens as the preprocessor would, with the line of each.
 
-Not a parser: it knows comments, literals, spliced lines and directives, which is what a guard
-needs in order not to be deceived by them.
+The guard's own: a judge must not depend on the lenient reader that proposals are made with
+(`cpp_source.py`), which blanks words and reads on over errors. It knows comments, literals, spliced
+lines and directives, which is what a guard needs in order not to be deceived by them.
 """
 
 from __future__ import annotations

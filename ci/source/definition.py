@@ -1,7 +1,9 @@
 """Reads an op definition (a class derived from OpDef) out of host source text, without compiling.
 
 What plain text cannot tell (dtypes computed by loops, say) is left empty: the built host program's
-`describe` answer has the full truth (ci/host/host_tiling.py).
+`describe` answer has the full truth (ci/host/host_tiling.py). That takes seconds of a compiler an
+operator and needs one that compiles; this lists a repository's hundreds, broken ones too, in a few.
+A syntax tree would not tell more: what stands in the way is macros, which are expanded here.
 """
 
 from __future__ import annotations
@@ -44,7 +46,6 @@ class Definition:
     outputs: tuple[TensorSpec, ...]
     attrs: tuple[AttrSpec, ...]
     socs: tuple[str, ...]
-    tiling_functions: tuple[str, ...] = ()
 
 
 @dataclass
@@ -89,19 +90,16 @@ def find_definition(text: str, shared: str = "") -> Definition | None:
     start = expanded.find("{", declared.end())
     end = closing(expanded, start) if start >= 0 else -1
     body = expanded[start : end if end > 0 else len(expanded)]
-    names = _named_lists(other + "\n" + expanded, expanded)
+    known = other + "\n" + expanded
+    names, values = _named_lists(known, expanded), _values(known)
     config = _chip_config(body)
     added = re.search(r"\bOP_ADD\(\s*(\w+)", expanded)
     return Definition(
         op_type=added.group(1) if added else declared.group(1),
         inputs=tuple(_tensor(n, chain, names) for n, chain in _chains(body, "Input", config)),
         outputs=tuple(_tensor(n, chain, names) for n, chain in _chains(body, "Output", config)),
-        attrs=tuple(
-            _attr(n, chain, _values(other + "\n" + expanded))
-            for n, chain in _chains(body, "Attr", config)
-        ),
+        attrs=tuple(_attr(n, chain, values) for n, chain in _chains(body, "Attr", config)),
         socs=tuple(dict.fromkeys(re.findall(r'\bAddConfig\(\s*"([^"]+)"', body))),
-        tiling_functions=tuple(dict.fromkeys(re.findall(r"\bSetTiling\(\s*&?([\w:]+)", body))),
     )
 
 

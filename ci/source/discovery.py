@@ -13,7 +13,7 @@ from typing import Literal
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.source import cmake_text
-from ci.source.cpp_text import without_comments
+from ci.source.cpp_text import global_functions
 from ci.source.definition import find_definition, tiling_functions
 
 _SOURCE_ENDINGS = {".cpp", ".h", ".hpp", ".cc", ".inc"}
@@ -30,12 +30,6 @@ _HOST_WORK = re.compile(
 )
 # A source that implements a tiling header: it need not name the context itself.
 _OWN_TILING = re.compile(r'#\s*include\s*"\w*tiling\w*\.h"')
-_ENTRY = re.compile(
-    r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\(\(.*?\)\)\s*)?(\w+)\s*\(([^)]*)\)"
-)
-_FUNCTION = re.compile(
-    r"__aicore__\s+inline\s+[\w:<>,\s&*]*?\b(\w+)\s*\([^;{}]*\)\s*(?:const\s*)?\{"
-)
 
 
 def find_operators(repository: Path) -> list[Operator]:
@@ -173,7 +167,7 @@ def _read_operator(root: Path) -> Operator:
         )
     definition_source, definition = next(iter(declared.items()))
     work = _named_by_build(root, work, build.own_sources, definition_source)
-    entry, kernel_functions, parameters = _kernel(root, kernel)
+    entry = _entry(root, kernel)
     functions = {p: tiling_functions(t) for p, t in work.items() if _is_unit(p)}
     tiling_sources = tuple(p for p, names in functions.items() if names)
     if not tiling_sources and not build.shared_sources:
@@ -194,8 +188,6 @@ def _read_operator(root: Path) -> Operator:
         tiling_sources=tiling_sources,
         tiling_functions=tuple(dict.fromkeys(n for p in tiling_sources for n in functions[p])),
         kernel_entry=entry,
-        kernel_functions=kernel_functions,
-        kernel_parameters=parameters,
         inputs=definition.inputs,
         outputs=definition.outputs,
         attrs=definition.attrs,
@@ -287,15 +279,14 @@ def _neighbour_sources(root: Path, host: dict[str, str], folders: tuple[Path, ..
     return found
 
 
-def _kernel(root: Path, kernel: dict[str, str]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Source of the kernel entry, the functions (the entry first), the entry's parameters."""
-    entries: list[tuple[str, str, str]] = []
-    functions: list[str] = []
-    for path, raw in kernel.items():
-        text = without_comments(raw)
-        if _is_unit(path):
-            entries += [(path, name, p) for name, p in _ENTRY.findall(text)]
-        functions += _FUNCTION.findall(text)
+def _entry(root: Path, kernel: dict[str, str]) -> str:
+    """The source of the kernel entry."""
+    entries = [
+        (path, name)
+        for path, text in kernel.items()
+        if _is_unit(path) and "__global__" in text
+        for name, _ in global_functions(text)
+    ]
     if not entries:
         raise InputError(
             f"No kernel in {root / 'op_kernel'}: no .cpp there defines a __global__ __aicore__"
@@ -303,7 +294,7 @@ def _kernel(root: Path, kernel: dict[str, str]) -> tuple[str, tuple[str, ...], t
         )
     squeezed = root.name.replace("_", "")
     # The folder's name, else the same letters, else a prefix of its file, else the first found.
-    path, name, parameters = min(
+    return min(
         entries,
         key=lambda e: (
             e[1] != root.name,
@@ -311,10 +302,4 @@ def _kernel(root: Path, kernel: dict[str, str]) -> tuple[str, tuple[str, ...], t
             Path(e[0]).stem != root.name,
             e[0].count("/"),
         ),
-    )
-    words = [re.sub(r"\W*$", "", p).split() for p in parameters.split(",") if p.strip()]
-    return (
-        path,
-        tuple(dict.fromkeys([name, *functions])),
-        tuple(w[-1].lstrip("*&") for w in words if w),
-    )
+    )[0]

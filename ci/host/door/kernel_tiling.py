@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable
 
 from ci.host.door.header_tree import HeaderTree
+from ci.source.cpp_text import without_comments
 
 HEADER = "kernel_tiling/kernel_tiling.h"
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _STRUCT = re.compile(r"BEGIN_TILING_DATA_DEF\(\s*(\w+)\s*\)(.*?)END_TILING_DATA_DEF", re.DOTALL)
 _FIELD = re.compile(r"TILING_DATA_FIELD_DEF(|_ARR|_STRUCT)\(\s*([^)]*)\)")
 
@@ -35,7 +35,7 @@ def tiling_header(definitions: Iterable[str]) -> tuple[str, frozenset[str]]:
     lines = ["#pragma once", "#include <cstdint>", "namespace AscendC::tiling {"]
     names: list[str] = []
     for text in definitions:
-        for name, body in _STRUCT.findall(_COMMENT.sub("", text)):
+        for name, body in _STRUCT.findall(without_comments(text)):
             if name not in names:
                 names.append(name)
                 lines += [f"struct alignas(8) {name} {{", *map(_member, _FIELD.findall(body)), "};"]

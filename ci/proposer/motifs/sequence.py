@@ -22,6 +22,7 @@ from ci.source.cpp_source import (
     root_name,
     squeeze,
 )
+from ci.source.cpp_text import split_arguments, without_comments
 from rules.api import load_api
 from rules.load import Rewrite, Where
 
@@ -53,21 +54,6 @@ def parse_pattern(text: str) -> CallPattern:
     if _META.match(name):
         return CallPattern(name, frozenset(), arguments)
     return CallPattern("", frozenset(name.split("|")), arguments)
-
-
-def split_arguments(text: str) -> list[str]:
-    """Split at the commas that stand outside parentheses, brackets and braces."""
-    parts, depth, begin = [], 0, 0
-    for index, char in enumerate(text):
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "," and depth == 0:
-            parts.append(text[begin:index].strip())
-            begin = index + 1
-    last = text[begin:].strip()
-    return [*parts, last] if last or parts else []
 
 
 def find_sequences(source: Source, rewrite: Rewrite) -> list[Match]:
@@ -265,8 +251,7 @@ def _is_scalar(source: Source, text: str, place: int) -> bool:
 
 def clean(text: str) -> str:
     """An argument's code without spaces, `AscendC::` and comments."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*|\bAscendC\s*::\s*", "", text, flags=re.DOTALL)
-    return squeeze(text)
+    return squeeze(re.sub(r"\bAscendC\s*::\s*", "", without_comments(text)))
 
 
 def _match(source: Source, rewrite: Rewrite, matched: list[Call], bound: dict[str, str]) -> Match:

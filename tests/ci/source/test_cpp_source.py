@@ -1,6 +1,9 @@
+import re
+
 import pytest
 
 from ci.source.cpp_source import Edit, Source, identifiers, root_name, shadow, squeeze
+from ci.source.cpp_text import split_arguments, without_comments
 
 KERNEL = """// Größe
 template <typename T>
@@ -38,6 +41,27 @@ def test_ascendc_words_and_launches_leave_no_error(source: Source) -> None:
 
 def test_strings_are_no_comments() -> None:
     assert shadow('auto a = "http://x"; // y') == 'auto a = "http://x";     '
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a; // b \\\n c\nd;", "a;\nd;"),
+        ('auto x = R"(// no)";', 'auto x = R"(// no)";'),
+        ("int n = 1'000; /* it's */ int m = 2'0;", "int n = 1'000;  int m = 2'0;"),
+        ("a /* never closed", "a "),
+    ],
+)
+def test_comments_are_told_from_literals(text: str, code: str) -> None:
+    plain = without_comments(text)
+    assert len(plain) == len(text)
+    assert re.sub(r"\s+", "", plain) == re.sub(r"\s+", "", code)
+
+
+def test_arguments_split_outside_brackets_and_strings() -> None:
+    assert split_arguments('a, f(b, c), {d, e}, "x,y"') == ["a", "f(b, c)", "{d, e}", '"x,y"']
+    assert split_arguments("i * n + f(a + b) + 1", "+") == ["i * n", "f(a + b)", "1"]
+    assert split_arguments(" ") == []
 
 
 def test_functions_and_methods_are_found(source: Source) -> None:

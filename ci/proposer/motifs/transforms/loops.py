@@ -9,6 +9,7 @@ from tree_sitter import Node
 
 from ci.proposer.motifs.sequence import clean
 from ci.source.cpp_source import Source, identifiers, root_name, squeeze, walk
+from ci.source.cpp_text import split_arguments
 from rules.api import load_api
 
 _HEAD = re.compile(r"^(?:[\w:]+ )?(\w+)=(.+);\1<(.+);(?:\1\+\+|\+\+\1|\1\+=1)$")
@@ -74,7 +75,7 @@ def slice_of(text: str, index: str) -> Slice | None:
     if not found or index in identifiers(found.group(1)):
         return None
     stride, base = "", []
-    for term in _terms(found.group(2)):
+    for term in split_arguments(found.group(2), "+"):
         if index not in identifiers(term):
             base.append(term)
             continue
@@ -83,17 +84,6 @@ def slice_of(text: str, index: str) -> Slice | None:
             return None
         stride = factor
     return Slice(found.group(1), " + ".join(base), stride)
-
-
-def _terms(text: str) -> list[str]:
-    """Split a sum at the plus signs outside parentheses."""
-    terms, depth, begin = [], 0, 0
-    for place, char in enumerate(text):
-        depth += (char in "([{") - (char in ")]}")
-        if char == "+" and depth == 0:
-            terms.append(text[begin:place].strip())
-            begin = place + 1
-    return [*terms, text[begin:].strip()]
 
 
 def _factor(term: str, index: str) -> str | None:
