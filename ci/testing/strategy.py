@@ -26,8 +26,8 @@ from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import HOST_FILE, WORKLOAD, ModelEvaluator, write
 from ci.tiling.template import TilingTemplate
 
-BUDGET = 10
-"""Evaluations of a run: the baseline, eight candidates, and the final verification."""
+BUDGET = 8
+"""Evaluations of a run: the baseline, six candidates, and the final verification."""
 
 
 class Killed(BaseException):
