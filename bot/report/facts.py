@@ -257,6 +257,16 @@ def remarks(result: Result) -> dict[int, str]:
     return found
 
 
+def gates(result: Result, trial: Trial) -> str:
+    """'refused by run', or from which gate to which one a trial that was not refused passed."""
+    if trial.refusal is not None:
+        return f"refused by {trial.refusal.gate}" if trial.refusal.gate else "refused"
+    passed = trial.gates
+    if result.verification is not None and trial.number == result.best.number:
+        passed += result.verification.gates
+    return f"{passed[0]} to {passed[-1]}" if passed else ""
+
+
 def trajectory(result: Result) -> list[Point]:
     """Every evaluation with the best score so far; empty when the baseline was not measured."""
     best = score(result.baseline)

@@ -12,6 +12,7 @@ from bot.base.text import block, code, plain, visible
 from bot.report.facts import (
     case_rows,
     evaluation_command,
+    gates,
     headline,
     model_total,
     money,
@@ -104,6 +105,7 @@ def values(result: Result) -> dict[str, Any]:
         "tuples": tuple_rows(result),
         "model_total": model_total(result),
         "remarks": remarks(result),
+        "gates": {trial.number: gates(result, trial) for trial in result.trials},
         "counts": outcome_counts(result),
         "evaluation": evaluation_command(result),
         "reproduction": "\n".join(reproduction(result)),

@@ -56,7 +56,9 @@ def describe(trial: Trial) -> str:
     if not words:
         words = "the operator as it stands" if trial.number == 0 else ""
     if trial.refusal is not None:
-        words = words.rstrip(".") + ("; " if words else "") + visible(trial.refusal.message, 120)
+        by = f"{trial.refusal.gate}: " if trial.refusal.gate else ""
+        said = visible(by + trial.refusal.message, 120)
+        words = words.rstrip(".") + ("; " if words else "") + said
     return words
 
 
@@ -159,7 +161,7 @@ class LiveView:
         for shown, trial in self._rows:
             score = trial.measurement.score_us if trial.measurement is not None else None
             good = trial.outcome is Outcome.OK
-            leads = score is not None and best_us is not None and score <= best_us
+            leads = good and score is not None and best_us is not None and score <= best_us
             style = "green" if leads else "" if good else "dark_orange3"
             table.add_row(
                 str(trial.number),

@@ -23,13 +23,15 @@ class Build(ABC):
         inputs: Tensors,
         outputs: Tensors,
         *,
+        seed: int | None = None,
         timeline: Path | None = None,
     ) -> CaseRun:
         """Launch once: host tiling, then the kernel with what it returned.
 
-        `outputs` gives shapes and dtypes (contents unused). `timeline` names a file that takes
-        one JSON line an instruction, where the backend can. Raises `TrialFailure` with a named
-        outcome. Called by the evaluator only.
+        `outputs` gives shapes and dtypes (contents unused). `seed` is what the inputs were drawn
+        from: with the case it names the launch among the expected ones. `timeline` names a file
+        that takes one JSON line an instruction, where the backend can. Raises `TrialFailure` with
+        a named outcome. Called by the evaluator only.
         """
 
     def expecting(self, launches: Sequence[Expected]) -> AbstractContextManager[None]:

@@ -133,6 +133,7 @@ class CannBuild(TiledBuild):
         inputs: Tensors,
         outputs: Tensors,
         *,
+        seed: int | None = None,
         timeline: Path | None = None,
     ) -> CaseRun:
         """Launch under the profiler; the profiler on the device gives no instruction timeline."""

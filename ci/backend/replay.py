@@ -132,6 +132,7 @@ class _ReplayBuild(Build):
         inputs: Tensors,
         outputs: Tensors,
         *,
+        seed: int | None = None,
         timeline: Path | None = None,
     ) -> CaseRun:
         """The recorded launch; a timeline is not recorded."""
@@ -194,12 +195,13 @@ class _RecordingBuild(Build):
         inputs: Tensors,
         outputs: Tensors,
         *,
+        seed: int | None = None,
         timeline: Path | None = None,
     ) -> CaseRun:
         """Run with the inner build and record how it ended."""
         key = {"program": self._program, "case": case.name, "inputs": _inputs(inputs)}
         try:
-            run = self._inner.run(case, inputs, outputs, timeline=timeline)
+            run = self._inner.run(case, inputs, outputs, seed=seed, timeline=timeline)
         except TrialFailure as failure:
             self._recorder.write(
                 RecordedRow(**key, outcome=failure.outcome, refusal=failure.refusal)

@@ -84,7 +84,7 @@ class SimulatorBuild(TiledBuild):
         super().__init__(backend.toolchain, backend.device, operator, texts, workload)
         self._limits = backend.limits
         self._checked: set[Path] = set()
-        self._rooms: dict[tuple[str, int], LaunchRoom] = {}
+        self._rooms: dict[tuple[str, int | None], LaunchRoom] = {}
         self._lock = threading.Lock()
 
     def kernel(self, variant: KernelVariant) -> Path:
@@ -128,11 +128,11 @@ class SimulatorBuild(TiledBuild):
         """Make the launches' sandboxes while the kernel is compiled."""
         runner = self.toolchain.machine_runner
         with ExitStack() as rooms:
-            made = {}
-            for case, inputs, outputs in launches[:MOST_WAITING]:
+            made: dict[tuple[str, int | None], LaunchRoom] = {}
+            for case, seed, inputs, outputs in launches[:MOST_WAITING]:
                 room = LaunchRoom(runner, inputs, outputs, self._limits, ahead=True)
                 rooms.callback(room.close)
-                made[case.name, id(inputs)] = room
+                made[case.name, seed] = room
             with self._lock:
                 self._rooms |= made
             try:
@@ -148,6 +148,7 @@ class SimulatorBuild(TiledBuild):
         inputs: Tensors,
         outputs: Tensors,
         *,
+        seed: int | None = None,
         timeline: Path | None = None,
     ) -> CaseRun:
         """Tile, compile the kernel that the tiling selected unless it is there, launch."""
@@ -167,7 +168,11 @@ class SimulatorBuild(TiledBuild):
             true_offsets=self.toolchain.door.true_offsets,
         )
         with self._lock:
-            room = self._rooms.pop((case.name, id(inputs)), None)
+            room = self._rooms.get((case.name, seed))
+            if room is not None and room.shows(inputs):
+                del self._rooms[case.name, seed]
+            else:
+                room = None
         result = launch(
             self.toolchain.machine_runner,
             self.device,

@@ -44,11 +44,9 @@ class References:
     """Answers `Reference`s of a workload; safe to share between threads."""
 
     def __init__(self, operator: Operator, workload: Workload, backend: Backend) -> None:
-        self._operator = operator
-        self._workload = workload
+        self.operator = operator
+        self.workload = workload
         self._backend = backend
-        self.moved: dict[str, tuple[int, int]] = {}
-        """Bytes that the unmodified operator reads from GM and writes to it, by case."""
         self._kept: OrderedDict[tuple[str, int], Reference] = OrderedDict()
         self._locks: dict[tuple[str, int], threading.Lock] = {}
         self._lock = threading.Lock()
@@ -56,7 +54,7 @@ class References:
     @property
     def kind(self) -> Literal["golden", "unmodified operator"]:
         """Where the right answers come from."""
-        return "golden" if self._workload.golden else "unmodified operator"
+        return "golden" if self.workload.golden else "unmodified operator"
 
     def of(self, case: WorkloadCase, seed: int) -> Reference:
         """The reference of a case for inputs drawn from a seed.
@@ -88,11 +86,11 @@ class References:
 
     def _make(self, case: WorkloadCase, seed: int) -> Reference:
         inputs = draw_inputs(case, seed)
-        if self._workload.golden:
+        if self.workload.golden:
             with self._lock:  # a golden function need not be thread-safe
                 outputs = self._golden.outputs(case, inputs)
         else:
-            templates = declared_outputs(self._operator, case)
+            templates = declared_outputs(self.operator, case)
             outputs = self.unmodified.run(case, inputs, templates).outputs
         for array in arrays((*inputs, *outputs)):
             array.setflags(write=False)
@@ -100,12 +98,12 @@ class References:
 
     @cached_property
     def _golden(self) -> Golden:
-        return Golden(self._workload, self._operator)
+        return Golden(self.workload, self.operator)
 
     @cached_property
     def unmodified(self) -> Build:
         """The operator as it stands in the repository, built."""
-        return self._backend.build(self._operator, {}, self._workload)
+        return self._backend.build(self.operator, {}, self.workload)
 
 
 def empty_like(outputs: Tensors) -> Tensors:

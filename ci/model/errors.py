@@ -33,12 +33,6 @@ class TrialFailure(Exception):
         self.outcome = outcome
         self.refusal = refusal
 
-    def at(self, gate: str) -> TrialFailure:
-        """The failure with the gate that it belongs to, unless who raised it named one."""
-        if self.refusal.gate:
-            return self
-        return TrialFailure(self.outcome, self.refusal.model_copy(update={"gate": gate}))
-
 
 def in_case(failure: TrialFailure, case: str, seed: int) -> TrialFailure:
     """The failure with the case and seed that showed it, when they matter."""

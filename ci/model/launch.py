@@ -40,8 +40,9 @@ class CaseRun:
 
 
 class Expected(NamedTuple):
-    """What `Build.run` will be called with: the same lists, not equal ones."""
+    """What `Build.run` will be called with, named by case and seed."""
 
     case: WorkloadCase
+    seed: int
     inputs: Tensors
     outputs: Tensors

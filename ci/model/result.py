@@ -33,6 +33,9 @@ class Verification(Frozen):
     edge_cases: int = Field(
         default=0, description="Edge cases that both the operator as it stands and this one pass."
     )
+    gates: tuple[str, ...] = Field(
+        default=(), description="Names of the gates of this check, all of them passed."
+    )
     baseline_defects: tuple[str, ...] = Field(
         default=(), description="Edge cases that the operator as it stands fails, and how."
     )

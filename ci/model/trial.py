@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from enum import StrEnum
-from functools import cached_property
 from statistics import geometric_mean
 from typing import Literal
 
@@ -111,7 +110,7 @@ class Candidate(Frozen):
         default_factory=dict, description="Values of the tiling knobs that a parametric step set."
     )
 
-    @cached_property
+    @property
     def hash(self) -> str:
         """16 hex digits over the changed texts; equal for equal programs."""
         digest = hashlib.sha256()

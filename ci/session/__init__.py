@@ -161,7 +161,8 @@ class Session:
 def open_session(path: Path, setup: EvaluationSetup, *, timelines: Path | None = None) -> Session:
     """Read the operator and its workload, and build the evaluator; raises `InputError`."""
     from ci.backend import make_backend
-    from ci.judge.evaluate import EvaluationSettings, Evaluator
+    from ci.judge.evaluate import Evaluator
+    from ci.judge.subject import EvaluationSettings
     from ci.source.discovery import load_operator
     from ci.source.workload_file import load_workload
 

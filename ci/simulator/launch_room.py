@@ -51,12 +51,15 @@ class LaunchRoom:
         self._kernel.mkdir()
         self._runner = runner
         self._limits = limits
-        files = [shared_file(array) for array in arrays(inputs)]
-        self._shared = [file for file in files if file is not None]
+        self._shared = _shared_files(inputs)
         self._waiting: Waiting | None = None
         if ahead:
             kernel = self._kernel / "kernel.so"
             self._waiting = Waiting(self._command([kernel]), **self._view([self._kernel]))
+
+    def shows(self, inputs: Tensors) -> bool:
+        """Whether the files of these inputs are those that the room was made for."""
+        return _shared_files(inputs) == self._shared
 
     def run(self, kernels: Sequence[Path]) -> Completed:
         """Run the machine's program on the request in the folder."""
@@ -96,3 +99,8 @@ class LaunchRoom:
             "writable": [self.folder],
             "limits": self._limits,
         }
+
+
+def _shared_files(inputs: Tensors) -> list[Path]:
+    files = [shared_file(array) for array in arrays(inputs)]
+    return [file for file in files if file is not None]

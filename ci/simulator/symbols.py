@@ -44,6 +44,7 @@ def check_symbols(
         return None
     shown = ", ".join(_demangle(foreign[:8]))
     return Refusal(
+        gate="link",
         sentence=f"The built kernel asks for symbols that the machine does not offer: {shown}.",
         evidence="symbols",
     )

@@ -118,7 +118,9 @@ def compile_evidence(done: Completed, side: str) -> Refusal:
     for line in lines:
         missing = _LINKER.search(line)
         if missing:
-            return Refusal(sentence=f"The {side} does not link: {missing.group()}", evidence=line)
+            return Refusal(
+                gate="link", sentence=f"The {side} does not link: {missing.group()}", evidence=line
+            )
     if b"out of memory" in done.stderr or b"Cannot allocate" in done.stderr or done.signal:
         return Refusal(sentence=f"Compiling the {side} exhausted its limits.", evidence=text[-800:])
     return Refusal(sentence=f"The {side} does not compile.", evidence=text[:2000])

@@ -1,4 +1,4 @@
-"""What every strategy, proposer and backend must do, as tests to inherit: for whoever writes one.
+"""What every strategy, gate, proposer and backend must do, as tests to inherit.
 
 Subclass a contract in a test of your own (docs/adding-a-strategy.md, docs/adding-a-backend.md).
 Nothing else of `ci` imports this package, which needs pytest.
@@ -6,4 +6,6 @@ Nothing else of `ci` imports this package, which needs pytest.
 
 import pytest
 
-pytest.register_assert_rewrite("ci.testing.backend", "ci.testing.proposer", "ci.testing.strategy")
+pytest.register_assert_rewrite(
+    "ci.testing.backend", "ci.testing.gate", "ci.testing.proposer", "ci.testing.strategy"
+)

@@ -19,6 +19,7 @@ from ci.model.trial import (
     Trial,
 )
 
+PASSED = ("guard", "build", "link", "run", "verify", "plausible")
 OPERATOR_PATH = "src/math/scale_add"
 TILING = "op_host/scale_add.cpp"
 KERNEL = "op_kernel/scale_add.cpp"
@@ -107,7 +108,8 @@ def trial(
                 }
             ),
             "outcome": outcome,
-            "refusal": Refusal(sentence=message, place=Place(file=KERNEL, line=2))
+            "gates": ("guard", "build", "link") if message else PASSED,
+            "refusal": Refusal(gate="run", sentence=message, place=Place(file=KERNEL, line=2))
             if message
             else None,
             "measurement": None if micros is None else measurement(micros),
@@ -213,7 +215,12 @@ def result(base_commit: str = "", **changes: object) -> Result:
             ),
         ),
         "verification": Verification(
-            seeds=(1, 2, 3), cases=2, elements=18432, reference="golden", worst_error=0.25
+            seeds=(1, 2, 3),
+            cases=2,
+            elements=18432,
+            reference="golden",
+            worst_error=0.25,
+            gates=("more_seeds", "steady", "edges"),
         ),
         "budget": BudgetUse(evaluations=6, granted=40, wall_seconds=41.5),
         "bottleneck_before": "MTE2 and VECTOR take turns",

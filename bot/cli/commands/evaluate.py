@@ -50,7 +50,8 @@ def echo_trial(trial: Trial) -> None:
     if trial.refusal is not None:
         refusal = trial.refusal
         place = f" ({refusal.place.source})" if refusal.place.file else ""
-        click.echo(f"  {refusal.message}{place}")
+        by = f"refused by {refusal.gate}: " if refusal.gate else ""
+        click.echo(f"  {by}{refusal.message}{place}")
         for line in refusal.evidence.splitlines()[:20]:
             click.echo(f"    {line}")
     for warning in trial.warnings:

@@ -143,8 +143,7 @@ class _Bench:
         """Wall seconds of one evaluation; what they went for is added to `book`."""
         candidate = self._built if kind == "built" else self.fresh(kind)
         # A new evaluator knows no trial; answers and inputs are those of the run.
-        evaluator = Evaluator(self.operator, self.workload, self._backend)
-        evaluator.references = self._evaluator.references
+        evaluator = self._evaluator.anew()
         with ledger() as spent:
             started = time.monotonic()
             trial = evaluator.evaluate(candidate, 1)

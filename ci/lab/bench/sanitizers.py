@@ -17,8 +17,8 @@ from typing import Final, TypeAlias
 from pydantic import RootModel
 
 from ci.backend import make_backend
-from ci.judge.admission import new_warning
-from ci.judge.evaluate import EvaluationSettings, Evaluator
+from ci.judge.evaluate import Evaluator
+from ci.judge.gates.warnings import new_warning
 from ci.lab.bench.faults import Fault, faults, with_vector_barriers
 from ci.model.bench.sanitizers import (
     Explanation,
@@ -125,7 +125,7 @@ class _Bench:
 
     def _evaluator(self, cases: Sequence[WorkloadCase]) -> Evaluator:
         asked = self.workload.model_copy(update={"cases": tuple(cases)})
-        return Evaluator(self.operator, asked, self.backend, settings=EvaluationSettings())
+        return Evaluator(self.operator, asked, self.backend)
 
     def _candidate(self, changed: Mapping[str, str]) -> Candidate:
         """The operator with these texts, as it is evaluated."""

@@ -78,7 +78,7 @@ def test_hostile_text_stays_inside_its_cell_in_markdown() -> None:
     assert "@all" not in text
     rows = [line for line in text.splitlines() if line.startswith("| 1 |")]
     assert len(rows) == 1
-    assert len(re.findall(r"(?<!\\)\|", rows[0])) == 6
+    assert len(re.findall(r"(?<!\\)\|", rows[0])) == 7
 
 
 def with_models() -> Result:
@@ -140,6 +140,16 @@ def test_every_required_part_is_there(render: object) -> None:
         assert figure in text
     assert "imulated time" in text
     assert "git apply best.patch" in text
+
+
+@pytest.mark.parametrize("render", [markdown, html])
+def test_a_trial_says_which_gate_refused_it_or_which_it_passed(
+    render: Callable[[Result], str],
+) -> None:
+    text = render(result()).replace("\\_", "_")
+    assert text.count("refused by run") == 2
+    assert text.count("guard to plausible") == 3
+    assert text.count("guard to edges") == 1  # the best was confirmed
 
 
 def test_every_trial_is_listed() -> None:

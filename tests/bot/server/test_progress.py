@@ -94,5 +94,10 @@ def test_outside_text_cannot_steer_the_terminal() -> None:
     assert "\n" not in describe(evil)
 
 
+def test_a_line_names_the_gate_that_refused() -> None:
+    failed = trial(1, {"a": "b"}, outcome=Outcome.RACE, message="VECTOR reads what MTE2 wrote")
+    assert describe(failed) == "run: VECTOR reads what MTE2 wrote"
+
+
 def test_nothing_is_claimed_before_the_baseline_is_measured() -> None:
     assert standing(Notice(kind="started")) == ""

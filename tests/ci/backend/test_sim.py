@@ -50,9 +50,13 @@ class TestSimulator(BackendContract):
         template = np.zeros(CASE.inputs[0].shape, np.float32)  # type: ignore[union-attr]
         drawn = [draw_inputs(CASE, seed) for seed in (1, 2, 3)]
         build = backend.build(OPERATOR, {}, WORKLOAD)
-        with build.expecting([Expected(CASE, inputs, [template]) for inputs in drawn]):
+        with build.expecting(
+            [Expected(CASE, seed, inputs, [template]) for seed, inputs in enumerate(drawn)]
+        ):
             assert len(list(places.glob("ascendopt-launch-*"))) == 3
-            runs = [build.run(CASE, inputs, [template]) for inputs in drawn[:2]]
+            runs = [
+                build.run(CASE, inputs, [template], seed=s) for s, inputs in enumerate(drawn[:2])
+            ]
         assert not list(places.glob("ascendopt-launch-*"))
         for inputs, run in zip(drawn, runs, strict=False):
             alone = build.run(CASE, inputs, [template])
@@ -67,9 +71,9 @@ class TestSimulator(BackendContract):
         build = backend.build(OPERATOR, BROKEN, WORKLOAD)
         with (
             pytest.raises(TrialFailure, match="no_such_name"),
-            build.expecting([Expected(CASE, inputs, [template])]),
+            build.expecting([Expected(CASE, 1, inputs, [template])]),
         ):
-            build.run(CASE, inputs, [template])
+            build.run(CASE, inputs, [template], seed=1)
         assert not list(places.glob("ascendopt-launch-*"))
 
     def test_a_faster_chip_is_faster(self, backend: Backend) -> None:

@@ -117,13 +117,13 @@ def test_a_forbidden_line_is_refused_by_name(line: str, word: str) -> None:
 def test_the_evidence_has_file_line_and_rule() -> None:
     found = guard(OPERATOR, with_line("void f() { fork(); }").files)
     assert found
-    assert (found.file, found.line, found.details) == (KERNEL, 3, "process_call")
+    assert (found.place.file, found.place.line, found.evidence) == (KERNEL, 3, "process_call")
 
 
 def test_a_spliced_line_keeps_its_number() -> None:
     found = guard(OPERATOR, with_line("// a \\\nstill a comment\nvoid f() { fo\\\nrk(); }").files)
     assert found
-    assert found.line in (5, 6)
+    assert found.place.line in (5, 6)
 
 
 def test_comments_and_strings_say_nothing() -> None:

@@ -26,14 +26,6 @@ def operator(tmp_path: Path) -> Operator:
     return write(tmp_path, host=ROOMY)
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Bank]:
-    """A run that learnt, and the bank that it filled."""
-    folder = tmp_path_factory.mktemp("finished")
-    bank = Bank(folder / "bank.duckdb")
-    return search(write(folder, host=ROOMY), folder / "out", bank), bank
-
-
 def search(operator: Operator, out: Path, bank: Bank, **settings: object) -> Result:
     return optimize(
         Task(operator, WORKLOAD, ModelEvaluator(operator), rules_proposer(), bank),
@@ -43,9 +35,10 @@ def search(operator: Operator, out: Path, bank: Bank, **settings: object) -> Res
 
 
 def test_a_run_leaves_its_wins_and_its_failures_in_the_bank(
-    finished: tuple[Result, Bank],
+    operator: Operator, tmp_path: Path
 ) -> None:
-    result, bank = finished
+    bank = Bank(tmp_path / "bank.duckdb")
+    result = search(operator, tmp_path / "out", bank)
     kept = {d: [t for t in bank.all() if t.direction == d] for d in ("forward", "negative")}
     assert kept["forward"] and kept["negative"]
     for t in kept["forward"]:
@@ -61,8 +54,9 @@ def test_a_run_leaves_its_wins_and_its_failures_in_the_bank(
     assert all(t.evidence.slow_us is None and t.title.startswith("No gain:") for t in failed)
 
 
-def test_a_negatives_diff_leads_back_from_the_rewrite(finished: tuple[Result, Bank]) -> None:
-    result, bank = finished
+def test_a_negatives_diff_leads_back_from_the_rewrite(operator: Operator, tmp_path: Path) -> None:
+    bank = Bank(tmp_path / "bank.duckdb")
+    result = search(operator, tmp_path / "out", bank)
     deeper = [
         t for t in result.trials if "BUFFER_NUM = 3" in t.candidate.files.get(KERNEL_FILE, "")
     ]
@@ -82,9 +76,10 @@ def test_a_run_told_not_to_learn_leaves_the_bank_as_it_was(
 
 
 def test_a_merged_result_teaches_the_same_as_the_run_did(
-    operator: Operator, finished: tuple[Result, Bank]
+    operator: Operator, tmp_path: Path
 ) -> None:
-    result, bank = finished
+    bank = Bank(tmp_path / "bank.duckdb")
+    result = search(operator, tmp_path / "out", bank)
     for path, text in result.best.candidate.files.items():
         (operator.root / path).write_text(text, encoding="utf-8")  # what a merge does
     merged = from_result(result, operator, rules_proposer(), origin="https://forge/merge/1")
@@ -93,9 +88,9 @@ def test_a_merged_result_teaches_the_same_as_the_run_did(
 
 
 def test_sources_that_are_neither_before_nor_after_the_run_teach_nothing(
-    operator: Operator, finished: tuple[Result, Bank]
+    operator: Operator, tmp_path: Path
 ) -> None:
-    result, _ = finished
+    result = search(operator, tmp_path / "out", Bank(tmp_path / "bank.duckdb"))
     (operator.root / KERNEL_FILE).write_text("// rewritten since\n", encoding="utf-8")
     with pytest.raises(Misfit):
         from_result(result, operator, rules_proposer())

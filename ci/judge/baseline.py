@@ -1,0 +1,79 @@
+"""What the unmodified operator does on a case: whether it handles it, how fast, what it moves."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+
+from ci.judge.launched import Launched, launch_once
+from ci.judge.reference import References
+from ci.model.errors import InputError, TrialFailure
+from ci.model.trial import Outcome
+from ci.model.workload import WorkloadCase
+
+SLOWER = 0.10
+"""What a candidate may lose where it was not measured: on other values and on other shapes.
+
+Nobody asked for those; more than a tenth would be a regression for others.
+"""
+
+
+class Baseline:
+    """Launches the unmodified operator, once a case and seed; safe to share between threads."""
+
+    def __init__(self, references: References) -> None:
+        self._references = references
+        self._known: dict[tuple[str, int], Launched | TrialFailure | InputError] = {}
+        self._locks: dict[tuple[str, int], threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def at(self, case: WorkloadCase, seed: int) -> Launched:
+        """The launch. Raises TrialFailure when it failed, InputError when the golden function
+        does not take the case."""
+        key = (case.name, seed)
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._known:
+                try:
+                    build = self._references.unmodified
+                    self._known[key] = launch_once(build, self._references, case, seed)
+                except (TrialFailure, InputError) as problem:
+                    self._known[key] = problem
+        found = self._known[key]
+        if isinstance(found, Launched):
+            return found
+        raise found
+
+    def handled(self, cases: Iterable[WorkloadCase], seed: int) -> Iterator[Launched]:
+        """Its launches on those of the cases that it passes without a warning."""
+        for case in cases:
+            try:
+                found = self.at(case, seed)
+            except (TrialFailure, InputError):
+                continue
+            if found.compared.agrees and not found.warnings:
+                yield found
+
+    def defect(self, case: WorkloadCase, seed: int) -> str | None:
+        """'' when it passes the case, None when it does not take it, else what it does wrong."""
+        try:
+            found = self.at(case, seed)
+        except InputError:  # the golden function does not take it
+            return None
+        except TrialFailure as failure:
+            if failure.outcome in (Outcome.LAUNCH_ERROR, Outcome.COMPILE_ERROR):
+                return None
+            return str(failure)
+        if found.compared.agrees:
+            return ""
+        return f"wrong_result: case {case.name}, seed {seed}: {found.compared.message}"
+
+    def moved(self, case: WorkloadCase, seed: int) -> tuple[int, int]:
+        """Bytes that it reads from GM and writes to it; (0, 0) when it fails. Some operators leave
+        part of an input or output alone."""
+        try:
+            pipes = self.at(case, seed).run.pipes
+        except TrialFailure:
+            return 0, 0
+        return pipes.gm_read_bytes, pipes.gm_write_bytes

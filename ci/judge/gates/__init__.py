@@ -1,0 +1,40 @@
+"""The gates that a candidate passes before it is reported, in the order in which they are asked.
+
+To add one: a module here, a line in `GATES`, and a test with the contract of `ci.testing.gate`.
+"""
+
+from __future__ import annotations
+
+from ci.judge.gates.base import Gate, Phase
+from ci.judge.gates.build import BuildGate
+from ci.judge.gates.edges import EdgesGate
+from ci.judge.gates.guard import GuardGate
+from ci.judge.gates.link import LinkGate
+from ci.judge.gates.more_seeds import MoreSeedsGate
+from ci.judge.gates.other_shapes import OtherShapesGate
+from ci.judge.gates.plausible import PlausibleGate
+from ci.judge.gates.run import RunGate
+from ci.judge.gates.steady import SteadyGate
+from ci.judge.gates.unordered import UnorderedGate
+from ci.judge.gates.verify import VerifyGate
+from ci.judge.gates.warnings import WarningsGate
+
+GATES: tuple[Gate, ...] = (
+    GuardGate(),
+    BuildGate(),
+    LinkGate(),
+    RunGate(),
+    VerifyGate(),
+    PlausibleGate(),
+    WarningsGate(),
+    UnorderedGate(),
+    OtherShapesGate(),
+    MoreSeedsGate(),
+    SteadyGate(),
+    EdgesGate(),
+)
+
+
+def gates_of(phase: Phase) -> tuple[Gate, ...]:
+    """The gates of one phase, in order."""
+    return tuple(gate for gate in GATES if gate.phase == phase)

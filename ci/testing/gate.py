@@ -1,0 +1,43 @@
+"""What every gate must do: subclass `GateContract`, with the gate and two fixtures.
+
+`unmodified` is the operator as it stands, as the gate is asked about it; `faulty` is a candidate
+that the gates before this one let pass, and this one must not.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ci.judge.gates import GATES
+from ci.judge.gates.base import Gate
+from ci.judge.subject import Subject
+from ci.model.trial import Outcome
+
+
+class GateContract:
+    """The behaviour that the evaluator relies on."""
+
+    gate: ClassVar[Gate]
+
+    def test_it_stands_once_on_the_list(self) -> None:
+        """Else nobody asks it, or its name means two things."""
+        assert [gate.name for gate in GATES].count(self.gate.name) == 1
+
+    def test_the_unmodified_operator_passes(self, unmodified: Subject) -> None:
+        """What stands in the repository is the measure of everything."""
+        assert self.gate.check(unmodified) is None
+
+    def test_a_refusal_names_the_gate_and_says_why(self, faulty: Subject) -> None:
+        """A report shows nothing but this."""
+        failure = self.gate.check(faulty)
+        assert failure is not None
+        assert failure.outcome is not Outcome.OK
+        assert (failure.outcome is Outcome.UNFIT) == (self.gate.phase == "admit")
+        assert failure.refusal.gate == self.gate.name
+        assert len(failure.refusal.sentence.split()) > 2
+
+    def test_it_answers_the_same_again(self, faulty: Subject) -> None:
+        """A gate has no state: a resumed run must come to the same verdicts."""
+        first, second = self.gate.check(faulty), self.gate.check(faulty)
+        assert first and second
+        assert first.refusal == second.refusal

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from ci.judge.evaluate import Evaluator
+from ci.judge.gates.other_shapes import OtherShapesGate, handled
+from ci.judge.subject import Subject
+from ci.model.trial import Candidate, Outcome, Trial
+from ci.testing.gate import GateContract
+from ci.testing.scale_shift import HOST, changed
+
+WIDER = changed("TILE_LENGTH = 1024", "TILE_LENGTH = 4096", HOST)
+FEWER_CORES = changed("BLOCK_DIM = 4", "BLOCK_DIM = 1", HOST)
+
+
+class TestOtherShapesGate(GateContract):
+    gate = OtherShapesGate()
+
+    @pytest.fixture
+    def faulty(self, evaluator: Evaluator) -> Subject:
+        """A tile that fits only the workload."""
+        return evaluator.subject(WIDER)
+
+
+def test_shapes_that_the_operator_handles_are_kept(evaluator: Evaluator) -> None:
+    names = [launched.case.name for launched in handled(evaluator.standard)]
+    assert "fp32_16x4096 with 17 for 16" in names
+    assert "fp32_16x4096 with 4095 for 4096" not in names  # no whole tiles
+
+
+def test_a_harmless_change_passes(evaluator: Evaluator) -> None:
+    harmless = changed("        PipeBarrier<PIPE_V>();", "\nPipeBarrier<PIPE_V>();")
+    assert OtherShapesGate().check(evaluator.subject(harmless)) is None
+
+
+def test_a_tile_that_fits_only_the_workload_is_found_out(evaluator: Evaluator) -> None:
+    failure = OtherShapesGate().check(evaluator.subject(WIDER))
+    assert failure and "it fails" in failure.refusal.sentence
+    assert failure.refusal.place.case.startswith("fp32_16x4096 with ")
+
+
+def test_a_tiling_that_is_much_slower_elsewhere_is_found_out(evaluator: Evaluator) -> None:
+    failure = OtherShapesGate().check(evaluator.subject(FEWER_CORES))
+    assert failure and "it is slower by" in failure.refusal.sentence
+
+
+def test_an_unfit_trial_keeps_its_measurement_and_is_not_asked_again(evaluator: Evaluator) -> None:
+    baseline = evaluator.evaluate(Candidate(), 0)
+    trial = evaluator.evaluate(WIDER, 1)
+    assert trial.outcome is Outcome.OK
+    unfit = evaluator.admit(trial, baseline, baseline)
+    assert unfit.outcome is Outcome.UNFIT
+    assert unfit.measurement == trial.measurement
+    assert unfit.gates[-2:] == ("warnings", "unordered")
+    assert evaluator.admit(unfit, baseline, baseline) is unfit
+    spared: Trial = evaluator.admit(trial, baseline, baseline, without=["other_shapes"])
+    assert spared.outcome is Outcome.OK
+    assert "other_shapes" not in spared.gates
