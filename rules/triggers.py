@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from ci.model import layout
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import read_file
 
@@ -17,21 +18,23 @@ TRIGGERS = Path(__file__).parent / "triggers.yml"
 class TriggerRules(Frozen):
     """Globs over paths from the repository's top; `*` matches across folders."""
 
-    kernel: tuple[str, ...] = Field(min_length=1, description="Kernel sources of an operator.")
-    tiling: tuple[str, ...] = Field(min_length=1, description="Host tiling sources.")
-    shared: tuple[str, ...] = Field(description="Headers that operators may share.")
+    tiling: tuple[str, ...] = Field(description="What tiles an operator besides its sources.")
     ignored: tuple[str, ...] = Field(default=(), description="Never a reason to work.")
     ignored_authors: tuple[str, ...] = Field(default=(), description="Accounts that start nothing.")
 
     def kind(self, path: str) -> str:
-        """'kernel', 'tiling', 'shared' or '' for a changed path."""
+        """'kernel', 'tiling', 'shared' or '' for a changed path.
+
+        Sources of an operator and headers that operators may share are those of `ci.model.layout`.
+        """
         rooted = "/" + path
         if _any(rooted, self.ignored):
             return ""
-        for name in ("kernel", "tiling", "shared"):
-            if _any(rooted, getattr(self, name)):
-                return name
-        return ""
+        if path.endswith(layout.SOURCES) and (side := layout.side(path)):
+            return "kernel" if side == layout.KERNEL else "tiling"
+        if _any(rooted, self.tiling):
+            return "tiling"
+        return "shared" if path.endswith(layout.HEADERS) else ""
 
     def ignores(self, author: str) -> bool:
         """Whether an account's changes start nothing."""

@@ -17,11 +17,9 @@ from typing import Final
 from bot.base.git import Git, GitError
 from bot.forge.base import Forge
 from bot.repository.job import Job
-from bot.repository.trigger import IncludeGraph
+from ci.model import layout
 from ci.model.errors import InputError
 
-_SOURCE: Final = re.compile(r"\.(?:cpp|cc|h|hpp|hxx|inc)\Z")
-_OPERATOR: Final = re.compile(r"(?:^|/)(?:tests?|examples|docs|build|build_out|third_party)/")
 # A source file larger than this is generated data, not something an operator includes.
 _MAX_SOURCE_BYTES: Final = 2_000_000
 
@@ -47,24 +45,12 @@ class Commit:
     @cached_property
     def operators(self) -> dict[str, tuple[str, ...]]:
         """Sources by operator folder: one that has op_host and op_kernel."""
-        parts: dict[str, dict[str, list[str]]] = {}
-        for path in self.files:
-            if not _SOURCE.search(path) or _OPERATOR.search(path):
-                continue
-            for name in ("op_host", "op_kernel"):
-                folder, found, _ = ("/" + path).partition(f"/{name}/")
-                if found and folder.strip("/"):
-                    parts.setdefault(folder.strip("/"), {}).setdefault(name, []).append(path)
-        return {
-            folder: tuple(sorted(path for paths in found.values() for path in paths))
-            for folder, found in sorted(parts.items())
-            if len(found) == 2
-        }
+        return layout.operators(self.files)
 
     @cached_property
     def texts(self) -> dict[str, str]:
         """Text of every C++ header and source, by path."""
-        wanted = {p: blob for p, blob in self.files.items() if _SOURCE.search(p)}
+        wanted = {p: blob for p, blob in self.files.items() if p.endswith(layout.SOURCES)}
         contents = self._git.blobs(list(dict.fromkeys(wanted.values())))
         return {
             path: contents[blob].decode("utf-8", errors="replace")
@@ -73,14 +59,14 @@ class Commit:
         }
 
     @cached_property
-    def includes(self) -> IncludeGraph:
+    def includes(self) -> layout.IncludeGraph:
         """Who includes whom."""
-        return IncludeGraph(self.texts)
+        return layout.IncludeGraph(self.texts)
 
     def built_from(self, folder: str) -> dict[str, str]:
         """Blob hash of every file that the operator in `folder` is built from, by path."""
         reached = self.includes.reachable(self.operators.get(folder, ()))
-        lists = (f"{folder}/CMakeLists.txt", f"{folder}/op_host/CMakeLists.txt")
+        lists = (f"{folder}/CMakeLists.txt", f"{folder}/{layout.HOST}/CMakeLists.txt")
         paths = sorted({*reached, *(p for p in lists if p in self.files)})
         return {path: self.files[path] for path in paths if path in self.files}
 

@@ -8,18 +8,14 @@ matches. Files are read as text; nothing is compiled or run.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
+from ci.model.layout import HEADERS, KERNEL, IncludeGraph
 from rules.triggers import TriggerRules
-
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
-_HEADERS = (".h", ".hpp", ".inc", ".hxx")
 
 
 @dataclass(frozen=True)
@@ -66,56 +62,6 @@ def _note(found: dict[str, None], name: str | None) -> None:
         found[path] = None
 
 
-class IncludeGraph:
-    """Who includes whom, over the headers and sources of a repository."""
-
-    def __init__(self, files: Mapping[str, str]) -> None:
-        """`files`: text by path from the repository's top."""
-        self._by_name: dict[str, list[str]] = defaultdict(list)
-        for path in files:
-            self._by_name[PurePosixPath(path).name].append(path)
-        self._includes = {path: self._resolve(path, text) for path, text in files.items()}
-
-    def _resolve(self, path: str, text: str) -> tuple[str, ...]:
-        found: dict[str, None] = {}
-        folder = PurePosixPath(path).parent
-        for written in _INCLUDE.findall(text):
-            name = PurePosixPath(written).name
-            known = self._by_name.get(name, ())
-            if not known:
-                continue
-            beside = _normal(folder / written)
-            if beside in known:
-                found[beside] = None
-                continue
-            tail = tuple(p for p in PurePosixPath(written).parts if p not in (".", ".."))
-            for candidate in known:
-                if PurePosixPath(candidate).parts[-len(tail) :] == tail:
-                    found[candidate] = None
-        return tuple(found)
-
-    def reachable(self, starts: Iterable[str]) -> frozenset[str]:
-        """The starting files and everything that they include, directly or not."""
-        seen: set[str] = set()
-        waiting = list(starts)
-        while waiting:
-            path = waiting.pop()
-            if path not in seen:
-                seen.add(path)
-                waiting.extend(self._includes.get(path, ()))
-        return frozenset(seen)
-
-
-def _normal(path: PurePosixPath) -> str:
-    parts: list[str] = []
-    for part in path.parts:
-        if part == ".." and parts:
-            parts.pop()
-        elif part not in (".", ".."):
-            parts.append(part)
-    return "/".join(parts)
-
-
 def touched_operators(
     changed: Sequence[str],
     operators: Mapping[str, Sequence[str]],
@@ -142,12 +88,12 @@ def touched_operators(
             or (
                 relevant[path] in ("kernel", "tiling")
                 and path.startswith(folder + "/")
-                and not path.endswith(_HEADERS)
+                and not path.endswith(HEADERS)
             )
         )
         if not hits:
             continue
-        kernel = graph.reachable(s for s in sources if "/op_kernel/" in s)
+        kernel = graph.reachable(s for s in sources if f"/{KERNEL}/" in s)
         found.append(
             Touched(
                 folder=folder,

@@ -24,6 +24,7 @@ from ci.model.dtypes import BY_NAME, DType
 from ci.model.errors import TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Tensors
+from ci.model.layout import UNITS
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Refusal
 from ci.model.workload import TensorCase, WorkloadCase
@@ -114,11 +115,7 @@ def host_arguments(
     `prelude` is the folder with the precompiled `host_prelude.h`, `runtime` the object files (with
     the archive of `library`, if there is one, last).
     """
-    sources = [
-        name
-        for name in operator.host_sources
-        if name in texts and name.endswith((".cpp", ".cc", ".cxx"))
-    ]
+    sources = [name for name in operator.host_sources if name in texts and name.endswith(UNITS)]
     folders = dict.fromkeys(str(Path(name).parent) for name in texts)
     return [
         *HOST_FLAGS,

@@ -7,16 +7,12 @@ copied beside them, never anything outside the repository: the compiler sees no 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ci.model import layout
 from ci.model.operator import Operator
 
-_QUOTED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]+)"', re.MULTILINE)
-_UPWARD = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]*\.\.[^"\n]*)"', re.MULTILINE)
-
-SOURCE_ENDINGS = (".h", ".hpp", ".cpp", ".cc", ".inc")
 MOST_NEIGHBOURS = 500
 """Files that an operator may draw from its neighbours; real ones take a dozen."""
 
@@ -43,25 +39,21 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
     """
     base = base_of(operator)
     root = operator.root.resolve()
-    found: dict[str, str] = {}
-    waiting = [(root / name, text) for name, text in texts.items()]
-    while waiting and len(found) < MOST_NEIGHBOURS:
-        source, text = waiting.pop()
+
+    def find(source: Path, spelled: str) -> Iterator[tuple[Path, str]]:
         # Of the operator's own sources only includes with `..` can leave its folder.
-        pattern = _UPWARD if source.is_relative_to(root) else _QUOTED
-        for match in pattern.finditer(text):
-            # Not resolve(): a link must not lead elsewhere than its name says.
-            path = Path(os.path.normpath(source.parent / match["path"]))
-            held = _held_by(path, root)
-            if held.is_relative_to(root) or not held.resolve().is_relative_to(base):
-                continue
-            name = path.relative_to(base).as_posix() if path.is_relative_to(base) else ""
-            if not name or name in found or path.suffix not in SOURCE_ENDINGS:
-                continue
-            if held.is_file():
-                found[name] = held.read_text(encoding="utf-8", errors="replace")
-                waiting.append((path, found[name]))
-    return found
+        if ".." not in spelled and source.is_relative_to(root):
+            return
+        # Not resolve(): a link must not lead elsewhere than its name says.
+        path = Path(os.path.normpath(source.parent / spelled))
+        held = _held_by(path, root)
+        if held.is_relative_to(root) or not held.resolve().is_relative_to(base):
+            return
+        if path.is_relative_to(base) and path.suffix in layout.SOURCES and held.is_file():
+            yield path, held.read_text(encoding="utf-8", errors="replace")
+
+    found = layout.closure({root / name: t for name, t in texts.items()}, find, MOST_NEIGHBOURS)
+    return {path.relative_to(base).as_posix(): text for path, text in found.items()}
 
 
 def _held_by(path: Path, root: Path) -> Path:
@@ -74,7 +66,7 @@ def _held_by(path: Path, root: Path) -> Path:
         return path
     for top in (root, root.parent):
         if path.is_relative_to(top) and len(parts := path.relative_to(top).parts) > 1:
-            held = root.parent.joinpath(parts[0], "op_kernel", *parts[1:])
+            held = root.parent.joinpath(parts[0], layout.KERNEL, *parts[1:])
             if held.is_file():
                 return held
     return path

@@ -32,7 +32,8 @@ from ci.host.kernel_unit import (
     translation_unit,
     without_launches,
 )
-from ci.host.source_tree import SOURCE_ENDINGS, lay, lay_operator, neighbours, place_of
+from ci.host.source_tree import lay, lay_operator, neighbours, place_of
+from ci.model.layout import SOURCES
 from ci.model.operator import Operator
 from ci.simulator.block_table import TABLE as BLOCK_TABLE
 from ci.simulator.block_table import write_block_table
@@ -107,7 +108,7 @@ class Toolchain:
 
     @cached_property
     def _machine_sources(self) -> str:
-        return digest_tree(MACHINE, SOURCE_ENDINGS)
+        return digest_tree(MACHINE, SOURCES)
 
     @cached_property
     def _machine_headers(self) -> str:
@@ -115,7 +116,7 @@ class Toolchain:
 
     @cached_property
     def _host_headers(self) -> str:
-        return digest([digest_tree(HOST, SOURCE_ENDINGS), str(prelude_texts())])
+        return digest([digest_tree(HOST, SOURCES), str(prelude_texts())])
 
     @cached_property
     def machine_runner(self) -> Path:
@@ -309,7 +310,7 @@ def _parts(operator: Operator, texts: Mapping[str, str]) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _shared_digest(folder: Path) -> str:
-    return digest_tree(folder, SOURCE_ENDINGS)
+    return digest_tree(folder, SOURCES)
 
 
 def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:

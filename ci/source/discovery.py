@@ -7,18 +7,17 @@ Layouts: cann-ops (`src/<category>/<op>/{op_host,op_kernel}`, also `src/contrib/
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.source import cmake_text
 from ci.source.cpp_text import global_functions
 from ci.source.definition import find_definition, tiling_functions
 
-_SOURCE_ENDINGS = {".cpp", ".h", ".hpp", ".cc", ".inc"}
-# Folders that never hold operators to optimize.
-_SKIPPED = {".git", "tests", "test", "examples", "docs", "build", "build_out", "third_party"}
 # Host files that call the runtime (aclnn interface) rather than tile or declare the operator.
 _RUNTIME_INCLUDE = re.compile(
     r'#\s*include\s*["<](?:opdev/(?!op_log)|aclnn_kernels/|aclnn/aclnn|aclnn/acl_meta|acl/|aclnnop/'
@@ -64,7 +63,7 @@ def load_operator(path: Path) -> Operator:
     if not path.exists():
         raise InputError(f"There is no file or folder {path}.")
     if path.is_file():
-        if path.parent.name in ("op_host", "op_kernel") and path.suffix in _SOURCE_ENDINGS:
+        if path.parent.name in ("op_host", "op_kernel") and path.suffix in layout.SOURCES:
             path = path.parent.parent
         else:
             raise InputError(
@@ -107,8 +106,8 @@ def operator_folders(top: Path) -> list[Path]:
         names = {c.name for c in children}
         if {"op_host", "op_kernel"} <= names:
             found.append(folder)
-        elif depth < 6:
-            waiting += [(c, depth + 1) for c in children if c.name not in _SKIPPED]
+        elif depth < layout.DEEPEST:
+            waiting += [(c, depth + 1) for c in children if c.name not in layout.SKIPPED]
     return sorted(found)
 
 
@@ -124,7 +123,7 @@ def _sources(root: Path, folder: str) -> dict[str, str]:
     found = {}
     for path in sorted((root / folder).rglob("*")):
         inside = path.relative_to(root).parts
-        if path.suffix in _SOURCE_ENDINGS and path.is_file() and not _SKIPPED & set(inside):
+        if path.suffix in layout.SOURCES and path.is_file() and not layout.SKIPPED & set(inside):
             if not path.resolve().is_relative_to(root.resolve()):
                 raise InputError(f"{path} is a link that leads out of the operator's folder.")
             found[path.relative_to(root).as_posix()] = _text(path)
@@ -150,7 +149,7 @@ def _read_operator(root: Path) -> Operator:
         {
             p: t
             for p, t in own.items()
-            if p.endswith((".h", ".hpp", ".inc"))
+            if p.endswith(layout.HEADERS)
             or _HOST_WORK.search(t)
             or _OWN_TILING.search(t)
             or root / p in build.own_sources
@@ -214,7 +213,7 @@ def _named_by_build(
 
 
 def _is_unit(path: str) -> bool:
-    return path.endswith((".cpp", ".cc"))
+    return path.endswith(layout.UNITS)
 
 
 def _layout(root: Path) -> Literal["cann-ops", "ops-math"]:
@@ -239,20 +238,17 @@ def _for_this_chip(host: dict[str, str]) -> dict[str, str]:
 
 def _shared_text(host: dict[str, str], folders: tuple[Path, ...]) -> str:
     """Text of the headers of the operator and the shared folders that its sources include."""
-    texts: dict[str, str] = {}
-    waiting = list(host.values())
-    while waiting and len(texts) < 40:
-        for name in re.findall(r'#\s*include\s*["<]([\w./]+\.h)[">]', waiting.pop()):
-            if name in texts:
-                continue
-            texts[name] = next((t for p, t in host.items() if p.endswith("/" + name)), "")
-            for folder in folders if not texts[name] else ():
-                path = folder / name
-                if path.is_file():
-                    texts[name] = path.read_text(encoding="utf-8", errors="replace")
-                    waiting.append(texts[name])
-                    break
-    return "\n".join(texts.values())
+
+    def find(_: str, spelled: str) -> Iterator[tuple[str, str]]:
+        own = next((t for p, t in host.items() if p.endswith("/" + spelled)), "")
+        if own or not spelled.endswith(".h"):
+            yield from [(spelled, own)] if own else []
+            return
+        path = next((f / spelled for f in folders if (f / spelled).is_file()), None)
+        if path is not None:
+            yield spelled, path.read_text(encoding="utf-8", errors="replace")
+
+    return "\n".join(layout.closure(host, find, 40).values())
 
 
 def _neighbour_sources(root: Path, host: dict[str, str], folders: tuple[Path, ...]) -> list[Path]:
@@ -266,7 +262,8 @@ def _neighbour_sources(root: Path, host: dict[str, str], folders: tuple[Path, ..
     included = [
         folder / name
         for place, text in host.items()
-        for name in re.findall(r'#\s*include\s*"([\w./]+/op_host/[\w./]+\.h)"', text)
+        for name in layout.included(text)
+        if layout.side(name) == layout.HOST
         for folder in ((root / place).parent, *folders)
     ]
     for header in dict.fromkeys(path.resolve() for path in included):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ci.host.door.tiling_library import TilingLibrary
-from ci.host.source_tree import SOURCE_ENDINGS
+from ci.model.layout import SOURCES
 from ci.system.cache import digest_tree
 
 SIMULATOR = Path(__file__).parents[2] / "simulator"
@@ -46,4 +46,4 @@ class FrontDoor:
 
 def machine_digest() -> str:
     """Digest of what every door includes of ours."""
-    return digest_tree(MACHINE, (".h",)) + digest_tree(DEVICE, SOURCE_ENDINGS)
+    return digest_tree(MACHINE, (".h",)) + digest_tree(DEVICE, SOURCES)

@@ -7,7 +7,7 @@ from functools import cache
 
 from ci.host.door.base import DEVICE, MACHINE, SIMULATOR, FrontDoor, machine_digest
 from ci.host.door.forwarding import forwarding
-from ci.host.source_tree import SOURCE_ENDINGS
+from ci.model.layout import SOURCES
 from ci.system.cache import digest, digest_tree
 
 HEADERS = SIMULATOR / "ascendc"
@@ -22,7 +22,7 @@ def own_headers() -> FrontDoor:
     earlier = forwarding("kernel")
     return FrontDoor(
         name="own",
-        digest=digest([digest_tree(HEADERS, SOURCE_ENDINGS), machine_digest(), str(earlier)]),
+        digest=digest([digest_tree(HEADERS, SOURCES), machine_digest(), str(earlier)]),
         folders=(HEADERS, MACHINE),
         readable=(HEADERS, MACHINE, DEVICE),
         prefix=f'#include "{HEADERS}/kernel_operator.h"\n',

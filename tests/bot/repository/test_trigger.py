@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.repository.trigger import IncludeGraph, changed_paths, touched_operators
+from bot.repository.trigger import changed_paths, touched_operators
+from ci.model.layout import IncludeGraph
 from rules.triggers import load_triggers
 from tests.bot.operator_repository import FILES
 
