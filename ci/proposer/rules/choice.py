@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -59,11 +58,11 @@ def promising(
     not help at all places at once, and what made no difference from an earlier best. What failed
     or harmed from an earlier best comes last.
     """
-    tried = [t for t in step.history if t.candidate.stage == "kernel"]
-    effects = {_signature(t.candidate.rationale): _effect(t, step.history) for t in tried}
-    vain = {signature for signature, effect in effects.items() if effect < 1}
-    useless = {s for s, effect in effects.items() if 0 < effect < 1 + NO_DIFFERENCE}
-    useless |= {_signature(t.candidate.rationale) for t in tried if t.outcome is Outcome.UNFIT}
+    tried = [(frozenset(t.candidate.sites), t) for t in step.history if t.candidate.sites]
+    effects = {places: _effect(t, step.history) for places, t in tried}
+    vain = {places for places, effect in effects.items() if effect < 1}
+    useless = {places for places, effect in effects.items() if 0 < effect < 1 + NO_DIFFERENCE}
+    useless |= {places for places, t in tried if t.outcome is Outcome.UNFIT}
     late: list[tuple[Application, Candidate]] = []
     seen = {t.candidate.hash: t for t in step.history}
     hot = _hot_lines(step.best)
@@ -74,21 +73,16 @@ def promising(
                 continue
             candidate = applied(step, "kernel", one)
             earlier = seen.get(candidate.hash)
-            signature = _signature(candidate.rationale)
-            if len(one.lines) > 1 and signature in useless:
+            places = frozenset(one.sites)
+            if len(one.lines) > 1 and places in useless:
                 idle.add((one.path, one.variant))
-            if earlier is not None or abs(effects.get(signature, 0.0) - 1) < NO_DIFFERENCE:
+            if earlier is not None or abs(effects.get(places, 0.0) - 1) < NO_DIFFERENCE:
                 continue
-            if signature in vain:
+            if places in vain:
                 late.append((one, candidate))
             else:
                 yield one, candidate
     yield from late
-
-
-def _signature(rationale: str) -> str:
-    """A rationale without line numbers, which move as other rewrites are inherited."""
-    return re.sub(r"\bline \d+", "line", rationale)
 
 
 def _effect(trial: Trial, history: Sequence[Trial]) -> float:

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from ci.testing.model_operator import (
 )
 from experience.bank.retrieve import Retrieved
 from experience.bank.tuple import EffectEvidence, ExperienceTuple
-from rules.load import load_motifs
+from rules.load import Motif, load_motifs
 
 PRINT = Fingerprint(backend="sim", device="910B4", version="1", simulated=True)
 NOTHING = Diagnosis(bottleneck="", classes=(), evidence=())
@@ -116,6 +117,46 @@ def test_places_that_made_no_difference_together_are_not_tried_alone(
     alone = proposer.rewrite(Step(operator, baseline, [baseline, failed], 0), NOTHING, ())
     assert alone is not None
     assert "at line" in alone.rationale
+
+
+def reworded(motif: Motif) -> Motif:
+    """The same motif, told in words that are the same for all of them."""
+    return motif.model_copy(
+        update={"title": "Better at line 3 (x)", "bottleneck": "Slow.", "why": "Fast."}
+    )
+
+
+def test_the_words_of_motifs_decide_nothing(operator: Operator, baseline: Trial) -> None:
+    def tried(motifs: Sequence[Motif]) -> list[str]:
+        rewrite = rules_proposer(motifs).rewrite
+        history, best = [baseline], baseline
+        while candidate := rewrite(Step(operator, best, history, 0), NOTHING, ()):
+            history.append(ModelEvaluator(operator).evaluate(candidate, len(history)))
+            if len(history) % 4 == 0 and history[-1].measurement is not None:
+                best = history[-1]
+        return [t.candidate.hash for t in history]
+
+    expected = tried(load_motifs())
+    assert len(expected) > 10
+    assert tried([reworded(m) for m in load_motifs()]) == expected
+
+
+def test_what_made_no_difference_is_not_tried_again_under_another_title(
+    operator: Operator, baseline: Trial
+) -> None:
+    motifs = [m for m in load_motifs() if m.id == "remove-vector-barrier"]
+    both = rules_proposer(motifs).rewrite(Step(operator, baseline, [baseline], 0), NOTHING, ())
+    assert both is not None
+    same = baseline.model_copy(update={"number": 1, "candidate": both})
+    # An inherited change moves every line, and makes every candidate a new one.
+    later = Candidate(
+        files={KERNEL_FILE: "// moved\n" + operator.read(KERNEL_FILE)}, stage="kernel"
+    )
+    best = baseline.model_copy(update={"number": 2, "candidate": later})
+    renamed = rules_proposer([reworded(m) for m in motifs])
+    assert renamed.rewrite(Step(operator, best, [baseline, best], 0), NOTHING, ()) is not None
+    history = [baseline, same, best]
+    assert renamed.rewrite(Step(operator, best, history, 0), NOTHING, ()) is None
 
 
 def test_code_that_the_workload_never_runs_is_left_alone(

@@ -1,9 +1,11 @@
 """All motifs on sources that hold their pattern; the sources are of the tests' own operators."""
 
+import re
+
 import pytest
 
 from ci.model.errors import InputError
-from ci.proposer.motifs.match import apply_matches
+from ci.proposer.motifs.match import Place, apply_matches, place_at
 from ci.proposer.motifs.rewrite import applications, find_matches
 from ci.proposer.motifs.transforms import TRANSFORMS
 from ci.source.cpp_source import parse
@@ -127,3 +129,41 @@ def test_every_transform_serves_a_motif() -> None:
 def test_there_are_motifs_enough_in_both_directions() -> None:
     assert len(MOTIFS) >= 15
     assert sum(bool(m.rewind) for m in MOTIFS.values()) >= 12
+
+
+@pytest.mark.parametrize("motif", MOTIFS.values(), ids=lambda m: m.id)
+def test_no_two_ways_to_apply_a_motif_have_the_same_sites(motif: Motif) -> None:
+    for path in KERNELS:
+        found = applications(motif, motif.forward, {path.name: path.read_text()})
+        texts = {frozenset(one.sites): one.text for one in found}
+        assert len(texts) == len({one.text for one in found})
+        assert all(one.sites for one in found)
+
+
+def test_a_site_is_named_so_that_other_lines_do_not_move_it() -> None:
+    body = "    Exp(x, x, n);\n    AscendC::PipeBarrier<PIPE_ALL>();\n    q.EnQue<float>(x);\n"
+    before, after = (
+        parse(kernel(body)),
+        parse("// one\n\n" + kernel("    Add(y, x, y, n);\n" + body)),
+    )
+    for code, node in (
+        ("AscendC::PipeBarrier", "PipeBarrier"),
+        ("Exp(", "Exp"),
+        ("q.EnQ", "EnQue"),
+    ):
+        place = place_at(before, before.text.index(code))
+        assert place == Place("F", node, 0)
+        assert place == place_at(after, after.text.index(code))
+
+
+def test_the_second_call_in_a_function_is_another_site_than_the_first() -> None:
+    source = parse(
+        kernel("    Exp(x, x, n);\n    Exp(y, y, n);\n")
+        + kernel("    Exp(x, x, n);\n").replace("F(", "G(")
+    )
+    starts = [m.start() for m in re.finditer(r"Exp\(", source.text)]
+    assert [place_at(source, s) for s in starts] == [
+        Place("F", "Exp", 0),
+        Place("F", "Exp", 1),
+        Place("G", "Exp", 0),
+    ]
