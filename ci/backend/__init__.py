@@ -26,10 +26,8 @@ def make_backend(
     if name == "sim":
         from ci.backend.sim import SimulatorBackend
         from ci.host.door import open_door
-        from ci.simulator.toolchain import Toolchain
 
-        toolchain = Toolchain(door=open_door(asc_headers))
-        return SimulatorBackend(device, toolchain=toolchain)
+        return SimulatorBackend(device, door=open_door(asc_headers))
     if name == "cann":
         from ci.backend.cann import CannBackend
 

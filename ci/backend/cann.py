@@ -40,6 +40,7 @@ from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.toolchain import Toolchain
 from ci.system.compiler import COMPILE_LIMITS, compile_evidence
 from ci.system.sandbox import Limits, run
+from rules.architectures import Architecture
 from rules.devices import load_device
 
 WARM_UP = 5
@@ -70,14 +71,14 @@ __aicore__ inline void ascendopt_read_tiling(T& data, __gm__ uint8_t* pointer)
 class CannBackend(Backend):
     """Builds with bisheng and runs on the NPU of this machine."""
 
-    def __init__(self, device: str, *, toolchain: Toolchain | None = None) -> None:
+    def __init__(self, device: str) -> None:
         self.toolkit: Toolkit = find_toolkit()
         if device != self.toolkit.chip:
             raise InputError(
                 f"This machine has an Ascend {self.toolkit.chip}, not the {device} asked for."
             )
-        self.toolchain = toolchain or Toolchain()
         self.device = load_device(device)
+        self.toolchain = Toolchain(self.device.architecture)
 
     def fingerprint(self) -> Fingerprint:
         """The chip that the driver reports, with the versions of driver and toolkit."""
@@ -113,7 +114,9 @@ class CannBuild(TiledBuild):
         texts = {f: without_launches(t) for f, t in self.texts.items()}
         unit = launcher_unit(self.operator, variant, self.texts[self.operator.kernel_entry])
         place = lay_operator(folder, self.operator, {**texts, "kernel_unit.cpp": unit})
-        arguments = compile_arguments(self._toolkit, self.operator, self.auto_sync)
+        arguments = compile_arguments(
+            self._toolkit, self.device.architecture, self.operator, self.auto_sync
+        )
         done = run(
             arguments,
             cwd=place,
@@ -202,11 +205,13 @@ def _dtype_numbers() -> list[str]:
     return lines
 
 
-def compile_arguments(toolkit: Toolkit, operator: Operator, auto_sync: bool) -> list[str]:
+def compile_arguments(
+    toolkit: Toolkit, architecture: Architecture, operator: Operator, auto_sync: bool
+) -> list[str]:
     """The bisheng command that compiles `kernel_unit.cpp` in its folder to `launcher`."""
     return [
         str(toolkit.compiler),
-        *("-x", "asc", "--npu-arch=dav-2201", "-std=c++17", "-O3"),
+        *("-x", "asc", f"--npu-arch={architecture.compiler_arch}", "-std=c++17", "-O3"),
         f"--cce-auto-sync={'on' if auto_sync else 'off'}",
         *("-I.", "-Iop_kernel", f"-I{Path(__file__).parent}", f"-I{toolkit.home / 'include'}"),
         *(f"-I{folder}" for folder in operator.include_folders),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ci.backend.base import Backend
 from ci.backend.tiled import TiledBuild
+from ci.host.door import FrontDoor
 from ci.host.kernel_unit import KernelVariant
 from ci.model.errors import TrialFailure
 from ci.model.launch import CaseRun, Expected, Tensors
@@ -41,11 +42,11 @@ class SimulatorBackend(Backend):
         self,
         device: str,
         *,
-        toolchain: Toolchain | None = None,
+        door: FrontDoor | None = None,
         launch_seconds: float = LAUNCH_SECONDS,
     ) -> None:
         self.device: Device = load_device(device)
-        self.toolchain = toolchain or Toolchain()
+        self.toolchain = Toolchain(self.device.architecture, door=door)
         self.limits = Limits(
             seconds=launch_seconds, memory_bytes=LAUNCH_BYTES, processes=1, file_bytes=2 << 30
         )

@@ -27,7 +27,6 @@ from ci.model.frozen import Frozen
 from ci.model.launch import CaseRun, Tensors
 from ci.model.settings import DEFAULT_DEVICE
 from ci.model.workload import WorkloadCase
-from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
 
@@ -74,7 +73,7 @@ def compare(
     """
     operator = load_operator(path)
     workload = load_workload(operator, workload_path)
-    backends = [SimulatorBackend(device, toolchain=Toolchain(door=door)) for door in doors]
+    backends = [SimulatorBackend(device, door=door) for door in doors]
     references = References(operator, workload, backends[0])
     builds: list[SimulatorBuild | TrialFailure] = []
     for backend in backends:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Final
 
 from ci.host.door import FrontDoor, own_headers
 from ci.host.door.tiling_library import uses_library
@@ -35,6 +36,8 @@ from ci.host.kernel_unit import (
 from ci.host.source_tree import lay, lay_operator, neighbours, place_of
 from ci.model.layout import SOURCES
 from ci.model.operator import Operator
+from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
+from ci.simulator.architecture_header import header_text
 from ci.simulator.block_table import TABLE as BLOCK_TABLE
 from ci.simulator.block_table import write_block_table
 from ci.system.cache import BuildCache, digest, digest_tree
@@ -45,6 +48,7 @@ from ci.system.compiler import (
     compiler_version,
 )
 from ci.system.scratch import scratch
+from rules.architectures import Architecture
 from rules.guards import priced_symbols
 
 HERE = Path(__file__).parent
@@ -62,17 +66,12 @@ KERNEL_FLAGS = (
     # kernel's own code is shown to the machine, which checks and charges those to GM and UB.
     "-fsanitize-coverage=trace-pc",
     "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0",
-    # The dav-c220 AI core, as the operator compiler names it.
-    "-D__NPU_ARCH__=2201", "-D__CCE_AICORE__=220",
 )  # fmt: skip
 
-CORE_FLAGS = {
-    "vector": ("-D__DAV_C220_VEC__", "-D__DAV_VEC__"),
-    "cube": ("-D__DAV_C220_CUBE__", "-D__DAV_CUBE__"),
-}
-"""By kind of core: a kernel for both is built twice."""
+CORE_KINDS: Final = ("vector", "cube")
+"""A kernel for both is built twice."""
 
-KINDS = ("kernel", "host", "object", "machine", "kernel_prefix", "host_prelude")
+KINDS = ("architecture", "kernel", "host", "object", "machine", "kernel_prefix", "host_prelude")
 """Kinds of cache entries."""
 
 KERNEL_LINK = (
@@ -87,7 +86,13 @@ instrumentation among it. Looking them up would take the linker six times as lon
 class Toolchain:
     """The compiler with our headers and machine. Safe to share between threads."""
 
-    def __init__(self, cache: BuildCache | None = None, door: FrontDoor | None = None) -> None:
+    def __init__(
+        self,
+        architecture: Architecture,
+        cache: BuildCache | None = None,
+        door: FrontDoor | None = None,
+    ) -> None:
+        self.architecture = architecture
         self.cache = cache or BuildCache()
         self.door = door or own_headers()
         self.cache.trim_daily(KINDS)
@@ -101,6 +106,7 @@ class Toolchain:
                 compiler_version(),
                 *MACHINE_FLAGS,
                 *KERNEL_FLAGS,
+                self.architecture.model_dump_json(),
                 self._machine_sources,
                 self.door.digest,
             ]
@@ -119,12 +125,32 @@ class Toolchain:
         return digest([digest_tree(HOST, SOURCES), str(prelude_texts())])
 
     @cached_property
+    def _architecture_folder(self) -> Path:
+        """Where the header of the architecture lies; another text has another place."""
+        text = header_text(self.architecture)
+        return self.cache.get(
+            "architecture", digest([text]), lambda folder: lay(folder, {ARCHITECTURE_HEADER: text})
+        )
+
+    @property
+    def machine_flags(self) -> tuple[str, ...]:
+        """What sources of the machine are compiled with."""
+        return (*MACHINE_FLAGS, f"-I{MACHINE}", f"-I{self._architecture_folder}")
+
+    def kernel_flags(self, core: str) -> tuple[str, ...]:
+        """What kernels are compiled with for a kind of core."""
+        macros = self.architecture.macros
+        given = (*macros.both, *(macros.vector if core == "vector" else macros.cube))
+        words = [f"-D{macro}" for macro in given]
+        return (*KERNEL_FLAGS, *words, f"-I{self._architecture_folder}")
+
+    @cached_property
     def machine_runner(self) -> Path:
         """The machine's program; built on first use, about a minute on two cores.
 
         Raises EnvironmentProblem when it does not build here.
         """
-        key = digest([compiler_version(), *MACHINE_FLAGS, self._machine_sources])
+        key = digest([compiler_version(), *self.machine_flags, self._machine_sources])
         return self.cache.get("machine", key, self._build_machine) / "machine_runner"
 
     def machine_object(self, source: Path) -> Path:
@@ -132,7 +158,7 @@ class Toolchain:
 
         Raises EnvironmentProblem when it does not build here.
         """
-        return self._object(source, [*MACHINE_FLAGS, f"-I{MACHINE}"], self._machine_headers)
+        return self._object(source, self.machine_flags, self._machine_headers)
 
     def machine_objects(self, sources: Sequence[Path]) -> list[Path]:
         """Object files of several sources, built side by side."""
@@ -156,7 +182,7 @@ class Toolchain:
         return self._kernel_prefix("cube")
 
     def _kernel_prefix(self, core: str) -> Path:
-        flags = [*KERNEL_FLAGS, *CORE_FLAGS[core]]
+        flags = self.kernel_flags(core)
         door = self.door
         parts = [door.prefix, *door.include_arguments(), door.digest]
         key = digest([compiler_version(), *flags, *parts])
@@ -184,8 +210,7 @@ class Toolchain:
         laid = kernel_texts(operator, texts)
         unit = translation_unit(operator, variant, texts[operator.kernel_entry])
         arguments = [
-            *KERNEL_FLAGS,
-            *CORE_FLAGS[core],
+            *self.kernel_flags(core),
             *_include_folders(operator),
             *self.door.include_arguments(),
             f"-I{prefix}",
@@ -209,7 +234,8 @@ class Toolchain:
             with scratch("build") as name:
                 place = lay_operator(Path(name).resolve(), operator, laid)
                 lay(place, {"kernel_unit.cpp": unit})
-                readable = [*self.door.readable, prefix, *operator.include_folders]
+                readable = [*self.door.readable, prefix, self._architecture_folder]
+                readable += operator.include_folders
                 named = [f"-ffile-prefix-map={place}=.", *arguments]
                 compile_candidate(named, place, [Path(name).resolve(), *readable], "kernel")
                 shutil.copy(place / "kernel.so", folder)

@@ -17,6 +17,7 @@ from ci.model.census import ROWS, CensusSettings, Row
 from ci.model.errors import InputError
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import operator_folders
+from rules.devices import load_device
 
 
 def take_census(
@@ -39,7 +40,8 @@ def take_census(
     waiting = [f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings)]
     if waiting:
         # Built here, once: the workers would each build them at the same time.
-        toolchain = Toolchain(door=open_door(settings.asc_headers))
+        architecture = load_device(settings.device).architecture
+        toolchain = Toolchain(architecture, door=open_door(settings.asc_headers))
         _ = toolchain.machine_runner, toolchain.kernel_prefix
         _ = toolchain.host_prelude, toolchain.host_runtime
     lock = threading.Lock()

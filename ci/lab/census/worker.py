@@ -21,7 +21,6 @@ from ci.host.door import open_door
 from ci.lab.census.attempt import attempt
 from ci.model.census import Failure, Row, Stage
 from ci.model.errors import EnvironmentProblem
-from ci.simulator.toolchain import Toolchain
 
 LAUNCH_SECONDS = 40.0
 """CPU time of one launch in a census."""
@@ -129,8 +128,8 @@ def serve(top: Path, device: str, asc_headers: str, workloads: Path | None) -> N
     """Answer each folder on stdin with a row on stdout, until there are no more."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what golden functions print goes nowhere
-    toolchain = Toolchain(door=open_door(asc_headers))
-    backend = SimulatorBackend(device, toolchain=toolchain, launch_seconds=LAUNCH_SECONDS)
+    door = open_door(asc_headers)
+    backend = SimulatorBackend(device, door=door, launch_seconds=LAUNCH_SECONDS)
     for line in sys.stdin:
         folder = Path(line.rstrip("\n"))
         try:

@@ -24,8 +24,10 @@ from ci.host.source_tree import lay
 from ci.lab.reference.signature_coverage import Signatures, signatures
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
-from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS
+from ci.model.settings import DEFAULT_DEVICE
+from ci.simulator.toolchain import CORE_KINDS, Toolchain
 from ci.system.compiler import COMPILER
+from rules.devices import load_device
 
 _LINE_MARK = re.compile(r'# \d+ "([^"]*)"')
 _NOISE = re.compile(
@@ -56,13 +58,15 @@ class Coverage(Frozen):
     )
 
 
-def coverage(door: FrontDoor) -> Coverage:
-    """What the headers of a door call of the machine. Raises InputError when they do not
+def coverage(toolchain: Toolchain) -> Coverage:
+    """What the headers of its door call of the machine. Raises InputError when they do not
     preprocess."""
     called: set[str] = set()
     declared: set[str] = set()
-    for core in CORE_FLAGS:
-        tokens = _TOKEN.findall(_NOISE.sub(" ", _preprocessed(door, CORE_FLAGS[core])))
+    door = toolchain.door
+    for core in CORE_KINDS:
+        flags = toolchain.kernel_flags(core)
+        tokens = _TOKEN.findall(_NOISE.sub(" ", _preprocessed(door, flags)))
         now_called, now_declared = names(tokens)
         called |= now_called
         declared |= now_declared
@@ -70,16 +74,16 @@ def coverage(door: FrontDoor) -> Coverage:
     return Coverage(
         headers=door.name,
         called=tuple(wanted),
-        lacking=tuple(undeclared(wanted)),
-        signatures=signatures(door, wanted),
+        lacking=tuple(undeclared(wanted, toolchain.kernel_flags("cube"))),
+        signatures=signatures(door, toolchain.kernel_flags("cube"), wanted),
     )
 
 
-def _preprocessed(door: FrontDoor, core_flags: Iterable[str]) -> str:
+def _preprocessed(door: FrontDoor, flags: Iterable[str]) -> str:
     """The text of the tree's headers after the preprocessor, without others that they include."""
     with tempfile.TemporaryDirectory(prefix="ascendopt-coverage-") as name:
         lay(Path(name), {**door.generated, "prefix.cpp": door.prefix})
-        arguments = [*KERNEL_FLAGS, *core_flags, *door.include_arguments(), "-I.", "-E"]
+        arguments = [*flags, *door.include_arguments(), "-I.", "-E"]
         done = subprocess.run(
             [COMPILER, *arguments, "prefix.cpp"],
             cwd=name,
@@ -139,11 +143,11 @@ def _closing(tokens: Sequence[str]) -> dict[int, int]:
     return found
 
 
-def undeclared(wanted: Sequence[str]) -> list[str]:
+def undeclared(wanted: Sequence[str], flags: Iterable[str]) -> list[str]:
     """Those of the names that the machine does not declare, by the compiler's word."""
     lines = ['#include "intrinsics.h"', *(f"using ::{name};" for name in wanted)]
     done = subprocess.run(
-        [COMPILER, *KERNEL_FLAGS, f"-I{MACHINE}", "-fsyntax-only", "-x", "c++", "-"],
+        [COMPILER, *flags, f"-I{MACHINE}", "-fsyntax-only", "-x", "c++", "-"],
         input="\n".join(lines),
         capture_output=True,
         text=True,
@@ -160,7 +164,8 @@ def undeclared(wanted: Sequence[str]) -> list[str]:
 def main(asc_headers: str, as_json: bool) -> None:
     """List the instructions that AscendC headers call and that the machine lacks."""
     try:
-        found = coverage(open_door(asc_headers))
+        architecture = load_device(DEFAULT_DEVICE).architecture
+        found = coverage(Toolchain(architecture, door=open_door(asc_headers)))
     except InputError as problem:
         raise SystemExit(f"error: {problem}") from problem
     if as_json:

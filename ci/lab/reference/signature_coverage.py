@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,6 @@ from ci.host.door import FrontDoor
 from ci.host.source_tree import lay
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
-from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS
 from ci.system.compiler import COMPILER
 
 C_API: Final = "c_api/asc_simd.h"
@@ -38,20 +37,25 @@ class Signatures(Frozen):
     lacking: tuple[str, ...] = Field(description="Called by the headers, not in the machine.")
 
 
-def signatures(door: FrontDoor, instructions: Iterable[str]) -> Signatures | None:
-    """The overloads of these instructions that the C API calls; None when there is no C API."""
+def signatures(
+    door: FrontDoor, flags: Sequence[str], instructions: Iterable[str]
+) -> Signatures | None:
+    """The overloads of these instructions that the C API calls; None when there is no C API.
+
+    `flags` are those that kernels for cube cores are compiled with.
+    """
     if not any((folder / "include" / C_API).is_file() for folder in door.readable):
         return None
     wanted = frozenset(instructions)
     lacking: dict[str, str] = {}
-    said = _compile(door, ())[0]
+    said = _compile(door, flags, ())[0]
     for line in said.splitlines():
         for pattern in (_NO_OVERLOAD, _WRONG_COUNT, _UNDECLARED):
             found = pattern.search(line)
             if found:
                 types = found[2] if pattern is _NO_OVERLOAD else "…"
                 lacking[f"{found[1]}({types.replace('&', '')})"] = found[1]
-    said, symbols = _compile(door, sorted(set(lacking.values())))
+    said, symbols = _compile(door, flags, sorted(set(lacking.values())))
     lacking = {call: name for call, name in lacking.items() if not name.isupper()}
     if not symbols:
         raise InputError(f"The C API does not compile: {said.strip()[:500]}")
@@ -63,7 +67,7 @@ def signatures(door: FrontDoor, instructions: Iterable[str]) -> Signatures | Non
     return Signatures(present=tuple(sorted(present)), lacking=tuple(sorted(lacking)))
 
 
-def _compile(door: FrontDoor, missing: Iterable[str]) -> tuple[str, str]:
+def _compile(door: FrontDoor, given: Sequence[str], missing: Iterable[str]) -> tuple[str, str]:
     """What the compiler says of the C API, and the symbols that its object leaves undefined.
 
     A function that takes anything stands in for each of `missing`, since real overloads go before
@@ -75,12 +79,10 @@ def _compile(door: FrontDoor, missing: Iterable[str]) -> tuple[str, str]:
     text = f'{door.prefix}\n{stand_ins}\n#include "{C_API}"\n'
     with tempfile.TemporaryDirectory(prefix="ascendopt-coverage-") as name:
         lay(Path(name), {**door.generated, "prefix.cpp": text})
-        plain = [f for f in KERNEL_FLAGS if not f.startswith("-O") and "sanitize" not in f]
+        plain = [f for f in given if not f.startswith("-O") and "sanitize" not in f]
         flags = ["-O0", "-fkeep-inline-functions", "-fmax-errors=0", "-w"]
         paths = [*door.include_arguments(), "-I."]
-        done = _run(
-            [COMPILER, *plain, *CORE_FLAGS["cube"], *paths, *flags, "-c", "prefix.cpp"], name
-        )
+        done = _run([COMPILER, *plain, *paths, *flags, "-c", "prefix.cpp"], name)
         if done.returncode:
             return done.stderr, ""
         return done.stderr, _run(["nm", "-uC", "prefix.o"], name).stdout

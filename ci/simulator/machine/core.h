@@ -11,33 +11,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "architecture.h"
 #include "vector_state.h"
 
 namespace dav {
 
-constexpr uint32_t UB_BYTES = 192 * 1024;
-
-// The memories of a core. A core's memories lie at fixed distances from its UB, with unmapped pages
-// between them; such a distance ("local offset") names a byte of any of them.
-enum class Memory : uint8_t { UB, L1, L0A, L0B, L0C, BIAS, FIXBUF };
-struct MemoryPlace {
-    const char* name;
-    uint32_t start;  // local offset
-    uint32_t bytes;
-};
-constexpr MemoryPlace MEMORIES[] = {
-    {"UB", 0, UB_BYTES},
-    {"L1", 0x100000, 512 * 1024},
-    {"L0A", 0x190000, 64 * 1024},
-    {"L0B", 0x1a8000, 64 * 1024},
-    {"L0C", 0x1c0000, 128 * 1024},
-    {"the bias table", 0x1e8000, 1024},
-    {"the fixpipe buffer", 0x1ec000, 7 * 1024},
-};
-constexpr uint32_t LOCAL_BYTES = 0x1f0000;  // local offsets of a cube core
+// The memories of a core (architecture.h, generated from rules/architectures) lie at fixed
+// distances from its UB, with unmapped pages between them; such a distance ("local offset") names a
+// byte of any of them. BLOCK_BYTES is the unit of UB addressing, strides and hazard shadows,
+// REPEAT_BYTES what the vector unit takes in a repeat.
 inline const MemoryPlace& place_of(Memory memory) { return MEMORIES[int(memory)]; }
-constexpr uint32_t BLOCK_BYTES = 32;    // unit of UB addressing, strides and hazard shadows
-constexpr uint32_t REPEAT_BYTES = 256;  // what the vector unit takes in a repeat
 
 // In-order pipes of a core, in the numbering of pipe_t.
 enum Pipe : uint8_t { S = 0, V = 1, M = 2, MTE1 = 3, MTE2 = 4, MTE3 = 5, ALL = 6, FIX = 7 };

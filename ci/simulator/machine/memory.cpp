@@ -14,7 +14,8 @@ namespace dav {
 
 namespace {
 constexpr uint64_t FIRST_UB = 0x20000000;
-constexpr uint64_t SPACING = 0x200000;  // more than LOCAL_BYTES: overruns land in unmapped memory
+constexpr uint64_t SPACING = 0x200000;
+static_assert(SPACING > LOCAL_BYTES, "overruns must land in unmapped memory");
 constexpr uint64_t MOST = ((1ull << 32) - FIRST_UB) / SPACING;
 constexpr uint8_t PATTERN = 0xa5;
 

@@ -21,6 +21,7 @@ from ci.host.host_tiling import TilingAnswer
 from ci.host.kernel_unit import KernelVariant
 from ci.model.errors import EnvironmentProblem, InputError
 from ci.testing.scale_shift import KERNEL, OPERATOR
+from rules.architectures import load_architecture
 
 NPU_SMI = """
 +---------------------------------------------------------------------------+
@@ -139,7 +140,9 @@ def test_the_launcher_calls_the_kernel_with_all_its_parameters() -> None:
 
 def test_commands_name_automatic_synchronisation_and_the_sample_count(tmp_path: Path) -> None:
     kit = toolkit(tmp_path)
-    assert "--cce-auto-sync=off" in compile_arguments(kit, OPERATOR, auto_sync=False)
+    architecture = load_architecture("dav-c220")
+    arguments = compile_arguments(kit, architecture, OPERATOR, auto_sync=False)
+    assert {"--cce-auto-sync=off", "--npu-arch=dav-2201"} <= set(arguments)
     command = profile_command(kit, tmp_path / "out", tmp_path / "launcher", tmp_path / "request")
     assert command[-2:] == [str(tmp_path / "launcher"), str(tmp_path / "request")]
     assert "--launch-count=30" in command

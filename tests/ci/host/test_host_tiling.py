@@ -17,6 +17,7 @@ from ci.model.workload import TensorCase, WorkloadCase
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import load_operator
 from ci.system.sandbox import Limits
+from rules.architectures import load_architecture
 from rules.devices import load_device
 from tests.ci.small_operator import DEFINITION, TILING, write_operator
 
@@ -26,7 +27,7 @@ CHIP = FACTS["soc.definition"]
 
 @pytest.fixture(scope="module")
 def toolchain() -> Toolchain:
-    return Toolchain()
+    return Toolchain(load_architecture("dav-c220"))
 
 
 @pytest.fixture(scope="module")

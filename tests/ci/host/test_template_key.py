@@ -8,6 +8,7 @@ from ci.host.tiling_request import platform_facts
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import load_operator
+from rules.architectures import load_architecture
 from rules.devices import load_device
 from tests.ci.small_operator import DEFINITION, write_operator
 
@@ -34,7 +35,7 @@ def test_the_tiling_s_choice_becomes_template_arguments(tmp_path: Path) -> None:
     """
     operator = load_operator(write_operator(tmp_path, host=host + DEFINITION))
     texts = operator.texts()
-    program = HostProgram(Toolchain().compile_host(operator, texts))
+    program = HostProgram(Toolchain(load_architecture("dav-c220")).compile_host(operator, texts))
     case = WorkloadCase(
         name="c",
         inputs=(

@@ -19,7 +19,6 @@ from ci.host.door.tiling_library import uses_library
 from ci.lab.compare_doors import CaseComparison, Through, compare, summary
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Candidate, Outcome
-from ci.simulator.toolchain import Toolchain
 from ci.source.inputs import draw_inputs
 from ci.testing.scale_shift import FOLDER, HOST, OPERATOR, WORKLOAD, changed, with_statement
 from tests.places import HEADER_TREE
@@ -37,7 +36,7 @@ Expected = dict[int, Callable[[npt.NDArray[np.float32]], float]]
 @pytest.fixture(scope="module")
 def backend() -> SimulatorBackend:
     """The simulator behind the miniature tree."""
-    return SimulatorBackend("910B4", toolchain=Toolchain(door=real_headers(TREE)))
+    return SimulatorBackend("910B4", door=real_headers(TREE))
 
 
 def given() -> npt.NDArray[np.float32]:
@@ -169,8 +168,7 @@ def test_measurements_name_the_headers(backend: SimulatorBackend, tmp_path: Path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(path.read_text())
     (copied / "impl/basic_api/vector_impl.h").open("a").write("// another\n")
-    toolchain = Toolchain(door=real_headers(copied))
-    changed_tree = SimulatorBackend("910B4", toolchain=toolchain).fingerprint()
+    changed_tree = SimulatorBackend("910B4", door=real_headers(copied)).fingerprint()
     assert changed_tree.headers != real.headers
     assert changed_tree.version != real.version
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ci.host.door.own import HEADERS as DEVICE_HEADERS
-from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS, KERNEL_LINK, MACHINE, Toolchain
+from ci.simulator.toolchain import KERNEL_LINK, MACHINE
 from tests.ci.simulator.machine_bench import Launch, MachineBench
 
 PRELUDE = """
@@ -53,7 +53,7 @@ class AscendCBench(MachineBench):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.prefix = Toolchain().kernel_prefix / "prefix.h"
+        self.prefix = self.toolchain.kernel_prefix / "prefix.h"
 
     def compile(self, body: str) -> Path:
         text = (
@@ -68,7 +68,7 @@ class AscendCBench(MachineBench):
             stem.mkdir()
             (stem / "kernel.cpp").write_text(text)
             folders = [f"-I{DEVICE_HEADERS}", f"-I{MACHINE}"]
-            flags = [*KERNEL_FLAGS, *CORE_FLAGS["vector"]]
+            flags = self.toolchain.kernel_flags("vector")
             command = ["g++", *flags, *folders, "-include", str(self.prefix)]
             done = subprocess.run(
                 [*command, "-c", "kernel.cpp", "-o", "kernel.o"],

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ci.simulator.block_table import write_block_table
-from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS, KERNEL_LINK, MACHINE, Toolchain
+from ci.simulator.toolchain import KERNEL_LINK, MACHINE, Toolchain
+from rules.architectures import load_architecture
 from rules.devices import load_device
 
 PRELUDE = """
@@ -46,7 +47,8 @@ class MachineBench:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.runner = Toolchain().machine_runner
+        self.toolchain = Toolchain(load_architecture("dav-c220"))
+        self.runner = self.toolchain.machine_runner
         self.runs = 0
 
     def compile(self, body: str) -> Path:
@@ -62,7 +64,7 @@ class MachineBench:
         if not library.exists():
             stem.mkdir()
             (stem / "kernel.cpp").write_text(text)
-            flags = [*KERNEL_FLAGS, *CORE_FLAGS["vector"], f"-I{MACHINE}"]
+            flags = [*self.toolchain.kernel_flags("vector"), f"-I{MACHINE}"]
             compile_command = ["g++", *flags, "-c", "kernel.cpp"]
             subprocess.run([*compile_command, "-o", "kernel.o"], check=True, cwd=stem)
             subprocess.run(["g++", "kernel.o", *KERNEL_LINK], check=True, cwd=stem)

@@ -24,18 +24,19 @@ from ci.model.errors import TrialFailure
 from ci.simulator.symbols import check_symbols, instructions, undefined_symbols
 from ci.simulator.toolchain import Toolchain, operator_line, operator_lines
 from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement
+from rules.architectures import load_architecture
 from rules.guards import priced_symbols
 
 
 @pytest.fixture(scope="module")
 def toolchain() -> Toolchain:
-    return Toolchain()
+    return Toolchain(load_architecture("dav-c220"))
 
 
 @pytest.fixture(scope="module")
 def variant(toolchain: Toolchain) -> KernelVariant:
     program = HostProgram(toolchain.compile_host(OPERATOR, OPERATOR.texts()))
-    struct = program.describe(OPERATOR).struct_for(0)
+    struct = program.describe(OPERATOR, "ascend910b").struct_for(0)
     assert struct
     return KernelVariant(
         dtypes=("float32", "float32"),

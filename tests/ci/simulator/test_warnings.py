@@ -10,13 +10,14 @@ from ci.host.door.forwarding import forwarding
 from ci.host.door.own import HEADERS
 from ci.host.host_tiling import FORWARDING, HOST, prelude_texts
 from ci.host.source_tree import lay
-from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS, MACHINE, Toolchain
+from ci.simulator.toolchain import CORE_KINDS, MACHINE, Toolchain
 from ci.system.compiler import WARNINGS, compile_trusted
+from rules.architectures import load_architecture
 
 
 @pytest.fixture(scope="module")
 def toolchain() -> Toolchain:
-    return Toolchain()
+    return Toolchain(load_architecture("dav-c220"))
 
 
 def test_the_machine_and_the_host_runtime(toolchain: Toolchain) -> None:
@@ -26,13 +27,13 @@ def test_the_machine_and_the_host_runtime(toolchain: Toolchain) -> None:
     assert "".join(said) == ""
 
 
-@pytest.mark.parametrize("core", CORE_FLAGS)
-def test_what_kernels_include(core: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("core", CORE_KINDS)
+def test_what_kernels_include(toolchain: Toolchain, core: str, tmp_path: Path) -> None:
     headers = ["kernel_operator.h", "lib/matmul_intf.h", *forwarding("kernel")]
-    own = [flag for flag in KERNEL_FLAGS if flag not in ("-w", "-fpermissive")]
+    own = [flag for flag in toolchain.kernel_flags(core) if flag not in ("-w", "-fpermissive")]
     places = [f"-I{HEADERS}", f"-I{MACHINE}", "-I."]
     lay(tmp_path, forwarding("kernel"))
-    assert _warnings([*own, *CORE_FLAGS[core], *places], headers, tmp_path) == ""
+    assert _warnings([*own, *places], headers, tmp_path) == ""
 
 
 def test_what_host_sources_include(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ci.simulator.toolchain import MACHINE, MACHINE_FLAGS, Toolchain
+from ci.simulator.toolchain import MACHINE, Toolchain
 from ci.system.cache import digest
 from ci.system.compiler import compile_trusted
+from rules.architectures import load_architecture
 from rules.devices import load_device
 
 WINDOW = 16384
@@ -124,17 +125,17 @@ def _constants(values: Mapping[str, float]) -> Path:
 
 
 def _build(calls: str) -> Path:
-    toolchain = Toolchain()
+    toolchain = Toolchain(load_architecture("dav-c220"))
     harness = Path(__file__).with_name("vector_harness.cpp")
     sources = [*sorted(MACHINE.glob("vector_*.cpp")), MACHINE / "constants.cpp"]
     objects = toolchain.machine_objects(sources)
-    key = digest([*MACHINE_FLAGS, harness.read_bytes(), calls, *map(str, objects)])
+    key = digest([*toolchain.machine_flags, harness.read_bytes(), calls, *map(str, objects)])
 
     def make(folder: Path) -> None:
         (folder / "calls.inc").write_text(calls)
-        flags = [flag for flag in MACHINE_FLAGS if flag != "-O2"]
+        flags = [flag for flag in toolchain.machine_flags if flag != "-O2"]
         compile_trusted(
-            [*flags, "-O0", f"-I{MACHINE}", f"-I{folder}", str(harness), *map(str, objects),
+            [*flags, "-O0", f"-I{folder}", str(harness), *map(str, objects),
              "-o", "harness"],
             folder,
         )  # fmt: skip

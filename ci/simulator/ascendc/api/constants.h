@@ -1,14 +1,15 @@
 // Enumerations, hardware sizes and small type traits of the API.
 #pragma once
 
+#include "architecture.h"
 #include "qualifiers.h"
 
 enum class KernelMetaType : int32_t {};
 
 namespace AscendC {
 
-constexpr uint32_t ONE_BLK_SIZE = 32;
-constexpr uint32_t ONE_REPEAT_BYTE_SIZE = 256;
+constexpr uint32_t ONE_BLK_SIZE = dav::BLOCK_BYTES;
+constexpr uint32_t ONE_REPEAT_BYTE_SIZE = dav::REPEAT_BYTES;
 constexpr uint32_t DEFAULT_C0_SIZE = 32;
 constexpr int32_t DEFAULT_BLOCK_SIZE = 256;
 constexpr int32_t MAX_REPEAT_TIMES = 255;
@@ -23,11 +24,11 @@ constexpr uint64_t MASK_PLACEHOLDER = 0;
 constexpr uint64_t MASK_PLACEHOLDER_LIST[2] = {0, 0};
 constexpr int32_t HLAF_MASK_LEN = 64;
 constexpr int32_t HALF_MASK_LEN = 64;
-constexpr uint32_t TOTAL_UB_SIZE = 192 * 1024;
-constexpr uint32_t TMP_UB_OFFSET = 184 * 1024;
+constexpr uint32_t TOTAL_UB_SIZE = dav::UB_BYTES;
+constexpr uint32_t TMP_UB_OFFSET = TOTAL_UB_SIZE - 8 * 1024;
 // The end of UB is kept free for messages to the cube cores.
 constexpr uint32_t POP_STACK_END = TOTAL_UB_SIZE - 64;
-constexpr uint32_t TOTAL_L1_SIZE = 512 * 1024;
+constexpr uint32_t TOTAL_L1_SIZE = dav::L1_BYTES;
 constexpr uint64_t RESERVED_WORKSPACE = 16 * 1024 * 1024;
 constexpr uint32_t NCHW_CONV_ADDR_LIST_SIZE = 16;
 constexpr uint32_t VA_REG_ARRAY_LEN = 8;

@@ -8,9 +8,13 @@ from pathlib import Path
 from ci.host.door.device_path import real_headers
 from ci.lab.reference.intrinsic_coverage import _TOKEN, coverage, names
 from ci.lab.reference.signature_coverage import signatures
+from ci.simulator.toolchain import Toolchain
+from rules.architectures import load_architecture
 from tests.places import HEADER_TREE
 
 TREE = HEADER_TREE
+ARCHITECTURE = load_architecture("dav-c220")
+FLAGS = Toolchain(ARCHITECTURE).kernel_flags("cube")
 
 
 def test_the_instructions_of_a_tree_are_what_it_calls_and_does_not_declare(tmp_path: Path) -> None:
@@ -22,7 +26,7 @@ def test_the_instructions_of_a_tree_are_what_it_calls_and_does_not_declare(tmp_p
         '[[deprecated("do not")]] inline void Far(T* p)\n'
         "{ vfaraway(p, 1); vabs(p, p, 1, 1, 1, 8, 8); }\n"
     )
-    found = coverage(real_headers(tree))
+    found = coverage(Toolchain(ARCHITECTURE, door=real_headers(tree)))
     assert found.lacking == ("vfaraway",)
     assert {"vadds", "vmuls", "copy_gm_to_ubuf", "copy_ubuf_to_gm", "set_flag", "vabs"} <= set(
         found.called
@@ -52,9 +56,9 @@ def test_overloads_are_counted_where_the_tree_has_a_c_api(tmp_path: Path) -> Non
         "inline void two(float* p) { vabs(p, p, 1, 1, 1, 8, 8); vabs(p, 1); }\n"
         "inline void three(float* p) { copy_gm_to_cbuf(p, p, 0, 1, 1, 0, 0, PAD_MODE9); }\n"
     )
-    found = signatures(real_headers(tree), ("vabs", "vfaraway"))
+    found = signatures(real_headers(tree), FLAGS, ("vabs", "vfaraway"))
     assert found is not None
     assert [s.split(",")[0] for s in found.present] == ["vabs(float*", "vabs(half*"]
     assert {s.split("(")[0] for s in found.lacking} == {"vabs", "vfaraway"}
     assert len(found.lacking) == 2
-    assert signatures(real_headers(TREE), ("vabs",)) is None
+    assert signatures(real_headers(TREE), FLAGS, ("vabs",)) is None
