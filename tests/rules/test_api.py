@@ -9,10 +9,11 @@ import pytest
 
 from ci.host.door.own import HEADERS, own_headers
 from ci.model.errors import InputError
-from ci.simulator.toolchain import CORE_FLAGS, KERNEL_FLAGS
+from ci.simulator.toolchain import Toolchain
 from ci.source.cpp_source import Source, ancestors
 from ci.system.compiler import COMPILER
 from rules.api import API, load_api
+from rules.architectures import load_architecture
 from rules.load import load_motifs
 
 _LINE_MARK = re.compile(r'# \d+ "([^"]*)"')
@@ -22,8 +23,9 @@ _LINE_MARK = re.compile(r'# \d+ "([^"]*)"')
 def declared() -> dict[str, list[list[str]]]:
     """The parameters of each form of each function that our headers declare, macros expanded."""
     text = f'{own_headers().prefix}#include "{HEADERS}/lib/matmul_intf.h"\n'
+    flags = Toolchain(load_architecture("dav-c220")).kernel_flags("vector")
     done = subprocess.run(
-        [COMPILER, "-E", "-x", "c++", *KERNEL_FLAGS, *CORE_FLAGS["vector"],
+        [COMPILER, "-E", "-x", "c++", *flags,
          *own_headers().include_arguments(), "-"],
         input=text, capture_output=True, text=True, check=True,
     )  # fmt: skip
