@@ -13,6 +13,7 @@ Access = Literal["none", "read", "write", "admin"]
 # What a person may do, weakest first: `LEVELS.index(a) >= LEVELS.index("write")`.
 LEVELS: Final[tuple[Access, ...]] = ("none", "read", "write", "admin")
 
+CheckState = Literal["pending", "success", "failure", "error", "neutral"]
 Reaction = Literal["eyes", "+1", "-1", "confused", "rocket"]
 
 
@@ -86,7 +87,7 @@ class Status(Frozen):
     """A named check of a commit."""
 
     context: str = Field(description="Name of the check, such as ascendopt/verify.")
-    state: Literal["pending", "success", "failure", "error", "neutral"]
+    state: CheckState
     description: str = Field(default="", description="One line; forges cut it at 140 characters.")
     target_url: str = Field(default="", description="Where a person reads more.")
     summary: str = Field(

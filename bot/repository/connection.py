@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.forge.base import Forge
+from bot.repository.config import FILE, RepositoryConfig, parse_config
 from bot.repository.mirror import Mirror
+from ci.model.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,22 @@ class Connection:
     repository: str
     forge: Forge
     mirror: Mirror
+
+    def tip(self) -> str:
+        """Head commit of the default branch, fetched: what configures and judges."""
+        branch = self.forge.repository().default_branch
+        return self.mirror.fetch(self.forge, f"refs/heads/{branch}")
+
+    def config(self, commit: str) -> RepositoryConfig:
+        """The configuration at a commit; raises InputError when it is broken."""
+        return parse_config(self.mirror.git.show(commit, FILE))
+
+    def limits(self) -> RepositoryConfig:
+        """The configuration by which a result is handed in; the defaults when it is broken now."""
+        try:
+            return self.config(self.tip())
+        except InputError:
+            return RepositoryConfig()
 
     @classmethod
     def mirrored(cls, name: str, repository: str, forge: Forge, data: Path) -> Connection:

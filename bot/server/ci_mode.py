@@ -19,35 +19,51 @@ from typing import Final
 
 from bot.events.model import Event
 from bot.repository.commit_pack import PACK, read_pack, write_pack
-from bot.repository.config import FILE, RepositoryConfig, parse_config
 from bot.repository.connection import Connection
-from bot.repository.job import Job
-from bot.server.delivery import DAY_S, check, deliver, is_own, say
+from bot.repository.job import Job, Record
+from bot.server.delivery import DAY_S, deliver
 from bot.server.merge_request import BRANCHES, read_result
 from bot.server.planner import plan
-from bot.server.queue import Queue
 from bot.server.run_job import JOB_FILE, read_job
-from bot.server.service import carry_out
-from bot.server.status import ended_mark, failed, run_mark
-from bot.server.verify_again import deliver_verification, look_again
+from bot.server.service import nod, speak
+from bot.server.speech import is_own, say, set_check
+from bot.server.verify_again import look_again
+from bot.server.wording import ended_mark, failed, no_result, run_mark
 from ci.model.errors import InputError
 
 PLAN: Final = "plan.json"
 JOBS: Final = "jobs"
 
 
+class _NoRecords:
+    """Nothing is on record between the jobs of a CI."""
+
+    runs = Path()
+
+    def get(self, key: str) -> Record | None:
+        return None
+
+    def jobs(self, **match: object) -> list[Record]:
+        return []
+
+    def add(self, job: Job, now: float) -> bool:
+        return True
+
+    def fact(self, name: str) -> str:
+        return ""
+
+    def set_fact(self, name: str, value: str) -> None:
+        return
+
+
 def plan_event(event: Event, connection: Connection, out: Path) -> list[Job]:
     """Answer `event` and write the jobs that follow from it into `out`."""
     out.mkdir(parents=True, exist_ok=True)
-    queue = _fresh_queue(out)
-    now = time.time()
-    queue.receive(event, now)
-    taken = queue.next_event(now)
-    assert taken is not None
-    made = plan(event, connection.name, connection.forge, connection.mirror, queue)
-    jobs = [job for job in made.jobs if not _done_before(connection, job)]
+    made = plan(event, connection, _NoRecords())
     # What is on record keeps its status comment, which answers.
-    carry_out(taken[0], event, replace(made, jobs=tuple(jobs)), connection, queue, now)
+    jobs = [job for job in made.jobs if not _done_before(connection, job)]
+    speak(replace(made, jobs=tuple(jobs)), connection.forge, _NoRecords())
+    nod(made, event, connection.forge)
     _write(jobs, connection, out)
     return jobs
 
@@ -55,16 +71,9 @@ def plan_event(event: Event, connection: Connection, out: Path) -> list[Job]:
 def plan_follow_up(connection: Connection, out: Path) -> list[Job]:
     """Look at the bot's open merge requests and write the jobs that verify them again."""
     out.mkdir(parents=True, exist_ok=True)
-    jobs = look_again(connection, _fresh_queue(out), time.time())
+    jobs = look_again(connection, _NoRecords(), time.time())
     _write(jobs, connection, out)
     return jobs
-
-
-def _fresh_queue(out: Path) -> Queue:
-    """A queue for one event; nothing of it outlives the step."""
-    for old in out.glob("queue.sqlite*"):
-        old.unlink()
-    return Queue(out / "queue.sqlite")
 
 
 def _done_before(connection: Connection, job: Job) -> bool:
@@ -115,27 +124,20 @@ def repository_of(job: Job, place: Path, out: Path) -> Path:
 
 def report(connection: Connection, jobs: Sequence[Job], results: Path) -> list[str]:
     """Deliver every job's result; one sentence a job. Results are data from outside."""
-    forge, mirror = connection.forge, connection.mirror
-    home = forge.repository()
-    tip = mirror.fetch(forge, f"refs/heads/{home.default_branch}")
-    try:
-        config = parse_config(mirror.git.show(tip, FILE))
-    except InputError:
-        config = RepositoryConfig()
+    forge = connection.forge
     said = []
     for job in jobs:
         try:
             result = read_result(results / job.key)
         except InputError as problem:
-            reason = f"The run left no result ({problem})."
+            reason = no_result(problem)
             if job.number:
                 say(forge, job.number, run_mark(job), failed(job, "failed", reason))
-            check(job, forge, "error", "The run left no result.")
+            set_check(job, forge, "error", "The run left no result.")
             said.append(f"{job.operator}: {reason}")
             continue
-        mirror.ensure(forge, job.source_ref, job.source_commit)
-        made = deliver_verification if job.kind == "verify" else deliver
-        done = made(job, result, forge, mirror, config, _opened_today(connection))
+        connection.mirror.ensure(forge, job.source_ref, job.source_commit)
+        done = deliver(job, result, connection, _opened_today(connection))
         said.append(f"{job.operator}: {done.note}")
     return said
 

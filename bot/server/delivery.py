@@ -1,7 +1,6 @@
-"""From a finished run to the forge: merge request, status comment, check.
+"""From a result to the forge: a merge request is opened, updated, rebased or closed.
 
-Every step may be repeated after a crash: the status comment is found by its marker, the merge
-request by its own, and a status replaces its last.
+Every step may be repeated after a crash.
 """
 
 from __future__ import annotations
@@ -9,16 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bot.base.git import GitError
 from bot.base.text import visible
-from bot.forge.base import Forge, ForgeError
-from bot.forge.model import Comment, Status
+from bot.forge.model import CheckState
 from bot.report.facts import headline
-from bot.repository.config import RepositoryConfig
+from bot.repository.connection import Connection
 from bot.repository.job import Job
-from bot.repository.mirror import Mirror
+from bot.server import wording
 from bot.server.merge_request import BRANCHES, SubmitSettings, submit
-from bot.server.status import finished, reply_mark, run_mark
+from bot.server.speech import answer, close, say, set_check
 from ci.model.errors import InputError
 from ci.model.result import Result
 
@@ -33,72 +30,52 @@ class Delivered:
     merge_request: int = 0
 
 
-def context(job: Job) -> str:
-    """Name of the check on the commit that was optimized."""
-    return f"ascendopt/{job.operator.rsplit('/', 1)[-1]}"
-
-
-def deliver(
-    job: Job,
-    result: Result,
-    forge: Forge,
-    mirror: Mirror,
-    config: RepositoryConfig,
-    opened_today: int,
-) -> Delivered:
-    """Propose what was found, within the limits, and say what was found.
+def deliver(job: Job, result: Result, connection: Connection, opened_today: int) -> Delivered:
+    """Hand a result in and say what was found, as the job's kind asks.
 
     `opened_today`: merge requests that the bot opened here in the last 24 hours. Raises ForgeError
-    or GitError when the forge cannot be reached; repeating it is safe.
+    or GitError when the forge cannot be reached, InputError when the result is about another
+    operator; repeating it is safe.
     """
-    done = _propose(job, result, forge, mirror, config, opened_today)
+    if result.operator_path != job.operator:
+        raise InputError(f"The result is about {visible(result.operator_path)}, not the job's.")
+    if job.kind == "verify":
+        return _rebase(job, result, connection)
+    done = _propose(job, result, connection, opened_today)
+    forge = connection.forge
     if job.number:
-        text = finished(job, result, done.note, show_patch=not done.merge_request)
-        say(forge, job.number, run_mark(job), text)
-    state = "neutral" if result.verdict != "improved" else "success"
-    if result.verdict == "baseline_failed":
-        state = "failure"
-    check(job, forge, state, headline(result), done.note)
+        text = wording.concluded(job, result, done.note, show_patch=not done.merge_request)
+        say(forge, job.number, wording.run_mark(job), text)
+    states: dict[str, CheckState] = {"improved": "success", "baseline_failed": "failure"}
+    set_check(job, forge, states.get(result.verdict, "neutral"), headline(result), done.note)
     return done
 
 
-def _propose(
-    job: Job,
-    result: Result,
-    forge: Forge,
-    mirror: Mirror,
-    config: RepositoryConfig,
-    opened_today: int,
-) -> Delivered:
+def _propose(job: Job, result: Result, connection: Connection, opened_today: int) -> Delivered:
     """Open or update the merge request, or say why there is none."""
-    if result.operator_path != job.operator:
-        raise InputError(f"The result is about {visible(result.operator_path)}, not the job's.")
+    forge = connection.forge
     if result.verdict != "improved":
-        return Delivered("No merge request: there is nothing to propose.")
+        return Delivered(wording.NOTHING_TO_PROPOSE)
     if result.speedup < job.minimum_speedup:
-        return Delivered(
-            f"No merge request: {result.speedup:.3f} is below the repository's minimum of"
-            f" {job.minimum_speedup:.3f}."
-        )
+        return Delivered(wording.below_minimum(result.speedup, job.minimum_speedup))
     if job.dry_run:
-        return Delivered("No merge request: this was a dry run.")
+        return Delivered(wording.DRY_RUN)
     if job.from_fork:
-        return Delivered("No merge request into a fork: apply the patch below if you like it.")
+        return Delivered(wording.INTO_A_FORK)
+    config = connection.limits()
     ours = forge.merge_requests("open", BRANCHES)
     branch_open = any(f"/{job.operator.rsplit('/', 1)[-1]}/" in m.source_branch for m in ours)
     if not branch_open:
         if len(ours) >= config.limits.open_merge_requests:
-            return Delivered(
-                f"No merge request: {len(ours)} of the bot are open, which is the limit here."
-            )
+            return Delivered(wording.too_many_open(len(ours)))
         if opened_today >= config.limits.daily_merge_requests:
-            return Delivered(
-                f"No merge request: {opened_today} were opened within a day, which is the limit."
-            )
+            return Delivered(wording.too_many_today(opened_today))
     try:
-        filed = submit(result, forge, mirror.folder, SubmitSettings(target=job.target_branch))
+        filed = submit(
+            result, forge, connection.mirror.folder, SubmitSettings(target=job.target_branch)
+        )
     except InputError as problem:
-        return Delivered(f"No merge request: {problem}")
+        return Delivered(wording.refused(problem))
     request = filed.merge_request
     if filed.action != "declined" and request is not None and config.merge_requests.labels:
         forge.add_labels(request.number, config.merge_requests.labels)
@@ -107,43 +84,21 @@ def _propose(
     )
 
 
-def say(forge: Forge, number: int, mark: str, text: str) -> int:
-    """Write or rewrite the comment that begins with `mark`; its id."""
-    existing = next((c for c in forge.comments(number) if is_own(c, mark, forge)), None)
-    if existing is None:
-        return forge.comment(number, text).id
-    if existing.body.strip() != text.strip():
-        forge.edit_comment(number, existing.id, text)
-    return existing.id
-
-
-def is_own(comment: Comment, mark: str, forge: Forge) -> bool:
-    """Whether a comment is the bot's own and begins with `mark`: others may quote it."""
-    return comment.body.startswith(mark) and comment.author == forge.viewer()
-
-
-def answer(forge: Forge, number: int, mark: str, text: str) -> None:
-    """Answer once: nothing happens when an answer with this mark is there."""
-    line = reply_mark(mark)
-    if not any(is_own(c, line, forge) for c in forge.comments(number)):
-        forge.comment(number, f"{line}\n{text}\n")
-
-
-def check(job: Job, forge: Forge, state: str, description: str, summary: str = "") -> None:
-    """Set the check of the commit; a commit that the forge no longer has is no reason to fail."""
-    status = Status.model_validate(
-        {
-            "context": context(job),
-            "state": state,
-            "description": visible(description, 140),
-            "summary": summary,
-        }
-    )
-    try:
-        forge.set_status(job.source_commit, status)
-    except ForgeError as problem:
-        if problem.kind not in ("not_found", "forbidden", "refused"):
-            raise
-
-
-TEMPORARY: Final = (ForgeError, GitError)
+def _rebase(job: Job, result: Result, connection: Connection) -> Delivered:
+    """Rebase a merge request with new figures, or close it; no limits for what is open already."""
+    forge = connection.forge
+    request = forge.merge_request(job.patch_of)
+    if request.state != "open":
+        return Delivered(f"Merge request {request.number} is {request.state} by now.")
+    if result.verdict == "improved" and result.speedup >= job.minimum_speedup:
+        settings = SubmitSettings(target=job.target_branch, again=True)
+        try:
+            filed = submit(result, forge, connection.mirror.folder, settings)
+        except InputError as problem:
+            return Delivered(f"Not rebased: {problem}", request.number)
+        answer(forge, request.number, f"verified-{job.key}", wording.rebased(result))
+        return Delivered(filed.reason, request.number)
+    if result.verdict == "unknown":
+        return Delivered(f"Left as it is: {result.verdict_reason}", request.number)
+    close(forge, request, wording.worthless(result, job.source_commit), job.source_commit)
+    return Delivered("Closed: no longer faster or no longer right.", request.number)

@@ -2,46 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
 
-from bot.base.text import code
 from bot.events.model import Event
 from bot.forge.base import Forge
-from bot.forge.model import Comment, MergeRequest
+from bot.forge.model import Comment, MergeRequest, Repository
 from bot.repository.command import Command
-from bot.repository.config import FILE, RepositoryConfig
-from bot.repository.job import Job, job_key
+from bot.repository.config import RepositoryConfig
+from bot.repository.connection import Connection
+from bot.repository.job import Job, Record, job_key
 from bot.repository.mirror import Commit, Mirror, workload_of
 from bot.repository.trigger import Touched, touched_operators
-from bot.server.queue import Queue
+from bot.server import wording
 from rules.triggers import load_triggers
 
 
-@dataclass
+class Records(Protocol):
+    """What is remembered of jobs: the bot's queue, or nothing at all between the jobs of a CI."""
+
+    runs: Path
+    """Folder of the runs, each in one of its key's name."""
+
+    def get(self, key: str) -> Record | None:
+        """The job of a key or of its first ten digits."""
+
+    def jobs(
+        self,
+        *,
+        states: Sequence[str] = (),
+        forge: str = "",
+        repository: str = "",
+        number: int | None = None,
+        limit: int = 200,
+    ) -> list[Record]:
+        """Jobs that match everything given, newest first."""
+
+    def add(self, job: Job, now: float) -> bool:
+        """Take a job; False when its key is known."""
+
+    def fact(self, name: str) -> str:
+        """Something remembered, '' when it is not."""
+
+    def set_fact(self, name: str, value: str) -> None:
+        """Remember something."""
+
+
+@dataclass(frozen=True)
 class Work:
     """What everything that one event asks for looks at."""
 
     event: Event
-    name: str
-    """The forge's name in the bot's configuration."""
-    forge: Forge
-    mirror: Mirror
-    queue: Queue
-    config: RepositoryConfig = field(default_factory=RepositoryConfig)
-    judge: str = ""
-    """Head commit of the default branch."""
-    allowed: str = ""
-    """A fork's head commit that an earlier command of the same comment allows."""
+    connection: Connection
+    records: Records
+    home: Repository
+    judge: Commit
+    """The default branch: it configures and judges."""
+    config: RepositoryConfig
+
+    @property
+    def forge(self) -> Forge:
+        """The forge of the connection."""
+        return self.connection.forge
+
+    @property
+    def mirror(self) -> Mirror:
+        """The mirror of the connection."""
+        return self.connection.mirror
+
+    def known(self, **match: Any) -> list[Record]:
+        """Jobs of this repository that match."""
+        return self.records.jobs(forge=self.connection.name, repository=self.home.name, **match)
 
 
-def head_of(work: Work, request: MergeRequest) -> Commit:
-    """The head commit of a merge request, fetched."""
-    commit = work.mirror.fetch(work.forge, request.head_ref)
-    if commit != request.head:
-        # Pushed in between: a fork's new head is not the one that was allowed.
-        work.mirror.ensure(work.forge, request.head_ref, request.head)
-    return work.mirror.commit(request.head)
+@dataclass(frozen=True)
+class Subject:
+    """An operator as a job sees it: its sources at one commit, its judge at another."""
+
+    folder: str
+    source: Commit
+    judge: Commit
+    workload: str
+    """From the repository's top, at the judge's commit."""
+
+    def key(self, forge: str, repository: str, settings: Mapping[str, str]) -> str:
+        """The identity of work on it, see `job_key`."""
+        beside = self.judge.beside(self.workload)
+        blobs = self.source.built_from(self.folder) | {f"judge:{p}": b for p, b in beside.items()}
+        return job_key(forge, repository, self.folder, blobs, settings)
 
 
 def touched(head: Commit, changed: Sequence[str]) -> tuple[Touched, ...]:
@@ -53,16 +103,12 @@ def choose(head: Commit, found: Sequence[Touched], op: str) -> tuple[list[str], 
     """Operator folders to work on, or why there are none."""
     if not op:
         folders = [t.folder for t in found]
-        return folders, "" if folders else (
-            "This merge request changes no kernel or tiling source of an operator. Name one with"
-            " `/optimize op=NAME`."
-        )
+        return folders, "" if folders else wording.NOTHING_CHANGED
     named = [f for f in head.operators if op in (f, f.rsplit("/", 1)[-1])]
     if not named:
-        return [], f"There is no operator {code(op)} in this repository."
+        return [], wording.unknown_operator(op)
     if len(named) > 1:
-        listed = ", ".join(code(f) for f in named[:5])
-        return [], f"There are {len(named)} operators {code(op)}; give the folder: {listed}."
+        return [], wording.several_operators(op, named)
     return named, ""
 
 
@@ -75,80 +121,77 @@ def make_jobs(
     comment: Comment | None = None,
 ) -> tuple[list[Job], list[str]]:
     """A job for each operator that may be worked on, and a sentence for each that may not."""
-    config, home = work.config, work.forge.repository()
-    judge = work.mirror.commit(work.judge)
+    config = work.config
     jobs: list[Job] = []
     words: list[str] = []
     for folder in folders:
         if not config.covers(folder):
-            words.append(f"{code(folder)} is left alone: {code(FILE)} says so.")
+            words.append(wording.left_alone(folder))
             continue
-        workload = workload_of(judge, folder, config.override(folder).workload, config.workloads)
+        workload = workload_of(
+            work.judge, folder, config.override(folder).workload, config.workloads
+        )
         if workload is None:
-            words.append(
-                f"{code(folder)} has no workload on {code(home.default_branch)}: add"
-                f" {code(folder + '/workload.yaml')} there, or name one in {code(FILE)}."
-            )
+            words.append(wording.no_workload(folder, work.home.default_branch))
             continue
         if len(jobs) == config.limits.operators_per_event:
-            words.append(
-                f"Only the first {len(jobs)} operators are optimized; name others with `op=NAME`."
-            )
+            words.append(wording.only_the_first(len(jobs)))
             break
-        jobs.append(_job(work, head, judge, folder, workload, command, request, comment))
+        subject = Subject(folder, head, work.judge, workload)
+        jobs.append(_job(work, subject, command, request, comment))
     return jobs, words
 
 
 def _job(
     work: Work,
-    head: Commit,
-    judge: Commit,
-    folder: str,
-    workload: str,
+    subject: Subject,
     command: Command,
     request: MergeRequest | None,
     comment: Comment | None,
 ) -> Job:
-    config, home = work.config, work.forge.repository()
-    own = config.override(folder)
+    config, home, folder = work.config, work.home, subject.folder
     default = f"refs/heads/{home.default_branch}"
+    # A merge request's run proposes to its own branch: another target is other work. A fork's
+    # branch is not in this repository.
+    own = request is not None and not request.from_fork
+    target = request.source_branch if request is not None and own else home.default_branch
+    device = command.target or config.target
+    stage = command.stage or config.override(folder).stage or config.stage
+    budget = config.granted(folder, command.budget)
     settings = {
         "backend": config.backend,
-        "device": command.target or config.target,
-        "stage": command.stage or own.stage or config.stage,
-        "budget": str(config.granted(folder, command.budget)),
+        "device": device,
+        "stage": stage,
+        "budget": str(budget),
         "seed": str(config.seed),
         "proposer": config.proposer,
         "minimum_speedup": str(config.minimum_speedup),
         "dry_run": str(command.dry_run),
-        "judge": workload,
-        # A merge request's run proposes to its own branch: another target is other work.
-        "target": _target(request, home.default_branch),
+        "judge": subject.workload,
+        "target": target,
     }
-    blobs = head.built_from(folder) | {f"judge:{p}": b for p, b in judge.beside(workload).items()}
-    return Job.model_validate(
-        {
-            **{k: v for k, v in settings.items() if k in Job.model_fields},
-            "key": job_key(work.name, home.name, folder, blobs, settings),
-            "forge": work.name,
-            "repository": home.name,
-            "number": request.number if request else 0,
-            "operator": folder,
-            "source_ref": request.head_ref if request else default,
-            "source_commit": head.name,
-            "target_branch": settings["target"],
-            "judge_ref": default,
-            "judge_commit": judge.name,
-            "workload": workload,
-            "dry_run": command.dry_run,
-            "wall_minutes": config.limits.wall_minutes,
-            "from_fork": bool(request and request.from_fork),
-            "requested_by": comment.author if comment else "",
-            "comment_id": comment.id if comment else 0,
-        }
+    return Job(
+        key=subject.key(work.connection.name, home.name, settings),
+        forge=work.connection.name,
+        repository=home.name,
+        number=request.number if request else 0,
+        operator=folder,
+        source_ref=request.head_ref if request else default,
+        source_commit=subject.source.name,
+        target_branch=target,
+        judge_ref=default,
+        judge_commit=subject.judge.name,
+        workload=subject.workload,
+        backend=config.backend,
+        device=device,
+        stage=stage,
+        budget=budget,
+        seed=config.seed,
+        proposer=config.proposer,
+        wall_minutes=config.limits.wall_minutes,
+        minimum_speedup=config.minimum_speedup,
+        dry_run=command.dry_run,
+        from_fork=bool(request and request.from_fork),
+        requested_by=comment.author if comment else "",
+        comment_id=comment.id if comment else 0,
     )
-
-
-def _target(request: MergeRequest | None, default: str) -> str:
-    """Branch that a result is proposed for: what is under review when it is in this repository."""
-    return default if request is None or request.from_fork else request.source_branch

@@ -127,7 +127,7 @@ def commit_message(result: Result) -> str:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Place:
     """What the forge's state asks for."""
 
     branch: str
@@ -135,15 +135,15 @@ class _Plan:
     declined: MergeRequest | None
 
 
-def plan(result: Result, existing: list[MergeRequest]) -> _Plan:
+def place(result: Result, existing: list[MergeRequest]) -> _Place:
     """Which branch to use, which open merge request to update, which closed one says no."""
     mark, fresh = operator_mark(result), branch_name(result)
     ours = [m for m in existing if m.source_branch.startswith(BRANCHES) and _marked(m, mark)]
     opened = next((m for m in reversed(ours) if m.state == "open"), None)
     if opened is not None:
-        return _Plan(opened.source_branch, opened, None)
+        return _Place(opened.source_branch, opened, None)
     closed = [m for m in ours if m.state == "closed" and m.source_branch == fresh]
-    return _Plan(fresh, None, closed[-1] if closed else None)
+    return _Place(fresh, None, closed[-1] if closed else None)
 
 
 def _marked(merge_request: MergeRequest, mark: str) -> bool:
@@ -151,7 +151,7 @@ def _marked(merge_request: MergeRequest, mark: str) -> bool:
     return found is not None and found.group(1) == mark
 
 
-def check(result: Result, git: Git, commit: str) -> None:
+def refuse_unfit(result: Result, git: Git, commit: str) -> None:
     """Raise `InputError` unless `result` is improved, complete and made from `commit`'s sources."""
     if result.verdict != "improved" or not result.diff:
         raise InputError(f"There is nothing to submit: {visible(headline(result))}")
@@ -193,26 +193,26 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     login = forge.credentials()
     git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, f"refs/heads/{target}", env=login)
     tip = branches[target]
-    check(result, git, tip)
-    planned = plan(result, list(forge.merge_requests()))
-    if planned.declined is not None and not settings.again:
+    refuse_unfit(result, git, tip)
+    placed = place(result, list(forge.merge_requests()))
+    if placed.declined is not None and not settings.again:
         return Submission(
             action="declined",
-            reason=f"Merge request {planned.declined.number} for these sources was closed without"
+            reason=f"Merge request {placed.declined.number} for these sources was closed without"
             " merging; give --again to propose it once more.",
-            branch=planned.branch,
-            merge_request=planned.declined,
+            branch=placed.branch,
+            merge_request=placed.declined,
         )
-    old = branches.get(planned.branch, "")
+    old = branches.get(placed.branch, "")
     if old:
-        _refuse_foreign(git, home.push_url, planned.branch, old, login)
+        _refuse_foreign(git, home.push_url, placed.branch, old, login)
     commit = _commit(git, result, tip)
-    forge.push(git, commit, planned.branch, old)
-    if planned.existing is not None:
-        filed = forge.update(planned.existing.number, title(result), body(result))
+    forge.push(git, commit, placed.branch, old)
+    if placed.existing is not None:
+        filed = forge.update(placed.existing.number, title(result), body(result))
         action: Literal["opened", "updated"] = "updated"
     else:
-        filed = forge.open(title(result), body(result), planned.branch, target)
+        filed = forge.open(title(result), body(result), placed.branch, target)
         action = "opened"
     forge.set_status(
         commit, Status(context=CHECK, state="success", description=visible(headline(result), 140))
@@ -222,7 +222,7 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
         reason=f"A merge request would be {action}; nothing was written."
         if settings.dry_run
         else f"Merge request {filed.number} was {action}.",
-        branch=planned.branch,
+        branch=placed.branch,
         commit=commit,
         merge_request=filed,
     )

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from bot.base.text import code, plain
 from bot.events.model import Event
 from bot.forge.base import Forge, ForgeError
 from bot.forge.model import LEVELS, Comment, MergeRequest
 from bot.repository.command import ALLOW, HELP, VERB, Command, Mistake, parse
-from bot.repository.config import FILE, parse_config
-from bot.repository.job import Job, Record
-from bot.repository.mirror import Mirror
-from bot.repository.trigger import changed_paths
-from bot.server.delivery import is_own
-from bot.server.job_maker import Work, choose, head_of, make_jobs, touched
-from bot.server.merge_request import BRANCHES
-from bot.server.queue import Queue
-from bot.server.status import history, overview, reply_mark
+from bot.repository.config import FILE
+from bot.repository.connection import Connection
+from bot.repository.job import Job
+from bot.repository.mirror import Commit
+from bot.repository.trigger import Touched, changed_paths
+from bot.server import wording
+from bot.server.job_maker import Records, Work, choose, make_jobs, touched
+from bot.server.merge_request import BRANCHES, read_result
+from bot.server.speech import is_own
 from ci.model.errors import InputError
 from rules.triggers import load_triggers
 
@@ -56,6 +56,9 @@ class Plan:
     """Why nothing follows, for the log."""
 
 
+NOT_ALLOWED: Final = "a fork's head that nobody allowed"
+
+
 def allowance_mark(head: str) -> str:
     """Marks the bot's answer that a head commit of a fork may be run."""
     return f"allowed-{head}"
@@ -63,7 +66,7 @@ def allowance_mark(head: str) -> str:
 
 def allowed(forge: Forge, request: MergeRequest) -> bool:
     """Whether a person allowed this very head: the bot has answered so, under its own name."""
-    line = reply_mark(allowance_mark(request.head))
+    line = wording.reply_mark(allowance_mark(request.head))
     return any(is_own(c, line, forge) for c in forge.comments(request.number))
 
 
@@ -77,43 +80,57 @@ def talk(event: Event) -> bool:
     return event.kind == "comment" and bool(event.text) and not named
 
 
-def plan(event: Event, name: str, forge: Forge, mirror: Mirror, queue: Queue) -> Plan:
-    """What follows from `event`. Raises ForgeError or GitError when the forge cannot be asked.
-
-    `name` is what the bot's configuration calls the forge.
-    """
+def plan(event: Event, connection: Connection, records: Records) -> Plan:
+    """What follows from `event`. Raises ForgeError or GitError when the forge cannot be asked."""
     if event.kind == "other":
         return Plan(note="nothing that the bot acts on")
     if talk(event):
         return Plan(note="no command")
-    work = Work(event, name, forge, mirror, queue)
-    home = forge.repository()
-    work.judge = mirror.fetch(forge, f"refs/heads/{home.default_branch}")
+    tip = connection.tip()
     try:
-        work.config = parse_config(mirror.git.show(work.judge, FILE))
+        config = connection.config(tip)
     except InputError as problem:
-        return _broken_config(work, str(problem))
-    if not work.config.enabled:
+        return _broken_config(event, connection.forge, str(problem))
+    if not config.enabled:
         return Plan(note=f"{FILE} says enabled: false")
+    home, judge = connection.forge.repository(), connection.mirror.commit(tip)
+    work = Work(event, connection, records, home, judge, config)
     if event.kind == "comment":
         return _comment(work)
     if event.kind == "merge_request":
         return _merge_request(work)
     if event.kind == "schedule":
-        nightly = work.config.triggers.nightly
+        nightly = config.triggers.nightly
         return Plan(base_moved=nightly, note="the nightly look at open merge requests")
     if event.kind == "dispatch":
         return _dispatch(work)
-    return _push(work, home.default_branch)
+    return _push(work)
 
 
-def _broken_config(work: Work, said: str) -> Plan:
+def _broken_config(event: Event, forge: Forge, said: str) -> Plan:
     """A person who asks is told; other events wait for a good configuration."""
-    comment = _own_comment(work) if work.event.kind == "comment" else None
+    comment = _own_comment(event, forge) if event.kind == "comment" else None
     if comment is None or not parse(comment.body):
         return Plan(note=said)
-    body = f"The configuration of this repository is broken, so nothing was done: {plain(said)}"
-    return Plan(replies=(_reply(comment, body),), note=said)
+    return Plan(replies=(_reply(comment, wording.broken_config(said)),), note=said)
+
+
+def _changes(
+    work: Work, request: MergeRequest, *, granted: bool = False
+) -> tuple[Commit, tuple[Touched, ...]] | None:
+    """The head of a merge request, fetched, with the operators that it concerns.
+
+    The only way to sources of a merge request: None for a fork's head that nobody allowed, be it
+    before or, when `granted`, just now.
+    """
+    if request.from_fork and not granted and not allowed(work.forge, request):
+        return None
+    commit = work.mirror.fetch(work.forge, request.head_ref)
+    if commit != request.head:
+        # Pushed in between: a fork's new head is not the one that was allowed.
+        work.mirror.ensure(work.forge, request.head_ref, request.head)
+    head = work.mirror.commit(request.head)
+    return head, touched(head, changed_paths(work.forge.diff(request.number)))
 
 
 def reply_key(comment: Comment) -> str:
@@ -128,25 +145,35 @@ def _reply(comment: Comment, body: str) -> Reply:
 # Comments
 
 
-def _own_comment(work: Work) -> Comment | None:
+def _own_comment(event: Event, forge: Forge) -> Comment | None:
     """The comment that the event is about, as the forge has it; None when it is nothing to read."""
-    event = work.event
     if event.action != "created" or not event.number:
         return None
     try:
-        found = work.forge.comments(event.number)
+        found = forge.comments(event.number)
     except ForgeError as problem:
         if problem.kind == "not_found":
             return None
         raise
     comment = next((c for c in found if c.id == event.comment_id), None)
-    if comment is None or comment.author_is_bot or comment.author == work.forge.viewer():
+    if comment is None or comment.author_is_bot or comment.author == forge.viewer():
         return None
     return None if load_triggers().ignores(comment.author) else comment
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """Who asks, and where."""
+
+    comment: Comment
+    request: MergeRequest
+    may_ask: bool
+    granted: bool
+    """An earlier command of the same comment allows a fork's head."""
+
+
 def _comment(work: Work) -> Plan:
-    comment = _own_comment(work)
+    comment = _own_comment(work.event, work.forge)
     if comment is None:
         return Plan(note="an edit, a bot's comment, or one that is gone")
     commands = parse(comment.body)
@@ -155,7 +182,11 @@ def _comment(work: Work) -> Plan:
     request = work.forge.merge_request(comment.merge_request)
     access = work.forge.permission(comment.author)
     may_ask = LEVELS.index(access) >= LEVELS.index(work.config.permission)
-    plans = [_command(work, comment, request, c, may_ask) for c in commands]
+    plans: list[Plan] = []
+    for command in commands:
+        marks = {reply.mark for made in plans for reply in made.replies}
+        granted = allowance_mark(request.head) in marks
+        plans.append(_command(work, _Asked(comment, request, may_ask, granted), command))
     return _joined(plans, comment)
 
 
@@ -175,108 +206,79 @@ def _joined(plans: Sequence[Plan], comment: Comment) -> Plan:
     )
 
 
-def _command(
-    work: Work, comment: Comment, request: MergeRequest, command: Command | Mistake, may_ask: bool
-) -> Plan:
+def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
+    request = asked.request
+
     def answer(body: str, note: str) -> Plan:
-        return Plan(replies=(_reply(comment, body),), note=note)
+        return Plan(replies=(_reply(asked.comment, body),), note=note)
 
     if isinstance(command, Mistake):
-        return answer(
-            f"I did not understand this: {command.message} `/optimize help` lists the commands.",
-            "a mistake in a command",
-        )
+        return answer(wording.not_understood(command.message), "a mistake in a command")
     if command.action == "help":
         return answer(HELP, "help")
-    if not may_ask and not (
-        command.action in ("status", "explain") and comment.author == request.author
+    if not asked.may_ask and not (
+        command.action in ("status", "explain") and asked.comment.author == request.author
     ):
-        return answer(
-            f"Only people with {work.config.permission} permission for this repository can ask"
-            " for that.",
-            "no permission",
-        )
-    records = work.queue.jobs(
-        forge=work.name, repository=work.forge.repository().name, number=request.number
-    )
+        return answer(wording.no_permission(work.config.permission), "no permission")
+    records = work.known(number=request.number)
     if command.action == "status":
-        return answer(overview(records), "status")
+        return answer(wording.overview(records), "status")
     if command.action == "explain":
         return answer(_explained(work, command.run), "explain")
     if command.action == "cancel":
         active = [r for r in records if r.state in ("queued", "running")]
         if not active:
-            return answer("Nothing runs or waits for this merge request.", "nothing to cancel")
+            return answer(wording.NOTHING_ACTIVE, "nothing to cancel")
         return Plan(cancelled=(request.number,), note="cancel")
     if command.action == "retry":
         keys = tuple(r.job.key for r in records if r.state in ("failed", "cancelled"))
         if not keys:
-            return answer("Nothing failed or was cancelled here.", "nothing to retry")
+            return answer(wording.NOTHING_TO_RETRY, "nothing to retry")
         return Plan(retried=keys, note="retry")
     if request.state != "open":
-        return answer(f"This merge request is {request.state}.", "not open")
+        return answer(wording.not_open(request.state), "not open")
     if command.action == "allow":
-        said = f"Commit {code(request.head[:12])} may be optimized; a newer one may not."
+        said = wording.head_allowed(request.head)
         mark = allowance_mark(request.head)
-        work.allowed = request.head
         return Plan(replies=(Reply(request.number, mark, said),), note="head allowed")
     if not work.config.triggers.comment:
-        return answer(f"{code(FILE)} switches comments off.", "comments are off")
-    return _optimize(work, comment, request, command)
+        return answer(wording.COMMENTS_OFF, "comments are off")
+    return _optimize(work, asked, command)
 
 
 def _explained(work: Work, run: str) -> str:
-    record = work.queue.get(run)
-    same = record is not None and (record.job.forge, record.job.repository) == (
-        work.name,
-        work.forge.repository().name,
-    )
-    if record is None or not same:
-        return f"I know no run {code(run)} of this repository."
-    return history(record, work.queue.file.parent / "runs" / record.job.key)
+    record = work.records.get(run)
+    here = (work.connection.name, work.home.name)
+    if record is None or (record.job.forge, record.job.repository) != here:
+        return wording.unknown_run(run)
+    try:
+        result = read_result(work.records.runs / record.job.key)
+    except InputError:
+        result = None
+    return wording.history(record, result)
 
 
-def _optimize(work: Work, comment: Comment, request: MergeRequest, command: Command) -> Plan:
+def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
     """The jobs of `/optimize`."""
-    if request.from_fork and not allowed(work.forge, request) and work.allowed != request.head:
-        return Plan(
-            replies=(
-                _reply(
-                    comment,
-                    "This merge request comes from a fork. Read what it changes, then write"
-                    f" `/ok-to-optimize`; that allows commit {code(request.head[:12])} only.",
-                ),
-            ),
-            note="a fork's head that nobody allowed",
-        )
-    head = head_of(work, request)
-    found = touched(head, changed_paths(work.forge.diff(request.number)))
+    comment, request = asked.comment, asked.request
+    changes = _changes(work, request, granted=asked.granted)
+    if changes is None:
+        said = wording.fork_refused(request.head)
+        return Plan(replies=(_reply(comment, said),), note=NOT_ALLOWED)
+    head, found = changes
     chosen, problem = choose(head, found, command.op)
     if problem:
         return Plan(replies=(_reply(comment, problem),), note="no operator")
     jobs, words = make_jobs(work, head, chosen, command, request, comment)
     fresh = []
     for job in jobs:
-        known = work.queue.get(job.key)
+        known = work.records.get(job.key)
         if known is None:
             fresh.append(job)
         else:
-            words.append(_known(known))
+            words.append(wording.on_record(known))
     replies = (_reply(comment, "\n\n".join(words)),) if words else ()
     return Plan(jobs=tuple(fresh), replies=replies, note=f"{len(fresh)} jobs")
-
-
-def _known(record: Record) -> str:
-    """The answer to a request for work that is on record."""
-    name, run = code(record.job.operator), code(record.job.run)
-    if record.state in ("failed", "cancelled"):
-        return f"{name}: run {run} {record.state} before; `/optimize retry` starts it again."
-    if record.state == "done":
-        came = f" Merge request: {record.merge_request}." if record.merge_request else ""
-        return (
-            f"{name}: these sources were optimized already, run {run}. {plain(record.note)}{came}"
-        )
-    return f"{name}: run {run} for these sources is {record.state}."
 
 
 # Merge requests and pushes
@@ -298,10 +300,10 @@ def _merge_request(work: Work) -> Plan:
         return Plan(cancelled=stale, note="a draft")
     if request.author == work.forge.viewer() or load_triggers().ignores(request.author):
         return Plan(note="a bot's merge request")
-    if request.from_fork and not allowed(work.forge, request) and work.allowed != request.head:
-        return Plan(cancelled=stale, note="a fork's head that nobody allowed")
-    head = head_of(work, request)
-    found = touched(head, changed_paths(work.forge.diff(request.number)))
+    changes = _changes(work, request)
+    if changes is None:
+        return Plan(cancelled=stale, note=NOT_ALLOWED)
+    head, found = changes
     jobs, words = make_jobs(
         work, head, [t.folder for t in found], Command(action="optimize"), request
     )
@@ -310,12 +312,7 @@ def _merge_request(work: Work) -> Plan:
 
 def _stale(work: Work, request: MergeRequest) -> tuple[int, ...]:
     """The merge request's number when work for an older head of it waits or runs."""
-    active = work.queue.jobs(
-        states=("queued", "running"),
-        forge=work.name,
-        repository=work.forge.repository().name,
-        number=request.number,
-    )
+    active = work.known(states=("queued", "running"), number=request.number)
     old = any(r.job.source_commit != request.head for r in active)
     return (request.number,) if old else ()
 
@@ -334,13 +331,12 @@ def _dispatch(work: Work) -> Plan:
         return Plan(note=said)
     if event.number:
         request = work.forge.merge_request(event.number)
-        if request.from_fork and not allowed(work.forge, request):
-            return Plan(note="a fork's head that nobody allowed")
-        head = head_of(work, request)
-        found = touched(head, changed_paths(work.forge.diff(request.number)))
+        changes = _changes(work, request)
+        if changes is None:
+            return Plan(note=NOT_ALLOWED)
     else:
-        request, found = None, ()
-        head = work.mirror.commit(work.judge)
+        request, changes = None, (work.judge, ())
+    head, found = changes
     chosen, problem = choose(head, found, command.op)
     if problem:
         return Plan(note=problem)
@@ -348,21 +344,21 @@ def _dispatch(work: Work) -> Plan:
     return Plan(jobs=tuple(jobs), note="; ".join(said_of))
 
 
-def _push(work: Work, default_branch: str) -> Plan:
+def _push(work: Work) -> Plan:
     event = work.event
     branch = event.ref.removeprefix("refs/heads/")
     if branch.startswith(BRANCHES):
         return Plan(note="the bot's own branch")
-    if branch != default_branch:
+    if branch != work.home.default_branch:
         return Plan(base_moved=True, note="a branch that only open merge requests care about")
     if not work.config.triggers.push:
         return Plan(base_moved=True, note="pushes start nothing here")
     # The hint's commits are used only as far as this repository has them.
     git = work.mirror.git
-    before, after = git.commit(event.before or "-"), work.judge
+    before, head = git.commit(event.before or "-"), work.judge
+    after = head.name
     if before is None or not git.succeeds("merge-base", "--is-ancestor", before, after):
         return Plan(base_moved=True, note="no known commit to compare with")
-    head = work.mirror.commit(after)
     folders = [
         t.folder
         for t in touched(head, work.mirror.changed(before, after))

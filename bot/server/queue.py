@@ -51,6 +51,7 @@ class Queue:
     def __init__(self, file: Path) -> None:
         """Open or make the queue; raises InputError when `file` is no queue."""
         self.file = file
+        self.runs = file.parent / "runs"
         self._local = threading.local()
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -352,17 +353,18 @@ class Queue:
             self._connect()
             .execute(
                 "SELECT count(DISTINCT merge_request) FROM jobs WHERE forge = ? AND repository = ?"
-                ' AND merge_request > 0 AND finished > ? AND body NOT LIKE \'%"kind":"verify"%\'',
+                " AND merge_request > 0 AND finished > ?"
+                " AND json_extract(body, '$.kind') != 'verify'",
                 (forge, repository, since),
             )
             .fetchone()
         )
         return int(count)
 
-    def fact(self, name: str, default: str = "") -> str:
+    def fact(self, name: str) -> str:
         """Something remembered between runs: an ETag, an allowed head, a seen commit."""
         row = self._connect().execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return default if row is None else str(row[0])
+        return "" if row is None else str(row[0])
 
     def set_fact(self, name: str, value: str) -> None:
         """Remember something."""

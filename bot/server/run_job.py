@@ -16,8 +16,8 @@ from bot.report import RESULT
 from bot.repository.job import Job
 from bot.repository.mirror import check_out
 from bot.repository.patch import applied
-from bot.server.finish import finish
 from bot.server.progress import progress_for
+from bot.server.run_folder import write_run
 from ci.model.errors import InputError, worded
 from ci.model.result import Result
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
@@ -76,7 +76,7 @@ def run_job(
             # The program or the bank may have changed since the run was killed.
             found = session.optimize(settings, proposing, bank, out, progress, set_aside=True)
     # The run is known by its key wherever the bot names it.
-    return finish(found.model_copy(update={"run": job.run}), session.operator, out)
+    return write_run(found.model_copy(update={"run": job.run}), session.operator, out)
 
 
 def result_file(out: Path) -> Path:

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Final
 
 from bot.events.model import Event
-from bot.forge.base import ForgeError
+from bot.forge.base import Forge, ForgeError
 from bot.repository.connection import Connection, Connections
-from bot.server.delivery import TEMPORARY, answer, say
+from bot.server.job_maker import Records
 from bot.server.planner import Plan, plan
 from bot.server.queue import Queue
-from bot.server.status import run_mark, waiting
+from bot.server.speech import TEMPORARY, answer, say
 from bot.server.verify_again import look_again
+from bot.server.wording import run_mark, waiting
 from bot.server.worker import Worker, WorkSettings
 from ci.model.errors import EnvironmentProblem, InputError
 
@@ -133,7 +134,7 @@ class Service:
             if connection is None:
                 self.queue.event_done(number, self._clock(), note="a repository not served")
                 return True
-            made = plan(event, connection.name, connection.forge, connection.mirror, self.queue)
+            made = plan(event, connection, self.queue)
             carry_out(number, event, made, connection, self.queue, self._clock())
             LOG.info("event %s of %s: %s", event.kind, event.repository, made.note)
             if made.base_moved:
@@ -176,7 +177,7 @@ class Service:
         return True
 
     def _fed(self, key: str) -> bool:
-        return self._merged(self._work.data / "runs" / key)
+        return self._merged(self.queue.runs / key)
 
 
 def carry_out(
@@ -187,14 +188,7 @@ def carry_out(
     Answers come first, each at most once, then everything else in one transaction that also marks
     the event done: killed in between, it is all done again with the same outcome.
     """
-    forge = connection.forge
-    for reply in made.replies:
-        answer(forge, reply.number, reply.mark, reply.body)
-    said = {}
-    for job in made.jobs:
-        # Before it is queued: a worker that starts at once must not be overwritten.
-        if job.number and queue.get(job.key) is None:
-            said[job.key] = say(forge, job.number, run_mark(job), waiting(job))
+    said = speak(made, connection.forge, queue)
     fresh = queue.event_done(
         number,
         now,
@@ -205,10 +199,26 @@ def carry_out(
     )
     for key, comment in said.items():
         queue.set_comment(key, comment)
+    nod(made, event, connection.forge)
+    return fresh
+
+
+def speak(made: Plan, forge: Forge, records: Records) -> dict[str, int]:
+    """Write a plan's answers and its new jobs' status comments; the comments by key."""
+    for reply in made.replies:
+        answer(forge, reply.number, reply.mark, reply.body)
+    # Before they are queued: a worker that starts at once must not be overwritten.
+    return {
+        job.key: say(forge, job.number, run_mark(job), waiting(job))
+        for job in made.jobs
+        if job.number and records.get(job.key) is None
+    }
+
+
+def nod(made: Plan, event: Event, forge: Forge) -> None:
+    """React to the comments whose commands were taken: a courtesy, the status comment says it."""
     try:
         for merge_request, comment in made.seen:
             forge.react(merge_request, comment, "eyes")
     except ForgeError as problem:
-        # A courtesy: the status comment says the same.
         LOG.warning("event %s of %s: %s", event.kind, event.repository, problem)
-    return fresh

@@ -16,10 +16,10 @@ from bot.report import RESULT
 from bot.repository.connection import Connections
 from bot.repository.settings import BotSettings
 from bot.server.connections import served_connections
-from bot.server.delivery import TEMPORARY
 from bot.server.queue import Queue
 from bot.server.run_job import CHECKOUT, JOB_FILE, read_job
 from bot.server.service import Service
+from bot.server.speech import TEMPORARY
 from bot.server.worker import PASSED, WorkSettings
 from ci.model.errors import InputError
 

@@ -14,28 +14,25 @@ from pathlib import Path
 from typing import Final
 
 from bot.base.git import Git, GitError
-from bot.base.text import plain
-from bot.forge.base import Forge
 from bot.forge.model import MergeRequest
-from bot.report.facts import headline
-from bot.repository.config import FILE, RepositoryConfig, parse_config
+from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
-from bot.repository.job import Job, job_key
-from bot.repository.mirror import Commit, Mirror, workload_of
+from bot.repository.job import Job
+from bot.repository.mirror import Mirror, workload_of
 from bot.repository.patch import apply
-from bot.server.delivery import Delivered, answer
-from bot.server.merge_request import BRANCHES, SubmitSettings, submit
-from bot.server.queue import Queue
+from bot.server import wording
+from bot.server.job_maker import Records, Subject
+from bot.server.merge_request import BRANCHES
+from bot.server.speech import close
 from ci.model.budget import VERIFICATION
 from ci.model.errors import InputError
-from ci.model.result import Result
 
 _TRAILERS: Final = re.compile(r"^Ascendopt-(Operator|Run): (.+)$", re.MULTILINE)
 
 
 def look_again(
     connection: Connection,
-    queue: Queue,
+    records: Records,
     now: float,
     merged: Callable[[str], bool] = lambda run: True,
 ) -> list[Job]:
@@ -45,11 +42,10 @@ def look_again(
     merged (its experience goes back to the bank) and says whether that is done with. Raises
     ForgeError or GitError when the forge cannot be asked; repeating it is safe.
     """
-    forge, mirror = connection.forge, connection.mirror
-    home = forge.repository()
-    judge = mirror.fetch(forge, f"refs/heads/{home.default_branch}")
+    forge = connection.forge
+    judge = connection.tip()
     try:
-        config = parse_config(mirror.git.show(judge, FILE))
+        config = connection.config(judge)
     except InputError:
         return []
     jobs = []
@@ -57,28 +53,28 @@ def look_again(
         if request.from_fork:
             continue
         if request.state == "merged":
-            _feed(connection, request, queue, merged)
+            _feed(connection, request, records, merged)
         elif request.state == "open" and config.enabled and config.merge_requests.rebase != "never":
             job = _moved(connection, request, judge, config)
             if job is not None:
                 jobs.append(job)
-    return [job for job in jobs if queue.add(job, now)]
+    return [job for job in jobs if records.add(job, now)]
 
 
 def _feed(
-    connection: Connection, request: MergeRequest, queue: Queue, merged: Callable[[str], bool]
+    connection: Connection, request: MergeRequest, records: Records, merged: Callable[[str], bool]
 ) -> None:
     """Tell once that a merge request was merged."""
     name = f"fed {connection.name} {connection.repository} {request.number}"
-    if queue.fact(name):
+    if records.fact(name):
         return
     runs = [
         r.job.key
-        for r in queue.jobs(forge=connection.name, repository=connection.repository, limit=10_000)
+        for r in records.jobs(forge=connection.name, repository=connection.repository, limit=10_000)
         if r.merge_request == request.number and r.state == "done"
     ]
     if not runs or merged(runs[0]):
-        queue.set_fact(name, runs[0] if runs else "unknown")
+        records.set_fact(name, runs[0] if runs else "unknown")
 
 
 def _moved(
@@ -101,32 +97,23 @@ def _moved(
     override = config.override(folder)
     workload = workload_of(judges, folder, override.workload, config.workloads)
     if workload is None or folder not in after.operators:
-        _close(forge, request, f"The operator or its workload is gone from {plain(folder)}.", tip)
+        close(forge, request, wording.operator_gone(folder), tip)
         return None
     relevant = before.built_from(folder) != after.built_from(folder)
     if config.merge_requests.rebase == "auto" and not relevant:
         return None
     patch = mirror.git.run("diff", "--no-color", "--no-ext-diff", f"{base}..{head}")
     if not _applies(mirror, patch, tip):
-        _close(
-            forge,
-            request,
-            f"{plain(request.target_branch)} changed the same lines, so this patch no longer"
-            " applies. Optimize the operator as it is now with `/optimize`.",
-            tip,
-        )
+        close(forge, request, wording.same_lines(request.target_branch), tip)
         return None
-    return _job(connection, request, config, after, judges, folder, workload, patch)
+    return _job(connection, request, config, Subject(folder, after, judges, workload), patch)
 
 
 def _job(
     connection: Connection,
     request: MergeRequest,
     config: RepositoryConfig,
-    tip: Commit,
-    judge: Commit,
-    folder: str,
-    workload: str,
+    subject: Subject,
     patch: str,
 ) -> Job:
     default = connection.forge.repository().default_branch
@@ -135,21 +122,20 @@ def _job(
         "backend": config.backend,
         "device": config.target,
         "patch": patch,
-        "base": tip.name,
+        "base": subject.source.name,
     }
-    blobs = tip.built_from(folder) | {f"judge:{p}": b for p, b in judge.beside(workload).items()}
     return Job(
-        key=job_key(connection.name, connection.repository, folder, blobs, settings),
+        key=subject.key(connection.name, connection.repository, settings),
         kind="verify",
         forge=connection.name,
         repository=connection.repository,
-        operator=folder,
+        operator=subject.folder,
         source_ref=f"refs/heads/{request.target_branch}",
-        source_commit=tip.name,
+        source_commit=subject.source.name,
         target_branch=request.target_branch,
         judge_ref=f"refs/heads/{default}",
-        judge_commit=judge.name,
-        workload=workload,
+        judge_commit=subject.judge.name,
+        workload=subject.workload,
         backend=config.backend,
         device=config.target,
         budget=VERIFICATION,
@@ -170,47 +156,3 @@ def _applies(mirror: Mirror, patch: str, commit: str) -> bool:
         except (InputError, GitError):
             return False
     return True
-
-
-def _close(forge: Forge, request: MergeRequest, reason: str, commit: str) -> None:
-    answer(forge, request.number, f"closed-{commit}", f"I close this: {reason}")
-    forge.close(request.number)
-
-
-def deliver_verification(
-    job: Job,
-    result: Result,
-    forge: Forge,
-    mirror: Mirror,
-    config: RepositoryConfig,
-    opened_today: int,
-) -> Delivered:
-    """Rebase the merge request with the new figures, or close it with the reason.
-
-    Takes the arguments of `deliver`; limits do not apply to what is open already.
-    """
-    del config, opened_today
-    request = forge.merge_request(job.patch_of)
-    if request.state != "open":
-        return Delivered(f"Merge request {request.number} is {request.state} by now.")
-    if result.operator_path != job.operator:
-        raise InputError("The result is about another operator than the job's.")
-    if result.verdict == "improved" and result.speedup >= job.minimum_speedup:
-        try:
-            filed = submit(
-                result, forge, mirror.folder, SubmitSettings(target=job.target_branch, again=True)
-            )
-        except InputError as problem:
-            return Delivered(f"Not rebased: {problem}", request.number)
-        said = f"The base moved; rebased and verified again. {plain(headline(result))}"
-        answer(forge, request.number, f"verified-{job.key}", said)
-        return Delivered(filed.reason, request.number)
-    if result.verdict == "unknown":
-        return Delivered(f"Left as it is: {result.verdict_reason}", request.number)
-    short = job.source_commit[:12]
-    reason = (
-        f"measured and verified again on {short}, it no longer is worth merging."
-        f" {plain(headline(result))}"
-    )
-    _close(forge, request, reason, job.source_commit)
-    return Delivered("Closed: no longer faster or no longer right.", request.number)

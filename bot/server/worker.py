@@ -18,18 +18,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final, Literal
 
 from bot.base.text import visible
-from bot.repository.config import FILE, RepositoryConfig, parse_config
 from bot.repository.connection import Connection
-from bot.repository.job import Job, Record
-from bot.server.delivery import DAY_S, TEMPORARY, check, deliver, say
+from bot.repository.job import Job, Record, State
+from bot.server.delivery import DAY_S, deliver
 from bot.server.merge_request import read_result
 from bot.server.queue import LEASE_S, Queue
+from bot.server.run_folder import FAILURE, read_failure
 from bot.server.run_job import JOB_FILE, result_file
-from bot.server.status import failed, run_mark, running, waiting
-from bot.server.verify_again import deliver_verification
+from bot.server.speech import TEMPORARY, say, set_check
+from bot.server.wording import failed, run_mark, running, waiting
 from ci.model.errors import EnvironmentProblem, InputError
 
 # What the process that runs candidates may know of the bot's environment: programs, caches,
@@ -68,6 +68,9 @@ class WorkSettings:
     """Least time between two edits of a status comment."""
     passed: tuple[str, ...] = ()
     """More environment variables for the run, such as a model's key; never a forge's token."""
+
+
+Unfinished = Literal["failed", "cancelled"]
 
 
 class Cancelled(Exception):
@@ -114,7 +117,7 @@ class Worker:
 
     def out(self, job: Job) -> Path:
         """Folder of a job's run."""
-        return self._settings.data / "runs" / job.key
+        return self._queue.runs / job.key
 
     # Running
 
@@ -128,15 +131,17 @@ class Worker:
         out.mkdir(parents=True, exist_ok=True)
         (out / JOB_FILE).write_text(job.model_dump_json(indent=2), encoding="utf-8")
         self._tell(job, connection, running(job, ""))
-        check(job, forge, "pending", f"Run {job.run} has started.")
-        code, words = self._process(job, connection)
+        set_check(job, forge, "pending", f"Run {job.run} has started.")
+        (out / FAILURE).unlink(missing_ok=True)  # of an earlier attempt
+        last = self._process(job, connection)
         if not result_file(out).exists():
-            if code == 2:
-                raise InputError(words or "The run could not start.")
-            raise EnvironmentProblem(words or f"The run ended with code {code}.")
+            failure = read_failure(out)
+            if failure is not None and failure.lasting:
+                raise InputError(visible(failure.sentence, 1000))
+            raise EnvironmentProblem(visible(failure.sentence, 1000) if failure else last)
 
-    def _process(self, job: Job, connection: Connection) -> tuple[int, str]:
-        """Run the job's process to its end; its code and last words."""
+    def _process(self, job: Job, connection: Connection) -> str:
+        """Run the job's process to its end; its last words."""
         out, settings = self.out(job), self._settings
         command = [sys.executable, "-m", "bot.cli.main", "ci", "run", str(out / JOB_FILE)]
         command += ["--repository", str(connection.mirror.folder), "--out", str(out)]
@@ -162,9 +167,8 @@ class Worker:
             finally:
                 _stop(process)
                 reader.join(timeout=_GRACE_S)
-        words = next((line for line in reversed(lines) if "error:" in line), "")
-        said = words.partition("error:")[2].strip() or (lines[-1] if lines else "")
-        return process.returncode, visible(said, 1000)
+        code = process.returncode
+        return visible(lines[-1], 1000) if lines else f"The run ended with code {code}."
 
     def _watch(
         self,
@@ -192,10 +196,8 @@ class Worker:
 
     def _deliver(self, job: Job, connection: Connection) -> str:
         result = read_result(self.out(job))
-        config = self._config(connection)
         today = self._queue.opened_since(job.forge, job.repository, self._clock() - DAY_S)
-        made = deliver_verification if job.kind == "verify" else deliver
-        done = made(job, result, connection.forge, connection.mirror, config, today)
+        done = deliver(job, result, connection, today)
         if done.merge_request:
             self._queue.set_merge_request(job.key, done.merge_request)
         self._queue.finish(
@@ -209,14 +211,6 @@ class Worker:
         )
         return "done"
 
-    def _config(self, connection: Connection) -> RepositoryConfig:
-        home = connection.forge.repository()
-        tip = connection.mirror.fetch(connection.forge, f"refs/heads/{home.default_branch}")
-        try:
-            return parse_config(connection.mirror.git.show(tip, FILE))
-        except InputError:
-            return RepositoryConfig()  # it was good when the job was made; its limits are
-
     def _cancelled(self, job: Job, connection: Connection) -> str:
         if self.stopping.is_set():
             self._queue.release(self.name)
@@ -226,18 +220,14 @@ class Worker:
             return "lost"  # another worker holds it by now, and speaks for it
         return self._end(job, "cancelled", "", connection)
 
-    def _end(self, job: Job, state: str, note: str, connection: Connection | None) -> str:
-        ended = "cancelled" if state == "cancelled" else "failed"
+    def _end(self, job: Job, state: Unfinished, note: str, connection: Connection | None) -> State:
         if connection is not None:
-            self._tell(job, connection, failed(job, ended, note))
+            self._tell(job, connection, failed(job, state, note))
             with suppress(*TEMPORARY):  # the comment and the dashboard say it too
-                check(job, connection.forge, "error", note or "Cancelled.")
-        now = self._clock()
-        if ended == "cancelled":
-            self._queue.finish(job.key, self.name, now, state="cancelled", note=note or "cancelled")
-        else:
-            self._queue.finish(job.key, self.name, now, state="failed", note=note)
-        return ended
+                set_check(job, connection.forge, "error", note or "Cancelled.")
+        words = note or ("cancelled" if state == "cancelled" else "")
+        self._queue.finish(job.key, self.name, self._clock(), state=state, note=words)
+        return state
 
     def _later(self, job: Job, connection: Connection, note: str) -> str:
         state = self._queue.give_back(job.key, self.name, self._clock(), visible(note, 500))
@@ -255,11 +245,11 @@ class Worker:
             return
 
 
-def _read(pipe: object, log: object, lines: deque[str]) -> None:
+def _read(pipe: IO[bytes], log: IO[bytes], lines: deque[str]) -> None:
     """Copy a process's words into the log and keep the last ones."""
-    for raw in pipe:  # type: ignore[attr-defined]
-        log.write(raw)  # type: ignore[attr-defined]
-        log.flush()  # type: ignore[attr-defined]
+    for raw in pipe:
+        log.write(raw)
+        log.flush()
         line = raw.decode(errors="replace").strip()
         if line:
             lines.append(line)

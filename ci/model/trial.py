@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import StrEnum
+from functools import cached_property
 from statistics import geometric_mean
 from typing import Literal
 
@@ -110,7 +111,7 @@ class Candidate(Frozen):
         default_factory=dict, description="Values of the tiling knobs that a parametric step set."
     )
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """16 hex digits over the changed texts; equal for equal programs."""
         digest = hashlib.sha256()

@@ -10,18 +10,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ci.model.diagnosis import Diagnosis
 from ci.model.errors import ModelUnavailable
 from ci.model.operator import Operator
 from ci.model.result import Result
-from ci.model.trial import Outcome, Trial
+from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Proposer
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.source.source_diff import git_diff
 from experience.bank.distill import Judgement, Lesson, Provenance, distill, judge
 from experience.bank.patching import Misfit, undo
-from experience.bank.tuple import ExperienceTuple
+from experience.bank.tuple import Direction, ExperienceTuple
+from rules.load import load_motifs
 
 NOISE_FLOOR = 0.01
 """Relative difference below which a rewrite made none; the search's own least step."""
@@ -34,45 +36,21 @@ def lessons(
     source: Provenance,
     base: dict[str, str] | None = None,
 ) -> list[ExperienceTuple]:
-    """The tuples of every kernel step among the trials whose parent was measured."""
+    """The tuples of every kernel step among the trials whose parent was measured.
+
+    `base` are the operator's texts before the run, when it has changed since.
+    """
     by_hash = {t.candidate.hash: t for t in reversed(trials) if t.measurement is not None}
+    teacher = _Teacher(operator, proposer, source, base)
     found = []
     for trial in trials:
         parent = by_hash.get(trial.candidate.parent)
         if trial.candidate.stage != "kernel" or trial.cached or parent is None:
             continue
-        earned = lesson_of(operator, parent, trial, proposer, source, base)
+        earned = teacher.lesson_of(parent, trial)
         if earned is not None:
             found.append(earned)
     return found
-
-
-def lesson_of(
-    operator: Operator,
-    before: Trial,
-    after: Trial,
-    proposer: Proposer,
-    source: Provenance,
-    base: dict[str, str] | None = None,
-) -> ExperienceTuple | None:
-    """The tuple of one rewrite; None when it teaches nothing that can be told apart.
-
-    A rewrite of several motifs at once teaches only when it helps: which of them was at fault is
-    not known. What a guard refused teaches nothing. What is not fit to be inherited counts as
-    failed, however fast.
-    """
-    rules = after.candidate.motif_ids
-    if after.outcome is Outcome.UNFIT:
-        after = after.model_copy(update={"measurement": None})
-    elif after.outcome is Outcome.REJECTED:
-        return None
-    faster = judge(before, after, NOISE_FLOOR)
-    if faster is not None and faster.significant:
-        return _tuple(operator, before, after, "forward", faster, proposer, source, base)
-    if len(rules) != 1:
-        return None
-    slower = judge(after, before, NOISE_FLOOR)
-    return _tuple(operator, after, before, "negative", slower, proposer, source, base)
 
 
 def from_result(
@@ -102,62 +80,85 @@ def _same_sources(result: Result, operator: Operator) -> bool:
     )
 
 
-def _tuple(
-    operator: Operator,
-    slow: Trial,
-    fast: Trial,
-    direction: str,
-    found: Judgement | None,
-    proposer: Proposer,
-    source: Provenance,
-    base: dict[str, str] | None,
-) -> ExperienceTuple:
-    rewrite = fast if direction == "forward" else slow
-    told_by = slow if slow.measurement is not None else fast
-    diagnosis = _diagnosis(operator, told_by, proposer, direction, fast)
-    rules = rewrite.candidate.motif_ids
-    title = rewrite.candidate.rationale.partition(" at ")[0] or "A rewrite"
-    if direction == "negative":
-        how = "failed" if slow.measurement is None else "did not help"
-        title = f"No gain: {title}"
-        why = f"On {operator.name} this rewrite {how}: {_ended(slow, found)}."
-    else:
-        why = f"On {operator.name} this rewrite helped: {rewrite.candidate.rationale}"
-    lesson = Lesson(
-        title=title,
+@dataclass(frozen=True)
+class _Teacher:
+    """Makes tuples of the rewrites of one run."""
+
+    operator: Operator
+    proposer: Proposer
+    source: Provenance
+    base: dict[str, str] | None
+
+    def lesson_of(self, before: Trial, after: Trial) -> ExperienceTuple | None:
+        """The tuple of one rewrite; None when it teaches nothing that can be told apart.
+
+        A rewrite of several motifs at once teaches only when it helps: which of them was at fault
+        is not known. What a guard refused teaches nothing. What is not fit to be inherited counts
+        as failed, however fast.
+        """
+        if after.outcome is Outcome.UNFIT:
+            after = after.model_copy(update={"measurement": None})
+        elif after.outcome is Outcome.REJECTED:
+            return None
+        faster = judge(before, after, NOISE_FLOOR)
+        if faster is not None and faster.significant:
+            return self._helped(before, after, faster)
+        return self._failed(before, after) if len(after.candidate.motif_ids) == 1 else None
+
+    def _helped(self, slow: Trial, fast: Trial, found: Judgement) -> ExperienceTuple:
+        why = f"On {self.operator.name} this rewrite helped: {fast.candidate.rationale}"
+        try:
+            diagnosis = self.proposer.diagnose(self.operator, slow)
+        except ModelUnavailable:
+            diagnosis = diagnose_by_rules(self.operator, slow)
+        lesson = _draft(fast.candidate, diagnosis, why)
+        with contextlib.suppress(ModelUnavailable):
+            lesson = self.proposer.distill(self.operator, slow, fast, lesson)
+        return self._tuple(slow, fast, lesson, "forward", found)
+
+    def _failed(self, kept: Trial, rewrite: Trial) -> ExperienceTuple:
+        """Inverted, and by rules: a negative is not worth a model's tokens."""
+        found = judge(rewrite, kept, NOISE_FLOOR)
+        how = "failed" if rewrite.measurement is None else "did not help"
+        if found is None:
+            end = rewrite.outcome.value.replace("_", " ")
+        else:
+            end = f"{found.slowdown:.3f} times the time"
+        why = f"On {self.operator.name} this rewrite {how}: {end}."
+        lesson = _draft(rewrite.candidate, diagnose_by_rules(self.operator, kept), why)
+        lesson = lesson.model_copy(update={"title": f"No gain: {lesson.title}"})
+        return self._tuple(rewrite, kept, lesson, "negative", found)
+
+    def _tuple(
+        self,
+        slow: Trial,
+        fast: Trial,
+        lesson: Lesson,
+        direction: Direction,
+        found: Judgement | None,
+    ) -> ExperienceTuple:
+        return distill(
+            self.operator,
+            slow,
+            fast,
+            lesson,
+            direction=direction,
+            noise_floor=NOISE_FLOOR,
+            test=found.test if found else "the rewrite did not pass",
+            p_value=found.p_value if found else None,
+            source=self.source,
+            base=self.base,
+        )
+
+
+def _draft(candidate: Candidate, diagnosis: Diagnosis, why: str) -> Lesson:
+    """A lesson named by its motifs; by its reason when a model made it without one."""
+    titles = {m.id: m.title for m in load_motifs()}
+    named = [titles[m] for m in candidate.motif_ids if m in titles]
+    return Lesson(
+        title="; ".join(named) or candidate.rationale or "A rewrite",
         description=why,
         bottleneck=diagnosis.bottleneck,
         classes=diagnosis.classes,
-        rule_id=rules[0] if len(rules) == 1 else "",
+        rule_id=candidate.motif_ids[0] if len(candidate.motif_ids) == 1 else "",
     )
-    if direction == "forward":  # a negative is not worth a model's tokens
-        with contextlib.suppress(ModelUnavailable):
-            lesson = proposer.distill(operator, slow, fast, lesson)
-    return distill(
-        operator,
-        slow,
-        fast,
-        lesson,
-        direction=direction,
-        noise_floor=NOISE_FLOOR,
-        test=found.test if found else "the rewrite did not pass",
-        p_value=found.p_value if found else None,
-        source=source,
-        base=base,
-    )
-
-
-def _diagnosis(
-    operator: Operator, told_by: Trial, proposer: Proposer, direction: str, fast: Trial
-) -> Diagnosis:
-    """What the kernel suffers from; a negative is not worth a model's tokens."""
-    if direction != "negative":
-        with contextlib.suppress(ModelUnavailable):
-            return proposer.diagnose(operator, told_by)
-    return diagnose_by_rules(operator, fast if direction == "negative" else told_by)
-
-
-def _ended(slow: Trial, found: Judgement | None) -> str:
-    if found is None:
-        return slow.outcome.value.replace("_", " ")
-    return f"{found.slowdown:.3f} times the time"

@@ -57,7 +57,7 @@ class Steps:
         if run.gained(trial, least=1 - STEP_EFFECT):
             return trial
         run.note("The base tiling program does not hold up: rules make it.")
-        self._template = synthesize(task.operator)
+        self._template = synthesize(task.operator, task.device)
         return run.baseline
 
     def take(self, stage: Stage, parent: Trial) -> Trial | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pytest
 
@@ -26,8 +26,8 @@ from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import HOST_FILE, WORKLOAD, ModelEvaluator, write
 from ci.tiling.template import TilingTemplate
 
-BUDGET = 10
-"""Evaluations of a run: the baseline, eight candidates, and the final verification."""
+BUDGET = 8
+"""Evaluations of a run: the baseline, six candidates, and the final verification."""
 
 
 class Killed(BaseException):
@@ -96,24 +96,30 @@ class StrategyContract:
         """An operator whose time the model knows."""
         return write(tmp_path)
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def whole(cls, tmp_path_factory: pytest.TempPathFactory) -> Result:
+        """A run that nothing interrupts."""
+        folder = tmp_path_factory.mktemp("whole")
+        return cls.search(ModelEvaluator(write(folder)), folder / "out")
+
+    @classmethod
     def search(
-        self,
+        cls,
         judge: ModelEvaluator,
         out: Path,
         *,
         proposer: Proposer | None = None,
-        stage: str = "both",
+        stage: Literal["both", "tiling", "kernel"] = "both",
         resume: bool = False,
         seed: int = 0,
     ) -> Result:
         """One run of the strategy."""
         return optimize(
             Task(judge.operator, WORKLOAD, judge, proposer or rules_proposer()),
-            OptimizeSettings.model_validate(
-                {"budget": BUDGET, "stage": stage, "resume": resume, "seed": seed}
-            ),
+            OptimizeSettings(budget=BUDGET, stage=stage, resume=resume, seed=seed),
             out,
-            strategy=self.strategy(),
+            strategy=cls.strategy(),
         )
 
     def test_it_says_what_it_is(self) -> None:
@@ -128,7 +134,7 @@ class StrategyContract:
 
     @pytest.mark.parametrize("stage", ["tiling", "kernel"])
     def test_it_changes_only_what_it_may(
-        self, operator: Operator, tmp_path: Path, stage: str
+        self, operator: Operator, tmp_path: Path, stage: Literal["tiling", "kernel"]
     ) -> None:
         result = self.search(ModelEvaluator(operator), tmp_path / "out", stage=stage)
         assert {t.candidate.stage for t in result.trials[1:]} == {stage}
@@ -152,9 +158,8 @@ class StrategyContract:
 
     @pytest.mark.parametrize("survived", range(1, BUDGET - 1))
     def test_a_run_killed_at_any_trial_resumes_to_the_same_trials(
-        self, operator: Operator, tmp_path: Path, survived: int
+        self, whole: Result, operator: Operator, tmp_path: Path, survived: int
     ) -> None:
-        whole = self.search(ModelEvaluator(operator), tmp_path / "whole")
         out = tmp_path / "out"
         with pytest.raises(Killed):
             self.search(MortalEvaluator(operator, survived), out)

@@ -7,10 +7,7 @@ import re
 from tree_sitter import Node
 
 from ci.source.cpp_source import Source, ancestors, walk
-from ci.tiling.template import Knob, make_knob
-
-CORE_CAPS = (1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48)
-"""Block dims worth trying: divisors and multiples of the 40 and 48 vector cores of 910B."""
+from ci.tiling.template import Knob
 
 NO_CAP = 0
 CORE_WORK = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
@@ -23,12 +20,15 @@ WHY_WORK = "Starting a core costs time, so each should have enough to do."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
 
 
-def find_core_knobs(source: Source, path: str) -> list[Knob]:
-    """The limits on the core count, as statements of their own or within an expression."""
-    return [*_core_knobs(source, path), *_expression_core_knobs(source, path)]
+def find_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
+    """The limits on the core count, as statements of their own or within an expression.
+
+    `caps` are the core counts worth trying.
+    """
+    return [*_core_knobs(source, path, caps), *_expression_core_knobs(source, path, caps)]
 
 
-def _core_knobs(source: Source, path: str) -> list[Knob]:
+def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     """A least amount of work a core where the core count is asked for; else a cap on the count."""
     knobs = []
     for left, node in _values_from(source, _CORE_CALL):
@@ -54,16 +54,17 @@ def _core_knobs(source: Source, path: str) -> list[Knob]:
                 end, current = place + work.end(), int(work.group(1))
                 after = after[work.end() :]
             knobs.append(
-                make_knob(
-                    f"{name}.work",
-                    "core_work",
-                    path,
-                    (start, end),
-                    form,
-                    CORE_WORK,
-                    current,
-                    "block_dim",
-                    WHY_WORK,
+                Knob(
+                    name=f"{name}.work",
+                    kind="core_work",
+                    file=path,
+                    start=start,
+                    end=end,
+                    form=form,
+                    values=CORE_WORK,
+                    written=current,
+                    decides="block_dim",
+                    why=WHY_WORK,
                     neutral=NO_CAP,
                 )
             )
@@ -73,23 +74,24 @@ def _core_knobs(source: Source, path: str) -> list[Knob]:
             continue  # the limit by work adapts to other shapes; a fixed one fits the workload's
         form = f"{indent}if ({left} > {{value}}) {{{indent}    {left} = {{value}};{indent}}}"
         knobs.append(
-            make_knob(
-                f"{name}.cap",
-                "core_cap",
-                path,
-                (place, place + (cap.end() if cap else 0)),
-                form,
-                (NO_CAP, *CORE_CAPS),
-                int(cap.group(1)) if cap else NO_CAP,
-                "block_dim",
-                WHY_CAP,
+            Knob(
+                name=f"{name}.cap",
+                kind="core_cap",
+                file=path,
+                start=place,
+                end=place + (cap.end() if cap else 0),
+                form=form,
+                values=(NO_CAP, *caps),
+                written=int(cap.group(1)) if cap else NO_CAP,
+                decides="block_dim",
+                why=WHY_CAP,
                 neutral=NO_CAP,
             )
         )
     return knobs
 
 
-def _expression_core_knobs(source: Source, path: str) -> list[Knob]:
+def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     """The same where the count goes into a const or into a call: one limit, in the expression."""
     knobs = []
     for node in walk(source.root):
@@ -105,19 +107,23 @@ def _expression_core_knobs(source: Source, path: str) -> list[Knob]:
         total = f"{context}->{_ELEMENTS}"
         limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if context else "{value}"
         form = f"{call} < {limit} ? {call} : {limit}"
-        knob = make_knob(
-            f"{name}.{'work' if context else 'cap'}",
-            "core_work" if context else "core_cap",
-            path,
-            (value.start_byte, value.end_byte),
-            form if value.parent is not None and value.parent == node else f"({form})",
-            CORE_WORK if context else (NO_CAP, *CORE_CAPS),
-            int(re.findall(r"\d+", limited.group(2))[-2 if context else -1]) if limited else NO_CAP,
-            "block_dim",
-            WHY_WORK if context else WHY_CAP,
-            neutral=NO_CAP,
+        held = re.findall(r"\d+", limited.group(2))[-2 if context else -1] if limited else NO_CAP
+        knobs.append(
+            Knob(
+                name=f"{name}.{'work' if context else 'cap'}",
+                kind="core_work" if context else "core_cap",
+                file=path,
+                start=value.start_byte,
+                end=value.end_byte,
+                form=form if value.parent is not None and value.parent == node else f"({form})",
+                values=CORE_WORK if context else (NO_CAP, *caps),
+                written=int(held),
+                decides="block_dim",
+                why=WHY_WORK if context else WHY_CAP,
+                neutral=NO_CAP,
+                neutral_text=call,
+            )
         )
-        knobs.append(knob.model_copy(update={"neutral_text": call}))
     return knobs
 
 

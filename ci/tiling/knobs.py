@@ -1,8 +1,8 @@
 """The numbers of a host tiling that a parametric step may set, with their ranges.
 
 Found in the text, not configured: where the core count and the UB size are asked for, the
-constants that the tiling uses, and the literals that UB is divided by. What a knob writes is
-found again as the same knob in the changed text, so steps build on each other.
+constants that the tiling uses, and the literals that UB is divided by. What a knob wrote into a
+text that was merged since is found again as the same knob.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from ci.source.cpp_source import Source, ancestors, walk
-from ci.tiling.core_knobs import CORE_CAPS, find_core_knobs
-from ci.tiling.template import Decides, Knob, make_knob
+from ci.tiling.core_counts import core_counts
+from ci.tiling.core_knobs import find_core_knobs
+from ci.tiling.template import LARGEST_DIVISOR, Decides, Kind, Knob
 
 UB_SHARES = 16
 """UB is shared out in sixteenths: of 192 KiB that is 12 KiB, a small tile for most kernels."""
@@ -40,14 +41,17 @@ _CORES = re.compile(r"core_?num|block_?dim|num_?blocks|used_?core", re.I)
 _UB_NAME = re.compile(r"ub", re.I)
 
 
-def find_knobs(source: Source, path: str, lines: Sequence[tuple[int, int]]) -> list[Knob]:
+def find_knobs(
+    source: Source, path: str, lines: Sequence[tuple[int, int]], device: str
+) -> list[Knob]:
     """The knobs of one host source whose places lie within the given line runs."""
+    caps = core_counts(device).steps()
     found = [
-        *find_core_knobs(source, path),
+        *find_core_knobs(source, path, caps),
         *_ub_share_knobs(source, path),
-        *_constant_knobs(source, path),
+        *_constant_knobs(source, path, caps),
         *_divisor_knobs(source, path),
-        *_block_dim_literals(source, path),
+        *_block_dim_literals(source, path, caps),
     ]
 
     def inside(knob: Knob) -> bool:
@@ -74,23 +78,24 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
         )
         name = variable.split(".")[-1].split("->")[-1]
         knobs.append(
-            make_knob(
-                f"{name}.share",
-                "ub_share",
-                path,
-                (node.end_byte, node.end_byte + (held.end() if held else 0)),
-                f"{indent}{variable} = {variable} / {UB_SHARES} * {{value}};",
-                UB_SHARE_VALUES,
-                int(held.group(1)) if held else UB_SHARES,
-                "partition",
-                "Several smaller tiles a core let copies run while the vector unit computes.",
+            Knob(
+                name=f"{name}.share",
+                kind="ub_share",
+                file=path,
+                start=node.end_byte,
+                end=node.end_byte + (held.end() if held else 0),
+                form=f"{indent}{variable} = {variable} / {UB_SHARES} * {{value}};",
+                values=UB_SHARE_VALUES,
+                written=int(held.group(1)) if held else UB_SHARES,
+                decides="partition",
+                why="Several smaller tiles a core let copies run while the vector unit computes.",
                 neutral=UB_SHARES,
             )
         )
     return knobs
 
 
-def _constant_knobs(source: Source, path: str) -> list[Knob]:
+def _constant_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     knobs = []
     for node in walk(source.root):
         named = _constant(source, node)
@@ -99,24 +104,25 @@ def _constant_knobs(source: Source, path: str) -> list[Knob]:
         name, value_node, value, suffix = named
         if not _WANTED.search(name) or _UNWANTED.search(name) or value == 0:
             continue
+        kind: Kind = "constant"
+        values: tuple[int, ...] = ()
+        decides: Decides = "partition"
         if _BUFFER.search(name):
-            values: tuple[int, ...] = (1, 2, 3, 4)
-            decides: Decides = "buffer_number"
+            values, decides = (1, 2, 3, 4), "buffer_number"
         elif _CORES.search(name):
-            values, decides = CORE_CAPS, "block_dim"
-        else:
-            values, decides = _around(value), "partition"
+            kind, values, decides = "block_constant", caps, "block_dim"
         knobs.append(
-            make_knob(
-                name,
-                "constant",
-                path,
-                (value_node.start_byte, value_node.end_byte),
-                "{value}" + suffix,
-                values,
-                value,
-                decides,
-                f"{name} decides how the work is cut.",
+            Knob(
+                name=name,
+                kind=kind,
+                file=path,
+                start=value_node.start_byte,
+                end=value_node.end_byte,
+                form="{value}" + suffix,
+                values=values,
+                written=value,
+                decides=decides,
+                why=f"{name} decides how the work is cut.",
             )
         )
     return knobs
@@ -157,28 +163,22 @@ def _divisor_knobs(source: Source, path: str) -> list[Knob]:
 
 def _divisor(source: Source, path: str, node: Node, name: str) -> Knob | None:
     found = _NUMBER.match(source.code(node))
-    if not found or int(found.group(1)) < 2 or int(found.group(1)) > 64:
+    if not found or not 2 <= int(found.group(1)) <= LARGEST_DIVISOR:
         return None
-    value = int(found.group(1))
-    values = tuple(
-        sorted(
-            {v for v in (value - 2, value - 1, value, value + 1, 2 * value, 4 * value) if v >= 2}
-        )
-    )
-    return make_knob(
-        name,
-        "divisor",
-        path,
-        (node.start_byte, node.end_byte),
-        "{value}" + found.group(2),
-        values,
-        value,
-        "partition",
-        "UB is divided by this: fewer parts make larger tiles.",
+    return Knob(
+        name=name,
+        kind="divisor",
+        file=path,
+        start=node.start_byte,
+        end=node.end_byte,
+        form="{value}" + found.group(2),
+        written=int(found.group(1)),
+        decides="partition",
+        why="UB is divided by this: fewer parts make larger tiles.",
     )
 
 
-def _block_dim_literals(source: Source, path: str) -> list[Knob]:
+def _block_dim_literals(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     knobs = []
     for node in walk(source.root):
         if node.type != "call_expression":
@@ -188,16 +188,17 @@ def _block_dim_literals(source: Source, path: str) -> list[Knob]:
         if found and arguments is not None and arguments.named_children:
             literal = arguments.named_children[0]
             knobs.append(
-                make_knob(
-                    "SetBlockDim",
-                    "literal",
-                    path,
-                    (literal.start_byte, literal.end_byte),
-                    "{value}",
-                    CORE_CAPS,
-                    int(found.group(1)),
-                    "block_dim",
-                    "The number of cores that share the work.",
+                Knob(
+                    name="SetBlockDim",
+                    kind="literal",
+                    file=path,
+                    start=literal.start_byte,
+                    end=literal.end_byte,
+                    form="{value}",
+                    values=caps,
+                    written=int(found.group(1)),
+                    decides="block_dim",
+                    why="The number of cores that share the work.",
                 )
             )
     return knobs
@@ -225,12 +226,6 @@ def _constant(source: Source, node: Node) -> tuple[str, Node, int, str] | None:
             total *= int(factor)
         return source.code(name), value, total, ""
     return None
-
-
-def _around(value: int) -> tuple[int, ...]:
-    """Powers of two times a value, an eighth to eight times."""
-    scaled = {value * 2**p for p in range(4)} | {value // 2**p for p in range(1, 4)}
-    return tuple(sorted(v for v in scaled if v >= 1))
 
 
 def _assigned_name(source: Source, node: Node) -> str:

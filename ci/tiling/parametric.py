@@ -1,21 +1,21 @@
 """Parametric mutation of a tiling: single knob moves by diagnosis, then optuna's TPE.
 
-Both are pure functions of template, history and seed. optuna is used by ask and tell, with the
+Both are pure functions of their arguments. optuna is used by ask and tell, with the
 whole history told anew each time, so a resumed run asks what the interrupted one would have.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 import optuna
 from optuna.distributions import BaseDistribution, IntDistribution
 
-from ci.model.operator import Operator
 from ci.model.trial import Trial
-from ci.tiling.synthesize import synthesize
+from ci.tiling.core_counts import core_counts
+from ci.tiling.core_knobs import NO_CAP
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
 
 FAILED_FACTOR = 4.0
@@ -65,23 +65,22 @@ def knob_moves(
     """
     hopeless = _hopeless(template, best, history)
     kinds = list(dict.fromkeys([*(k for c in classes for k in _BY_CLASS.get(c, ())), *_ALL_KINDS]))
-    knobs = sorted(
-        enumerate(template.knobs), key=lambda pair: (kinds.index(_kind(pair[1])), pair[0])
-    )
+    now = template.values
+    knobs = sorted(template.knobs, key=lambda knob: kinds.index(knob.kind))
     rows = [
         [
             (k, v)
-            for v in _preferred(k)[:MOST_MOVES]
-            if not _ruled_out(k, v, *hopeless.get(k.name, ([], [])))
+            for v in _preferred(template, k)[:MOST_MOVES]
+            if not _ruled_out(k, now[k.name], v, *hopeless.get(k.name, ([], [])))
         ]
-        for _, k in knobs
+        for k in knobs
     ]
     for column in zip_longest(*rows):
         for move in column:
             if move is not None:
                 knob, value = move
-                why = f"{knob.name} from {_said(knob, knob.current)} to {_said(knob, value)}: "
-                yield template.values() | {knob.name: value}, why + knob.why
+                why = f"{knob.name} from {_said(knob, now[knob.name])} to {_said(knob, value)}: "
+                yield now | {knob.name: value}, why + knob.why
 
 
 def _hopeless(
@@ -92,7 +91,7 @@ def _hopeless(
     A failure counts from whatever parent it was tried; an idle or clearly harmful move only from
     the present value.
     """
-    now = template.values()
+    now = template.values
     by_hash = {t.candidate.hash: t for t in history if not t.cached}
     found: dict[str, tuple[list[KnobValue], list[KnobValue]]] = {}
     for trial in history:
@@ -121,22 +120,24 @@ def _ratio(trial: Trial, parent: Trial) -> float:
 
 
 def _ruled_out(
-    knob: Knob, value: KnobValue, idle: Sequence[KnobValue], failed: Sequence[KnobValue]
+    knob: Knob,
+    now: KnobValue,
+    value: KnobValue,
+    idle: Sequence[KnobValue],
+    failed: Sequence[KnobValue],
 ) -> bool:
     """Whether a value is hopeless because another one was.
 
     A limit that did not bite leaves looser limits idle too; any other knob that was moved without
     effect is taken to have none further on in the same direction, and to fail beyond a failure.
     """
-    now = float(knob.current)
     if any((value >= f > now) or (value <= f < now) for f in failed):
         return True
-    still = idle
-    if knob.kind == "core_work" and knob.current == knob.neutral:
-        return any(0 < value <= s for s in still)
-    if knob.kind == "core_cap" and knob.current == knob.neutral:
-        return any(value >= s for s in still)
-    return any((value > knob.current) == (s > knob.current) for s in still)
+    if knob.kind == "core_work" and now == knob.neutral:
+        return any(0 < value <= s for s in idle)
+    if knob.kind == "core_cap" and now == knob.neutral:
+        return any(value >= s for s in idle)
+    return any((value > now) == (s > now) for s in idle)
 
 
 def same_figures(one: Trial, two: Trial) -> bool:
@@ -153,15 +154,19 @@ def sample(
     best: Trial,
     history: Sequence[Trial],
     seed: int,
-    operator: Operator,
+    templates: Mapping[str, TilingTemplate],
 ) -> Iterator[dict[str, KnobValue]]:
-    """Knob values that TPE asks for, given the measured trials of this kernel and skeleton."""
+    """Knob values that TPE asks for, given the measured trials of this kernel and skeleton.
+
+    `templates` has the template at each trial by its candidate's hash.
+    """
     if not template.knobs:
         return
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    told = _told(template, best, history, operator)
+    told = _told(template, best, history, templates)
     hopeless = _hopeless(template, best, history)
-    scales = {k.name: _near(k) for k in template.knobs}
+    now = template.values
+    scales = {k.name: _near(template, k) for k in template.knobs}
     space: dict[str, BaseDistribution] = {
         name: IntDistribution(0, len(scale) - 1) for name, scale in scales.items()
     }
@@ -184,55 +189,47 @@ def sample(
         study.tell(asked, state=optuna.trial.TrialState.FAIL)
         values = {name: scale[asked.params[name]] for name, scale in scales.items()}
         if not any(
-            _ruled_out(k, values[k.name], [], hopeless.get(k.name, ([], []))[1])
+            _ruled_out(k, now[k.name], values[k.name], [], hopeless.get(k.name, ([], []))[1])
             for k in template.knobs
         ):
             yield values
 
 
-def skeleton(template: TilingTemplate) -> str:
-    """Hash of the tiling text without what knobs write: equal for parametric siblings."""
-    digest = hashlib.sha256()
-    for path, text in sorted(template.plain().items()):
-        for knob in sorted((k for k in template.knobs if k.file == path), key=lambda k: -k.start):
-            text = text[: knob.start] + f"<{knob.name}>" + text[knob.end :]
-        digest.update(path.encode() + b"\0" + text.encode() + b"\0")
-    return digest.hexdigest()
-
-
 def _told(
-    template: TilingTemplate, best: Trial, history: Sequence[Trial], operator: Operator
+    template: TilingTemplate,
+    best: Trial,
+    history: Sequence[Trial],
+    templates: Mapping[str, TilingTemplate],
 ) -> list[tuple[dict[str, KnobValue], float]]:
     """(knob values, cost) of the earlier trials with the same kernel and the same skeleton."""
-    mine = skeleton(template)
-    kernel = _kernel(best, operator)
+    mine, kernel = template.skeleton(), _kernel(best, template)
     base = history[0].measurement
     if base is None:
         return []
+    choices = {k.name: template.choices(k) for k in template.knobs}
     told = []
     for trial in history:
-        if trial.cached or _kernel(trial, operator) != kernel:
+        theirs = templates.get(trial.candidate.hash)
+        if trial.cached or theirs is None or _kernel(trial, template) != kernel:
             continue
-        theirs = synthesize(operator, trial.candidate.files)
-        if skeleton(theirs) != mine:
+        if theirs.skeleton() != mine:
             continue
         cost = trial.measurement.score_us / base.score_us if trial.measurement else FAILED_FACTOR
-        values = theirs.values()
-        if all(values.get(k.name) in k.values for k in template.knobs):
-            told.append((values, cost))
+        if all(theirs.values.get(name) in allowed for name, allowed in choices.items()):
+            told.append((theirs.values, cost))
     return told
 
 
-def _kernel(trial: Trial, operator: Operator) -> dict[str, str]:
-    return {p: t for p, t in trial.candidate.files.items() if p in operator.kernel_sources}
+def _kernel(trial: Trial, template: TilingTemplate) -> dict[str, str]:
+    return {p: t for p, t in trial.candidate.files.items() if p not in template.sources}
 
 
-def _near(knob: Knob) -> list[KnobValue]:
+def _near(template: TilingTemplate, knob: Knob) -> list[KnobValue]:
     """The values within REACH steps of the present one, from the loosest limit to the tightest."""
-    scale = list(knob.values)
+    scale = list(template.choices(knob))
     if knob.kind in ("core_cap", "ub_share"):
         scale.sort(key=lambda v: (v != knob.neutral, -v))
-    place = scale.index(knob.current)
+    place = scale.index(template.values[knob.name])
     return scale[max(0, place - REACH) : place + REACH + 1]
 
 
@@ -240,18 +237,14 @@ def _seed(seed: int, trials: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}:{trials}".encode()).digest()[:4], "big")
 
 
-def _kind(knob: Knob) -> str:
-    return (
-        "block_constant" if knob.kind == "constant" and knob.decides == "block_dim" else knob.kind
-    )
-
-
-def _preferred(knob: Knob) -> list[KnobValue]:
+def _preferred(template: TilingTemplate, knob: Knob) -> list[KnobValue]:
     """The knob's other values, the most promising first."""
-    if _kind(knob) in ("literal", "block_constant"):
-        order: tuple[KnobValue, ...] = (40, 20, 32, 48, 16, 24, 10, 8)
+    now, cores = template.values[knob.name], core_counts(template.device)
+    order: tuple[KnobValue, ...]
+    if knob.kind in ("literal", "block_constant"):
+        order = cores.promising_numbers()
     elif knob.kind == "core_cap":
-        order = (20, 32, 10, 24, 16, 8, 4, 40, 0)
+        order = (*cores.promising_caps(), cores.own, NO_CAP)
     elif knob.kind == "core_work":
         order = (8192, 4096, 16384, 2048, 32768, 1024, 0)
     elif knob.kind == "ub_share":
@@ -259,13 +252,11 @@ def _preferred(knob: Knob) -> list[KnobValue]:
     elif knob.decides == "buffer_number":
         order = (2, 1, 3, 4)
     elif knob.kind == "divisor":
-        v = knob.current
-        order = (v - 1, 2 * v, v + 1, v - 2, 4 * v)
+        order = (now - 1, 2 * now, now + 1, now - 2, 4 * now)
     else:
-        v = knob.current
-        order = (2 * v, v // 2, 4 * v, v // 4, 8 * v)
-    ranked = [v for v in order if v in knob.values and v != knob.current]
-    return list(dict.fromkeys(ranked))
+        order = (2 * now, now // 2, 4 * now, now // 4, 8 * now)
+    choices = template.choices(knob)
+    return list(dict.fromkeys(v for v in order if v in choices and v != now))
 
 
 def _said(knob: Knob, value: KnobValue) -> str:

@@ -1,10 +1,16 @@
-"""Build the tiling template of Stage I from the operator's real host tiling source."""
+"""Read tiling templates from host tiling sources.
+
+Once for the operator as it stands; afterwards only what was changed by other means than knobs (a
+structural rewrite, a model's edit) is read again, within the blocks of the template at hand.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ci.model.operator import Operator
+from ci.model.trial import Candidate, Trial
 from ci.source.cpp_source import Source, parse
 from ci.tiling.knobs import find_knobs
 from ci.tiling.template import (
@@ -14,68 +20,122 @@ from ci.tiling.template import (
     EvolveBlock,
     Knob,
     TilingTemplate,
-    insert_markers,
 )
 from ci.tiling.tiling_slice import deciding
 
 REPLACEMENT = "\ufffd"  # what undecodable bytes become: such a file cannot be written back
 
 
-def synthesize(operator: Operator, files: dict[str, str] | None = None) -> TilingTemplate:
+def synthesize(
+    operator: Operator, device: str = "", files: dict[str, str] | None = None
+) -> TilingTemplate:
     """The template of the operator's tiling as it stands, or as changed by `files`."""
     texts = operator.texts(files)
+    wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
     sources: dict[str, str] = {}
     blocks: list[EvolveBlock] = []
-    knobs: list[Knob] = []
-    wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
-    for path in (p for p in operator.host_sources if p in operator.tiling_sources):
-        marked, mine, found = _read(path, texts[path], wanted)
+    for path in operator.host_sources:
+        text = texts[path]
+        if REPLACEMENT in text or MARKER_START in text or MARKER_END in text:
+            continue  # lost when written back, or marks of somebody else's that would move ours
+        mine = _blocks(path, parse(text), wanted) if path in operator.tiling_sources else []
         if mine:
-            sources[path] = marked
+            sources[path] = text
             blocks += mine
-            knobs += found
+    return template_of(operator, sources, blocks, device)
+
+
+def template_of(
+    operator: Operator,
+    sources: dict[str, str],
+    blocks: list[EvolveBlock],
+    device: str,
+    base: Candidate | None = None,
+) -> TilingTemplate:
+    """The template of these texts, with the knobs that are found in the blocks."""
     return TilingTemplate(
         operator=operator.name,
+        device=device,
         sources=sources,
         blocks=tuple(blocks),
-        knobs=tuple(unique_knobs(knobs)),
+        knobs=_knobs(tuple(sources.items()), tuple(blocks), device),
+        base=base,
     )
 
 
+def follow(
+    operator: Operator, template: TilingTemplate, trials: Iterable[Trial]
+) -> dict[str, TilingTemplate]:
+    """The template at each trial by its candidate's hash, without those that left its blocks.
+
+    A knob step is its parent's template at other values. Only a text that is not what the values
+    say was changed otherwise, and is read.
+    """
+    found: dict[str, TilingTemplate] = {}
+    for trial in trials:
+        candidate = trial.candidate
+        if candidate.hash in found:
+            continue
+        texts = operator.texts(candidate.files)
+        mine = {path: texts[path] for path in template.sources}
+        values = {k: v for k, v in candidate.knobs.items() if not isinstance(v, str)}
+        at = found.get(candidate.parent, template).at(values)
+        if at.plain() == mine:
+            found[candidate.hash] = at
+        elif (read := _read(template, mine)) is not None:
+            found[candidate.hash] = read
+    return found
+
+
+def _read(template: TilingTemplate, texts: dict[str, str]) -> TilingTemplate | None:
+    """The template's blocks around changed texts; None when those changed anything else."""
+    blocks: list[EvolveBlock] = []
+    for path, text in texts.items():
+        spans = template.free_spans(path, text)
+        if spans is None:
+            return None
+        marked = [b for b in template.blocks if b.file == path]
+        for block, (start, end) in zip(marked, spans, strict=True):
+            lines = {
+                "first_line": text.count("\n", 0, start) + 1,
+                "last_line": text.count("\n", 0, end),
+            }
+            blocks.append(block.model_copy(update=lines))
+    knobs = _knobs(tuple(texts.items()), tuple(blocks), template.device)
+    changed = {"sources": texts, "blocks": tuple(blocks), "knobs": knobs, "moved": {}}
+    return template.model_copy(update=changed)
+
+
 @lru_cache(maxsize=256)
-def _read(
-    path: str, text: str, wanted: frozenset[str]
-) -> tuple[str, tuple[EvolveBlock, ...], tuple[Knob, ...]]:
-    """Marked text, blocks and knobs of one file. A search reads each of its tilings many times."""
-    if REPLACEMENT in text or MARKER_START in text or MARKER_END in text:
-        return text, (), ()  # lost when written back, or marks that would move ours
-    source = parse(text)
-    runs = _runs(source, wanted)
-    marked, blocks = insert_markers(text, runs, path)
-    return marked, blocks, tuple(find_knobs(source, path, [(a, b) for a, b, _ in runs]))
+def _knobs(
+    sources: tuple[tuple[str, str], ...], blocks: tuple[EvolveBlock, ...], device: str
+) -> tuple[Knob, ...]:
+    """The knobs within the blocks; remembered, for a search asks for the same texts again."""
+    found: list[Knob] = []
+    for path, text in sources:
+        lines = [(b.first_line, b.last_line) for b in blocks if b.file == path]
+        found += find_knobs(parse(text), path, lines, device)
+    return tuple(_unique(found))
 
 
-def _runs(source: Source, wanted: frozenset[str]) -> list[tuple[int, int, tuple[Decides, ...]]]:
-    """Deciding statements as runs of whole lines; neighbours with only blanks between merge."""
+def _blocks(path: str, source: Source, wanted: frozenset[str]) -> list[EvolveBlock]:
+    """Deciding statements as blocks of whole lines; neighbours with only blanks between merge."""
     runs: list[tuple[int, int, tuple[Decides, ...]]] = []
     lines = source.shadow.split("\n")
     for one in deciding(source, wanted):
         first, last = source.line(one.start), source.line(max(one.start, one.end - 1))
+        decides = one.decides
         if runs:
-            before = runs[-1]
-            between = lines[before[1] : first - 1]
-            if first <= before[1] or not any(line.strip() for line in between):
-                runs[-1] = (
-                    before[0],
-                    max(last, before[1]),
-                    tuple(dict.fromkeys((*before[2], *one.decides))),
-                )
-                continue
-        runs.append((first, last, one.decides))
-    return runs
+            start, end, before = runs[-1]
+            if first <= end or not any(line.strip() for line in lines[end : first - 1]):
+                first, last = start, max(last, end)
+                decides = tuple(dict.fromkeys((*before, *decides)))
+                runs.pop()
+        runs.append((first, last, decides))
+    return [EvolveBlock(file=path, first_line=a, last_line=b, decides=d) for a, b, d in runs]
 
 
-def unique_knobs(knobs: list[Knob]) -> list[Knob]:
+def _unique(knobs: list[Knob]) -> list[Knob]:
     """One knob a place; those of one name (in several files or branches) get a number each."""
     seen: dict[str, int] = {}
     places: set[tuple[str, int, int]] = set()

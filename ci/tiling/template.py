@@ -1,13 +1,13 @@
-"""The tiling template of Stage I: host source with evolution markers and knobs (data only).
+"""The tiling template of Stage I: host sources with evolution markers, and knobs with values.
 
-`ci/tiling/synthesize.py` builds it from a host tiling source. The markers are comment lines of
-their own, so that removing exactly those lines gives the source back: no candidate and no patch
-ever holds one.
+`ci/tiling/synthesize.py` reads it from a host tiling source. From then on knobs are data: a step
+sets values, and the text is rendered from them where it is built or shown. The markers are comment
+lines that only a proposer sees: no candidate and no patch ever holds one. (The Jinja templates of
+reports and prompts are another thing.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -19,24 +19,32 @@ MARKER_START = "// EVOLVE-BLOCK-START"
 MARKER_END = "// EVOLVE-BLOCK-END"
 
 Decides = Literal["partition", "block_dim", "tiling_key", "buffer_number", "alignment"]
+Kind = Literal[
+    "core_work", "core_cap", "ub_share", "constant", "block_constant", "divisor", "literal"
+]
 KnobValue = int | float
+
+LARGEST_DIVISOR = 64
+"""A larger number that UB is divided by is no choice of how many parts there are."""
 
 
 class Knob(Frozen):
     """One number of the tiling that a parametric step may set."""
 
     name: str = Field(description="Stable within an operator, such as coreNum.cap or BUFFER_NUM.")
-    kind: Literal["core_work", "core_cap", "ub_share", "constant", "divisor", "literal"]
+    kind: Kind
     neutral: KnobValue | None = Field(
         default=None, description="The value for which nothing is added: no cap, all of UB."
     )
     neutral_text: str = Field(default="", description="What stands there for the neutral value.")
     file: str
-    start: int = Field(description="Place in the unmarked text that a value replaces: first index.")
+    start: int = Field(description="Place in the text that was read: first index.")
     end: int = Field(description="One past the last index; equal to `start` for an insertion.")
     form: str = Field(description="What is written there, with {value} for the value.")
-    values: tuple[KnobValue, ...] = Field(min_length=2, description="Allowed values, ascending.")
-    current: KnobValue = Field(description="The value that the text stands for as it is.")
+    values: tuple[KnobValue, ...] = Field(
+        default=(), description="Allowed values, ascending; () when they lie around the present."
+    )
+    written: KnobValue = Field(description="The value that the text stands for as it was read.")
     decides: Decides
     why: str
 
@@ -46,67 +54,108 @@ class Knob(Frozen):
             return self.neutral_text
         return self.form.replace("{value}", str(value))
 
+    def choices(self, now: KnobValue) -> tuple[KnobValue, ...]:
+        """The allowed values when the present one is `now`, which is among them; ascending."""
+        allowed: set[KnobValue] = {now, *self.values}
+        if self.kind == "divisor" and now <= LARGEST_DIVISOR:
+            allowed |= {v for v in (now - 2, now - 1, now + 1, 2 * now, 4 * now) if v >= 2}
+        elif self.kind == "constant" and not self.values:
+            powers = (now * 2**p for p in range(1, 4)), (now // 2**p for p in range(1, 4))
+            allowed |= {v for some in powers for v in some if v >= 1}
+        return tuple(sorted(allowed))
+
 
 class EvolveBlock(Frozen):
-    """A marked run of lines: what a tiling step may change."""
+    """A run of lines that a tiling step may change."""
 
     file: str
-    first_line: int = Field(description="1-based line of the start marker in the marked text.")
-    last_line: int = Field(description="1-based line of the end marker.")
+    first_line: int = Field(description="1-based line in the text that was read.")
+    last_line: int = Field(description="The last line that belongs to it.")
     decides: tuple[Decides, ...]
 
 
 class TilingTemplate(Frozen):
-    """Host tiling sources with `EVOLVE-BLOCK` markers, and the knobs found in them."""
+    """Host tiling sources as they were read, what of them may change, and the knobs' values."""
 
     operator: str
-    sources: dict[str, str] = Field(description="Marked text by path relative to the operator.")
+    device: str = Field(default="", description="Device whose core counts the knobs offer.")
+    sources: dict[str, str] = Field(description="Text by path relative to the operator.")
     blocks: tuple[EvolveBlock, ...] = ()
     knobs: tuple[Knob, ...] = ()
+    moved: dict[str, KnobValue] = Field(
+        default_factory=dict, description="Values of the knobs that no longer stand as written."
+    )
     base: Candidate | None = Field(
-        default=None,
-        description="The program without markers when it is not the operator's as it stands.",
+        default=None, description="The program when it is not the operator's as it stands."
     )
 
-    def plain(self) -> dict[str, str]:
-        """The sources without markers, as they stand in the repository."""
-        return {path: strip_markers(text) for path, text in self.sources.items()}
-
+    @property
     def values(self) -> dict[str, KnobValue]:
         """Every knob's present value."""
-        return {k.name: k.current for k in self.knobs}
+        return {k.name: self.moved.get(k.name, k.written) for k in self.knobs}
 
-    def fill(self, values: dict[str, KnobValue]) -> dict[str, str]:
-        """Texts of the files that change when the knobs take `values` (missing: as they are)."""
-        plain = self.plain()
-        changed: dict[str, str] = {}
-        for path, text in plain.items():
-            new = text
-            # from the end on; of two insertions at one place, the one listed first stands first
-            mine = sorted(
-                (k for k in reversed(self.knobs) if k.file == path), key=lambda k: -k.start
-            )
-            for knob in mine:
-                value = values.get(knob.name, knob.current)
-                if value != knob.current:
-                    new = new[: knob.start] + knob.text(value) + new[knob.end :]
-            if new != text:
-                changed[path] = new
-        return changed
+    def choices(self, knob: Knob) -> tuple[KnobValue, ...]:
+        """The values that a knob may take from here, ascending, the present one among them."""
+        return knob.choices(self.moved.get(knob.name, knob.written))
+
+    def at(self, values: dict[str, KnobValue]) -> TilingTemplate:
+        """The same template with some knobs at other values."""
+        wanted = self.values | values
+        moved = {k.name: wanted[k.name] for k in self.knobs if wanted[k.name] != k.written}
+        return self.model_copy(update={"moved": moved})
+
+    def plain(self) -> dict[str, str]:
+        """The sources without markers, with every knob at its present value."""
+        return {path: self._rendered(path) for path in self.sources}
+
+    def changes(self, values: dict[str, KnobValue]) -> dict[str, str]:
+        """Texts of the files that change when knobs take `values`."""
+        now = self.plain()
+        return {p: t for p, t in self.at(values).plain().items() if t != now[p]}
+
+    def skeleton(self) -> dict[str, str]:
+        """The sources without what knobs write: equal for templates that differ in values only."""
+        return {
+            path: self._filled(path, {k.name: f"<{k.name}>" for k in self.knobs})
+            for path in self.sources
+        }
+
+    def _rendered(self, path: str) -> str:
+        texts = {k.name: k.text(self.moved[k.name]) for k in self.knobs if k.name in self.moved}
+        return self._filled(path, texts)
+
+    def _filled(self, path: str, texts: dict[str, str]) -> str:
+        """A source as it was read, with `texts` in the places of knobs."""
+        text, parts, done = self.sources[path], list[str](), 0
+        for knob in sorted(self.knobs, key=lambda k: k.start):  # stable: as listed at one place
+            if knob.file == path and knob.name in texts:
+                parts += [text[done : knob.start], texts[knob.name]]
+                done = knob.end
+        return "".join((*parts, text[done:]))
 
     def admits(self, files: dict[str, str]) -> bool:
-        """Whether `files` change nothing outside the marked blocks of this template."""
+        """Whether `files` change nothing outside the blocks of this template."""
         return all(
             path in self.sources and self.free_spans(path, text) is not None
             for path, text in files.items()
         )
 
     def free_spans(self, path: str, text: str) -> tuple[tuple[int, int], ...] | None:
-        """(first index, end) of what `text` has in the place of each marked block, in order.
+        """(first index, end) of what `text` has in the place of each block, in order.
 
-        None when a stretch outside the markers was changed.
+        None when a stretch outside the blocks was changed.
         """
-        return _free_spans(_frozen_parts(self.sources[path]), text)
+        return _free_spans(self._frozen_parts(path), text)
+
+    def _frozen_parts(self, path: str) -> list[str]:
+        """The stretches outside the blocks, in order; one more than there are blocks."""
+        lines = _ended(self.sources[path]).splitlines(keepends=True)
+        parts, done = [], 0
+        for block in self.blocks:
+            if block.file == path:
+                parts.append("".join(lines[done : block.first_line - 1]))
+                done = block.last_line
+        return [*parts, "".join(lines[done:])]
 
     def marked(self, path: str, text: str) -> str:
         """`text`, which the template admits, with the markers around what may be changed."""
@@ -114,10 +163,16 @@ class TilingTemplate(Frozen):
         if spans is None:
             raise ValueError(f"{path} was changed outside the evolution markers")
         mine = [b for b in self.blocks if b.file == path]
+        text = _ended(text)
         for (start, end), block in reversed(list(zip(spans, mine, strict=True))):
             head = f"{MARKER_START} {' '.join(block.decides)}\n"
             text = f"{text[:start]}{head}{text[start:end]}{MARKER_END}\n{text[end:]}"
         return text
+
+
+def _ended(text: str) -> str:
+    """The text with a line end at its end."""
+    return text if text.endswith("\n") else text + "\n"
 
 
 def strip_markers(text: str) -> str:
@@ -130,50 +185,11 @@ def strip_markers(text: str) -> str:
     return "".join(kept)
 
 
-def insert_markers(
-    text: str, runs: list[tuple[int, int, tuple[Decides, ...]]], file: str
-) -> tuple[str, tuple[EvolveBlock, ...]]:
-    """Mark line runs (1-based first and last line, ascending, disjoint) of an unmarked text."""
-    lines = text.splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
-    out: list[str] = []
-    blocks: list[EvolveBlock] = []
-    done = 0
-    for first, last, decides in runs:
-        out += lines[done : first - 1]
-        indent = lines[first - 1][: len(lines[first - 1]) - len(lines[first - 1].lstrip())]
-        out.append(f"{indent}{MARKER_START} {' '.join(decides)}\n")
-        start = len(out)
-        out += lines[first - 1 : last]
-        out.append(f"{indent}{MARKER_END}\n")
-        blocks.append(EvolveBlock(file=file, first_line=start, last_line=len(out), decides=decides))
-        done = last
-    out += lines[done:]
-    return "".join(out), tuple(blocks)
-
-
-def _frozen_parts(marked: str) -> list[str]:
-    """The stretches outside the markers, in order; one more than there are blocks."""
-    parts = [""]
-    inside = False
-    for line in marked.splitlines(keepends=True):
-        bare = line.lstrip()
-        if bare.startswith(MARKER_START):
-            inside = True
-        elif bare.startswith(MARKER_END):
-            inside = False
-            parts.append("")
-        elif not inside:
-            parts[-1] += line
-    return parts
-
-
 def _free_spans(parts: list[str], text: str) -> tuple[tuple[int, int], ...] | None:
     """What lies between the frozen parts of a text that has them all, in order, at both ends."""
+    whole = _ended(text)
     if len(parts) == 1:
-        return () if parts[0] == text else None
-    whole = text if text.endswith("\n") else text + "\n"
+        return () if parts[0] == whole else None
     first, *middle, last = parts
     if not whole.startswith(first) or not whole.endswith(last):
         return None
@@ -186,33 +202,3 @@ def _free_spans(parts: list[str], text: str) -> tuple[tuple[int, int], ...] | No
         spans.append((place, found))
         place = found + len(part)
     return (*spans, (place, limit)) if place <= limit else None
-
-
-def make_knob(
-    name: str,
-    kind: str,
-    path: str,
-    place: tuple[int, int],
-    form: str,
-    values: Sequence[KnobValue],
-    current: KnobValue,
-    decides: Decides,
-    why: str,
-    neutral: KnobValue | None = None,
-) -> Knob:
-    """A knob whose current value is one of its values; `place` is (first, end) in bytes."""
-    return Knob.model_validate(
-        {
-            "name": name,
-            "kind": kind,
-            "file": path,
-            "start": place[0],
-            "end": place[1],
-            "form": form,
-            "values": tuple(sorted({*values, current})),
-            "current": current,
-            "decides": decides,
-            "why": why,
-            "neutral": neutral,
-        }
-    )

@@ -12,7 +12,7 @@ from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.trial import Trial
 from ci.source.source_diff import git_diff
-from experience.bank.tuple import EffectEvidence, ExperienceTuple, Neighbour
+from experience.bank.tuple import Direction, EffectEvidence, ExperienceTuple, Neighbour
 
 SIGNIFICANCE = 0.05
 """Level of the rank test where a backend gives several samples."""
@@ -106,7 +106,7 @@ def distill(
     fast: Trial,
     lesson: Lesson,
     *,
-    direction: str,
+    direction: Direction,
     noise_floor: float,
     test: str,
     p_value: float | None = None,
@@ -126,32 +126,30 @@ def distill(
     diff_hash = normalised_hash(diff if direction != "negative" else f"+never\n{diff}")
     soc = fast.measurement.fingerprint.device
     family = operator.category or "other"
-    return ExperienceTuple.model_validate(
-        {
-            **lesson.model_dump(),
-            "id": hashlib.sha256(f"{diff_hash}\n{family}\n{soc}".encode()).hexdigest()[:12],
-            "diff": diff,
-            "diff_hash": diff_hash,
-            "op_family": family,
-            "dtype": operator.inputs[0].dtypes[0] if operator.inputs else "",
-            "soc": soc,
-            "direction": direction,
-            "evidence": EffectEvidence(
-                slow_us=slow.measurement.score_us if slow.measurement else None,
-                fast_us=fast.measurement.score_us,
-                samples=min(len(c.samples_us) for c in fast.measurement.cases),
-                noise_floor=noise_floor,
-                test=test,
-                p_value=p_value,
-                failure="" if slow.measurement else slow.outcome.value,
-            ),
-            "slow": Neighbour.of(slow),
-            "fast": Neighbour.of(fast),
-            "trajectory": source.trajectory,
-            "step": source.step,
-            "operator": operator.name,
-            "source_commit": source.commit,
-            "origin": source.origin,
-            "fingerprint": fast.measurement.fingerprint,
-        }
+    return ExperienceTuple(
+        **lesson.model_dump(),
+        id=hashlib.sha256(f"{diff_hash}\n{family}\n{soc}".encode()).hexdigest()[:12],
+        diff=diff,
+        diff_hash=diff_hash,
+        op_family=family,
+        dtype=operator.inputs[0].dtypes[0] if operator.inputs else "",
+        soc=soc,
+        direction=direction,
+        evidence=EffectEvidence(
+            slow_us=slow.measurement.score_us if slow.measurement else None,
+            fast_us=fast.measurement.score_us,
+            samples=min(len(c.samples_us) for c in fast.measurement.cases),
+            noise_floor=noise_floor,
+            test=test,
+            p_value=p_value,
+            failure="" if slow.measurement else slow.outcome.value,
+        ),
+        slow=Neighbour.of(slow),
+        fast=Neighbour.of(fast),
+        trajectory=source.trajectory,
+        step=source.step,
+        operator=operator.name,
+        source_commit=source.commit,
+        origin=source.origin,
+        fingerprint=fast.measurement.fingerprint,
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from math import inf
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from ci.model.frozen import Frozen
 from ci.model.trial import Fingerprint, Trial
+
+Direction: TypeAlias = Literal["rewind", "forward", "negative"]
 
 
 class EffectEvidence(Frozen):
@@ -72,7 +74,7 @@ class ExperienceTuple(Frozen):
     op_family: str
     dtype: str = ""
     soc: str
-    direction: Literal["rewind", "forward", "negative"] = Field(
+    direction: Direction = Field(
         description="A removal that hurt, a rewrite that helped, or one that did not."
     )
     evidence: EffectEvidence

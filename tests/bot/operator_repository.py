@@ -5,8 +5,11 @@ The operators only have to be found and read; what runs candidates is tested wit
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from bot.events.model import Event
@@ -85,7 +88,7 @@ class Repository:
 
     def plan(self, **values: object) -> Plan:
         """What the bot plans for an event."""
-        return plan(self.event(**values), "local", self.bot, self.connection().mirror, self.queue)
+        return plan(self.event(**values), self.connection(), self.queue)
 
     def event(self, **values: object) -> Event:
         self.deliveries.append("")
@@ -98,8 +101,11 @@ class Repository:
             assert self.queue.add(job, time.time())
 
 
-def operator_repository(folder: Path, config: str | None = None) -> Repository:
-    """A fresh one; `config` is the text of .ascendopt.yml."""
+@cache
+def _template(config: str | None) -> tempfile.TemporaryDirectory[str]:
+    """The bare repository and its checkout, made once by git, then copied."""
+    made = tempfile.TemporaryDirectory(prefix="ascendopt-test-")
+    folder = Path(made.name)
     bare, checkout = folder / "ops.git", folder / "ops"
     git(folder, "init", "-q", "--bare", "-b", "main", str(bare))
     git(folder, "init", "-q", "-b", "main", str(checkout))
@@ -112,8 +118,15 @@ def operator_repository(folder: Path, config: str | None = None) -> Repository:
         ("config", "user.email", "tester@example.org"),
         ("add", "-A"),
         ("commit", "-q", "-m", "Add operators"),
-        ("remote", "add", "origin", str(bare)),
+        ("remote", "add", "origin", "../ops.git"),
         ("push", "-q", "origin", "main"),
     ):
         git(checkout, *words)
-    return Repository(folder, LocalForge(bare), checkout, Queue(folder / "data" / "queue.sqlite"))
+    return made
+
+
+def operator_repository(folder: Path, config: str | None = None) -> Repository:
+    """A fresh one; `config` is the text of .ascendopt.yml."""
+    shutil.copytree(_template(config).name, folder, dirs_exist_ok=True)
+    bare, queue = folder / "ops.git", Queue(folder / "data" / "queue.sqlite")
+    return Repository(folder, LocalForge(bare), folder / "ops", queue)

@@ -114,6 +114,7 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
     Ends with 1 when a job left no result; the others are run all the same.
     """
     from bot.server.ci_mode import planned, repository_of
+    from bot.server.run_folder import leaving_reason
     from bot.server.run_job import read_job, run_job
 
     chosen = build(RunOptions, given)
@@ -125,7 +126,10 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
         folder = out if single else out / job.key
         try:
             source = chosen.repository or repository_of(job, place, folder)
-            result = run_job(job, source, folder, console, bank=chosen.bank, models=chosen.models)
+            with leaving_reason(folder):
+                result = run_job(
+                    job, source, folder, console, bank=chosen.bank, models=chosen.models
+                )
         except InputError as problem:
             if single:
                 raise

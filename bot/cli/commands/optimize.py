@@ -53,8 +53,8 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
 
     from bot.base.text import visible
     from bot.report.facts import headline
-    from bot.server.finish import finish
     from bot.server.progress import progress_for
+    from bot.server.run_folder import write_run
 
     unit = "simulated time" if setup.backend == "sim" else "time"
     console = Console(stderr=True, force_terminal=False if as_json else None)
@@ -67,7 +67,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
             progress,
             strategy=build(StrategyOptions, given),
         )
-    result = finish(found, session.operator, out)
+    result = write_run(found, session.operator, out)
     if as_json:
         click.echo(result.model_dump_json(indent=2))
     else:

@@ -13,9 +13,9 @@ from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, earlier, figures, machine, messages
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.rules.diagnosing import diagnose_by_rules
-from ci.proposer.sources import changed_only, editable
-from ci.tiling.synthesize import synthesize
-from ci.tiling.template import Knob, KnobValue, TilingTemplate
+from ci.proposer.sources import changed_only
+from ci.tiling.synthesize import follow
+from ci.tiling.template import KnobValue, TilingTemplate
 
 _KNOB = re.compile(r"^[\s>*`-]*KNOB[\s*]+`?([\w.\-:]+)`?\s*=\s*`?(-?\d+(?:\.\d+)?)", re.MULTILINE)
 
@@ -26,28 +26,15 @@ class Mutation:
 
     step: Step
     template: TilingTemplate
-
-    def texts(self) -> dict[str, str]:
-        """The parent's texts of the template's files."""
-        return editable(
-            self.step.operator, self.step.best.candidate.files, tuple(self.template.sources)
-        )
-
-    def knobs(self) -> tuple[Knob, ...]:
-        """The knobs of the parent's text."""
-        now = synthesize(self.step.operator, self.step.best.candidate.files)
-        return tuple(k for k in now.knobs if k.file in self.template.sources)
+    now: TilingTemplate
+    """The template at the parent."""
 
     def candidate(self, text: str, model: str) -> Candidate | None:
         """The candidate of an answer, None when it says that nothing is left. Raises Mistake."""
         values = self._values(text)
-        texts = self.texts()
-        changed: dict[str, str] = {}
-        if values:
-            now = synthesize(self.step.operator, self.step.best.candidate.files)
-            changed = now.fill(values)
+        changed = self.now.changes(values)
         if "<<<<<" in text or '"edits"' in text:
-            changed |= apply_edits(texts | changed, read_edits(text))
+            changed |= apply_edits(self.now.at(values).plain(), read_edits(text))
         elif not values:
             if nothing_left(text):
                 return None
@@ -75,16 +62,17 @@ class Mutation:
 
     def _values(self, text: str) -> dict[str, KnobValue]:
         """The knobs that an answer sets. Raises Mistake for one that is not there."""
-        known = {k.name: k for k in self.knobs()}
+        known = {k.name: k for k in self.now.knobs}
         values: dict[str, KnobValue] = {}
         for name, said in _KNOB.findall(text):
             knob = known.get(name)
             if knob is None:
                 names = ", ".join(known) or "none"
                 raise Mistake(f"There is no knob {name[:60]}; there are: {names}.")
-            value = next((v for v in knob.values if v == float(said)), None)
+            choices = self.now.choices(knob)
+            value = next((v for v in choices if v == float(said)), None)
             if value is None:
-                allowed = ", ".join(str(v) for v in knob.values)
+                allowed = ", ".join(str(v) for v in choices)
                 raise Mistake(f"The knob {name} cannot be {said[:20]}; allowed are {allowed}.")
             values[name] = value
         return values
@@ -99,7 +87,10 @@ class ModelMutator:
     def __call__(self, step: Step, template: TilingTemplate) -> Candidate | None:
         """A change inside the markers; None when the model has nothing left, or only misses."""
         begun, operator, best = self._run.begun, step.operator, step.best
-        mutation = Mutation(step, template)
+        now = follow(operator, template, step.history).get(best.candidate.hash)
+        if now is None:
+            return None
+        mutation = Mutation(step, template, now)
         whole = operator.texts(best.candidate.files)
         prompt = messages(
             "mutation",
@@ -109,11 +100,11 @@ class ModelMutator:
             figures=figures(best.measurement, whole),
             bottleneck=diagnose_by_rules(operator, best).bottleneck,
             earlier=earlier(step.history, best, "tiling"),
-            sources={p: template.marked(p, t) for p, t in mutation.texts().items()},
+            sources={p: template.marked(p, t) for p, t in now.plain().items()},
             knobs=[
-                f"{k.name} = {k.current}; {', '.join(str(v) for v in k.values)}; "
-                f"{k.decides}: {k.why}"
-                for k in mutation.knobs()
+                f"{k.name} = {now.values[k.name]}; "
+                f"{', '.join(str(v) for v in now.choices(k))}; {k.decides}: {k.why}"
+                for k in now.knobs
             ],
             kernel={p: whole[p] for p in operator.kernel_sources},
         )

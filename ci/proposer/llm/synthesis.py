@@ -21,16 +21,13 @@ from ci.proposer.llm.prompts import attributes, machine, messages
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from ci.source.cpp_source import constants, identifiers, parse
-from ci.tiling.knobs import find_knobs
-from ci.tiling.synthesize import REPLACEMENT, unique_knobs
+from ci.tiling.synthesize import REPLACEMENT, template_of
 from ci.tiling.template import (
     MARKER_END,
     MARKER_START,
     Decides,
     EvolveBlock,
-    Knob,
     TilingTemplate,
-    insert_markers,
     strip_markers,
 )
 from ci.tiling.tiling_slice import deciding
@@ -43,15 +40,16 @@ class Synthesis:
     operator: Operator
     regions: TilingTemplate
     """Marks whole tiling functions and the constants they use; the rest must stay."""
+    device: str
 
     def template(self, text: str, model: str) -> TilingTemplate:
         """The template of an answer. Raises Mistake."""
         plain = self.regions.plain()
         marked = apply_edits(plain, read_edits(text), markers=True)
-        sources, blocks, knobs = {}, list[EvolveBlock](), list[Knob]()
+        sources, blocks = {}, list[EvolveBlock]()
         for path, new in marked.items():
-            runs = _marked_runs(new, path)
-            if not runs:
+            mine = _marked_blocks(new, path)
+            if not mine:
                 raise Mistake(f"{path} holds no EVOLVE-BLOCK markers.")
             bare = strip_markers(new)
             spans = self.regions.free_spans(path, bare)
@@ -60,11 +58,10 @@ class Synthesis:
                     f"{path} was changed outside the tiling functions; includes, registration, "
                     "definitions and other functions must stay as they are."
                 )
-            _check_inside(bare, path, runs, spans)
-            sources[path], mine = insert_markers(bare, runs, path)
+            _check_inside(bare, mine, spans)
+            sources[path] = bare
             blocks += mine
-            knobs += find_knobs(parse(bare), path, [(first, last) for first, last, _ in runs])
-        files = changed_only(self.operator, {p: strip_markers(t) for p, t in sources.items()})
+        files = changed_only(self.operator, sources)
         base = None
         if files:
             base = Candidate(
@@ -77,13 +74,7 @@ class Synthesis:
                 rationale=f"Base program of the search: {reason(text)}",
             )
             check_new(base, self.operator, ())
-        return TilingTemplate(
-            operator=self.operator.name,
-            sources=sources,
-            blocks=tuple(blocks),
-            knobs=tuple(unique_knobs(knobs)),
-            base=base,
-        )
+        return template_of(self.operator, sources, blocks, self.device, base)
 
 
 class ModelSynthesizer:
@@ -105,7 +96,7 @@ class ModelSynthesizer:
             sources=regions.plain(),
             functions=functions,
         )
-        task, model = Synthesis(operator, regions), self._run.model("synthesis")
+        task, model = Synthesis(operator, regions, device), self._run.model("synthesis")
         try:
             return converse(
                 self._run.begun.caller,
@@ -140,8 +131,10 @@ def tiling_regions(operator: Operator) -> tuple[TilingTemplate, list[str]]:
         if not found:
             continue
         names += dict.fromkeys(f.name for f in found)
-        sources[path], mine = insert_markers(text, [(a, b, everything) for a, b in runs], path)
-        blocks += mine
+        sources[path] = text
+        blocks += [
+            EvolveBlock(file=path, first_line=a, last_line=b, decides=everything) for a, b in runs
+        ]
     return TilingTemplate(operator=operator.name, sources=sources, blocks=tuple(blocks)), names
 
 
@@ -156,11 +149,11 @@ def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _marked_runs(marked: str, path: str) -> list[tuple[int, int, tuple[Decides, ...]]]:
-    """The marked line runs, counted in the text without markers. Raises Mistake."""
+def _marked_blocks(marked: str, path: str) -> list[EvolveBlock]:
+    """The marked blocks, counted in the text without markers. Raises Mistake."""
     if REPLACEMENT in marked:
         raise Mistake(f"{path} holds characters that cannot be written back.")
-    runs: list[tuple[int, int, tuple[Decides, ...]]] = []
+    blocks: list[EvolveBlock] = []
     start: tuple[int, tuple[Decides, ...]] | None = None
     line = 0
     for row in marked.splitlines():
@@ -174,29 +167,26 @@ def _marked_runs(marked: str, path: str) -> list[tuple[int, int, tuple[Decides, 
         elif bare.startswith(MARKER_END):
             if start is None or line < start[0]:
                 raise Mistake(f"In {path} an EVOLVE-BLOCK ends that did not begin, or is empty.")
-            runs.append((start[0], line, start[1]))
+            blocks.append(
+                EvolveBlock(file=path, first_line=start[0], last_line=line, decides=start[1])
+            )
             start = None
         else:
             line += 1
     if start is not None:
         raise Mistake(f"In {path} an EVOLVE-BLOCK is not closed.")
-    return runs
+    return blocks
 
 
-def _check_inside(
-    bare: str,
-    path: str,
-    runs: list[tuple[int, int, tuple[Decides, ...]]],
-    spans: tuple[tuple[int, int], ...],
-) -> None:
-    """Raise Mistake when a marked run reaches beyond the tiling functions."""
+def _check_inside(bare: str, blocks: list[EvolveBlock], spans: tuple[tuple[int, int], ...]) -> None:
+    """Raise Mistake when a block reaches beyond the tiling functions."""
     starts = [0]
     for row in bare.splitlines(keepends=True):
         starts.append(starts[-1] + len(row))
-    for first, last, _ in runs:
-        begin, end = starts[first - 1], starts[last]
+    for block in blocks:
+        begin, end = starts[block.first_line - 1], starts[block.last_line]
         if not any(a <= begin and end <= b for a, b in spans):
             raise Mistake(
-                f"In {path} the block at line {first} reaches beyond the tiling functions; only "
-                "what lies in them, or directly before them, can be evolved."
+                f"In {block.file} the block at line {block.first_line} reaches beyond the tiling "
+                "functions; only what lies in them, or directly before them, can be evolved."
             )

@@ -12,7 +12,7 @@ from ci.proposer.rules.choice import applied, rank_motifs
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.proposer.sources import changed_only, editable
 from ci.tiling.parametric import knob_moves, sample
-from ci.tiling.synthesize import synthesize
+from ci.tiling.synthesize import follow
 from ci.tiling.template import KnobValue, TilingTemplate
 from rules.load import Motif
 
@@ -29,12 +29,15 @@ class KnobMutator:
     def __call__(self, step: Step, template: TilingTemplate) -> Candidate | None:
         """The first candidate that the history does not hold."""
         best, history = step.best, step.history
-        now = synthesize(step.operator, best.candidate.files)
+        templates = follow(step.operator, template, history)
+        now = templates.get(best.candidate.hash)
+        if now is None:
+            return None
         diagnosis = diagnose_by_rules(step.operator, best)
 
         def filled(values: dict[str, KnobValue], why: str, rule: str) -> Candidate:
             return Candidate(
-                files=changed_only(step.operator, best.candidate.files | now.fill(values)),
+                files=changed_only(step.operator, best.candidate.files | now.changes(values)),
                 stage="tiling",
                 parent=best.candidate.hash,
                 proposer="rules",
@@ -49,7 +52,7 @@ class KnobMutator:
         )
         sampled = (
             filled(values, "Sampled by TPE.", "tpe")
-            for values in sample(now, best, history, step.seed, step.operator)
+            for values in sample(now, best, history, step.seed, templates)
         )
         tried = sum(
             t.candidate.stage == "tiling" and t.candidate.parent == best.candidate.hash

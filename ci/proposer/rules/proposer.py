@@ -40,7 +40,7 @@ def rules_proposer(motifs: Sequence[Motif] | None = None) -> Proposer:
 
 def synthesize_by_rules(operator: Operator, workload: Workload, device: str) -> TilingTemplate:
     """The host tiling source with markers around what decides, and the knobs found there."""
-    return synthesize(operator)
+    return synthesize(operator, device)
 
 
 def keep_draft(operator: Operator, slow: Trial, fast: Trial, draft: Lesson) -> Lesson:

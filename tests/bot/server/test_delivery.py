@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.config import RepositoryConfig, parse_config
 from bot.repository.job import Job
-from bot.server.delivery import answer, deliver, say
-from bot.server.status import ended_mark, run_mark, waiting
-from bot.server.verify_again import deliver_verification, look_again
+from bot.server.delivery import deliver
+from bot.server.speech import answer, say
+from bot.server.verify_again import look_again
+from bot.server.wording import ended_mark, run_mark, waiting
 from ci.model.errors import InputError
 from ci.model.result import Result
 from tests.bot.make import KERNEL, OPERATOR_PATH, SOURCES, TILING, git, result
@@ -32,12 +32,13 @@ def give(
     ops: Repository,
     job: Job,
     found: Result | None = None,
-    config: RepositoryConfig | None = None,
+    config: str = "",
     today: int = 0,
 ) -> int:
     made = found or result(base_commit=job.source_commit)
-    given = config or RepositoryConfig()
-    return deliver(job, made, ops.bot, ops.connection().mirror, given, today).merge_request
+    if config:
+        ops.commit("main", {".ascendopt.yml": config})
+    return deliver(job, made, ops.connection(), today).merge_request
 
 
 def comment_of(ops: Repository, number: int, job: Job) -> str:
@@ -93,7 +94,7 @@ def test_without_a_merge_request_the_reason_and_the_patch_are_given(
 ) -> None:
     number, job = request_and_job(ops)
     changed = job.model_copy(update=changes)
-    assert give(ops, changed, config=parse_config(config), today=today) == 0
+    assert give(ops, changed, config=config, today=today) == 0
     assert not ops.bot.merge_requests("open", "optimize/")
     body = comment_of(ops, number, job)
     assert said in body and "+constexpr int32_t BUFFER_NUM = 2;" in body
@@ -101,7 +102,7 @@ def test_without_a_merge_request_the_reason_and_the_patch_are_given(
 
 def test_labels_are_put_on_the_merge_request(ops: Repository) -> None:
     _, job = request_and_job(ops)
-    made = give(ops, job, config=parse_config("merge_requests: {labels: [performance]}"))
+    made = give(ops, job, config="merge_requests: {labels: [performance]}")
     assert ops.bot.merge_request(made).labels == ("performance",)
 
 
@@ -193,9 +194,7 @@ def test_a_base_that_moved_under_the_operator_is_verified_again_and_rebased(
     assert (job.kind, job.patch_of, job.source_commit) == ("verify", number, tip)
     assert "+constexpr int32_t BUFFER_NUM = 2;" in job.patch
     assert not again(ops), "it is queued once"
-    done = deliver_verification(
-        job, adjusted(ops, tip), ops.bot, ops.connection().mirror, RepositoryConfig(), 0
-    )
+    done = deliver(job, adjusted(ops, tip), ops.connection(), 0)
     assert done.merge_request == number
     head = ops.bot.merge_request(number).head
     assert head != old
@@ -213,7 +212,7 @@ def test_what_is_no_longer_faster_is_closed_with_the_reason(ops: Repository) -> 
     worse = adjusted(
         ops, tip, verdict="not_improved", verdict_reason="Slower.", diff="", speedup=1.0
     )
-    deliver_verification(job, worse, ops.bot, ops.connection().mirror, RepositoryConfig(), 0)
+    deliver(job, worse, ops.connection(), 0)
     assert ops.bot.merge_request(number).state == "closed"
     assert any("no longer is worth merging" in c.body for c in ops.bot.comments(number))
 

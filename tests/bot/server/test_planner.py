@@ -262,6 +262,23 @@ def test_allowing_and_asking_in_one_comment_works(ops: Repository) -> None:
     assert len(ops.comment(number, "/ok-to-optimize\n\n/optimize").jobs) == 1
 
 
+def test_a_forks_merge_request_starts_nothing_by_itself(tmp_path: Path) -> None:
+    ops = operator_repository(tmp_path, "triggers: {merge_request: true}\n")
+    number = fork_request(ops)
+    assert not changed(ops, number).jobs
+    carry(ops, ops.comment(number, "/ok-to-optimize"))
+    assert folders(changed(ops, number)) == ["src/math/scale"]
+
+
+def test_a_run_by_hand_of_a_forks_head_must_be_allowed_too(ops: Repository) -> None:
+    number = fork_request(ops)
+    ops.as_user("alice")
+    values = {"kind": "dispatch", "number": number, "sender": "alice", "text": ""}
+    assert not ops.plan(**values).jobs
+    carry(ops, ops.comment(number, "/ok-to-optimize"))
+    assert folders(ops.plan(**values)) == ["src/math/scale"]
+
+
 # Merge requests and pushes
 
 

@@ -49,7 +49,7 @@ def test_settings_are_read_with_paths_beside_the_file(tmp_path: Path) -> None:
         ("", "line 1: repositories is missing"),
         (
             "repositories: [{forge: svn, repository: a/b}]\n",
-            "line 1: repositories.0..forge: must be",
+            "line 1: repositories.0..forge: there is no forge 'svn'; known: local, github",
         ),
         ("repositories: [{forge: local, repository: x}]\nwokers: 2\n", "wokers is not a known key"),
         (

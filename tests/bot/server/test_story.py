@@ -27,7 +27,7 @@ import pytest
 
 from bot.forge.local import LocalForge
 from bot.server.queue import Queue
-from bot.server.status import ended_mark
+from bot.server.wording import ended_mark
 from tests.bot.forge.server.base import ForgeServer
 from tests.bot.forge.server.gitcode import GitCodeServer
 from tests.bot.forge.server.github import GitHubServer

@@ -204,6 +204,6 @@ def test_a_tiling_candidate_says_which_knobs_it_set(operator: Operator, baseline
         assert candidate is not None
         stages.add(candidate.motif_ids[0])
         if candidate.motif_ids[0] == "knob":
-            assert candidate.knobs.keys() == template.values().keys()
+            assert candidate.knobs.keys() == template.values.keys()
         history.append(ModelEvaluator(operator).evaluate(candidate, step + 1))
     assert {"knob", "spread-small-inputs"} <= stages

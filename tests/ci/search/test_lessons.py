@@ -26,6 +26,14 @@ def operator(tmp_path: Path) -> Operator:
     return write(tmp_path, host=ROOMY)
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Bank]:
+    """A run that learnt, and the bank that it filled."""
+    folder = tmp_path_factory.mktemp("finished")
+    bank = Bank(folder / "bank.duckdb")
+    return search(write(folder, host=ROOMY), folder / "out", bank), bank
+
+
 def search(operator: Operator, out: Path, bank: Bank, **settings: object) -> Result:
     return optimize(
         Task(operator, WORKLOAD, ModelEvaluator(operator), rules_proposer(), bank),
@@ -35,10 +43,9 @@ def search(operator: Operator, out: Path, bank: Bank, **settings: object) -> Res
 
 
 def test_a_run_leaves_its_wins_and_its_failures_in_the_bank(
-    operator: Operator, tmp_path: Path
+    finished: tuple[Result, Bank],
 ) -> None:
-    bank = Bank(tmp_path / "bank.duckdb")
-    result = search(operator, tmp_path / "out", bank)
+    result, bank = finished
     kept = {d: [t for t in bank.all() if t.direction == d] for d in ("forward", "negative")}
     assert kept["forward"] and kept["negative"]
     for t in kept["forward"]:
@@ -54,9 +61,8 @@ def test_a_run_leaves_its_wins_and_its_failures_in_the_bank(
     assert all(t.evidence.slow_us is None and t.title.startswith("No gain:") for t in failed)
 
 
-def test_a_negatives_diff_leads_back_from_the_rewrite(operator: Operator, tmp_path: Path) -> None:
-    bank = Bank(tmp_path / "bank.duckdb")
-    result = search(operator, tmp_path / "out", bank)
+def test_a_negatives_diff_leads_back_from_the_rewrite(finished: tuple[Result, Bank]) -> None:
+    result, bank = finished
     deeper = [
         t for t in result.trials if "BUFFER_NUM = 3" in t.candidate.files.get(KERNEL_FILE, "")
     ]
@@ -76,10 +82,9 @@ def test_a_run_told_not_to_learn_leaves_the_bank_as_it_was(
 
 
 def test_a_merged_result_teaches_the_same_as_the_run_did(
-    operator: Operator, tmp_path: Path
+    operator: Operator, finished: tuple[Result, Bank]
 ) -> None:
-    bank = Bank(tmp_path / "bank.duckdb")
-    result = search(operator, tmp_path / "out", bank)
+    result, bank = finished
     for path, text in result.best.candidate.files.items():
         (operator.root / path).write_text(text, encoding="utf-8")  # what a merge does
     merged = from_result(result, operator, rules_proposer(), origin="https://forge/merge/1")
@@ -88,9 +93,9 @@ def test_a_merged_result_teaches_the_same_as_the_run_did(
 
 
 def test_sources_that_are_neither_before_nor_after_the_run_teach_nothing(
-    operator: Operator, tmp_path: Path
+    operator: Operator, finished: tuple[Result, Bank]
 ) -> None:
-    result = search(operator, tmp_path / "out", Bank(tmp_path / "bank.duckdb"))
+    result, _ = finished
     (operator.root / KERNEL_FILE).write_text("// rewritten since\n", encoding="utf-8")
     with pytest.raises(Misfit):
         from_result(result, operator, rules_proposer())

@@ -16,7 +16,7 @@ def test_what_decides_the_tiling_is_inside_the_markers(template: TilingTemplate)
     lines = template.sources[HOST_FILE].splitlines()
     inside: list[str] = []
     for block in template.blocks:
-        inside += lines[block.first_line : block.last_line - 1]
+        inside += lines[block.first_line - 1 : block.last_line]
     text = "\n".join(inside)
     for part in (
         "BUFFER_NUM = 1",
@@ -37,7 +37,7 @@ def test_blocks_say_what_they_decide(template: TilingTemplate) -> None:
 
 def test_markers_are_no_part_of_what_a_candidate_holds(template: TilingTemplate) -> None:
     assert template.plain() == {HOST_FILE: HOST}
-    assert "EVOLVE" not in template.fill({"coreNum.work": 8192})[HOST_FILE]
+    assert "EVOLVE" not in template.at({"coreNum.work": 8192}).plain()[HOST_FILE]
 
 
 def test_knobs_are_found_in_the_text(template: TilingTemplate) -> None:
@@ -54,7 +54,7 @@ def test_a_limit_that_the_author_wrote_is_a_knob(tmp_path: Path) -> None:
     asked = "auto coreNum = platform.GetCoreNumAiv();"
     limited = asked + "\n    if (coreNum > 20) {\n        coreNum = 20;\n    }"
     template = synthesize(write(tmp_path, host=HOST.replace(asked, limited)))
-    assert template.values()["coreNum.cap"] == 20
+    assert template.values["coreNum.cap"] == 20
 
 
 def test_a_constant_number_of_cores_is_tried_at_the_devices_counts(tmp_path: Path) -> None:
@@ -63,22 +63,22 @@ def test_a_constant_number_of_cores_is_tried_at_the_devices_counts(tmp_path: Pat
     template = synthesize(write(tmp_path, host=HOST.replace(asked, named)))
     knob = next(k for k in template.knobs if k.name == "CORE_NUM")
     assert knob.decides == "block_dim"
-    assert {20, 40, 48} <= set(knob.values)
+    assert {20, 40, 48} <= set(template.choices(knob))
 
 
 def test_a_set_knob_is_found_again_with_its_value(tmp_path: Path) -> None:
     operator = write(tmp_path)
     values = {"coreNum.work": 1024, "ubSize.share": 8, "ubParts": 3}
-    changed = synthesize(operator).fill(values)
-    again = synthesize(operator, changed)
-    assert again.values() | values == again.values()
-    assert again.fill({"coreNum.work": 0, "ubSize.share": 16, "ubParts": 4}) == {HOST_FILE: HOST}
+    changed = synthesize(operator).changes(values)
+    again = synthesize(operator, files=changed)
+    assert again.values | values == again.values
+    assert again.changes({"coreNum.work": 0, "ubSize.share": 16, "ubParts": 4}) == {HOST_FILE: HOST}
 
 
 def test_every_knob_setting_stays_inside_the_markers(template: TilingTemplate) -> None:
     for pick in (0, -1):
-        filled = template.fill({k.name: k.values[pick] for k in template.knobs})
-        assert template.admits(filled)
+        moved = template.at({k.name: template.choices(k)[pick] for k in template.knobs})
+        assert template.admits(moved.plain())
 
 
 def test_a_core_count_kept_in_a_const_is_limited_within_its_expression(tmp_path: Path) -> None:
@@ -86,11 +86,11 @@ def test_a_core_count_kept_in_a_const_is_limited_within_its_expression(tmp_path:
     host = HOST.replace(asked, asked.replace("auto coreNum", "const uint32_t cores"))
     host = host.replace("if (coreNum == 0)", "auto coreNum = cores;\n    if (coreNum == 0)")
     operator = write(tmp_path, host=host)
-    text = synthesize(operator).fill({"cores.work": 4096})[HOST_FILE]
+    text = synthesize(operator).changes({"cores.work": 4096})[HOST_FILE]
     assert "GetShapeSize() / 4096 + 1) ? platform.GetCoreNumAiv() :" in text
-    again = synthesize(operator, {HOST_FILE: text})
-    assert again.values()["cores.work"] == 4096
-    assert again.fill({"cores.work": 0}) == {HOST_FILE: host}
+    again = synthesize(operator, files={HOST_FILE: text})
+    assert again.values["cores.work"] == 4096
+    assert again.changes({"cores.work": 0}) == {HOST_FILE: host}
 
 
 def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_members_that_one_method_sets_and_another_stores_are_inside_the_markers(
 ) -> None:
     definition = HOST[HOST.index("namespace ops") :]
     template = synthesize(write(tmp_path, host=CLASS_TILING + definition))
-    assert "MAX_TILE_ROWS" in template.values()
+    assert "MAX_TILE_ROWS" in template.values
     changed = template.plain()[HOST_FILE].replace("fit_ < MAX_TILE_ROWS", "fit_ > MAX_TILE_ROWS")
     assert template.admits({HOST_FILE: changed})
 
@@ -147,8 +147,8 @@ def test_a_core_count_inside_a_call_is_limited_in_place(tmp_path: Path) -> None:
         "context->SetBlockDim(std::min<uint64_t>(total, platform.GetCoreNumAiv()))",
     )
     operator = write(tmp_path, host=host)
-    text = synthesize(operator).fill({"cores.work": 512})[HOST_FILE]
+    text = synthesize(operator).changes({"cores.work": 512})[HOST_FILE]
     assert "(total, (platform.GetCoreNumAiv() < static_cast<uint32_t>(" in text
-    again = synthesize(operator, {HOST_FILE: text})
-    assert again.values()["cores.work"] == 512
-    assert again.fill({"cores.work": 0}) == {HOST_FILE: host}
+    again = synthesize(operator, files={HOST_FILE: text})
+    assert again.values["cores.work"] == 512
+    assert again.changes({"cores.work": 0}) == {HOST_FILE: host}

@@ -1,29 +1,22 @@
-from ci.tiling.template import (
-    Knob,
-    TilingTemplate,
-    insert_markers,
-    strip_markers,
-)
+from ci.tiling.template import EvolveBlock, Knob, TilingTemplate, strip_markers
 
 TEXT = "one\n  two\nthree\nfour\n"
 
 
 def marked() -> TilingTemplate:
-    text, blocks = insert_markers(TEXT, [(2, 3, ("partition",))], "f.cpp")
-    return TilingTemplate(operator="o", sources={"f.cpp": text}, blocks=blocks)
+    block = EvolveBlock(file="f.cpp", first_line=2, last_line=3, decides=("partition",))
+    return TilingTemplate(operator="o", sources={"f.cpp": TEXT}, blocks=(block,))
 
 
 def test_markers_stand_around_the_lines_and_say_what_they_decide() -> None:
     template = marked()
-    lines = template.sources["f.cpp"].splitlines()
-    assert lines[1] == "  // EVOLVE-BLOCK-START partition"
-    assert lines[4] == "  // EVOLVE-BLOCK-END"
-    assert (template.blocks[0].first_line, template.blocks[0].last_line) == (2, 5)
+    lines = template.marked("f.cpp", TEXT).splitlines()
+    assert lines[1] == "// EVOLVE-BLOCK-START partition"
+    assert lines[4] == "// EVOLVE-BLOCK-END"
 
 
 def test_removing_the_markers_gives_the_source_back() -> None:
-    assert strip_markers(marked().sources["f.cpp"]) == TEXT
-    assert marked().plain() == {"f.cpp": TEXT}
+    assert strip_markers(marked().marked("f.cpp", TEXT)) == TEXT
 
 
 def test_a_change_inside_the_block_is_admitted() -> None:
@@ -55,7 +48,7 @@ def test_filling_writes_several_knobs_at_their_places() -> None:
             end=end,
             form="{value}u",
             values=(1, 20, 300),
-            current=value,
+            written=value,
             decides="partition",
             why="",
         )
@@ -66,5 +59,30 @@ def test_filling_writes_several_knobs_at_their_places() -> None:
         sources={"f.cpp": text},
         knobs=(knob("a", 4, 5, 1), knob("b", 11, 13, 20)),
     )
-    assert template.fill({"a": 300, "b": 1}) == {"f.cpp": "a = 300u; b = 1u;\n"}
-    assert template.fill({"a": 1}) == {}
+    moved = template.at({"a": 300, "b": 1})
+    assert moved.plain() == {"f.cpp": "a = 300u; b = 1u;\n"}
+    assert moved.values == {"a": 300, "b": 1}
+    assert moved.at({"a": 1, "b": 20}) == template
+    assert moved.skeleton() == template.skeleton()
+    assert template.changes({"a": 1}) == {}
+
+
+def test_a_source_without_a_last_line_end_keeps_none() -> None:
+    block = EvolveBlock(file="f.cpp", first_line=1, last_line=1, decides=("partition",))
+    template = TilingTemplate(operator="o", sources={"f.cpp": "one"}, blocks=(block,))
+    assert template.plain() == {"f.cpp": "one"}
+    assert template.admits({"f.cpp": "two"})
+    assert template.marked("f.cpp", "two").splitlines()[1] == "two"
+
+
+def test_what_a_relative_knob_offers_lies_around_its_present_value() -> None:
+    tile = Knob(
+        name="TILE", kind="constant", file="f.cpp", start=0, end=2, form="{value}", written=64,
+        decides="partition", why="",
+    )  # fmt: skip
+    parts = tile.model_copy(update={"name": "parts", "kind": "divisor", "written": 3})
+    template = TilingTemplate(operator="o", sources={"f.cpp": "64"}, knobs=(tile, parts))
+    assert template.choices(tile) == (8, 16, 32, 64, 128, 256, 512)
+    assert template.at({"TILE": 512}).choices(tile)[-1] == 4096
+    assert template.choices(parts) == (2, 3, 4, 6, 12)
+    assert template.at({"parts": 96}).choices(parts) == (96,)  # no longer a number of parts

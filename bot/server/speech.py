@@ -1,0 +1,63 @@
+"""Telling the forge: comments that are written once or edited in place, and checks of commits.
+
+Every step may be repeated after a crash: a comment is found by its marker, and a status replaces
+its last. The words are those of `bot.server.wording`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.base.git import GitError
+from bot.base.text import visible
+from bot.forge.base import Forge, ForgeError
+from bot.forge.model import CheckState, Comment, MergeRequest, Status
+from bot.repository.job import Job
+from bot.server import wording
+
+TEMPORARY: Final = (ForgeError, GitError)
+
+
+def say(forge: Forge, number: int, mark: str, text: str) -> int:
+    """Write or rewrite the comment that begins with `mark`; its id."""
+    existing = next((c for c in forge.comments(number) if is_own(c, mark, forge)), None)
+    if existing is None:
+        return forge.comment(number, text).id
+    if existing.body.strip() != text.strip():
+        forge.edit_comment(number, existing.id, text)
+    return existing.id
+
+
+def is_own(comment: Comment, mark: str, forge: Forge) -> bool:
+    """Whether a comment is the bot's own and begins with `mark`: others may quote it."""
+    return comment.body.startswith(mark) and comment.author == forge.viewer()
+
+
+def answer(forge: Forge, number: int, mark: str, text: str) -> None:
+    """Answer once: nothing happens when an answer with this mark is there."""
+    line = wording.reply_mark(mark)
+    if not any(is_own(c, line, forge) for c in forge.comments(number)):
+        forge.comment(number, f"{line}\n{text}\n")
+
+
+def close(forge: Forge, request: MergeRequest, reason: str, commit: str) -> None:
+    """Close a merge request of the bot, with the reason that holds at `commit`."""
+    answer(forge, request.number, f"closed-{commit}", wording.closing(reason))
+    forge.close(request.number)
+
+
+def set_check(
+    job: Job, forge: Forge, state: CheckState, description: str, summary: str = ""
+) -> None:
+    """Set the check of the commit; a commit that the forge no longer has is no reason to fail."""
+    status = Status(
+        context=f"ascendopt/{job.operator.rsplit('/', 1)[-1]}",
+        state=state,
+        description=visible(description, 140),
+        summary=summary,
+    )
+    try:
+        forge.set_status(job.source_commit, status)
+    except ForgeError as problem:
+        if problem.kind not in ("not_found", "forbidden", "refused"):
+            raise

@@ -1,0 +1,106 @@
+"""A run answers from what it recorded, by candidate, and pays for every evaluation once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ci.model.budget import Budget
+from ci.model.notice import Notice
+from ci.model.operator import Operator
+from ci.model.trial import Candidate
+from ci.search.base import BudgetSpent
+from ci.search.run import Run
+from ci.system.trial_store import TRIALS_FILE, TrialStore
+from ci.testing.model_operator import KERNEL_FILE, ModelEvaluator, write
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> ModelEvaluator:
+    return ModelEvaluator(write(tmp_path))
+
+
+def begin(judge: ModelEvaluator, folder: Path, granted: int = 5) -> Run:
+    run = Run(judge, Budget(granted), TrialStore(folder / TRIALS_FILE), lambda notice: None)
+    run.measure_baseline()
+    return run
+
+
+def variant(operator: Operator, name: str) -> Candidate:
+    text = operator.read(KERNEL_FILE) + f"// {name}\n"
+    return Candidate(files={KERNEL_FILE: text}, stage="kernel", parent=Candidate().hash)
+
+
+def test_a_resumed_run_may_ask_in_another_order(judge: ModelEvaluator, tmp_path: Path) -> None:
+    one, two = (variant(judge.operator, name) for name in ("one", "two"))
+    first = begin(judge, tmp_path)
+    recorded = [first.evaluate(c) for c in (one, two)]
+    judge.evaluated.clear()
+    resumed = begin(judge, tmp_path)
+    assert resumed.is_recorded(two)
+    assert [resumed.evaluate(c) for c in (two, one)] == recorded[::-1]
+    assert judge.evaluated == []
+    assert not resumed.is_recorded(two)
+    assert resumed.budget.left == first.budget.left == 2
+
+
+def test_what_a_resumed_run_does_not_ask_for_again_was_paid_for_all_the_same(
+    judge: ModelEvaluator, tmp_path: Path
+) -> None:
+    first = begin(judge, tmp_path)
+    for name in ("one", "two"):
+        first.evaluate(variant(judge.operator, name))
+    resumed = begin(judge, tmp_path)
+    new = resumed.evaluate(variant(judge.operator, "three"))
+    assert new.number == 3
+    assert resumed.budget.left == 1  # the baseline and all three
+    resumed.evaluate(variant(judge.operator, "one"))
+    assert resumed.budget.left == 1
+    resumed.evaluate(variant(judge.operator, "four"))
+    with pytest.raises(BudgetSpent):
+        resumed.evaluate(variant(judge.operator, "five"))
+    assert [t.number for t in resumed.store.trials()] == [0, 1, 2, 3, 4]
+
+
+def test_an_equal_candidate_is_answered_from_the_first(
+    judge: ModelEvaluator, tmp_path: Path
+) -> None:
+    run = begin(judge, tmp_path)
+    first = run.evaluate(variant(judge.operator, "one"))
+    again = run.evaluate(variant(judge.operator, "one"))
+    assert again.cached and again.number == 2
+    assert again.measurement == first.measurement
+    assert run.budget.left == 3
+    assert not run.gained(again)
+
+
+def test_a_refused_candidate_is_not_paid_for_by_a_resumed_run_either(
+    judge: ModelEvaluator, tmp_path: Path
+) -> None:
+    begin(judge, tmp_path).refuse(variant(judge.operator, "one"), "It breaks a rule.")
+    resumed = begin(judge, tmp_path)
+    resumed.evaluate(variant(judge.operator, "two"))
+    assert resumed.budget.left == 3
+
+
+def test_what_was_made_once_is_recalled_by_a_resumed_run(
+    judge: ModelEvaluator, tmp_path: Path
+) -> None:
+    assert begin(judge, tmp_path).recall("offered", lambda: "a tuple") == "a tuple"
+    assert begin(judge, tmp_path).recall("offered", lambda: "another") == "a tuple"
+
+
+def test_the_best_that_onlookers_see_never_gets_worse(
+    judge: ModelEvaluator, tmp_path: Path
+) -> None:
+    seen: list[Notice] = []
+    run = Run(judge, Budget(9), TrialStore(tmp_path / TRIALS_FILE), seen.append)
+    run.measure_baseline()
+    slow = judge.operator.read(KERNEL_FILE)
+    fast = slow.replace("PipeBarrier<PIPE_V>();", "").replace("Duplicate(y, 3.0f, n);", "")
+    for text in (slow + "//", fast, slow + "///"):
+        run.evaluate(Candidate(files={KERNEL_FILE: text}, stage="kernel"))
+    best = [n.best_us for n in seen if n.kind == "trial_finished" and n.best_us]
+    assert best[0] == best[1] > best[2] == best[3]
+    assert seen[-1].stage == "kernel"
