@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -257,3 +259,10 @@ def test_a_defect_is_called_a_defect_and_is_no_bad_input(
     monkeypatch.delenv("ASCENDOPT_DEBUG", raising=False)
     assert run(["doctor"]) == 1
     assert "a defect of ascendopt itself (RuntimeError: boom)" in capsys.readouterr().err
+
+
+def test_help_loads_none_of_the_numeric_libraries() -> None:
+    words = "import sys; from bot.cli.main import run; run(['--help']); print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert "optimize" in said.stdout
+    assert not {"numpy", "scipy", "duckdb", "tree_sitter", "matplotlib"} & set(said.stdout.split())

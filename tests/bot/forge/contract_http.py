@@ -11,7 +11,7 @@ from unidiff import PatchSet
 from bot.base.git import Git, GitError
 from bot.forge.base import Forge, ForgeError
 from bot.server.merge_request import SubmitSettings, submit
-from tests.bot.forge.contract import LONG_AGO, ForgeContract
+from bot.testing.forge import LONG_AGO, ForgeContract
 from tests.bot.forge.server.base import ForgeServer
 from tests.bot.make import git, result
 

@@ -8,7 +8,7 @@ import pytest
 from bot.forge.base import Forge, ForgeError
 from bot.forge.github import GitHubForge
 from bot.forge.model import Access, Status
-from tests.bot.forge.contract import LONG_AGO
+from bot.testing.forge import LONG_AGO
 from tests.bot.forge.contract_http import HttpForgeContract
 from tests.bot.forge.server.github import GitHubServer
 from tests.bot.make import git

@@ -21,8 +21,8 @@ import pytest
 
 from bot.forge.github import GitHubForge
 from bot.forge.model import Status
+from bot.testing.forge import LONG_AGO
 from tests.bot.forge import definitions
-from tests.bot.forge.contract import LONG_AGO
 
 REPO = "/repos/{owner}/{repo}"
 USED = {

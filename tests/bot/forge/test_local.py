@@ -9,8 +9,8 @@ from bot.forge import forge_of_checkout
 from bot.forge.base import Forge
 from bot.forge.local import LocalForge
 from bot.forge.model import Access
+from bot.testing.forge import ForgeContract
 from ci.model.errors import InputError
-from tests.bot.forge.contract import ForgeContract
 from tests.bot.make import git
 
 

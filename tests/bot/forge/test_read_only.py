@@ -10,7 +10,7 @@ from bot.forge.base import Forge
 from bot.forge.local import LocalForge
 from bot.forge.model import Status
 from bot.forge.read_only import ReadOnlyForge
-from tests.bot.forge.contract import LONG_AGO
+from bot.testing.forge import LONG_AGO
 
 
 def content(folder: Path) -> dict[str, str]:

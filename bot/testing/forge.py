@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from unidiff import PatchSet
+from unidiff.patch import PatchSet
 
 from bot.base.git import Git, GitError
 from bot.forge.base import Forge, ForgeError

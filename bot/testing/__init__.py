@@ -1,0 +1,8 @@
+"""What every forge must do, as tests to inherit: for whoever writes one (docs/adding-a-forge.md).
+
+Nothing else of `bot` imports this package, which needs pytest.
+"""
+
+import pytest
+
+pytest.register_assert_rewrite("bot.testing.forge")
