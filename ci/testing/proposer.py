@@ -1,17 +1,22 @@
 """What every proposer must do: subclass `ProposerContract` and provide the `proposer` fixture.
 
-The operator is `ci.testing.scale_shift`, measured once on the simulator.
+The operator is `ci.testing.scale_shift`, with a profile as a machine would give it: no proposer
+builds or runs anything, so nothing is measured here.
 """
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
-from ci.backend import make_backend
-from ci.judge.evaluate import Evaluator
-from ci.model.trial import Candidate, Trial
+from ci.model.trial import (
+    Candidate,
+    CaseMeasurement,
+    Fingerprint,
+    Measurement,
+    Outcome,
+    PipeTime,
+    Trial,
+)
 from ci.proposer.base import Proposer, Step
 from ci.testing.backend import SLOWER
 from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, WORKLOAD
@@ -22,13 +27,31 @@ DRAFT = Lesson(title="a draft", description="why", bottleneck="what", classes=("
 SEED = 3
 
 
-@cache
-def measured(*, slow: bool = False) -> Trial:
-    """scale_shift as it stands, or with a barrier that makes it slower."""
-    judge = Evaluator(OPERATOR, WORKLOAD, make_backend("sim", "910B4"))
-    if not slow:
-        return judge.evaluate(Candidate(), 0)
-    return judge.evaluate(Candidate(files=SLOWER, stage="rewind"), 1)
+def profiled(total_cycles: int, candidate: Candidate) -> Trial:
+    """A trial that took so many cycles, and mostly waited for copies."""
+    pipes = PipeTime(
+        total_cycles=total_cycles,
+        block_dim=4,
+        busy_cycles={"VECTOR": 0.2 * total_cycles, "MTE2": 0.4 * total_cycles, "SCALAR": 90.0},
+        wait_cycles={"VECTOR<-MTE2": 0.4 * total_cycles},
+        instructions={"vmuls": 8, "vadds": 8, "pipe_barrier": 8, "copy_gm_to_ubuf": 8},
+        gm_read_bytes=1 << 16,
+        gm_write_bytes=1 << 16,
+    )
+    time = total_cycles / 1650  # µs at the 910B4's clock
+    cases = tuple(
+        CaseMeasurement(
+            case=c.name, samples_us=(time,), median_us=time, low_us=time, high_us=time, pipes=pipes
+        )
+        for c in WORKLOAD.cases
+    )
+    machine = Fingerprint(backend="sim", device="910B4", version="1", simulated=True)
+    measurement = Measurement(fingerprint=machine, cases=cases)
+    return Trial(number=0, candidate=candidate, outcome=Outcome.OK, measurement=measurement)
+
+
+BASELINE = profiled(9000, Candidate())
+SLOWER_TRIAL = profiled(12000, Candidate(files=SLOWER, stage="rewind"))
 
 
 class ProposerContract:
@@ -37,12 +60,12 @@ class ProposerContract:
     @pytest.fixture
     def baseline(self) -> Trial:
         """The operator as it stands."""
-        return measured()
+        return BASELINE
 
     @pytest.fixture
     def slower(self) -> Trial:
         """The operator without one of its optimizations."""
-        return measured(slow=True)
+        return SLOWER_TRIAL
 
     def test_the_template_gives_sources_back_without_markers(self, proposer: Proposer) -> None:
         template = proposer.synthesize(OPERATOR, WORKLOAD, "910B4")

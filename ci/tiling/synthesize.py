@@ -58,7 +58,7 @@ def template_of(
         device=device,
         sources=sources,
         blocks=tuple(blocks),
-        knobs=_knobs(tuple(sources.items()), tuple(blocks), device),
+        knobs=knobs_within(tuple(sources.items()), tuple(blocks), device),
         base=base,
     )
 
@@ -101,13 +101,13 @@ def _read(template: TilingTemplate, texts: dict[str, str]) -> TilingTemplate | N
                 "last_line": text.count("\n", 0, end),
             }
             blocks.append(block.model_copy(update=lines))
-    knobs = _knobs(tuple(texts.items()), tuple(blocks), template.device)
+    knobs = knobs_within(tuple(texts.items()), tuple(blocks), template.device)
     changed = {"sources": texts, "blocks": tuple(blocks), "knobs": knobs, "moved": {}}
     return template.model_copy(update=changed)
 
 
 @lru_cache(maxsize=256)
-def _knobs(
+def knobs_within(
     sources: tuple[tuple[str, str], ...], blocks: tuple[EvolveBlock, ...], device: str
 ) -> tuple[Knob, ...]:
     """The knobs within the blocks; remembered, for a search asks for the same texts again."""

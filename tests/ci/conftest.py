@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ci.model.trial import Trial
-from ci.testing.proposer import measured
 from tests.ci.simulator.machine_bench import MachineBench
 
 
@@ -13,13 +11,3 @@ from tests.ci.simulator.machine_bench import MachineBench
 def bench(tmp_path_factory: pytest.TempPathFactory) -> MachineBench:
     """The machine, built once, with a folder for small kernels."""
     return MachineBench(tmp_path_factory.mktemp("machine"))
-
-
-@pytest.fixture(scope="session")
-def baseline() -> Trial:
-    return measured()
-
-
-@pytest.fixture(scope="session")
-def slower() -> Trial:
-    return measured(slow=True)

@@ -9,7 +9,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Measurement, Trial
 from ci.proposer.llm.answer import Mistake, read_object, text_of, words_of
 from ci.proposer.llm.dialogue import converse
-from ci.proposer.llm.prompts import attributes, figures, machine, messages
+from ci.proposer.llm.prompts import attributes, figures, messages
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from rules.load import load_taxonomy
@@ -80,8 +80,8 @@ class ModelDiagnoser:
         texts = operator.texts(best.candidate.files)
         prompt = messages(
             "diagnosis",
+            measured.fingerprint.device,
             attributes=attributes(operator, begun.workload),
-            machine=machine(measured.fingerprint.device),
             best=best,
             figures=figures(measured, texts),
             bottleneck=by_rules.bottleneck,

@@ -10,7 +10,7 @@ from ci.model.trial import Trial
 from ci.proposer.llm.answer import Mistake, read_object, text_of, words_of
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
 from ci.proposer.llm.dialogue import converse
-from ci.proposer.llm.prompts import figures, machine, messages
+from ci.proposer.llm.prompts import figures, messages
 from ci.proposer.llm.run import ModelRun
 from ci.source.cpp_source import identifiers, parse
 from ci.source.source_diff import git_diff
@@ -83,7 +83,7 @@ class ModelDistiller:
         after = operator.texts(fast.candidate.files)
         prompt = messages(
             "distillation",
-            machine=machine(fast.measurement.fingerprint.device),
+            fast.measurement.fingerprint.device,
             effect=f"{slow.measurement.score_us / fast.measurement.score_us:.2f}x",
             diff=git_diff(before, after)[:SHOWN_DIFF],
             slow=figures(slow.measurement, before),

@@ -10,7 +10,7 @@ from ci.proposer.base import Step
 from ci.proposer.llm.answer import Mistake
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
-from ci.proposer.llm.prompts import attributes, earlier, figures, machine, messages
+from ci.proposer.llm.prompts import attributes, earlier, figures, messages
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.proposer.sources import changed_only
@@ -94,8 +94,8 @@ class ModelMutator:
         whole = operator.texts(best.candidate.files)
         prompt = messages(
             "mutation",
+            step.device,
             attributes=attributes(operator, begun.workload),
-            machine=machine(step.device),
             best=best,
             figures=figures(best.measurement, whole),
             bottleneck=diagnose_by_rules(operator, best).bottleneck,

@@ -14,7 +14,7 @@ from ci.model.trial import Measurement, Trial
 from ci.model.workload import TensorCase, Workload
 from ci.proposer.llm.chat import Message
 from ci.proposer.llm.settings import Role
-from rules.devices import device_names, load_device
+from rules.devices import Device, device_names, load_device
 from rules.load import RULES
 
 PROMPTS: Final = RULES / "prompts"
@@ -22,10 +22,12 @@ SHOWN_TRIALS: Final = 12  # earlier trials that a prompt lists, the latest of th
 SHOWN_LINES: Final = 6  # costly source lines that a prompt lists for a case
 
 
-def messages(role: Role, **values: Any) -> tuple[Message, ...]:
-    """The system and the user message of a role."""
-    system = _environment().get_template("system.md.j2").render()
-    user = _environment().get_template(f"{role}.md.j2").render(values)
+def messages(role: Role, device: str, **values: Any) -> tuple[Message, ...]:
+    """The system and the user message of a role, with the facts of the device."""
+    chip = load_device(device) if device in device_names() else None
+    facts = {"device": device, "chip": chip, "machine": machine(device, chip)}
+    system = _environment().get_template("system.md.j2").render(facts)
+    user = _environment().get_template(f"{role}.md.j2").render(facts | values)
     return (Message(role="system", content=system), Message(role="user", content=_tidy(user)))
 
 
@@ -81,15 +83,14 @@ def _tensor(one: TensorCase | tuple[TensorCase, ...]) -> str:
     return f"{one.dtype}{list(one.shape)}" if one.present else "absent"
 
 
-def machine(device: str) -> str:
+def machine(device: str, chip: Device | None) -> str:
     """The chip in one line."""
-    if device not in device_names():
+    if chip is None:
         return f"Device {device}, an Ascend NPU; each core has its own unified buffer (UB)."
-    chip = load_device(device)
     return (
-        f"Device {device}: {chip.number('device.vector_cores'):.0f} vector cores and "
-        f"{chip.number('device.cube_cores'):.0f} cube cores at {chip.clock_mhz:.0f} MHz; each "
-        "vector core has 192 KiB of unified buffer (UB)."
+        f"Device {device}: {chip.vector_cores} vector cores and {chip.cube_cores} cube cores at "
+        f"{chip.clock_mhz:.0f} MHz; each vector core has "
+        f"{chip.architecture.memory_bytes('UB') // 1024} KiB of unified buffer (UB)."
     )
 
 

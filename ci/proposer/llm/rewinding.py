@@ -14,7 +14,7 @@ from ci.proposer.llm.answer import Mistake, read_line, read_words
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left
 from ci.proposer.llm.edits import apply_edits, read_edits
-from ci.proposer.llm.prompts import attributes, machine, messages
+from ci.proposer.llm.prompts import attributes, messages
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from ci.source.source_diff import git_diff
@@ -104,8 +104,8 @@ class ModelRewinder:
         begun, model = self._run.begun, self._run.model("rewind")
         prompt = messages(
             "rewind",
+            begun.device,
             attributes=attributes(task.operator, begun.workload),
-            machine=machine(begun.device),
             kernel=task.texts(),
             removed=list(removed),
             taxonomy=taxonomy_lines(),

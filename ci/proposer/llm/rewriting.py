@@ -11,7 +11,7 @@ from ci.proposer.base import Step
 from ci.proposer.llm.answer import read_words
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
-from ci.proposer.llm.prompts import attributes, earlier, figures, machine, messages
+from ci.proposer.llm.prompts import attributes, earlier, figures, messages
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from experience.bank.retrieve import Retrieved, helpful
@@ -35,8 +35,8 @@ class ModelRewriter:
         texts = step.operator.texts(best.candidate.files)
         prompt = messages(
             "rewriting",
+            step.device,
             attributes=attributes(step.operator, begun.workload),
-            machine=machine(step.device),
             best=best,
             figures=figures(best.measurement, texts),
             bottleneck=diagnosis.bottleneck,

@@ -17,7 +17,7 @@ from ci.proposer.base import TilingSynthesizer
 from ci.proposer.llm.answer import Mistake
 from ci.proposer.llm.dialogue import check_new, converse, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
-from ci.proposer.llm.prompts import attributes, machine, messages
+from ci.proposer.llm.prompts import attributes, messages
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from ci.source.cpp_source import constants, identifiers, parse
@@ -91,8 +91,8 @@ class ModelSynthesizer:
             return self._by_rules(operator, workload, device)
         prompt = messages(
             "synthesis",
+            device,
             attributes=attributes(operator, workload),
-            machine=machine(device),
             sources=regions.plain(),
             functions=functions,
         )

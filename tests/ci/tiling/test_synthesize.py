@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from ci.testing.model_operator import HOST, HOST_FILE, write
-from ci.tiling.synthesize import synthesize
+from ci.model.trial import Candidate, Outcome, Trial
+from ci.testing.model_operator import HOST, HOST_FILE, KERNEL_FILE, write
+from ci.tiling.synthesize import follow, knobs_within, synthesize
 from ci.tiling.template import TilingTemplate
 
 
@@ -152,3 +153,35 @@ def test_a_core_count_inside_a_call_is_limited_in_place(tmp_path: Path) -> None:
     again = synthesize(operator, files={HOST_FILE: text})
     assert again.values["cores.work"] == 512
     assert again.changes({"cores.work": 0}) == {HOST_FILE: host}
+
+
+def trial(files: dict[str, str], parent: str = "", **knobs: float) -> Trial:
+    candidate = Candidate(files=files, parent=parent, stage="tiling", knobs=knobs)
+    return Trial(number=0, candidate=candidate, outcome=Outcome.TIMEOUT)
+
+
+def test_steps_of_knobs_are_followed_without_reading_a_text(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    template = synthesize(operator)
+    one = trial(template.changes({"ubParts": 3}), ubParts=3)
+    kernel = trial(one.candidate.files | {KERNEL_FILE: "// changed"}, one.candidate.hash)
+    values = {"ubParts": 3, "coreNum.work": 512}
+    two = trial(kernel.candidate.files | template.changes(values), kernel.candidate.hash, **values)
+    before = knobs_within.cache_info().misses
+    at = follow(operator, template, [one, kernel, two])
+    assert knobs_within.cache_info().misses == before
+    assert at[kernel.candidate.hash].values["ubParts"] == 3
+    assert at[two.candidate.hash] == template.at(values)
+    assert at[two.candidate.hash].skeleton() == template.skeleton()
+
+
+def test_a_text_that_was_changed_otherwise_is_read_within_the_blocks(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    template = synthesize(operator)
+    written = trial({HOST_FILE: HOST.replace("ubParts = 4", "ubParts = 2 + 5")})
+    outside = trial({HOST_FILE: HOST.replace("OP_ADD", "OP_ADD_2")})
+    at = follow(operator, template, [written, outside])
+    assert outside.candidate.hash not in at
+    read = at[written.candidate.hash]
+    assert {"ubParts": 2, "ubParts.1": 5}.items() <= read.values.items()
+    assert read.plain() == written.candidate.files

@@ -29,7 +29,11 @@ from tests.experience.make import make_tuple
 
 NOTHING = Diagnosis(bottleneck="", classes=(), evidence=())
 OUTSIDE = """RATIONALE: x
+<<<<<<< SEARCH op_host/scale_shift.cpp
 OP_ADD(ScaleShift);
+=======
+OP_ADD(ScaleShift2);
+>>>>>>> REPLACE
 """
 OTHER_FILE = OUTSIDE.replace("op_host/scale_shift.cpp", "../../../../etc/passwd")
 
