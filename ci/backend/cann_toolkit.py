@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ci.model.errors import EnvironmentProblem
+from rules.architectures import architectures
 
 USUAL_HOME = Path("/usr/local/Ascend/ascend-toolkit/latest")
 
-_CHIP = re.compile(r"\b(910B\d?|910_93\d*|310P\d?)\b")
+_CHIP = re.compile(rf"\b({'|'.join(one.chip_pattern for one in architectures())})\b")
 _VERSION = re.compile(r"^\s*(?:Version|version|runtime_running_version)\s*=\s*\[?([^\]\s:]+)", re.M)
 
 
@@ -62,7 +63,8 @@ def find_toolkit() -> Toolkit:
     chip = parse_chip(said.stdout)
     if chip is None:
         raise EnvironmentProblem(
-            "npu-smi info names no Ascend 910B; the cann backend supports that chip family only."
+            f"npu-smi info names no {' or '.join(one.soc_family for one in architectures())}; the "
+            "cann backend supports no other chip."
         )
     return Toolkit(
         home=home,

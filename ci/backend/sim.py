@@ -96,7 +96,8 @@ class SimulatorBuild(TiledBuild):
         """The variant built for the cores that it runs on: which, and one or two libraries."""
         vector = self._kernel(variant, "vector")
         sources = [t for f, t in self.texts.items() if f.startswith("op_kernel/")]
-        cores = cores_of(defined_symbols(vector), undefined_symbols(vector), sources)
+        architecture = self.device.architecture
+        cores = cores_of(architecture, defined_symbols(vector), undefined_symbols(vector), sources)
         if cores.cubes == 0:
             return cores, vector, None
         cube = self._kernel(variant, "cube")

@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from rules.architectures import Architecture
+
 MARK = "ascendopt_task_"
 """Symbols of our headers: MARK + 'keyed_' or 'default_' + the kernel type, or MARK + 'matmul'."""
 
@@ -45,17 +47,22 @@ KERNEL_TYPES = {
 
 _CUBE_INSTRUCTION = re.compile(r"_Z\d+(mad|load_cbuf|img2colv2|copy_matrix_cc|load_gm_to_c)")
 _VECTOR_INSTRUCTION = re.compile(r"_Z\d+(v[a-z]|copy_gm_to_ubuf|copy_ubuf_to|scatter_|vector_dup)")
-_CUBE_WORDS = re.compile(r"\bASCEND_IS_AIC\b|\b__DAV_C220_CUBE__\b|\b__DAV_CUBE__\b")
 _MATMUL = re.compile(r"^[^/\n]*\bREGIST_MATMUL_OBJ\s*\(", re.MULTILINE)
 _CUBE_ONLY = re.compile(r"^\s*#\s*define\s+ASCENDC_CUBE_ONLY\b", re.MULTILINE)
 
 
-def cores_of(defined: Collection[str], used: Collection[str], texts: Collection[str]) -> Cores:
+def cores_of(
+    architecture: Architecture,
+    defined: Collection[str],
+    used: Collection[str],
+    texts: Collection[str],
+) -> Cores:
     """The cores of a kernel by the library that was built of it for a vector core.
 
     `defined` and `used` are its symbols, `texts` its sources. A block of a kernel that multiplies
-    through the Matmul API has two vector cores, as on this chip's default.
+    through the Matmul API has all vector cores of an AI core.
     """
+    mixed = Cores(1, architecture.vectors_per_cube)
     marks = [name.removeprefix(MARK) for name in defined if name.startswith(MARK)]
     for kind in ("keyed_", "default_"):
         for mark in marks:
@@ -64,12 +71,13 @@ def cores_of(defined: Collection[str], used: Collection[str], texts: Collection[
     if "cube_only" in marks:
         return CUBE
     if "matmul" in marks:
-        return Cores(1, 2)
+        return mixed
     if any(_MATMUL.search(text) for text in texts):  # through real headers, which leave no mark
-        return CUBE if any(_CUBE_ONLY.search(text) for text in texts) else Cores(1, 2)
+        return CUBE if any(_CUBE_ONLY.search(text) for text in texts) else mixed
     if not any(_CUBE_INSTRUCTION.match(name) for name in used):
         return VECTOR
-    split = any(_CUBE_WORDS.search(text) for text in texts)
+    words = "|".join(("ASCEND_IS_AIC", *architecture.macros.cube))
+    split = any(re.search(rf"\b(?:{words})\b", text) for text in texts)
     if split or any(_VECTOR_INSTRUCTION.match(name) for name in used):
-        return Cores(1, 2)
+        return mixed
     return CUBE

@@ -22,6 +22,7 @@ from ci.source.cpp_text import (
     without_comments,
     without_disabled,
 )
+from rules.architectures import architectures
 
 # A preprocessor line with its continuations.
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n\\]*(?:\\.[^\n\\]*)*", re.MULTILINE | re.DOTALL)
@@ -164,7 +165,8 @@ def _values(text: str) -> dict[str, str]:
 
 def _chip_config(body: str) -> str:
     """Name of the OpAICoreConfig object that is registered for our chip, or ''."""
-    found = re.search(r'\bAddConfig\(\s*"ascend910b"\s*,\s*(\w+)\s*\)', body)
+    chips = "|".join(re.escape(one.definition_word) for one in architectures())
+    found = re.search(rf'\bAddConfig\(\s*"(?:{chips})"\s*,\s*(\w+)\s*\)', body)
     return found.group(1) if found else ""
 
 

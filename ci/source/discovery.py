@@ -17,6 +17,7 @@ from ci.model.operator import Operator
 from ci.source import cmake_text
 from ci.source.cpp_text import global_functions
 from ci.source.definition import find_definition, tiling_functions
+from rules.architectures import architectures
 
 # Host files that call the runtime (aclnn interface) rather than tile or declare the operator.
 _RUNTIME_INCLUDE = re.compile(
@@ -231,8 +232,9 @@ def _guess_top(root: Path) -> Path:
 def _for_this_chip(host: dict[str, str]) -> dict[str, str]:
     """Without the tiling of other chip generations (ops-math keeps one folder an architecture)."""
     arch = {p: m.group(1) for p in host if (m := re.match(r"op_host/(arch\d+)/", p))}
-    if "arch22" in arch.values():
-        return {p: t for p, t in host.items() if arch.get(p, "arch22") == "arch22"}
+    ours = {one.source_folder for one in architectures()}
+    if not ours.isdisjoint(arch.values()):
+        return {p: t for p, t in host.items() if p not in arch or arch[p] in ours}
     return host
 
 

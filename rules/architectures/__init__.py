@@ -47,7 +47,6 @@ class Architecture(Frozen):
     chip_pattern: str
     source_folder: str
     compiler_arch: str
-    header_branch: str
     vectors_per_cube: int
     block_bytes: int
     repeat_bytes: int
@@ -74,7 +73,10 @@ class Architecture(Frozen):
 
 
 def architectures() -> tuple[Architecture, ...]:
-    """Every architecture that has a file, by name."""
+    """Every architecture that has a file, by name.
+
+    Operators are read for all of them: what a repository keeps for others is left aside.
+    """
     return tuple(load_architecture(path.stem) for path in sorted(FOLDER.glob("*.toml")))
 
 

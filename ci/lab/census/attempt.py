@@ -26,6 +26,7 @@ from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
 from ci.source.inputs import draw_inputs
 from ci.source.workload_file import load_workload
+from rules.architectures import architectures
 
 MOST_TILINGS = 24
 """Derived cases whose tiling is asked, until one answers."""
@@ -108,8 +109,9 @@ def find_workload(root: Path, folder: Path | None) -> Path | None:
 
 
 def for_chip(operator: Operator) -> bool:
-    """Whether the definition names the 910B, or names no chip at all."""
-    return not operator.socs or any("910b" in soc.lower() for soc in operator.socs)
+    """Whether the definition names a chip family that we know, or names none at all."""
+    known = [one.definition_word for one in architectures()]
+    return not operator.socs or any(word in soc.lower() for soc in operator.socs for word in known)
 
 
 def kernel_unit(operator: Operator) -> Unit:

@@ -114,7 +114,7 @@ def test_toolkit_chip_and_versions_are_found(
 def test_another_chip_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ASCEND_HOME_PATH", str(fake_home(tmp_path / "cann")))
     with_npu_smi(tmp_path / "tools", "| 0  950PR |", monkeypatch)
-    with pytest.raises(EnvironmentProblem, match="names no Ascend 910B"):
+    with pytest.raises(EnvironmentProblem, match="names no Ascend910B"):
         find_toolkit()
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from ci.simulator.kernel_cores import CUBE, VECTOR, Cores, cores_of
+from rules.architectures import load_architecture
 from tests.ci.simulator.machine_bench import Launch, MachineBench
 
+CHIP = load_architecture("dav-c220")
 NOTHING = "static void kernel(u8** a) {}\n"
 
 # A cube core puts its block's number into L1 and from there into global memory.
@@ -154,18 +156,18 @@ def test_accesses_outside_a_memory_end_the_launch(
 def test_cores_follow_the_kernel_type_then_what_was_used() -> None:
     mark = "ascendopt_task_"
     product = "_Z3madPfPDF16_S0_tttbbbb"
-    assert cores_of([], ["_Z4vaddPf"], []) == VECTOR
-    assert cores_of([mark + "default_KERNEL_TYPE_MIX_AIC_1_1"], [], []) == Cores(1, 1)
+    assert cores_of(CHIP, [], ["_Z4vaddPf"], []) == VECTOR
+    assert cores_of(CHIP, [mark + "default_KERNEL_TYPE_MIX_AIC_1_1"], [], []) == Cores(1, 1)
     both = [mark + "default_KERNEL_TYPE_AIV_ONLY", mark + "keyed_KERNEL_TYPE_AIC_ONLY"]
-    assert cores_of(both, [], []) == CUBE
-    assert cores_of([mark + "matmul"], [], []) == Cores(1, 2)
-    assert cores_of([], [product], []) == CUBE
-    assert cores_of([], [product, "_Z4vaddPf"], []) == Cores(1, 2)
+    assert cores_of(CHIP, both, [], []) == CUBE
+    assert cores_of(CHIP, [mark + "matmul"], [], []) == Cores(1, 2)
+    assert cores_of(CHIP, [], [product], []) == CUBE
+    assert cores_of(CHIP, [], [product, "_Z4vaddPf"], []) == Cores(1, 2)
     # Real headers leave no mark of the Matmul API.
     through = ["    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), op.mm);\n"]
-    assert cores_of([], [], through) == Cores(1, 2)
-    assert cores_of([], [], ["// REGIST_MATMUL_OBJ(a)\n"]) == VECTOR
-    assert cores_of([], [], [*through, "#define ASCENDC_CUBE_ONLY\n"]) == CUBE
+    assert cores_of(CHIP, [], [], through) == Cores(1, 2)
+    assert cores_of(CHIP, [], [], ["// REGIST_MATMUL_OBJ(a)\n"]) == VECTOR
+    assert cores_of(CHIP, [], [], [*through, "#define ASCENDC_CUBE_ONLY\n"]) == CUBE
 
 
 # A vector core leaves a message in a mailbox of the workspace (a[2]), the cube core answers with
