@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from bot.base.git import Git, GitError
 from bot.forge.base import Forge, ForgeError
-from bot.forge.local_store import LocalStore, Record
+from bot.forge.local_store import LocalStore, StoredRequest
 from bot.forge.model import (
     Access,
     Comment,
@@ -205,7 +205,7 @@ class LocalForge(Forge):
                 place=str(self._store.page(number)),
                 updated_at=_now(),
             )
-            self._store.write(Record(merge_request=made, fork=place))
+            self._store.write(StoredRequest(merge_request=made, fork=place))
             return self._refresh(number).merge_request
 
     def update(
@@ -313,7 +313,7 @@ class LocalForge(Forge):
         """`comment` as this account sees it."""
         return comment.model_copy(update={"author_is_bot": comment.author in (AUTHOR, self._user)})
 
-    def _comment(self, number: int, comment_id: int) -> tuple[Record, Comment]:
+    def _comment(self, number: int, comment_id: int) -> tuple[StoredRequest, Comment]:
         record = self._store.read(number)
         for comment in record.comments:
             if comment.id == comment_id:
@@ -335,7 +335,7 @@ class LocalForge(Forge):
             self._store.write(record.model_copy(update={"merge_request": new}))
             return new
 
-    def _refresh(self, number: int) -> Record:
+    def _refresh(self, number: int) -> StoredRequest:
         """The record as of now, written down when git moved: a branch may come and go."""
         old = self._store.read(number)
         new = self._as_of_now(old)
@@ -345,7 +345,7 @@ class LocalForge(Forge):
             self._store.write(new)
         return new
 
-    def _as_of_now(self, record: Record) -> Record:
+    def _as_of_now(self, record: StoredRequest) -> StoredRequest:
         """`record` with the head and state that git shows; merged and closed are for good."""
         made = record.merge_request
         if made.state != "open":

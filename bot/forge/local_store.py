@@ -17,7 +17,7 @@ from ci.model.errors import worded
 from ci.model.frozen import Frozen
 
 
-class Record(Frozen):
+class StoredRequest(Frozen):
     """What a file holds."""
 
     merge_request: MergeRequest
@@ -48,16 +48,16 @@ class LocalStore:
         """Of all merge requests, ascending."""
         return sorted(int(p.stem) for p in self.folder.glob("*.json") if p.stem.isdigit())
 
-    def read(self, number: int) -> Record:
+    def read(self, number: int) -> StoredRequest:
         """One record; raises `ForgeError` when there is none or it is damaged."""
         path = self.folder / f"{number}.json"
         if not path.is_file():
             raise ForgeError(
                 f"{self.folder.parent} has no merge request {number}.", kind="not_found"
             )
-        return _load(Record, path)
+        return _load(StoredRequest, path)
 
-    def write(self, record: Record) -> None:
+    def write(self, record: StoredRequest) -> None:
         """Replace one record and its page."""
         number = record.merge_request.number
         _replace(self.folder / f"{number}.json", record.model_dump_json(indent=2))
@@ -118,7 +118,7 @@ def _load(model: type[Model], path: Path) -> Model:
         raise ForgeError(f"{path} is damaged: {worded(problem)}.") from problem
 
 
-def _page(record: Record) -> str:
+def _page(record: StoredRequest) -> str:
     made = record.merge_request
     lines = [
         f"# {made.title}",
