@@ -1,8 +1,11 @@
-"""Load and validate what domain experts edit: the taxonomy and the rewrite motifs."""
+"""Load and validate what domain experts edit: the taxonomy and the motifs."""
 
 from __future__ import annotations
 
+import json
+import re
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +16,9 @@ from ci.model.yaml_model import YamlFile, read_file
 
 RULES = Path(__file__).parent
 TAXONOMY = RULES / "taxonomy.yml"
-REWRITES = RULES / "rewrites"
+MOTIFS = RULES / "motifs"
+
+_NAMED = re.compile(r"\{([A-Z]+)\}")
 
 
 class BottleneckClass(Frozen):
@@ -63,9 +68,14 @@ class Where(Frozen):
     )
 
 
-class Rewrite(Frozen):
+class Form(Frozen):
     """One direction of a motif; exactly one of `sequence`, `pattern`, `transform` is given."""
 
+    each: dict[str, tuple[str | tuple[str, ...], ...]] = Field(
+        default_factory=dict,
+        description="What {NAME} stands for in the other keys, one form for each of the values;"
+        " 'ONE TWO' names two that go together and takes lists of two.",
+    )
     sequence: tuple[str, ...] = Field(
         default=(),
         description="API calls, in order, in one block, with $META variables; other statements "
@@ -89,14 +99,38 @@ class Rewrite(Frozen):
     where: Where = Where()
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Rewrite:
+    def _one_kind(self) -> Form:
         if sum((bool(self.sequence), bool(self.pattern), bool(self.transform))) != 1:
             raise ValueError("give exactly one of sequence, pattern and transform")
         if self.sequence and len(self.replace) != len(self.sequence):
             raise ValueError("replace must have one entry for each call of sequence")
         if bool(self.pattern) != bool(self.fix):
             raise ValueError("a pattern needs a fix, and a fix a pattern")
+        for names, values in self.each.items():
+            if wrong := next((v for v in values if len(_row(v)) != len(names.split())), None):
+                raise ValueError(f"each gives {names} the value {wrong}: one for each name")
+        given = {name for names in self.each for name in names.split()}
+        used = set(_NAMED.findall(self.model_dump_json(exclude={"each"})))
+        if given != used:
+            raise ValueError(f"each and the texts differ in {', '.join(sorted(given ^ used))}")
         return self
+
+    def spelled_out(self) -> tuple[Form, ...]:
+        """A form for each choice of what `each` gives, the first of its names varying last."""
+        text = self.model_dump_json(exclude={"each"}, exclude_defaults=True)
+        rows = [
+            [tuple(zip(names.split(), _row(value), strict=True)) for value in values]
+            for names, values in self.each.items()
+        ]
+        found = []
+        for chosen in product(*rows):
+            values = {name: json.dumps(value)[1:-1] for row in chosen for name, value in row}
+            found.append(Form.model_validate_json(_NAMED.sub(lambda m: values[m[1]], text)))  # noqa: B023
+        return tuple(found)
+
+
+def _row(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
 
 
 class Motif(Frozen):
@@ -110,8 +144,18 @@ class Motif(Frozen):
     why: str = Field(description="Why the fast form is faster on this machine.")
     reference: str = Field(description="A public document that says so.")
     order: int = Field(default=50, ge=0, le=100, description="Lower is tried earlier among equals.")
-    forward: tuple[Rewrite, ...] = Field(min_length=1, description="Slow to fast; alternatives.")
-    rewind: tuple[Rewrite, ...] = Field(default=(), description="Fast to slow; alternatives.")
+    forward: tuple[Form, ...] = Field(min_length=1, description="Slow to fast; alternatives.")
+    rewind: tuple[Form, ...] = Field(default=(), description="Fast to slow; alternatives.")
+
+    def spelled_out(self) -> Motif:
+        """The motif with one form for each choice of what its forms' `each` gives."""
+        directions = {"forward": self.forward, "rewind": self.rewind}
+        return self.model_copy(
+            update={
+                name: tuple(one for form in forms for one in form.spelled_out())
+                for name, forms in directions.items()
+            }
+        )
 
 
 @lru_cache(maxsize=8)
@@ -121,9 +165,10 @@ def load_taxonomy(path: Path = TAXONOMY) -> dict[str, BottleneckClass]:
 
 
 @lru_cache(maxsize=8)
-def load_motifs(folder: Path = REWRITES) -> tuple[Motif, ...]:
+def load_motifs(folder: Path = MOTIFS, *, as_written: bool = False) -> tuple[Motif, ...]:
     """All motifs of a folder, one a file, in order of `order`, then id.
 
+    Their forms are spelled out, or `as_written`.
     Raises InputError when a file does not parse, names an unknown taxonomy class, or is not
     named after its id.
     """
@@ -137,5 +182,5 @@ def load_motifs(folder: Path = REWRITES) -> tuple[Motif, ...]:
         for number, one in enumerate(motif.classes):
             if one not in known:
                 raise file.wrong(["classes", number], f"taxonomy.yml has no class {one}")
-        motifs.append(motif)
+        motifs.append(motif if as_written else motif.spelled_out())
     return tuple(sorted(motifs, key=lambda m: (m.order, m.id)))

@@ -32,7 +32,7 @@ def test_no_shipped_file_is_left_out_because_git_ignores_it() -> None:
 def test_templates_rules_and_sources_lie_inside_the_packages() -> None:
     for pattern in (
         "bot/report/templates/*.j2",
-        "rules/rewrites/*.yml",
+        "rules/motifs/*.yml",
         "rules/architectures/*.toml",
         "rules/devices/*.toml",
         "rules/guards/*.yml",

@@ -17,7 +17,7 @@ from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
 from ci.session import facts
 from rules.devices import FOLDER, device_names
-from rules.load import Motif, Rewrite, load_motifs, load_taxonomy
+from rules.load import Form, load_motifs, load_taxonomy
 
 GENERATED: Final = "<!-- Written by `make docs`; change the code or the rules, not this page. -->"
 
@@ -74,55 +74,34 @@ def commands_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rewrite(rewrite: Rewrite) -> list[str]:
-    """One direction of a motif as a short listing."""
-    if rewrite.transform:
-        given = ", ".join(f"{k} = {v}" for k, v in rewrite.parameters.items())
-        return [f"- transform `{rewrite.transform}`" + (f" ({given})" if given else "")]
-    if rewrite.pattern:
-        before, after = [rewrite.pattern], [rewrite.fix]
+def _pattern(form: Form) -> str:
+    """What a form looks for and what becomes of it, on one line."""
+    if form.transform:
+        given = ", ".join(f"{k} = {v}" for k, v in form.parameters.items())
+        said = f"transform `{form.transform}`" + (f" ({given})" if given else "")
     else:
-        before = list(rewrite.sequence)
-        after = [text for text in rewrite.replace if text is not None]
-    old = [f"- {line}" for text in before for line in text.strip().splitlines()]
-    new = [f"+ {line}" for text in after for line in text.strip().splitlines()]
-    return ["```diff", *old, *new, "```"]
-
-
-def _motif(motif: Motif) -> list[str]:
-    classes = ", ".join(f"`{name}`" for name in motif.classes)
-    lines = [
-        "",
-        f"### {motif.title}",
-        "",
-        f"`{motif.id}`, {motif.stage} stage, addresses {classes}.",
-        "",
-        f"**Bottleneck.** {motif.bottleneck.strip()}",
-        "",
-        f"**Why it helps.** {motif.why.strip()}",
-        "",
-        f"**Reference.** {motif.reference.strip()}",
-    ]
-    for title, rewrites in (("Forward", motif.forward), ("Rewind", motif.rewind)):
-        if rewrites:
-            lines += ["", f"**{title}.**"]
-        for rewrite in rewrites:
-            lines += ["", *_rewrite(rewrite)]
-    return lines
+        old = form.pattern or "; ".join(form.sequence)
+        new = form.fix or "; ".join(text for text in form.replace if text) or "nothing"
+        said = f"`{_cell(old)}` → `{_cell(new)}`"
+    each = "; ".join(
+        f"{names}: " + ", ".join(v if isinstance(v, str) else " ".join(v) for v in values)
+        for names, values in form.each.items()
+    )
+    return said + (f" for {_cell(each)}" if each else "")
 
 
 def motifs_page() -> str:
-    """The bottleneck classes and every motif of rules/rewrites."""
-    motifs = load_motifs()
+    """The bottleneck classes and every motif of rules/motifs."""
+    motifs = load_motifs(as_written=True)
     lines = [
         "# Motifs",
         "",
         GENERATED,
         "",
         f"The rules proposer knows {len(motifs)} optimizations. Each is one file in"
-        " `rules/rewrites/`: what the slow form suffers from, how to make it fast (forward), how to"
+        " `rules/motifs/`: what the slow form suffers from, how to make it fast (forward), how to"
         " make it slow again (rewind, which fills the experience bank), and a public reference."
-        " [Adding a rule](adding-a-rule.md) says how to write one.",
+        " [Adding a motif](adding-a-motif.md) says how to write one.",
         "",
         "## Bottleneck classes",
         "",
@@ -135,10 +114,15 @@ def motifs_page() -> str:
     for one in load_taxonomy().values():
         lines.append(f"| `{one.id}` | {_cell(one.words)} | {one.practice} |")
     for stage in ("tiling", "kernel"):
-        lines += ["", f"## {stage.capitalize()} stage"]
+        lines += ["", f"## {stage.capitalize()} stage", ""]
+        lines += ["| motif | what is slow | forward | class |", "|---|---|---|---|"]
         for motif in motifs:
             if motif.stage == stage:
-                lines += _motif(motif)
+                forms = "<br>".join(_pattern(form) for form in motif.forward)
+                lines.append(
+                    f"| [{motif.title}](../rules/motifs/{motif.id}.yml) |"
+                    f" {_cell(motif.bottleneck)} | {forms} | `{motif.classes[0]}` |"
+                )
     return "\n".join(lines) + "\n"
 
 

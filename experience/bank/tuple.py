@@ -70,7 +70,7 @@ class ExperienceTuple(Frozen):
     classes: tuple[str, ...] = Field(default=(), description="Taxonomy ids of the bottleneck.")
     diff: str = Field(description="Unified diff from slow to fast; '' when it was stripped.")
     diff_hash: str = Field(description="sha256 of the diff with paths, spaces and names normal.")
-    rule_id: str = Field(default="", description="Motif in rules/rewrites, when a rule made it.")
+    rule_id: str = Field(default="", description="Motif in rules/motifs, when a rule made it.")
     op_family: str
     dtype: str = ""
     soc: str

@@ -36,6 +36,8 @@ def test_a_motif_is_read_as_it_stands(tmp_path: Path) -> None:
         ("queue_depth", "queue_depth\n    pattern: x", "exactly one of"),
         ("transform: queue_depth", "sequence: [A(x)]", "one entry for each call"),
         ("title: Good", "title: Good\ntitel: G", "line 3: titel is not a known key"),
+        ("transform: queue_depth", "sequence: ['{OP}(x)']\n    replace: [null]", "differ in OP"),
+        ("transform", "each: {OP: [[A, B]]}\n    transform", "one for each name"),
         ("title: Good", "title: [", "this is not YAML"),
     ],
 )
@@ -65,3 +67,20 @@ def test_every_motif_says_why_and_where_it_is_documented() -> None:
     for motif in load_motifs():
         assert len(motif.why) > 30
         assert motif.reference.startswith("asc-devkit, docs/")
+
+
+def test_a_form_stands_for_each_of_its_choices_in_their_order(tmp_path: Path) -> None:
+    form = """each: {CALL OP: [[Add, +], [Sub, '-']], STEP: [$I++, ++$I]}
+    pattern: '{STEP} {OP}'
+    fix: '{CALL}($X, "{OP}");'
+"""
+    text = GOOD.replace("transform: queue_depth\n", form)
+    (motif,) = load_motifs(write(tmp_path, text))
+    assert [(f.pattern, f.fix) for f in motif.forward] == [
+        ("$I++ +", 'Add($X, "+");'),
+        ("++$I +", 'Add($X, "+");'),
+        ("$I++ -", 'Sub($X, "-");'),
+        ("++$I -", 'Sub($X, "-");'),
+    ]
+    (written,) = load_motifs(tmp_path, as_written=True)
+    assert len(written.forward) == 1

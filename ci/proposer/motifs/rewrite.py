@@ -14,7 +14,7 @@ from ci.proposer.motifs.match import Match, apply_matches, disjoint, place_at
 from ci.proposer.motifs.sequence import clean, fill, find_sequences, holds, namespace
 from ci.proposer.motifs.transforms import TRANSFORMS
 from ci.source.cpp_source import Edit, Source, parse
-from rules.load import Motif, Rewrite
+from rules.load import Form, Motif
 
 _META_NAMES = "ABCDEFGIKLMNRSTVXYZ"
 
@@ -34,7 +34,7 @@ class Application:
     """Which of the motif's alternative rewrites; the parameters differ."""
 
 
-def find_matches(rewrite: Rewrite, source: Source) -> list[Match]:
+def find_matches(rewrite: Form, source: Source) -> list[Match]:
     """All places of a source where a rewrite applies, in source order."""
     if rewrite.sequence:
         found = find_sequences(source, rewrite)
@@ -51,11 +51,11 @@ def find_matches(rewrite: Rewrite, source: Source) -> list[Match]:
 @lru_cache(maxsize=4096)
 def _matches(rewrite: str, text: str) -> tuple[Match, ...]:
     """Remembered by the rewrite's JSON, for a search asks for the same texts again and again."""
-    return tuple(find_matches(Rewrite.model_validate_json(rewrite), parse(text)))
+    return tuple(find_matches(Form.model_validate_json(rewrite), parse(text)))
 
 
 def applications(
-    motif: Motif, rewrites: Sequence[Rewrite], texts: dict[str, str]
+    motif: Motif, rewrites: Sequence[Form], texts: dict[str, str]
 ) -> list[Application]:
     """Every way to apply the rewrites: at all sites of a file at once, then at each alone."""
     found = []
@@ -86,7 +86,7 @@ def _sites(
     return tuple(Site(motif=motif, form=form, file=path, **place._asdict()) for place in places)
 
 
-def _find_pattern(rewrite: Rewrite, source: Source) -> list[Match]:
+def _find_pattern(rewrite: Form, source: Source) -> list[Match]:
     sites = []
     for node in SgRoot(source.shadow, "cpp").root().find_all(pattern=rewrite.pattern):
         span = node.range()

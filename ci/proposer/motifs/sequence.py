@@ -24,7 +24,7 @@ from ci.source.cpp_source import (
 )
 from ci.source.cpp_text import split_arguments, without_comments
 from rules.api import load_api
-from rules.load import Rewrite, Where
+from rules.load import Form, Where
 
 _CALL = re.compile(r"^\s*([$\w|]+)\s*\((.*)\)\s*;?\s*$", re.DOTALL)
 _META = re.compile(r"^\$(?:_|[A-Z]\w*)$")
@@ -56,7 +56,7 @@ def parse_pattern(text: str) -> CallPattern:
     return CallPattern("", frozenset(name.split("|")), arguments)
 
 
-def find_sequences(source: Source, rewrite: Rewrite) -> list[Match]:
+def find_sequences(source: Source, rewrite: Form) -> list[Match]:
     """All places where the rewrite's sequence stands and its conditions hold."""
     patterns = [parse_pattern(p) for p in rewrite.sequence]
     calls = source.statement_calls
@@ -254,7 +254,7 @@ def clean(text: str) -> str:
     return squeeze(re.sub(r"\bAscendC\s*::\s*", "", without_comments(text)))
 
 
-def _match(source: Source, rewrite: Rewrite, matched: list[Call], bound: dict[str, str]) -> Match:
+def _match(source: Source, rewrite: Form, matched: list[Call], bound: dict[str, str]) -> Match:
     edits = []
     for call, new in zip(matched, rewrite.replace, strict=True):
         start, end = statement_range(source, call)

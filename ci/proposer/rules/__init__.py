@@ -1,1 +1,1 @@
-"""The proposer that needs no model: the motifs of rules/rewrites, chosen by diagnosis and bank."""
+"""The proposer that needs no model: the motifs of rules/motifs, chosen by diagnosis and bank."""

@@ -23,7 +23,7 @@ from rules.load import Motif, load_motifs
 
 
 def rules_proposer(motifs: Sequence[Motif] | None = None) -> Proposer:
-    """Proposes by the motifs that a domain expert keeps in rules/rewrites, or by `motifs`."""
+    """Proposes by the motifs that a domain expert keeps in rules/motifs, or by `motifs`."""
     known = load_motifs() if motifs is None else motifs
     rewriter = MotifRewriter(known)
     return Proposer(

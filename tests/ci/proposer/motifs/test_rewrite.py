@@ -9,7 +9,7 @@ from ci.proposer.motifs.match import Place, apply_matches, place_at
 from ci.proposer.motifs.rewrite import applications, find_matches
 from ci.proposer.motifs.transforms import TRANSFORMS
 from ci.source.cpp_source import parse
-from rules.load import Motif, Rewrite, load_motifs
+from rules.load import Form, Motif, load_motifs
 from tests.places import OPERATORS
 
 KERNELS = sorted(OPERATORS.glob("src/*/*/op_kernel/*"))
@@ -25,7 +25,7 @@ def kernel(body: str) -> str:
     )
 
 
-def first(motif: Motif, rewrites: tuple[Rewrite, ...], text: str) -> str:
+def first(motif: Motif, rewrites: tuple[Form, ...], text: str) -> str:
     found = applications(motif, rewrites, {"k.cpp": text})
     return found[0].text if found else text
 
@@ -107,7 +107,7 @@ def test_all_sites_at_once_come_before_each_alone() -> None:
 
 def test_an_unknown_transform_is_named() -> None:
     with pytest.raises(InputError, match="no transform named turbo"):
-        find_matches(Rewrite(transform="turbo"), parse("int a;"))
+        find_matches(Form(transform="turbo"), parse("int a;"))
 
 
 @pytest.mark.parametrize("motif", MOTIFS.values(), ids=MOTIFS.keys())

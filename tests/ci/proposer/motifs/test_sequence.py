@@ -3,16 +3,16 @@ import pytest
 from ci.proposer.motifs.match import apply_matches
 from ci.proposer.motifs.sequence import find_sequences, number, parse_pattern
 from ci.source.cpp_source import parse
-from rules.load import Rewrite, Where
+from rules.load import Form, Where
 
-AXPY = Rewrite(
+AXPY = Form(
     sequence=("Muls($T, $A, $S, $N)", "Add($D, $D, $T, $N)"),
     replace=(None, "Axpy($D, $A, $S, $N)"),
     where=Where(dead=("$T",), differ=(("$D", "$T"),)),
 )
 
 
-def changed(rewrite: Rewrite, body: str, *, using: bool = True) -> str:
+def changed(rewrite: Form, body: str, *, using: bool = True) -> str:
     head = "using namespace AscendC;\n" if using else ""
     text = (
         f"{head}void F(LocalTensor<float> y, int n)\n{{\n    auto t = buf.Get<float>();\n{body}}}\n"
@@ -77,7 +77,7 @@ def test_counts_must_agree() -> None:
 
 
 def test_a_number_in_a_pattern_matches_its_spellings() -> None:
-    rewrite = Rewrite(
+    rewrite = Form(
         sequence=("Duplicate($T, 1, $M)", "Div($D, $T, $A, $N)"),
         replace=(None, "Reciprocal($D, $A, $N)"),
         where=Where(dead=("$T",)),
@@ -90,7 +90,7 @@ def test_a_number_in_a_pattern_matches_its_spellings() -> None:
 
 
 def test_a_call_name_can_be_a_variable() -> None:
-    rewrite = Rewrite(
+    rewrite = Form(
         sequence=("$F($T, $A, $N)", "Adds($Y, $T, 0, $N)"),
         replace=("$F($Y, $A, $N)", None),
         where=Where(dead=("$T",), vector=("$F",), differ=(("$T", "$Y"),)),
@@ -103,7 +103,7 @@ def test_a_call_name_can_be_a_variable() -> None:
 
 
 def test_several_statements_may_replace_one() -> None:
-    rewrite = Rewrite(
+    rewrite = Form(
         sequence=("Axpy($D, $A, $S, $N)",), replace=("Muls($A, $A, $S, $N); Add($D, $D, $A, $N)",)
     )
     assert changed(rewrite, "    Axpy(y, x, s, n);\n") == (
