@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.base.text import plain, visible
-from ci.model.census import MOST_REASONS, STAGE_WORDS, Reason, Row, Stage, Summary
+from ci.model.census import MOST_REASONS, STAGE_WORDS, CensusRow, Reason, Stage, Summary
 
 NAMES_SHOWN: Final = 8
 _SHOWN: Final = tuple(Stage)
@@ -41,7 +41,7 @@ def names(reason: Reason) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def census_markdown(title: str, rows: Sequence[Row], summary: Summary) -> str:
+def census_markdown(title: str, rows: Sequence[CensusRow], summary: Summary) -> str:
     """The whole report as Markdown."""
     head = " | ".join(STAGE_WORDS[s] for s in _SHOWN)
     lines = [
@@ -84,7 +84,7 @@ def census_markdown(title: str, rows: Sequence[Row], summary: Summary) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(row: Row) -> str:
+def _line(row: CensusRow) -> str:
     error = row.failures[0] if row.failures else None
     said = ""
     if error is not None:

@@ -52,7 +52,7 @@ class Failure(Frozen):
         return f"{self.kind} {self.what}".strip()
 
 
-class Row(Frozen):
+class CensusRow(Frozen):
     """One operator's census."""
 
     name: str

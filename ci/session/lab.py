@@ -12,7 +12,7 @@ from ci.model.bench.machine import MachineBench, MachineBenchSettings
 from ci.model.bench.retrieval import RetrievalSettings, RetrievalTimes
 from ci.model.bench.sanitizers import Explanation, SanitizerBench, SanitizerBenchSettings
 from ci.model.calibration import Calibration
-from ci.model.census import CensusSettings, Row, Summary
+from ci.model.census import CensusRow, CensusSettings, Summary
 from ci.model.settings import ProposerOptions
 from ci.session import find_proposer, operators_at
 from ci.session.bank import open_bank
@@ -78,8 +78,11 @@ def bench_retrieval(settings: RetrievalSettings) -> RetrievalTimes:
 
 
 def census(
-    repository: Path, settings: CensusSettings, out: Path, on_row: Callable[[Row, int, int], None]
-) -> tuple[list[Row], Summary]:
+    repository: Path,
+    settings: CensusSettings,
+    out: Path,
+    on_row: Callable[[CensusRow, int, int], None],
+) -> tuple[list[CensusRow], Summary]:
     """Try every operator of a repository; a census that `out` holds goes on."""
     from ci.lab.census.run import take_census
     from ci.lab.census.summary import summarize

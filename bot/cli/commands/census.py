@@ -13,7 +13,7 @@ from rich.console import Console
 from bot.base.text import visible
 from bot.cli.options import build, json_option, options
 from bot.report.census import census_markdown, missing, names, table
-from ci.model.census import ROWS, STAGE_WORDS, CensusSettings, Row
+from ci.model.census import ROWS, STAGE_WORDS, CensusRow, CensusSettings
 from ci.model.frozen import Frozen
 from ci.session import lab
 
@@ -28,7 +28,7 @@ class CensusOutput(Frozen):
     )
 
 
-def _say(row: Row, done: int, total: int) -> None:
+def _say(row: CensusRow, done: int, total: int) -> None:
     error = row.failures[0] if row.failures else None
     why = f"  {error.reason}: {error.message}" if error else ""
     click.echo(

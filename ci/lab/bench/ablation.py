@@ -24,11 +24,11 @@ from ci.model.bench.ablation import (
     ARMS,
     THRESHOLDS,
     Ablation,
+    AblationRow,
     AblationSettings,
     Arm,
     Cell,
     Difference,
-    Row,
 )
 from ci.model.operator import Operator
 from ci.model.result import Result
@@ -249,13 +249,13 @@ def _lessons(operator: Operator, folder: Path, proposer: Proposer) -> list[Exper
     return lessons(subject, result.trials, proposer, source)
 
 
-def _rows(cells: Sequence[Cell]) -> list[Row]:
+def _rows(cells: Sequence[Cell]) -> list[AblationRow]:
     rows = []
     for arm in ARMS:
         speedups = [c.speedup for c in cells if c.arm == arm]
         if speedups:
             rows.append(
-                Row(
+                AblationRow(
                     arm=arm,
                     runs=len(speedups),
                     mean=exp(sum(map(log, speedups)) / len(speedups)),

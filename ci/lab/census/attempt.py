@@ -17,7 +17,7 @@ from ci.judge.in_place import judged_operator
 from ci.judge.reference import declared_outputs
 from ci.lab.census.probe import probe_cases
 from ci.lab.census.reason import failure
-from ci.model.census import Failure, Row, Stage, Unit
+from ci.model.census import CensusRow, Failure, Stage, Unit
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
@@ -56,7 +56,9 @@ class _Notes:
             self.failures.append(failure(stage, outcome, refusal))
 
 
-def attempt(folder: Path, top: Path, workloads: Path | None, backend: SimulatorBackend) -> Row:
+def attempt(
+    folder: Path, top: Path, workloads: Path | None, backend: SimulatorBackend
+) -> CensusRow:
     """Try the operator in `folder` of the repository at `top`.
 
     `workloads` is a folder as `find_workload` reads it.
@@ -78,7 +80,7 @@ def attempt(folder: Path, top: Path, workloads: Path | None, backend: SimulatorB
         stage = Stage.DEFINITION if operator is None else Stage.VERIFIED
         kind = "definition not read" if operator is None else "workload does not fit"
         notes.failures.append(Failure(stage=stage, kind=kind, message=str(problem)))
-    return Row(
+    return CensusRow(
         name=folder.name,
         category=folder.parent.name,
         path=folder.relative_to(top).as_posix(),

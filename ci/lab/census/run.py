@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from ci.host.door import open_door
 from ci.lab.census.attempt import find_workload
 from ci.lab.census.worker import Worker
-from ci.model.census import ROWS, CensusSettings, Row
+from ci.model.census import ROWS, CensusRow, CensusSettings
 from ci.model.errors import InputError
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import operator_folders
@@ -21,8 +21,11 @@ from rules.devices import load_device
 
 
 def take_census(
-    repository: Path, settings: CensusSettings, out: Path, on_row: Callable[[Row, int, int], None]
-) -> list[Row]:
+    repository: Path,
+    settings: CensusSettings,
+    out: Path,
+    on_row: Callable[[CensusRow, int, int], None],
+) -> list[CensusRow]:
     """Try the operators of `repository`; answers the rows of all that the glob selects.
 
     Rows are appended to `out`/census.jsonl as they come; those in it count, as `again` says.
@@ -98,14 +101,14 @@ def select(folders: Iterable[Path], glob: str, repository: Path) -> list[Path]:
     return chosen
 
 
-def read_rows(file: Path) -> dict[str, Row]:
+def read_rows(file: Path) -> dict[str, CensusRow]:
     """The latest row of each operator in a census file, by path; a torn last line is left out."""
-    rows: dict[str, Row] = {}
+    rows: dict[str, CensusRow] = {}
     if not file.is_file():
         return rows
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            row = Row.model_validate_json(line)
+            row = CensusRow.model_validate_json(line)
         except ValidationError:
             continue
         rows[row.path] = row
@@ -119,7 +122,7 @@ def _end_torn_line(file: Path) -> None:
             end.write("\n")
 
 
-def _due(row: Row | None, folder: Path, settings: CensusSettings) -> bool:
+def _due(row: CensusRow | None, folder: Path, settings: CensusSettings) -> bool:
     if row is None or settings.again == "all":
         return True
     if settings.again == "missing":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ci.model.census import Reason, Row, Stage, Summary
+from ci.model.census import CensusRow, Reason, Stage, Summary
 
 
-def summarize(rows: Sequence[Row]) -> Summary:
+def summarize(rows: Sequence[CensusRow]) -> Summary:
     """Add up the rows of a census."""
     chip = [row for row in rows if row.declared_for_chip]
     categories = sorted({row.category for row in rows})
@@ -22,11 +22,11 @@ def summarize(rows: Sequence[Row]) -> Summary:
     )
 
 
-def _reached(rows: Sequence[Row]) -> dict[Stage, int]:
+def _reached(rows: Sequence[CensusRow]) -> dict[Stage, int]:
     return {stage: sum(row.passes(stage) for row in rows) for stage in Stage}
 
 
-def reasons(rows: Sequence[Row]) -> tuple[Reason, ...]:
+def reasons(rows: Sequence[CensusRow]) -> tuple[Reason, ...]:
     """The first error of each operator, equal ones together.
 
     An operator counts once, for the earliest stage that stops it: mending that is what would let it

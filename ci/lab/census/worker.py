@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from ci.backend.sim import SimulatorBackend
 from ci.host.door import open_door
 from ci.lab.census.attempt import attempt
-from ci.model.census import Failure, Row, Stage
+from ci.model.census import CensusRow, Failure, Stage
 from ci.model.errors import EnvironmentProblem
 
 LAUNCH_SECONDS = 40.0
@@ -54,7 +54,7 @@ class Worker:
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
 
-    def attempt(self, folder: Path) -> Row:
+    def attempt(self, folder: Path) -> CensusRow:
         """The operator's row; one that says so when the process died or had to be ended.
 
         Raises EnvironmentProblem when this machine cannot try operators at all.
@@ -80,7 +80,7 @@ class Worker:
         if line.startswith(_PROBLEM):
             raise EnvironmentProblem(line.removeprefix(_PROBLEM))
         try:
-            return Row.model_validate_json(line)
+            return CensusRow.model_validate_json(line)
         except ValidationError:
             self.close()
             return lost(folder, self._top, "The process that tried it died.")
@@ -113,9 +113,9 @@ class Worker:
         self._process = None
 
 
-def lost(folder: Path, top: Path, why: str) -> Row:
+def lost(folder: Path, top: Path, why: str) -> CensusRow:
     """The row of an operator whose attempt did not come back."""
-    return Row(
+    return CensusRow(
         name=folder.name,
         category=folder.parent.name,
         path=folder.relative_to(top).as_posix(),

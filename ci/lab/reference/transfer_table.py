@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from ci.lab.reference.transfer_rows import copies, loads, products
-from ci.lab.reference.transfer_rows.base import Row
+from ci.lab.reference.transfer_rows.base import TransferRow
 
-TRANSFERS: Final[tuple[Row, ...]] = (*copies.rows(), *loads.rows(), *products.rows())
+TRANSFERS: Final[tuple[TransferRow, ...]] = (*copies.rows(), *loads.rows(), *products.rows())
 """Every copy and cube instruction, each overload or mode a row."""

@@ -71,7 +71,7 @@ class Cell(Frozen):
     best_after: tuple[float, ...] = Field(description="Speedup of the best after each evaluation.")
 
 
-class Row(Frozen):
+class AblationRow(Frozen):
     """One arm over all operators and seeds."""
 
     arm: Arm
@@ -99,7 +99,7 @@ class Ablation(Frozen):
     version: str
     bank_tuples: int
     cells: tuple[Cell, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[AblationRow, ...]
     stage_two: Difference | None = Field(description="None unless both arms of Stage II were run.")
     both: Difference | None = None
     left_out: tuple[str, ...] = Field(

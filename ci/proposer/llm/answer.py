@@ -1,6 +1,6 @@
 """Reads what models answer: JSON with blemishes, named lines, code in fences. Data, never trusted.
 
-Parsers never raise anything but `Mistake`, whose sentence is shown to the model once.
+Parsers never raise anything but `BadAnswer`, whose sentence is shown to the model once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FENCE: Final = re.compile(
 _TRAILING_COMMA: Final = re.compile(r'("(?:\\.|[^"\\])*")|,(\s*[}\]])', re.DOTALL)
 
 
-class Mistake(Exception):
+class BadAnswer(Exception):
     """An answer that cannot be used; the message says why, to the model."""
 
 
@@ -33,7 +33,7 @@ def spoken(text: str) -> str:
 def read_object(text: str) -> dict[str, Any]:
     """The JSON object in an answer, with prose around it, in a fence, or with trailing commas.
 
-    Raises Mistake when there is none.
+    Raises BadAnswer when there is none.
     """
     said = spoken(text)
     places = [said, *(m.group(2) for m in _FENCE.finditer(said))]
@@ -45,7 +45,7 @@ def read_object(text: str) -> dict[str, Any]:
         found = _decode(place.strip())
         if found is not None:
             return found
-    raise Mistake("The answer holds no JSON object.")
+    raise BadAnswer("The answer holds no JSON object.")
 
 
 def _decode(text: str) -> dict[str, Any] | None:
@@ -81,20 +81,22 @@ def read_words(text: str, name: str) -> tuple[str, ...]:
 
 
 def text_of(found: dict[str, Any], name: str, limit: int) -> str:
-    """A text field of a JSON answer on one line. Raises Mistake when empty or too long."""
+    """A text field of a JSON answer on one line. Raises BadAnswer when empty or too long."""
     value = found.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise Mistake(f"The field '{name}' must be a text that says something.")
+        raise BadAnswer(f"The field '{name}' must be a text that says something.")
     value = " ".join(value.split())
     if len(value) > limit:
-        raise Mistake(f"The field '{name}' has {len(value)} characters; at most {limit} are read.")
+        raise BadAnswer(
+            f"The field '{name}' has {len(value)} characters; at most {limit} are read."
+        )
     return value
 
 
 def words_of(found: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A list of short texts; one text counts as a list of one. Raises Mistake."""
+    """A list of short texts; one text counts as a list of one. Raises BadAnswer."""
     value = found.get(name, [])
     value = [value] if isinstance(value, str) else value
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-        raise Mistake(f"The field '{name}' must be a list of texts.")
+        raise BadAnswer(f"The field '{name}' must be a list of texts.")
     return tuple(dict.fromkeys(v.strip() for v in value if v.strip()))

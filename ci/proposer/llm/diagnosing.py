@@ -7,7 +7,7 @@ from typing import Any, Final
 from ci.model.diagnosis import Diagnosis
 from ci.model.operator import Operator
 from ci.model.trial import Measurement, Trial
-from ci.proposer.llm.answer import Mistake, read_object, text_of, words_of
+from ci.proposer.llm.answer import BadAnswer, read_object, text_of, words_of
 from ci.proposer.llm.dialogue import converse
 from ci.proposer.llm.prompts import attributes, figures, messages
 from ci.proposer.llm.run import ModelRun
@@ -34,18 +34,18 @@ def taxonomy_lines() -> list[str]:
 
 
 def known_classes(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The classes of an answer, the first four. Raises Mistake when one is not in the taxonomy."""
+    """The classes of an answer, the first four. Raises BadAnswer when the taxonomy lacks one."""
     known = load_taxonomy()
     for name in names:
         if name not in known:
-            raise Mistake(f"There is no class '{name[:60]}'; there are: {', '.join(known)}.")
+            raise BadAnswer(f"There is no class '{name[:60]}'; there are: {', '.join(known)}.")
     if not names:
-        raise Mistake("Name at least one bottleneck class.")
+        raise BadAnswer("Name at least one bottleneck class.")
     return names[:MOST_CLASSES]
 
 
 def read_diagnosis(text: str) -> Diagnosis:
-    """The diagnosis in an answer. Raises Mistake."""
+    """The diagnosis in an answer. Raises BadAnswer."""
     found = read_object(text)
     return Diagnosis(
         bottleneck=text_of(found, "bottleneck", 600),
@@ -69,7 +69,7 @@ class ModelDiagnoser:
         if key not in known:
             try:
                 known[key] = self._ask(operator, best, best.measurement, by_rules)
-            except Mistake:
+            except BadAnswer:
                 known[key] = by_rules
         return known[key]
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from ci.judge.guard import guard
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
-from ci.proposer.llm.answer import Mistake, read_line
+from ci.proposer.llm.answer import BadAnswer, read_line
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.chat import Message, Reply
 from ci.proposer.llm.prompts import repair, told
@@ -31,13 +31,13 @@ def converse(
 ) -> T:
     """What `accept` makes of the answer, or of the second one after its mistake was shown.
 
-    `accept` raises Mistake for an answer that cannot be used. Raises Mistake when the second
+    `accept` raises BadAnswer for an answer that cannot be used. Raises BadAnswer when the second
     cannot be used either, or when the model refuses, and ModelUnavailable when there is none.
     """
     number, reply = caller.ask(role, start, schema)
     try:
         return _judged(caller, number, reply, accept)
-    except Mistake as mistake:
+    except BadAnswer as mistake:
         if reply.finish == "refusal":
             raise
         more = repair(reply.text[:SHOWN_ANSWER], str(mistake))
@@ -48,14 +48,14 @@ def converse(
 def _judged(caller: Caller, number: int, reply: Reply, accept: Callable[[str], T]) -> T:
     try:
         if reply.finish == "refusal":
-            raise Mistake("The model refused to answer.")
+            raise BadAnswer("The model refused to answer.")
         if reply.finish == "length":
-            raise Mistake(
+            raise BadAnswer(
                 "The answer was cut off at the longest that is allowed; give fewer and smaller "
                 "edits, and no long explanation."
             )
         found = accept(reply.text)
-    except Mistake as mistake:
+    except BadAnswer as mistake:
         caller.calls.judge(number, str(mistake))
         raise
     caller.calls.judge(number, "accepted")
@@ -73,11 +73,11 @@ def nothing_left(text: str) -> bool:
 
 
 def check_new(candidate: Candidate, operator: Operator, history: Sequence[Trial]) -> None:
-    """Raise Mistake for a program that was tried before, or that the guard would refuse."""
+    """Raise BadAnswer for a program that was tried before, or that the guard would refuse."""
     for trial in history:
         if trial.candidate.hash == candidate.hash:
-            raise Mistake(f"This very program was tried already: {told(trial, history[0])}.")
+            raise BadAnswer(f"This very program was tried already: {told(trial, history[0])}.")
     refused = guard(operator, candidate.files)
     if refused is not None:
         where = f" ({refused.place.source})" if refused.place.file else ""
-        raise Mistake(f"{refused.message}{where}")
+        raise BadAnswer(f"{refused.message}{where}")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ci.model.operator import Operator
 from ci.model.trial import Trial
-from ci.proposer.llm.answer import Mistake, read_object, text_of, words_of
+from ci.proposer.llm.answer import BadAnswer, read_object, text_of, words_of
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
 from ci.proposer.llm.dialogue import converse
 from ci.proposer.llm.prompts import figures, messages
@@ -48,7 +48,7 @@ def own_names(operator: Operator) -> frozenset[str]:
 
 
 def read_lesson(text: str, operator: Operator, draft: Lesson) -> Lesson:
-    """The lesson in an answer; the motif's id stays. Raises Mistake when it is not general."""
+    """The lesson in an answer; the motif's id stays. Raises BadAnswer when it is not general."""
     found = read_object(text)
     title = text_of(found, "title", 100)
     description = text_of(found, "description", 800)
@@ -56,7 +56,7 @@ def read_lesson(text: str, operator: Operator, draft: Lesson) -> Lesson:
     said = identifiers(f"{title} {description} {bottleneck}")
     particular = sorted(said & own_names(operator))
     if particular:
-        raise Mistake(
+        raise BadAnswer(
             f"The lesson names {', '.join(particular[:5])}, which only this operator has; say it "
             "in words that fit other operators."
         )
@@ -99,5 +99,5 @@ class ModelDistiller:
                 lambda text: read_lesson(text, operator, draft),
                 SCHEMA,
             )
-        except Mistake:
+        except BadAnswer:
             return draft

@@ -13,7 +13,7 @@ from typing import Final
 from unicodedata import category
 
 from ci.model.frozen import Frozen
-from ci.proposer.llm.answer import LONGEST, Mistake, read_object, spoken
+from ci.proposer.llm.answer import LONGEST, BadAnswer, read_object, spoken
 from ci.source.cpp_source import Function, parse
 from ci.tiling.template import strip_markers
 
@@ -41,14 +41,14 @@ class Edit(Frozen):
 def read_edits(text: str) -> tuple[Edit, ...]:
     """The edits in an answer, as blocks or as a JSON object with a list `edits`.
 
-    Raises Mistake when there are none, or one is not closed.
+    Raises BadAnswer when there are none, or one is not closed.
     """
     said = spoken(text)[:LONGEST]
     found = _blocks(said.splitlines()) or _from_json(said)
     if not found:
-        raise Mistake("The answer holds no edit.")
+        raise BadAnswer("The answer holds no edit.")
     if len(found) > MOST_EDITS:
-        raise Mistake(f"The answer holds {len(found)} edits; at most {MOST_EDITS} are taken.")
+        raise BadAnswer(f"The answer holds {len(found)} edits; at most {MOST_EDITS} are taken.")
     return tuple(found)
 
 
@@ -72,7 +72,7 @@ def _blocks(lines: list[str]) -> list[Edit]:
         else:
             parts[-1].append(line)
     if head is not None:
-        raise Mistake(
+        raise BadAnswer(
             f"Edit {len(found) + 1} is not complete: it needs its lines '<<<<<<< SEARCH file', "
             "'=======' and '>>>>>>> REPLACE', or '<<<<<<< FUNCTION file name' and '>>>>>>> END'."
         )
@@ -93,7 +93,7 @@ def _name(text: str) -> str:
 def _from_json(said: str) -> list[Edit]:
     try:
         listed = read_object(said).get("edits", [])
-    except Mistake:
+    except BadAnswer:
         return []
     found = []
     for one in listed if isinstance(listed, list) else []:
@@ -110,7 +110,7 @@ def apply_edits(
 ) -> dict[str, str]:
     """The texts that the edits change, one after the other.
 
-    Evolution markers in an edit are dropped unless `markers`. Raises Mistake naming the edit that
+    Evolution markers in an edit are dropped unless `markers`. Raises BadAnswer naming the edit that
     does not fit, when one changes nothing, or when the parser finds new faults in a text.
     """
     now = dict(texts)
@@ -120,15 +120,15 @@ def apply_edits(
             search, replace = strip_markers(edit.search), strip_markers(edit.replace)
             edit = edit.model_copy(update={"search": search, "replace": replace})
         if any(c not in "\n\t\r" and category(c) in _HIDDEN for c in edit.replace):
-            raise Mistake(f"Edit {number} holds control or invisible characters.")
+            raise BadAnswer(f"Edit {number} holds control or invisible characters.")
         change = _function if edit.name else _search
         now[file] = change(now[file], file, edit, number)
     changed = {f: t for f, t in now.items() if t != texts[f]}
     if not changed:
-        raise Mistake("The edits change nothing: search and replacement are the same.")
+        raise BadAnswer("The edits change nothing: search and replacement are the same.")
     for file, text in changed.items():
         if parse(text).errors > parse(texts[file]).errors:
-            raise Mistake(f"After the edits {file} is no longer valid C++ (unbalanced braces?).")
+            raise BadAnswer(f"After the edits {file} is no longer valid C++ (unbalanced braces?).")
     return changed
 
 
@@ -141,7 +141,7 @@ def _file(name: str, texts: Mapping[str, str], number: int) -> str:
         return alike[0]
     if not name and len(texts) == 1:
         return next(iter(texts))
-    raise Mistake(
+    raise BadAnswer(
         f"Edit {number} is for the file '{name[:120]}', which may not be changed; "
         f"these may: {', '.join(texts)}."
     )
@@ -150,7 +150,7 @@ def _file(name: str, texts: Mapping[str, str], number: int) -> str:
 def _search(text: str, file: str, edit: Edit, number: int) -> str:
     wanted = edit.search
     if not wanted.strip():
-        raise Mistake(f"Edit {number} searches for nothing; give the lines that it replaces.")
+        raise BadAnswer(f"Edit {number} searches for nothing; give the lines that it replaces.")
     if text.count(wanted) == 1:
         return text.replace(wanted, edit.replace, 1)
     lines = text.splitlines(keepends=True)
@@ -167,7 +167,7 @@ def _search(text: str, file: str, edit: Edit, number: int) -> str:
             return "".join([*lines[:start], new + "\n" if new.strip() else "", *lines[end:]])
         if len(places) > 1:
             where = ", ".join(str(i + 1) for i in places[:5])
-            raise Mistake(
+            raise BadAnswer(
                 f"The lines that edit {number} searches for stand in {file} {len(places)} times "
                 f"(lines {where}); give more lines around them, so that one place is meant."
             )
@@ -175,11 +175,11 @@ def _search(text: str, file: str, edit: Edit, number: int) -> str:
     if text.count(piece) == 1:
         return text.replace(piece, edit.replace.strip("\n"), 1)
     if text.count(piece) > 1:
-        raise Mistake(
+        raise BadAnswer(
             f"What edit {number} searches for stands in {file} {text.count(piece)} times; "
             "give the whole lines around it, so that one place is meant."
         )
-    raise Mistake(
+    raise BadAnswer(
         f"The lines that edit {number} searches for are not in {file}. "
         f"{_nearest(lines, part)}Copy them from the source exactly."
     )
@@ -217,13 +217,13 @@ def _function(text: str, file: str, edit: Edit, number: int) -> str:
     found = [f for f in source.functions if f.name.split("::")[-1] == wanted.split("::")[-1]]
     if len(found) != 1:
         known = ", ".join(dict.fromkeys(f.name for f in source.functions))
-        raise Mistake(
+        raise BadAnswer(
             f"Edit {number} replaces the function '{wanted[:80]}', which {file} defines "
             f"{len(found)} times; its functions are: {known[:600]}."
         )
     made = parse(edit.replace)
     if not any(f.name.split("::")[-1] == wanted.split("::")[-1] for f in made.functions):
-        raise Mistake(f"Edit {number} must give the whole definition of '{wanted[:80]}'.")
+        raise BadAnswer(f"Edit {number} must give the whole definition of '{wanted[:80]}'.")
     start, end = _extent(text, found[0])
     return f"{text[:start]}{edit.replace.strip(chr(10))}\n{text[end:]}"
 

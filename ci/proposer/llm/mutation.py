@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ci.model.trial import Candidate
 from ci.proposer.base import Step
-from ci.proposer.llm.answer import Mistake
+from ci.proposer.llm.answer import BadAnswer
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, earlier, figures, messages
@@ -30,7 +30,7 @@ class Mutation:
     """The template at the parent."""
 
     def candidate(self, text: str, model: str) -> Candidate | None:
-        """The candidate of an answer, None when it says that nothing is left. Raises Mistake."""
+        """The candidate of an answer, None when it says that nothing is left. Raises BadAnswer."""
         values = self._values(text)
         changed = self.now.changes(values)
         if "<<<<<" in text or '"edits"' in text:
@@ -38,12 +38,12 @@ class Mutation:
         elif not values:
             if nothing_left(text):
                 return None
-            raise Mistake("The answer holds neither an edit nor a line 'KNOB name = value'.")
+            raise BadAnswer("The answer holds neither an edit nor a line 'KNOB name = value'.")
         if not changed:
-            raise Mistake("The knobs have these values already: nothing changes.")
+            raise BadAnswer("The knobs have these values already: nothing changes.")
         for path, new in changed.items():
             if not self.template.admits({path: new}):
-                raise Mistake(
+                raise BadAnswer(
                     f"{path} was changed outside the EVOLVE-BLOCK markers; every line outside "
                     "them must stay exactly as it is."
                 )
@@ -61,19 +61,19 @@ class Mutation:
         return candidate
 
     def _values(self, text: str) -> dict[str, KnobValue]:
-        """The knobs that an answer sets. Raises Mistake for one that is not there."""
+        """The knobs that an answer sets. Raises BadAnswer for one that is not there."""
         known = {k.name: k for k in self.now.knobs}
         values: dict[str, KnobValue] = {}
         for name, said in _KNOB.findall(text):
             knob = known.get(name)
             if knob is None:
                 names = ", ".join(known) or "none"
-                raise Mistake(f"There is no knob {name[:60]}; there are: {names}.")
+                raise BadAnswer(f"There is no knob {name[:60]}; there are: {names}.")
             choices = self.now.choices(knob)
             value = next((v for v in choices if v == float(said)), None)
             if value is None:
                 allowed = ", ".join(str(v) for v in choices)
-                raise Mistake(f"The knob {name} cannot be {said[:20]}; allowed are {allowed}.")
+                raise BadAnswer(f"The knob {name} cannot be {said[:20]}; allowed are {allowed}.")
             values[name] = value
         return values
 

@@ -10,7 +10,7 @@ from typing import Final
 from ci.model.operator import Operator
 from ci.model.trial import Candidate
 from ci.proposer.base import Rewound
-from ci.proposer.llm.answer import Mistake, read_line, read_words
+from ci.proposer.llm.answer import BadAnswer, read_line, read_words
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
 from ci.proposer.llm.dialogue import check_new, converse, nothing_left
 from ci.proposer.llm.edits import apply_edits, read_edits
@@ -40,18 +40,18 @@ class Removal:
         return editable(self.operator, self.files, self.operator.kernel_sources)
 
     def rewound(self, text: str, model: str) -> Rewound | None:
-        """The removal of an answer, None when it says that nothing is left. Raises Mistake."""
+        """The removal of an answer, None when it says that nothing is left. Raises BadAnswer."""
         if "<<<<<" not in text and nothing_left(text):
             return None
         title = read_line(text, "TITLE", 120)
         description = read_line(text, "DESCRIPTION", 800)
         if not title or not description:
-            raise Mistake("The lines 'TITLE:' and 'DESCRIPTION:' are missing.")
+            raise BadAnswer("The lines 'TITLE:' and 'DESCRIPTION:' are missing.")
         classes = known_classes(read_words(text, "CLASSES"))
         changed = apply_edits(self.texts(), read_edits(text))
         lines = _changed_lines(self.texts(), changed)
         if lines > MOST_LINES:
-            raise Mistake(
+            raise BadAnswer(
                 f"The edits change {lines} lines; exactly one optimization must be removed, in at "
                 f"most {MOST_LINES} changed lines."
             )
@@ -67,7 +67,7 @@ class Removal:
             motif_ids=(rule,),
         )
         if candidate.hash in self.known:
-            raise Mistake("This very removal was proposed already; choose another optimization.")
+            raise BadAnswer("This very removal was proposed already; choose another optimization.")
         check_new(candidate, self.operator, ())
         return Rewound(
             candidate=candidate,
@@ -93,7 +93,7 @@ class ModelRewinder:
             task = Removal(operator, files, frozenset(w.candidate.hash for w in found))
             try:
                 way = self._ask(task, (*removed, *(w.title for w in found)))
-            except Mistake:
+            except BadAnswer:
                 continue
             if way is None:
                 break

@@ -53,7 +53,7 @@ class ModelRewriter:
         return self._run.proposed("rewriting", step, "kernel", ask)
 
     def _read(self, text: str, step: Step, retrieved: Sequence[Retrieved]) -> Candidate | None:
-        """The candidate of an answer, None when it says that nothing is left. Raises Mistake."""
+        """The candidate of an answer, None when it says that nothing is left. Raises BadAnswer."""
         if "<<<<<" not in text and nothing_left(text):
             return None
         changed = apply_edits(_kernel(step), read_edits(text))

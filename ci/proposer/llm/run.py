@@ -12,7 +12,7 @@ from ci.model.result import RoleUse
 from ci.model.trial import Candidate
 from ci.model.workload import Workload
 from ci.proposer.base import NoModels, ProposalRejected, RunContext, Step
-from ci.proposer.llm.answer import Mistake
+from ci.proposer.llm.answer import BadAnswer
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.calls import summarise
 from ci.proposer.llm.settings import ROLES, Models, Role
@@ -91,7 +91,7 @@ class ModelRun(NoModels):
             return None
         try:
             candidate = ask()
-        except Mistake as mistake:
+        except BadAnswer as mistake:
             misses[role] += 1
             stand_in = Candidate(
                 files=step.best.candidate.files,

@@ -14,7 +14,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Candidate
 from ci.model.workload import Workload
 from ci.proposer.base import TilingSynthesizer
-from ci.proposer.llm.answer import Mistake
+from ci.proposer.llm.answer import BadAnswer
 from ci.proposer.llm.dialogue import check_new, converse, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes, messages
@@ -43,18 +43,18 @@ class Synthesis:
     device: str
 
     def template(self, text: str, model: str) -> TilingTemplate:
-        """The template of an answer. Raises Mistake."""
+        """The template of an answer. Raises BadAnswer."""
         plain = self.regions.plain()
         marked = apply_edits(plain, read_edits(text), markers=True)
         sources, blocks = {}, list[EvolveBlock]()
         for path, new in marked.items():
             mine = _marked_blocks(new, path)
             if not mine:
-                raise Mistake(f"{path} holds no EVOLVE-BLOCK markers.")
+                raise BadAnswer(f"{path} holds no EVOLVE-BLOCK markers.")
             bare = strip_markers(new)
             spans = self.regions.free_spans(path, bare)
             if spans is None:
-                raise Mistake(
+                raise BadAnswer(
                     f"{path} was changed outside the tiling functions; includes, registration, "
                     "definitions and other functions must stay as they are."
                 )
@@ -104,7 +104,7 @@ class ModelSynthesizer:
                 prompt,
                 lambda text: task.template(text, model),
             )
-        except Mistake:
+        except BadAnswer:
             return self._by_rules(operator, workload, device)
 
 
@@ -150,9 +150,9 @@ def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _marked_blocks(marked: str, path: str) -> list[EvolveBlock]:
-    """The marked blocks, counted in the text without markers. Raises Mistake."""
+    """The marked blocks, counted in the text without markers. Raises BadAnswer."""
     if REPLACEMENT in marked:
-        raise Mistake(f"{path} holds characters that cannot be written back.")
+        raise BadAnswer(f"{path} holds characters that cannot be written back.")
     blocks: list[EvolveBlock] = []
     start: tuple[int, tuple[Decides, ...]] | None = None
     line = 0
@@ -160,13 +160,13 @@ def _marked_blocks(marked: str, path: str) -> list[EvolveBlock]:
         bare = row.lstrip()
         if bare.startswith(MARKER_START):
             if start is not None:
-                raise Mistake(f"In {path} an EVOLVE-BLOCK begins inside another one.")
+                raise BadAnswer(f"In {path} an EVOLVE-BLOCK begins inside another one.")
             words = bare[len(MARKER_START) :].split()
             decides = tuple(w for w in get_args(Decides) if w in words)
             start = (line + 1, cast(tuple[Decides, ...], decides) or ("partition",))
         elif bare.startswith(MARKER_END):
             if start is None or line < start[0]:
-                raise Mistake(f"In {path} an EVOLVE-BLOCK ends that did not begin, or is empty.")
+                raise BadAnswer(f"In {path} an EVOLVE-BLOCK ends that did not begin, or is empty.")
             blocks.append(
                 EvolveBlock(file=path, first_line=start[0], last_line=line, decides=start[1])
             )
@@ -174,19 +174,19 @@ def _marked_blocks(marked: str, path: str) -> list[EvolveBlock]:
         else:
             line += 1
     if start is not None:
-        raise Mistake(f"In {path} an EVOLVE-BLOCK is not closed.")
+        raise BadAnswer(f"In {path} an EVOLVE-BLOCK is not closed.")
     return blocks
 
 
 def _check_inside(bare: str, blocks: list[EvolveBlock], spans: tuple[tuple[int, int], ...]) -> None:
-    """Raise Mistake when a block reaches beyond the tiling functions."""
+    """Raise BadAnswer when a block reaches beyond the tiling functions."""
     starts = [0]
     for row in bare.splitlines(keepends=True):
         starts.append(starts[-1] + len(row))
     for block in blocks:
         begin, end = starts[block.first_line - 1], starts[block.last_line]
         if not any(a <= begin and end <= b for a, b in spans):
-            raise Mistake(
+            raise BadAnswer(
                 f"In {block.file} the block at line {block.first_line} reaches beyond the tiling "
                 "functions; only what lies in them, or directly before them, can be evolved."
             )

@@ -39,7 +39,7 @@ def random_bytes(random: np.random.Generator, size: int) -> npt.NDArray[np.uint8
 
 
 @dataclass(frozen=True)
-class Row:
+class TransferRow:
     """One overload or mode of an instruction."""
 
     mnemonic: str

@@ -13,7 +13,7 @@ from ci.lab.reference.transfer_rows.base import (
     Meaning,
     Memories,
     Memory,
-    Row,
+    TransferRow,
     pick,
     span,
     up,
@@ -39,7 +39,7 @@ def _burst_copy(source: Memory, target: Memory, unit: int, from_gap: int, to_gap
     return meaning
 
 
-def _burst_rows() -> Iterator[Row]:
+def _burst_rows() -> Iterator[TransferRow]:
     rows: tuple[tuple[str, Memory, Memory, int, int, str], ...] = (
         ("copy_gm_to_ubuf", "GM", "UB", 32, 32, "((void*)ub, gm, 0, {n})"),
         ("copy_ubuf_to_gm", "UB", "OUT", 32, 32, "(out, (void*)ub, 0, {n})"),
@@ -51,7 +51,7 @@ def _burst_rows() -> Iterator[Row]:
     )
     for mnemonic, source, target, unit, to_gap, call in rows:
         draw: Draw = _bursts if unit == 32 else _few_bursts
-        yield Row(
+        yield TransferRow(
             mnemonic, "", "vector" if "UB" in (source, target) else "cube", (source,), target,
             mnemonic + call.format(n="n[0], n[1], n[2], n[3]") + ";", draw,
             _burst_copy(source, target, unit, 32, to_gap),
@@ -172,27 +172,27 @@ def _fill_numbers(random: np.random.Generator) -> list[int]:
     return [span(random, 1, 4), span(random, 1, 5), pick(random, 0, 2), span(random, 0, 30000)]
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[TransferRow]:
     """Every copy that changes no element."""
     yield from _burst_rows()
-    yield Row(
+    yield TransferRow(
         "copy_ubuf_to_ubuf", "", "vector", ("UB",), "UB",
         "copy_ubuf_to_ubuf((void*)(ub + 16384), (void*)ub, 0, n[0], n[1], n[2], n[3]);", _bursts,
         _within_ub, _BURSTS.format(unit=32, gaps="32 bytes"),
     )  # fmt: skip
-    yield Row(
+    yield TransferRow(
         "copy_cbuf_to_bt", "half", "cube", ("L1",), "BIAS",
         "copy_cbuf_to_bt(0, (void*)0, 1, n[0], n[1], n[2], n[3]);", _few_bursts, _widen_bias,
         "half to float on the way", element="float",
     )  # fmt: skip
     for size, bits in ((1, "b8"), (2, "b16"), (4, "b32")):
         arguments = "0, n[0], n[1], n[2], n[3], n[4], n[5]"
-        yield Row(
+        yield TransferRow(
             f"copy_gm_to_ubuf_align_{bits}", "", "vector", ("GM",), "UB",
             f"set_mov_pad_val(n[7]); copy_gm_to_ubuf_align_{bits}((void*)ub, gm, {arguments});",
             _padded(size), _padded_load(size), "bursts of bytes, padded to whole blocks",
         )  # fmt: skip
-        yield Row(
+        yield TransferRow(
             f"copy_ubuf_to_gm_align_{bits}", "", "vector", ("UB",), "OUT",
             f"copy_ubuf_to_gm_align_{bits}(out, (void*)ub, 0, n[0], n[1], 0, 0, n[4], n[5]);",
             _padded(size), _stored, "bursts of bytes from whole blocks",
@@ -200,7 +200,7 @@ def rows() -> Iterator[Row]:
     for suffix, dtype in (("b8", "int8_t"), ("b16", "half"), ("b32s", "float")):
         size = np.dtype(NUMPY_TYPES[dtype]).itemsize
         numbers = ", ".join(f"n[{i}]" for i in range(8))
-        yield Row(
+        yield TransferRow(
             f"copy_gm_to_cbuf_multi_nd2nz_{suffix}", dtype, "cube", ("GM",), "L1",
             f"copy_gm_to_cbuf_multi_nd2nz_{suffix}(({dtype}*)0, ({dtype}*)gm, 0, {numbers});",
             _nz(size), _to_nz(size), "rows become columns of fractals; blocks filled up with zeros",
@@ -212,7 +212,7 @@ def rows() -> Iterator[Row]:
             ("uint32_t", lambda bits: f"(uint32_t){bits}"),
         )
         for dtype, value in values:
-            yield Row(
+            yield TransferRow(
                 f"create_{word}_matrix", dtype, "cube", (), target,
                 f"create_{word}_matrix(({dtype}*)0, n[0] | n[1] << 16 | n[2] << 32, "
                 f"{value('n[3]')});",

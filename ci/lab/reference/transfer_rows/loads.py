@@ -14,7 +14,7 @@ from ci.lab.reference.transfer_rows.base import (
     Meaning,
     Memories,
     Memory,
-    Row,
+    TransferRow,
     pick,
     span,
     up,
@@ -158,13 +158,13 @@ def _convolution(dtype: str, may_turn: bool) -> Draw:
     return draw
 
 
-def _image_rows() -> Iterator[Row]:
+def _image_rows() -> Iterator[TransferRow]:
     for word, target in _TARGETS:
         for dtype in ("half", "bfloat16_t", "float", "int8_t"):
             if dtype == "int8_t" and target == "L0B":
                 continue  # it does not transpose bytes
             numbers = ", ".join(f"n[{i}]" for i in range(10))
-            yield Row(
+            yield TransferRow(
                 f"img2colv2_cbuf_to_{word}", dtype, "cube", ("L1",), target,
                 f"set_fmatrix(n[12]); set_padding(n[13]); img2colv2_cbuf_to_{word}(({dtype}*)0, "
                 f"({dtype}*)0, {numbers}, false, false, n[10], false, n[11]);",
@@ -173,13 +173,13 @@ def _image_rows() -> Iterator[Row]:
             )  # fmt: skip
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[TransferRow]:
     """Every way into L0A and L0B."""
     arguments = "n[0], n[1], n[2], n[3], 0"
     sources: tuple[tuple[str, Memory], ...] = (("cbuf", "L1"), *_TARGETS)
     for word, target in sources:
         for mode, draw in (("inc", _fractals), ("dec", _backwards)):
-            yield Row(
+            yield TransferRow(
                 f"load_gm_to_{word}", mode, "cube", ("GM",), target,
                 f"load_gm_to_{word}((half*)0, (half*)gm, {arguments}, {mode});", draw,
                 _load("GM", target, down=mode == "dec"), "fractals, upwards or downwards",
@@ -187,7 +187,7 @@ def rows() -> Iterator[Row]:
     for word, target in _TARGETS:
         for dtype, suffix in (("int8_t", ""), ("half", ""), ("float", ""), ("void", "_s4")):
             for turned in (False, True) if dtype == "half" else (False,):
-                yield Row(
+                yield TransferRow(
                     f"load_cbuf_to_{word}{suffix}", f"{dtype}{' turned' if turned else ''}", "cube",
                     ("L1",), target,
                     f"load_cbuf_to_{word}{suffix}(({dtype}*)0, ({dtype}*)0, {arguments}, "
@@ -198,7 +198,7 @@ def rows() -> Iterator[Row]:
         for dtype, bits in (("int8_t", 8), ("half", 16), ("float", 32), ("void", 4)):
             if bits == 4 and target == "L0A":
                 continue
-            yield Row(
+            yield TransferRow(
                 f"load_cbuf_to_{word}_transpose{'_s4' if bits == 4 else ''}", dtype, "cube",
                 ("L1",), target,
                 f"load_cbuf_to_{word}_transpose{'_s4' if bits == 4 else ''}(({dtype}*)0, "

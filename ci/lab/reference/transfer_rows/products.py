@@ -16,7 +16,7 @@ from ci.lab.reference.transfer_rows.base import (
     Meaning,
     Memories,
     Memory,
-    Row,
+    TransferRow,
     pick,
     span,
     up,
@@ -95,7 +95,7 @@ def _sizes(whole_panels: bool) -> Draw:
     return draw
 
 
-def _product_rows() -> Iterator[Row]:
+def _product_rows() -> Iterator[TransferRow]:
     for dtype in ("half", "bfloat16_t", "float", "int8_t", "s4"):
         total = "int32_t" if dtype in ("int8_t", "s4") else "float"
         floats = total == "float"
@@ -105,7 +105,7 @@ def _product_rows() -> Iterator[Row]:
         if floats:
             fills = {"L0A": _small_floats(dtype), "L0B": _small_floats(dtype)}
             fills |= {"L0C": _small_floats("float"), "BIAS": _small_floats("float")}
-        yield Row(
+        yield TransferRow(
             name, dtype, "cube", ("L0A", "L0B", "BIAS"), "L0C",
             f"{name}(({total}*)0, {operands}, {operands}, {bias}n[0], n[1], n[2], 0, false, "
             f"n[3] == {BIAS}, n[3] == {ZERO});",
@@ -238,14 +238,14 @@ def _results(dtype: str) -> Fill:
     return fill
 
 
-def _fixpipe_rows() -> Iterator[Row]:
+def _fixpipe_rows() -> Iterator[TransferRow]:
     targets: tuple[tuple[str, Memory, str], ...] = (("gm", "OUT", "out"), ("cbuf", "L1", "0"))
     for word, target, address in targets:
         for mode, (source, results) in _CONVERSIONS.items():
             for result in results:
                 by_column = mode.startswith("V")
                 fills: dict[Memory, Fill] = {"L0C": _results(source), "FIXBUF": _words(result)}
-                yield Row(
+                yield TransferRow(
                     f"copy_matrix_cc_to_{word}", f"{mode} {result}", "cube",
                     ("L0C", "FIXBUF") if by_column else ("L0C",), target,
                     f"set_nd_para(1); set_fpc(0); set_quant_pre(n[7]); copy_matrix_cc_to_{word}("
@@ -256,7 +256,7 @@ def _fixpipe_rows() -> Iterator[Row]:
                 )  # fmt: skip
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[TransferRow]:
     """Products and the fixpipe."""
     yield from _product_rows()
     yield from _fixpipe_rows()

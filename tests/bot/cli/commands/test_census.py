@@ -9,7 +9,7 @@ import pytest
 from bot.cli.main import run
 from bot.report.census import census_markdown
 from ci.lab.census.summary import summarize
-from ci.model.census import Row, Stage
+from ci.model.census import CensusRow, Stage
 from tests.places import OPERATORS
 
 OPERATOR = OPERATORS / "src" / "math" / "bias_add"
@@ -66,7 +66,7 @@ def test_bad_input_is_one_sentence(
 
 
 def test_text_of_the_repository_cannot_break_the_markdown() -> None:
-    row = Row(name="a|b", category="<script>", path="x", passed=(Stage.FOUND,))
+    row = CensusRow(name="a|b", category="<script>", path="x", passed=(Stage.FOUND,))
     text = census_markdown("ops @all", [row], summarize([row]))
     assert "<script>" not in text
     assert "a\\|b" in text

@@ -9,7 +9,7 @@ import pytest
 
 from ci.lab.census.attempt import find_workload
 from ci.lab.census.run import read_rows, take_census
-from ci.model.census import ROWS, CensusSettings, Row, Stage
+from ci.model.census import ROWS, CensusRow, CensusSettings, Stage
 from ci.model.errors import InputError
 from tests.places import OPERATORS
 
@@ -52,23 +52,25 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def census(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Row]]:
+def census(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[CensusRow]]:
     out = tmp_path_factory.mktemp("census")
     return out, take_census(repository, CensusSettings(jobs=1), out, lambda *_: None)
 
 
-def find(rows: list[Row], name: str) -> Row:
+def find(rows: list[CensusRow], name: str) -> CensusRow:
     return next(row for row in rows if row.name == name)
 
 
-def test_an_operator_with_a_workload_is_verified(census: tuple[Path, list[Row]]) -> None:
+def test_an_operator_with_a_workload_is_verified(census: tuple[Path, list[CensusRow]]) -> None:
     row = find(census[1], "whole")
     assert row.passed == tuple(Stage)
     assert (row.judged, row.case, row.failures) == ("verified", "workload", ())
 
 
 def test_an_operator_without_one_is_probed_and_not_called_verified(
-    census: tuple[Path, list[Row]],
+    census: tuple[Path, list[CensusRow]],
 ) -> None:
     row = find(census[1], "probed")
     assert row.passed == tuple(s for s in Stage if s is not Stage.VERIFIED)
@@ -76,7 +78,7 @@ def test_an_operator_without_one_is_probed_and_not_called_verified(
     assert row.case.startswith("generic shapes")
 
 
-def test_a_missing_header_is_named(census: tuple[Path, list[Row]]) -> None:
+def test_a_missing_header_is_named(census: tuple[Path, list[CensusRow]]) -> None:
     row = find(census[1], "headless")
     assert Stage.TILING_RUNS in row.passed and Stage.KERNEL_BUILDS not in row.passed
     first = row.failures[0]
@@ -84,13 +86,13 @@ def test_a_missing_header_is_named(census: tuple[Path, list[Row]]) -> None:
     assert "lib/oracle.h" in first.message
 
 
-def test_a_definition_that_cannot_be_read_is_a_row(census: tuple[Path, list[Row]]) -> None:
+def test_a_definition_that_cannot_be_read_is_a_row(census: tuple[Path, list[CensusRow]]) -> None:
     row = find(census[1], "undeclared")
     assert row.passed == (Stage.FOUND,)
     assert "No op definition" in row.failures[0].message
 
 
-def test_operators_for_other_chips_are_not_built(census: tuple[Path, list[Row]]) -> None:
+def test_operators_for_other_chips_are_not_built(census: tuple[Path, list[CensusRow]]) -> None:
     row = find(census[1], "foreign")
     assert row.passed == (Stage.FOUND, Stage.DEFINITION)
     assert not row.declared_for_chip
@@ -98,7 +100,7 @@ def test_operators_for_other_chips_are_not_built(census: tuple[Path, list[Row]])
 
 
 def test_an_operator_that_ends_the_process_does_not_end_the_census(
-    census: tuple[Path, list[Row]],
+    census: tuple[Path, list[CensusRow]],
 ) -> None:
     assert find(census[1], "deadly").failures[0].kind == "census gave up"
     assert len(census[1]) == 6
@@ -112,7 +114,7 @@ def test_an_operator_that_hangs_is_given_up(repository: Path, tmp_path: Path) ->
 
 
 def test_a_second_census_tries_only_what_is_missing(
-    repository: Path, census: tuple[Path, list[Row]]
+    repository: Path, census: tuple[Path, list[CensusRow]]
 ) -> None:
     out, rows = census
     file = out / ROWS

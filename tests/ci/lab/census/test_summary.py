@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from ci.lab.census.summary import summarize
-from ci.model.census import Failure, Row, Stage
+from ci.model.census import CensusRow, Failure, Stage
 
 
-def row(name: str, *stages: Stage, reason: tuple[Stage, str] | None = None, **more: object) -> Row:
+def row(
+    name: str, *stages: Stage, reason: tuple[Stage, str] | None = None, **more: object
+) -> CensusRow:
     failures = () if reason is None else (Failure(stage=reason[0], kind=reason[1], message="-"),)
     data = {"name": name, "category": "math", "path": name, "passed": stages, "failures": failures}
-    return Row.model_validate({**data, **more})
+    return CensusRow.model_validate({**data, **more})
 
 
 ROWS = (

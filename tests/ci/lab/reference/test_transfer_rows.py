@@ -15,7 +15,7 @@ from ci.lab.reference.transfer_rows.base import (
     WINDOW,
     Memories,
     Memory,
-    Row,
+    TransferRow,
     random_bytes,
 )
 from ci.lab.reference.transfer_table import TRANSFERS
@@ -60,7 +60,7 @@ CASES
 """
 
 
-def memories_of(row: Row) -> list[Memory]:
+def memories_of(row: TransferRow) -> list[Memory]:
     return [*(m for m in row.reads if m != row.writes), row.writes]
 
 
@@ -68,7 +68,7 @@ def size_of(memory: Memory) -> int:
     return SIZES.get(memory, WINDOW)
 
 
-def case_of(index: int, row: Row) -> str:
+def case_of(index: int, row: TransferRow) -> str:
     lines = [f"case {index}: {{"]
     for place, memory in enumerate(memories_of(row)):
         start = f"in + {place * WINDOW}"
@@ -91,7 +91,7 @@ def body(core: str) -> str:
     return PRELUDE.replace("CASES", "\n".join(case_of(i, row) for i, row in rows))
 
 
-def contents(row: Row, random: np.random.Generator) -> Memories:
+def contents(row: TransferRow, random: np.random.Generator) -> Memories:
     fills = {m: row.fills.get(m, random_bytes) for m in memories_of(row)}
     return {m: np.asarray(fill(random, size_of(m))).copy() for m, fill in fills.items()}
 
@@ -110,7 +110,7 @@ def same(found: npt.NDArray[np.uint8], wanted: npt.NDArray[np.uint8], element: s
 
 
 @pytest.mark.parametrize("row", TRANSFERS, ids=lambda row: row.name)
-def test_a_row_does_what_it_means(bench: MachineBench, row: Row) -> None:
+def test_a_row_does_what_it_means(bench: MachineBench, row: TransferRow) -> None:
     random = np.random.default_rng(zlib.crc32(row.name.encode()))
     numbers = np.zeros((DRAWS, NUMBERS + 1), np.int64)
     held = np.zeros((DRAWS, PARTS, WINDOW), np.uint8)

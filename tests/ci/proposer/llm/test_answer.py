@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ci.proposer.llm.answer import (
-    Mistake,
+    BadAnswer,
     read_line,
     read_object,
     read_words,
@@ -47,13 +47,13 @@ def test_trailing_commas_do_no_harm_and_strings_keep_theirs(texts: list[str]) ->
 def test_no_answer_makes_the_reader_fail_otherwise(text: str) -> None:
     try:
         found = read_object(text)
-    except Mistake:
+    except BadAnswer:
         return
     assert isinstance(found, dict)
 
 
 def test_deep_nesting_is_a_mistake_and_no_crash() -> None:
-    with pytest.raises(Mistake):
+    with pytest.raises(BadAnswer):
         read_object('{"a":' + "[" * 100_000)
 
 
@@ -72,12 +72,12 @@ def test_named_lines_are_found_in_bold_in_lists_and_in_any_case() -> None:
 def test_fields_are_one_line_and_not_longer_than_allowed() -> None:
     assert text_of({"a": " two\n lines "}, "a", 20) == "two lines"
     for wrong in ({}, {"a": ""}, {"a": 3}, {"a": "x" * 21}):
-        with pytest.raises(Mistake):
+        with pytest.raises(BadAnswer):
             text_of(wrong, "a", 20)
 
 
 def test_a_list_of_words_may_be_one_word_but_no_number() -> None:
     assert words_of({"a": "x"}, "a") == ("x",)
     assert words_of({"a": ["x", "x", " "]}, "a") == ("x",)
-    with pytest.raises(Mistake):
+    with pytest.raises(BadAnswer):
         words_of({"a": [1]}, "a")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ci.proposer.llm.answer import Mistake
+from ci.proposer.llm.answer import BadAnswer
 from ci.proposer.llm.edits import apply_edits, read_edits
 
 KERNEL = """class K {
@@ -32,7 +32,7 @@ def applied(text: str) -> dict[str, str]:
 
 
 def mistake(text: str) -> str:
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(BadAnswer) as caught:
         applied(text)
     return str(caught.value)
 
@@ -135,7 +135,7 @@ PIECES = st.sampled_from(
 def test_no_answer_touches_another_file_or_fails_otherwise(lines: list[str]) -> None:
     try:
         changed = applied("\n".join(lines))
-    except Mistake:
+    except BadAnswer:
         return
     assert changed.keys() <= TEXTS.keys()
     assert all(text != TEXTS[file] for file, text in changed.items())
@@ -149,7 +149,7 @@ def test_any_lines_that_stand_there_once_can_be_replaced(first: int, count: int,
     part = lines[first : first + count]
     try:
         changed = applied(block("\n".join(part), f"// {new}"))
-    except Mistake as problem:
+    except BadAnswer as problem:
         said = str(problem)
         assert "times" in said or "valid C++" in said
         return
