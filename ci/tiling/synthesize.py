@@ -27,7 +27,7 @@ REPLACEMENT = "\ufffd"  # what undecodable bytes become: such a file cannot be w
 
 
 def synthesize(
-    operator: Operator, device: str = "", files: dict[str, str] | None = None
+    operator: Operator, device: str, files: dict[str, str] | None = None
 ) -> TilingTemplate:
     """The template of the operator's tiling as it stands, or as changed by `files`."""
     texts = operator.texts(files)

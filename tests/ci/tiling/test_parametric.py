@@ -24,7 +24,7 @@ def baseline(operator: Operator) -> Trial:
 def moved(
     operator: Operator, baseline: Trial, history: list[Trial], classes: tuple[str, ...] = ()
 ) -> list[tuple[str, KnobValue]]:
-    template = synthesize(operator)
+    template = synthesize(operator, "910B4")
     now = template.values
     found = []
     for values, _ in knob_moves(template, classes, baseline, history):
@@ -35,7 +35,7 @@ def moved(
 
 
 def trial(baseline: Trial, knob: str, value: KnobValue, operator: Operator, time: float) -> Trial:
-    values = synthesize(operator).values | {knob: value}
+    values = synthesize(operator, "910B4").values | {knob: value}
     candidate = Candidate(
         files={"x": f"{knob}{value}"}, stage="tiling", parent=baseline.candidate.hash, knobs=values
     )
@@ -57,7 +57,7 @@ def test_the_diagnosis_decides_which_knob_moves_first(operator: Operator, baseli
 
 def test_every_knob_moves_once_before_any_moves_twice(operator: Operator, baseline: Trial) -> None:
     names = [name for name, _ in moved(operator, baseline, [baseline])]
-    knobs = len(synthesize(operator).knobs)
+    knobs = len(synthesize(operator, "910B4").knobs)
     assert len(set(names[:knobs])) == knobs
 
 
@@ -89,7 +89,7 @@ def test_a_clearly_harmful_direction_is_left(operator: Operator, baseline: Trial
 def test_samples_are_the_same_for_the_same_seed_and_stay_near(
     operator: Operator, baseline: Trial
 ) -> None:
-    template = synthesize(operator)
+    template = synthesize(operator, "910B4")
     at = follow(operator, template, [baseline])
     one = list(sample(template, baseline, [baseline], 5, at))
     assert one == list(sample(template, baseline, [baseline], 5, at))

@@ -10,7 +10,7 @@ from ci.tiling.template import TilingTemplate
 
 @pytest.fixture
 def template(tmp_path: Path) -> TilingTemplate:
-    return synthesize(write(tmp_path))
+    return synthesize(write(tmp_path), "910B4")
 
 
 def test_what_decides_the_tiling_is_inside_the_markers(template: TilingTemplate) -> None:
@@ -54,14 +54,14 @@ def test_knobs_are_found_in_the_text(template: TilingTemplate) -> None:
 def test_a_limit_that_the_author_wrote_is_a_knob(tmp_path: Path) -> None:
     asked = "auto coreNum = platform.GetCoreNumAiv();"
     limited = asked + "\n    if (coreNum > 20) {\n        coreNum = 20;\n    }"
-    template = synthesize(write(tmp_path, host=HOST.replace(asked, limited)))
+    template = synthesize(write(tmp_path, host=HOST.replace(asked, limited)), "910B4")
     assert template.values["coreNum.cap"] == 20
 
 
 def test_a_constant_number_of_cores_is_tried_at_the_devices_counts(tmp_path: Path) -> None:
     asked = "auto coreNum = platform.GetCoreNumAiv();"
     named = "constexpr uint32_t CORE_NUM = 8;\n    auto coreNum = CORE_NUM;"
-    template = synthesize(write(tmp_path, host=HOST.replace(asked, named)))
+    template = synthesize(write(tmp_path, host=HOST.replace(asked, named)), "910B4")
     knob = next(k for k in template.knobs if k.name == "CORE_NUM")
     assert knob.decides == "block_dim"
     assert {20, 40, 48} <= set(template.choices(knob))
@@ -70,8 +70,8 @@ def test_a_constant_number_of_cores_is_tried_at_the_devices_counts(tmp_path: Pat
 def test_a_set_knob_is_found_again_with_its_value(tmp_path: Path) -> None:
     operator = write(tmp_path)
     values = {"coreNum.work": 1024, "ubSize.share": 8, "ubParts": 3}
-    changed = synthesize(operator).changes(values)
-    again = synthesize(operator, files=changed)
+    changed = synthesize(operator, "910B4").changes(values)
+    again = synthesize(operator, "910B4", files=changed)
     assert again.values | values == again.values
     assert again.changes({"coreNum.work": 0, "ubSize.share": 16, "ubParts": 4}) == {HOST_FILE: HOST}
 
@@ -87,9 +87,9 @@ def test_a_core_count_kept_in_a_const_is_limited_within_its_expression(tmp_path:
     host = HOST.replace(asked, asked.replace("auto coreNum", "const uint32_t cores"))
     host = host.replace("if (coreNum == 0)", "auto coreNum = cores;\n    if (coreNum == 0)")
     operator = write(tmp_path, host=host)
-    text = synthesize(operator).changes({"cores.work": 4096})[HOST_FILE]
+    text = synthesize(operator, "910B4").changes({"cores.work": 4096})[HOST_FILE]
     assert "GetShapeSize() / 4096 + 1) ? platform.GetCoreNumAiv() :" in text
-    again = synthesize(operator, files={HOST_FILE: text})
+    again = synthesize(operator, "910B4", files={HOST_FILE: text})
     assert again.values["cores.work"] == 4096
     assert again.changes({"cores.work": 0}) == {HOST_FILE: host}
 
@@ -98,7 +98,7 @@ def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
     operator = write(tmp_path)
     path = operator.root / HOST_FILE
     path.write_bytes(path.read_bytes().replace(b"how many", b"\xb6\xe0 many"))
-    assert synthesize(operator).sources == {}
+    assert synthesize(operator, "910B4").sources == {}
 
 
 CLASS_TILING = """#include "register/op_def_registry.h"
@@ -136,7 +136,7 @@ def test_members_that_one_method_sets_and_another_stores_are_inside_the_markers(
     tmp_path: Path,
 ) -> None:
     definition = HOST[HOST.index("namespace ops") :]
-    template = synthesize(write(tmp_path, host=CLASS_TILING + definition))
+    template = synthesize(write(tmp_path, host=CLASS_TILING + definition), "910B4")
     assert "MAX_TILE_ROWS" in template.values
     changed = template.plain()[HOST_FILE].replace("fit_ < MAX_TILE_ROWS", "fit_ > MAX_TILE_ROWS")
     assert template.admits({HOST_FILE: changed})
@@ -148,9 +148,9 @@ def test_a_core_count_inside_a_call_is_limited_in_place(tmp_path: Path) -> None:
         "context->SetBlockDim(std::min<uint64_t>(total, platform.GetCoreNumAiv()))",
     )
     operator = write(tmp_path, host=host)
-    text = synthesize(operator).changes({"cores.work": 512})[HOST_FILE]
+    text = synthesize(operator, "910B4").changes({"cores.work": 512})[HOST_FILE]
     assert "(total, (platform.GetCoreNumAiv() < static_cast<uint32_t>(" in text
-    again = synthesize(operator, files={HOST_FILE: text})
+    again = synthesize(operator, "910B4", files={HOST_FILE: text})
     assert again.values["cores.work"] == 512
     assert again.changes({"cores.work": 0}) == {HOST_FILE: host}
 
@@ -162,7 +162,7 @@ def trial(files: dict[str, str], parent: str = "", **knobs: float) -> Trial:
 
 def test_steps_of_knobs_are_followed_without_reading_a_text(tmp_path: Path) -> None:
     operator = write(tmp_path)
-    template = synthesize(operator)
+    template = synthesize(operator, "910B4")
     one = trial(template.changes({"ubParts": 3}), ubParts=3)
     kernel = trial(one.candidate.files | {KERNEL_FILE: "// changed"}, one.candidate.hash)
     values = {"ubParts": 3, "coreNum.work": 512}
@@ -177,7 +177,7 @@ def test_steps_of_knobs_are_followed_without_reading_a_text(tmp_path: Path) -> N
 
 def test_a_text_that_was_changed_otherwise_is_read_within_the_blocks(tmp_path: Path) -> None:
     operator = write(tmp_path)
-    template = synthesize(operator)
+    template = synthesize(operator, "910B4")
     written = trial({HOST_FILE: HOST.replace("ubParts = 4", "ubParts = 2 + 5")})
     outside = trial({HOST_FILE: HOST.replace("OP_ADD", "OP_ADD_2")})
     at = follow(operator, template, [written, outside])
