@@ -75,7 +75,7 @@ def find_sequences(source: Source, rewrite: Form) -> list[Match]:
                 continue
             matched, bound = found
             if holds(source, rewrite.where, matched[0].start, matched[-1].end, bound) and not any(
-                _spoils_itself(new, bound) for new in rewrite.replace if new
+                _spoils_itself(new, bound, matched) for new in rewrite.replace if new
             ):
                 matches.append(_match(source, rewrite, matched, bound))
     return matches
@@ -267,16 +267,18 @@ def _match(source: Source, rewrite: Form, matched: list[Call], bound: dict[str, 
     return Match(matched[0].start, tuple(edits), note=tensor)
 
 
-def _spoils_itself(new: str, bound: dict[str, str]) -> bool:
-    """Whether a call would write what it reads although it must not."""
+def _spoils_itself(new: str, bound: dict[str, str], matched: list[Call]) -> bool:
+    """Whether a call would write what it reads although it must not, and does not do so yet."""
     api = load_api()
+    held = {(c.name, tuple(map(clean, c.arguments))) for c in matched}
     for part in new.split(";"):
         called = parse_pattern(fill(part, bound))
-        family = api.calls.get(next(iter(called.names)))
-        if family is None or family.in_place:
+        name = next(iter(called.names))
+        family = api.calls.get(name)
+        if family is None or family.in_place or (name, called.arguments) in held:
             continue
-        read = {clean(a) for a in api.read(family.names[0], called.arguments)}
-        if read & {clean(a) for a in api.written(family.names[0], called.arguments)}:
+        read = {clean(a) for a in api.read(name, called.arguments)}
+        if read & {clean(a) for a in api.written(name, called.arguments)}:
             return True
     return False
 

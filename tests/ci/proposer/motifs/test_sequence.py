@@ -121,3 +121,23 @@ def test_number_reads_literals_only() -> None:
 def test_a_pattern_that_is_no_call_is_refused() -> None:
     with pytest.raises(ValueError, match="not a call pattern"):
         parse_pattern("x = y")
+
+
+IN_PLACE = Form(
+    sequence=("$F($T, $A, $N)", "DataCopy($Y, $T, $N)"),
+    replace=("$F($Y, $A, $N)", None),
+    where=Where(dead=("$T",), vector=("$F",)),
+)
+
+
+def test_a_function_that_may_not_write_over_its_source_is_not_made_to() -> None:
+    body = "    {0}(t, y, n);\n    DataCopy(y, t, n);\n"
+    assert changed(IN_PLACE, body.format("Exp")) == "    Exp(y, y, n);\n"
+    assert changed(IN_PLACE, body.format("Sin")) == body.format("Sin")
+    elsewhere = body.format("Sin").replace("Sin(t, y", "Sin(t, x")
+    assert changed(IN_PLACE, elsewhere) == "    Sin(y, x, n);\n"
+
+
+def test_a_call_that_writes_over_its_source_already_is_left_as_it_is() -> None:
+    again = Form(sequence=("$F($D, $A, $N)",), replace=("$F($D, $A, $N); Relu($D, $D, $N)",))
+    assert changed(again, "    Sin(y, y, n);\n") == "    Sin(y, y, n);\n    Relu(y, y, n);\n"
