@@ -35,26 +35,12 @@ void for_each_ub_range(const Bursts& bursts, uint32_t offset, Visit visit) {
 }
 
 uint32_t append_transfer(const Transfer& span, const char* mnemonic, const void* site) {
-    Core& core = *current;
-    Record record;
-    record.kind = Kind::TRANSFER;
-    record.pipe = span.write ? MTE3 : MTE2;
-    record.name = mnemonic_number(mnemonic);
-    record.argument = static_cast<uint32_t>(core.transfers.size());
-    core.transfers.push_back(span);
-    core.transfers.back().bypass = core.bypass_l2;
-    core.bypass_l2 = false;
-    return append(record, site);
+    return append(transfer_record(span, span.write ? MTE3 : MTE2, mnemonic), site);
 }
 
 // A copy of nothing is legal and costs its issue.
 void append_nothing(int pipe, const char* mnemonic, const void* site) {
-    Record record;
-    record.kind = Kind::COMPUTE;
-    record.pipe = static_cast<uint8_t>(pipe);
-    record.name = mnemonic_number(mnemonic);
-    record.occupancy = 1;
-    append(record, site);
+    append(Record::compute(pipe, mnemonic, 1, 0), site);
 }
 
 // Fills the padding of one burst. The documentation: with neither padding asked for, the fill up
@@ -283,12 +269,8 @@ void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t
     for_each_ub_range(to, target,
                       [&](uint32_t start, uint32_t bytes) { hazards.write_ub(start, bytes); });
     hazards.settle();
-    Record record;
-    record.kind = Kind::COMPUTE;
-    record.pipe = V;
-    record.name = mnemonic_number("copy_ubuf_to_ubuf");
-    record.occupancy = static_cast<float>(bursts) * from.gm_length / rate;
-    record.latency = latency;
+    Record record = Record::compute(V, "copy_ubuf_to_ubuf",
+                                    static_cast<float>(bursts) * from.gm_length / rate, latency);
     record.drain = hazards.drain();
     const uint32_t number = append(record, site);
     for (uint32_t burst = 0; burst < bursts; ++burst)

@@ -6,15 +6,15 @@
 
 namespace dav {
 
-CoreTimer::CoreTimer(const Core& core, TimerWorld& world, bool first)
+CoreTimer::CoreTimer(const Core& core, TimerWorld& world, bool keep_spans)
     : core_(core),
       world_(world),
-      keep_spans_(first),
+      keep_spans_(keep_spans),
       by_site_kept_(core.index == 0),
       depth_(static_cast<size_t>(constants().get("issue.queue_depth"))),
       flag_latency_(constants().get("sync.flag_latency")),
       wait_latency_(constants().get("sync.barrier_cycles")),
-      completion_(core.records.size(), -1.0) {}
+      completion_(core.records.size(), NOT_YET) {}
 
 void CoreTimer::begin(double time, double fetch, double start_up) {
     begun_ = true;
@@ -92,10 +92,10 @@ bool CoreTimer::step_pipe(int pipe) {
         }
         case Kind::DEPEND: {
             const double done = record.peer == S ? head.issued : completion_[record.argument];
-            if (done < 0) return false;
+            if (done == NOT_YET) return false;
             start = std::max(ready, done + flag_latency_);
             wait(pipe, record.peer, ready, start);
-            if (keep_spans_) links_.push_back({record.peer, pipe, -1, done, start});
+            if (keep_spans_) links_.push_back({record.peer, pipe, Link::INSERTED, done, start});
             if (record.drain) {
                 state.busy += start - std::max(ready, std::min(start, state.busy_until));
                 state.busy_until = std::max(state.busy_until, start);
@@ -181,7 +181,7 @@ bool CoreTimer::step_scalar() {
                 break;
             }
             until = completion_[record.argument];
-            if (until < 0) return false;
+            if (until == NOT_YET) return false;
             until += flag_latency_;
             wait(S, record.peer, scalar_, until);
             break;
@@ -195,7 +195,8 @@ bool CoreTimer::step_scalar() {
             break;
         }
         case Kind::SYNC_ALL:
-            if (!world_.sync_all(core_.index, record.argument, arrived_ ? -1 : scalar_, until)) {
+            if (!world_.sync_all(core_.index, record.argument,
+                                 arrived_ ? TimerWorld::ASKED_BEFORE : scalar_, until)) {
                 arrived_ = true;
                 return false;
             }

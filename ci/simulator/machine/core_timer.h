@@ -43,7 +43,9 @@ public:
     virtual ~TimerWorld() = default;
     // A copy is ready to start at `time`; the world calls CoreTimer::transfer_ended later.
     virtual void start_transfer(int core, int pipe, const Transfer& transfer, double time) = 0;
-    // The core has come to rendezvous `number`; true with its end in `release` once all have.
+    static constexpr double ASKED_BEFORE = -1;
+    // The core has come to rendezvous `number` at `time`, or ASKED_BEFORE; true with its end in
+    // `release` once all have.
     virtual bool sync_all(int core, uint32_t number, double time, double& release) = 0;
     virtual void core_set(uint32_t number, double time) = 0;
     virtual bool core_wait(int core, uint32_t number, double& time) = 0;
@@ -59,9 +61,10 @@ struct Span {
 
 // A pipe that waited for another: a flag, or a wait that automatic sync inserted.
 struct Link {
+    static constexpr int INSERTED = -1;
     int from;
     int to;
-    int event;  // -1: inserted
+    int event;  // or INSERTED: by automatic sync
     double set;
     double until;
 };
@@ -93,6 +96,7 @@ public:
     static constexpr int SYNC = PIPES;  // "peer" of waits for other cores
 
 private:
+    static constexpr double NOT_YET = -1;  // of times: not yet known
     struct Queued {
         uint32_t record;
         double issued;
@@ -133,7 +137,7 @@ private:
     double wait_latency_;
     PipeState pipes_[PIPES];
     Fifo<double> flags_[PIPES][PIPES][EVENTS];
-    std::vector<double> completion_;  // by record; negative: not yet known
+    std::vector<double> completion_;  // by record, or NOT_YET
     double conflict_ = 0;
     double bank_ = 0;
     std::map<std::pair<int, int>, double> waits_;

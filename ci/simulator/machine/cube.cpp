@@ -56,8 +56,6 @@ void CubeIssue::global(const Transfer& span) {
 }
 
 uint32_t CubeIssue::append_and_mark(Record record) {
-    record.pipe = static_cast<uint8_t>(pipe_);
-    record.name = mnemonic_number(mnemonic_);
     record.drain = hazards_.drain();
     const uint32_t number = append(record, site_);
     for (int i = 0; i < count_; ++i) {
@@ -80,23 +78,12 @@ uint32_t CubeIssue::append_and_mark(Record record) {
 
 uint32_t CubeIssue::book(float occupancy, float latency) {
     hazards_.settle();
-    Record record;
-    record.kind = Kind::COMPUTE;
-    record.occupancy = occupancy;
-    record.latency = latency;
-    return append_and_mark(record);
+    return append_and_mark(Record::compute(pipe_, mnemonic_, occupancy, latency));
 }
 
 uint32_t CubeIssue::book_transfer() {
     hazards_.settle();
-    Core& core = *current;
-    Record record;
-    record.kind = Kind::TRANSFER;
-    record.argument = static_cast<uint32_t>(core.transfers.size());
-    core.transfers.push_back(span_);
-    core.transfers.back().bypass = core.bypass_l2;
-    core.bypass_l2 = false;
-    return append_and_mark(record);
+    return append_and_mark(transfer_record(span_, pipe_, mnemonic_));
 }
 
 CubeState& cube_state() { return current->cube_state; }

@@ -11,7 +11,7 @@
 #include "machine.h"
 #include "memory.h"
 #include "scalar.h"
-#include "sync.h"
+#include "flags.h"
 
 namespace dav {
 namespace {
@@ -42,9 +42,7 @@ void start_block() {
     check_flags_at_end();
     fibers[current->index]->ended = true;
     ++ended;
-    Record record;
-    record.kind = Kind::END;
-    append(record, nullptr);
+    append(Record::of(Kind::END, S, ""), nullptr);
 }
 
 void prepare(Fiber& fiber) {

@@ -48,6 +48,13 @@ bool meets(uint64_t low, uint64_t high, const Transfer& span) {
     return high - low >= span.stride;
 }
 
+// A wait of `pipe` for a record of `peer` (its own pipe: for all before).
+Record record_of_wait(int pipe, int peer, uint32_t number, const char* name) {
+    Record wait = Record::between(pipe == peer ? Kind::BARRIER : Kind::DEPEND, pipe, peer, name);
+    wait.argument = number;
+    return wait;
+}
+
 }  // namespace
 
 bool overlap(const Transfer& a, const Transfer& b) {
@@ -221,12 +228,7 @@ void Hazards::after(int pipe, uint32_t record) {
 
 // Waits for one record of another pipe (its own: for all before) without an instruction.
 void Hazards::wait_for(int pipe, uint32_t record, const char* name) {
-    Record wait;
-    wait.kind = pipe == pipe_ ? Kind::BARRIER : Kind::DEPEND;
-    wait.pipe = static_cast<uint8_t>(pipe_);
-    wait.peer = static_cast<uint8_t>(pipe);
-    wait.argument = record;
-    wait.name = mnemonic_number(name);
+    Record wait = record_of_wait(pipe_, pipe, record, name);
     // The fixpipe holds an instruction that waits for unit flags: its pipe counts as busy.
     wait.drain = pipe_ == FIX && unit_flag_;
     append(wait, site_);
@@ -271,13 +273,7 @@ void Hazards::settle() {
         // the other pipe, so leaving synchronisation to it never beats writing it. It costs the
         // scalar unit a set and a wait.
         issue_scalar(1);
-        Record wait;
-        wait.kind = pipe == pipe_ ? Kind::BARRIER : Kind::DEPEND;
-        wait.pipe = static_cast<uint8_t>(pipe_);
-        wait.peer = static_cast<uint8_t>(pipe);
-        wait.argument = current->last[pipe];
-        wait.name = mnemonic_number("inserted_wait");
-        append(wait, site_);
+        append(record_of_wait(pipe_, pipe, current->last[pipe], "inserted_wait"), site_);
         ++launch().inserted_waits;
         uint32_t& seen = current->clocks[pipe_].seen[pipe];
         seen = std::max(seen, current->last[pipe]);

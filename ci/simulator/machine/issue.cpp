@@ -124,10 +124,7 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     }
     hazards.settle();
     const VectorCost cost = constants().vector_cost(mnemonic, dtype);
-    Record record;
-    record.kind = Kind::COMPUTE;
-    record.pipe = V;
-    record.name = mnemonic_number(mnemonic);
+    Record record = Record::compute(V, mnemonic, 0, cost.latency);
     // A slow instruction hides the conflicts of its operands: it reads less often.
     const float work = cost.cycles * static_cast<float>(repeats);
     const float access =
@@ -135,7 +132,6 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     record.conflict = std::max(0.0f, access - std::max(work, static_cast<float>(repeats)));
     record.bank = record.conflict > 0 && bank_conflict_cycles(banks, bank_count, repeats, 0) == 0;
     record.occupancy = std::max(floor_cycles, std::max(work, access) + extra_cycles);
-    record.latency = cost.latency;
     record.drain = hazards.drain();
     const uint32_t number = append(record, site);
     for (int i = 0; i < count && repeats > 0; ++i) {

@@ -56,6 +56,15 @@ const void* site_address(uint32_t offset) {
     return launch().image[offset & CUBE_SITE ? 1 : 0] + (offset & ~CUBE_SITE);
 }
 
+Record transfer_record(const Transfer& span, int pipe, const char* mnemonic) {
+    Core& core = *current;
+    core.transfers.push_back(span);
+    core.transfers.back().bypass = core.bypass_l2;
+    core.bypass_l2 = false;
+    const auto number = static_cast<uint32_t>(core.transfers.size() - 1);
+    return Record::numbered(Kind::TRANSFER, pipe, number, mnemonic);
+}
+
 uint32_t append(Record record, const void* site) {
     static const size_t limit = static_cast<size_t>(constants().get("limit.records"));
     static const float issue = static_cast<float>(constants().get("scalar.issue"));

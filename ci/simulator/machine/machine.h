@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,8 @@ struct Core {
     uint32_t dirty_lines = 0;
 };
 
+struct Signals;  // see signals.cpp
+
 struct Launch {
     std::vector<Core*> cores;  // block by block, its cube core first
     int block_dim = 1;
@@ -151,6 +154,7 @@ struct Launch {
     // Where the kernel's code is loaded: for vector cores, for cube cores.
     const uint8_t* image[2] = {nullptr, nullptr};
     uint64_t image_bytes[2] = {0, 0};
+    std::shared_ptr<Signals> signals;
 };
 
 Launch& launch();
@@ -163,6 +167,8 @@ uint32_t site_offset(const void* site);
 // The code address back.
 const void* site_address(uint32_t offset);
 
+// A record of a copy between GM and the running core, on `pipe`.
+Record transfer_record(const Transfer& span, int pipe, const char* mnemonic);
 // Appends a record to the running core, with the scalar time since the last one.
 uint32_t append(Record record, const void* site);
 

@@ -15,7 +15,7 @@
 #include "intrinsics_matmul.h"
 #include "intrinsics_sync_copy.h"
 #include "intrinsics_vector.h"
-#include "sync.h"
+#include "signals.h"
 
 namespace dav {
 namespace {

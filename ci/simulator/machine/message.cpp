@@ -8,7 +8,7 @@
 #include "fiber.h"
 #include "gm.h"
 #include "machine.h"
-#include "sync.h"
+#include "signals.h"
 
 namespace dav {
 namespace {

@@ -22,11 +22,7 @@ uint32_t scalar_record(const void* site) {
     Core& core = *current;
     const uint32_t newest = static_cast<uint32_t>(core.records.size() - 1);
     if (core.records[newest].kind == Kind::SCALAR) return newest;
-    Record record;
-    record.kind = Kind::SCALAR;
-    record.pipe = S;
-    record.name = mnemonic_number("scalar_access");
-    return append(record, site);
+    return append(Record::of(Kind::SCALAR, S, "scalar_access"), site);
 }
 
 // Whether the newest record is one of scalar accesses and has done the like to this 32-byte block

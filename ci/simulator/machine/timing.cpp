@@ -23,7 +23,8 @@ struct Start {
     int core;
     int pipe;
     Transfer transfer;
-    double buffered = -1;  // of a store, bytes that have gone to the core's buffer; -1: not asked
+    static constexpr double NOT_ASKED = -1;
+    double buffered = NOT_ASKED;  // of a store: bytes that have gone to the core's buffer
     // What is ready first; of a load and a store at once the store.
     bool operator>(const Start& other) const {
         if (time != other.time) return time > other.time;
@@ -36,9 +37,9 @@ struct Start {
 // AI core.
 size_t ai_cores(size_t blocks) { return launch().cubes_per_block > 0 ? blocks : (blocks + 1) / 2; }
 
-class Replay : public TimerWorld {
+class TimingPass : public TimerWorld {
 public:
-    explicit Replay(bool keep_spans) {
+    explicit TimingPass(bool keep_spans) {
         for (const Core* core : launch().cores)
             timers.push_back(std::make_unique<CoreTimer>(*core, *this, keep_spans));
         const Launch& shared = launch();
@@ -93,7 +94,7 @@ public:
     bool sync_all(int core, uint32_t number, double time, double& release) override {
         if (gatherings_.size() <= number) gatherings_.resize(number + 1);
         Gathering& gathering = gatherings_[number];
-        if (time >= 0) {
+        if (time != ASKED_BEFORE) {
             ++gathering.arrived;
             gathering.latest = std::max(gathering.latest, time);
             if (gathering.arrived < launch().sync_alls[number]) {
@@ -166,7 +167,7 @@ private:
                 memory_.start(start.core, start.pipe, start.transfer, 0);
             return;
         }
-        if (start.transfer.port == Port::FROM_UB && start.buffered < 0) {
+        if (start.transfer.port == Port::FROM_UB && start.buffered == Start::NOT_ASKED) {
             ++storing_[start.core];
             start.buffered = memory_.take_buffer(start.core, start.transfer.bytes());
             start.time += start.buffered / store_rate_;
@@ -244,15 +245,15 @@ void find_hot_lines(Profile& profile, const CoreTimer& timer) {
 }  // namespace
 
 Profile time_launch(const std::string& timeline) {
-    Replay replay(!timeline.empty());
-    replay.run();
+    TimingPass pass(!timeline.empty());
+    pass.run();
     Profile profile;
-    const double cores = double(replay.timers.size());
+    const double cores = double(pass.timers.size());
     profile.block_dim = launch().block_dim;
     double sum = 0;
     double kind_cores[2] = {0, 0};
     for (const Core* core : launch().cores) ++kind_cores[core->cube];
-    for (const auto& timer : replay.timers) {
+    for (const auto& timer : pass.timers) {
         const bool cube = timer->on_cube();
         // Where both kinds run, what the cube cores have in common with the others gets a prefix.
         const auto name = [&](int pipe) {
@@ -274,7 +275,7 @@ Profile time_launch(const std::string& timeline) {
         sum += timer->end_time() - timer->start_time();
     }
     double slowest = 0;
-    for (const auto& timer : replay.timers)
+    for (const auto& timer : pass.timers)
         slowest = std::max(slowest, timer->end_time() - timer->start_time());
     profile.imbalance = sum > 0 ? slowest / (sum / cores) : 1;
     const size_t at_once = std::min(launch().block_dim, launch().resident_blocks);
@@ -283,10 +284,10 @@ Profile time_launch(const std::string& timeline) {
         constants().get("launch.us_per_core") * (double(ai_cores(at_once)) - 1);
     profile.total_cycles = profile.core_cycles + overhead_us * constants().get("clock.mhz");
     profile.inserted_waits = launch().inserted_waits;
-    profile.hbm_bytes = replay.memory_bytes();
+    profile.hbm_bytes = pass.memory_bytes();
     count_instructions(profile);
-    find_hot_lines(profile, *replay.timers[0]);
-    if (!timeline.empty()) write_timeline(timeline, replay.timers);
+    find_hot_lines(profile, *pass.timers[0]);
+    if (!timeline.empty()) write_timeline(timeline, pass.timers);
     return profile;
 }
 

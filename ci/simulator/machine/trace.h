@@ -22,6 +22,11 @@ enum class Kind : uint8_t {
     END,
 };
 
+// Names behind Record::name.
+std::vector<const char*>& mnemonic_names();
+// The number of a mnemonic; equal spellings get equal numbers.
+uint16_t mnemonic_number(const char* mnemonic);
+
 struct Record {
     float scalar = 0;       // cycles of scalar work since the record before, its own issue included
     float occupancy = 0;    // cycles during which the pipe takes nothing else
@@ -37,6 +42,30 @@ struct Record {
     bool drain = false;  // a rewrite of a result in flight: starts when earlier results are there;
                          // of a DEPEND: the pipe counts as busy while it waits
     bool bank = false;   // the conflict is of reads with writes in a bank, not within bank groups
+
+    static Record of(Kind kind, int pipe, const char* mnemonic) {
+        Record record;
+        record.kind = kind;
+        record.pipe = static_cast<uint8_t>(pipe);
+        record.name = mnemonic_number(mnemonic);
+        return record;
+    }
+    static Record compute(int pipe, const char* mnemonic, float occupancy, float latency) {
+        Record record = of(Kind::COMPUTE, pipe, mnemonic);
+        record.occupancy = occupancy;
+        record.latency = latency;
+        return record;
+    }
+    static Record between(Kind kind, int pipe, int peer, const char* mnemonic) {
+        Record record = of(kind, pipe, mnemonic);
+        record.peer = static_cast<uint8_t>(peer);
+        return record;
+    }
+    static Record numbered(Kind kind, int pipe, uint32_t argument, const char* mnemonic) {
+        Record record = of(kind, pipe, mnemonic);
+        record.argument = argument;
+        return record;
+    }
 };
 
 // Which way between GM and a core's memories.
@@ -54,10 +83,5 @@ struct Transfer {
     float least = 0;  // cycles that the core's side takes at least
     uint64_t bytes() const { return uint64_t(length) * count; }
 };
-
-// Names behind Record::name.
-std::vector<const char*>& mnemonic_names();
-// The number of a mnemonic; equal spellings get equal numbers.
-uint16_t mnemonic_number(const char* mnemonic);
 
 }  // namespace dav

@@ -1,13 +1,9 @@
-// Flags at the end of a block, and signals between cores.
+// Signals from cores to cores.
 #pragma once
 
 #include <cstdint>
 
 namespace dav {
-
-// Called when a block ends: a flag that is still set ends the launch as unbalanced, because it
-// would let the next operator's first wait through.
-void check_flags_at_end();
 
 // A signal that `expected` cores give; answers its number in Launch::points.
 uint32_t make_point(uint32_t expected, bool of_all);

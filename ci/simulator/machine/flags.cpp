@@ -1,0 +1,111 @@
+#include "flags.h"
+
+#include <algorithm>
+
+#include "intrinsics_sync_copy.h"
+
+namespace dav {
+
+void check_pipe(int pipe, const char* mnemonic, const void* site) {
+    if (pipe < 0 || pipe >= PIPES || pipe == ALL)
+        fail(Outcome::LAUNCH_ERROR, site, nullptr, "%s names pipe %d, which cannot hold a flag.",
+             mnemonic, pipe);
+}
+
+Clock reached(int pipe) {
+    Clock clock = current->clocks[pipe];
+    for (int other = 0; other < PIPES; ++other)
+        clock.seen[other] = std::max(clock.seen[other], current->clocks[S].seen[other]);
+    clock.seen[pipe] = std::max(clock.seen[pipe], current->last[pipe]);
+    return clock;
+}
+
+void join(Clock& into, const Clock& other) {
+    for (int pipe = 0; pipe < PIPES; ++pipe)
+        into.seen[pipe] = std::max(into.seen[pipe], other.seen[pipe]);
+}
+
+void barrier_all(const void* site, const char* mnemonic) {
+    Core& core = *current;
+    append(Record::of(Kind::BARRIER_ALL, S, mnemonic), site);
+    Clock all;
+    std::copy(core.last, core.last + PIPES, all.seen);
+    for (Clock& clock : core.clocks) join(clock, all);
+}
+
+void check_flags_at_end() {
+    for (const auto& [key, flag] : current->flags) {
+        if (flag.empty()) continue;
+        const int from = key / EVENTS / PIPES;
+        const int to = key / EVENTS % PIPES;
+        fail(Outcome::LAUNCH_ERROR, site_address(current->records[flag.front().record].site),
+             nullptr, "unbalanced flags: set_flag(%s, %s, %d) on core %d has no wait_flag.",
+             pipe_name(from), pipe_name(to), key % EVENTS, current->index);
+    }
+}
+
+namespace {
+
+Flag& flag_of(int from, int to, int event, const char* mnemonic, const void* site) {
+    check_pipe(from, mnemonic, site);
+    check_pipe(to, mnemonic, site);
+    if (event < 0 || event >= EVENTS)
+        fail(Outcome::LAUNCH_ERROR, site, nullptr,
+             "%s uses event %d; a pair of pipes has events 0 to %d.", mnemonic, event, EVENTS - 1);
+    return current->flags[(from * PIPES + to) * EVENTS + event];
+}
+
+void set_event(int from, int to, int event, const void* site) {
+    Flag& flag = flag_of(from, to, event, "set_flag", site);
+    if (flag.size() == FLAG_MOST)
+        fail(Outcome::LAUNCH_ERROR, site, site_address(current->records[flag.back().record].site),
+             "unbalanced flags: set_flag(%s, %s, %d) on core %d for the %zuth time without a "
+             "wait_flag.",
+             pipe_name(from), pipe_name(to), event, current->index, FLAG_MOST + 1);
+    const Clock clock = reached(from);
+    Record record = Record::between(Kind::SET_FLAG, from, to, "set_flag");
+    record.event = static_cast<uint8_t>(event);
+    flag.push_back({clock, append(record, site)});
+}
+
+void wait_event(int from, int to, int event, const void* site) {
+    Flag& flag = flag_of(from, to, event, "wait_flag", site);
+    if (flag.empty())
+        fail(Outcome::LAUNCH_ERROR, site, nullptr,
+             "deadlock: wait_flag(%s, %s, %d) on core %d can never be satisfied, because nothing "
+             "before it set the flag.",
+             pipe_name(from), pipe_name(to), event, current->index);
+    Record record = Record::between(Kind::WAIT_FLAG, to, from, "wait_flag");
+    record.event = static_cast<uint8_t>(event);
+    append(record, site);
+    join(current->clocks[to], flag.front().clock);
+    flag.pop_front();
+}
+
+void barrier(int pipe, const void* site) {
+    if (pipe == ALL) return barrier_all(site, "pipe_barrier");
+    if (pipe < 0 || pipe >= PIPES)
+        fail(Outcome::LAUNCH_ERROR, site, nullptr, "pipe_barrier names pipe %d.", pipe);
+    append(Record::between(Kind::BARRIER, pipe, pipe, "pipe_barrier"), site);
+    current->clocks[pipe].seen[pipe] =
+        std::max(current->clocks[pipe].seen[pipe], current->last[pipe]);
+}
+
+}  // namespace
+}  // namespace dav
+
+using namespace dav;
+
+void set_flag(pipe_t from, pipe_t to, event_t event) {
+    set_event(from, to, event, __builtin_return_address(0));
+}
+void set_flag(pipe_t from, pipe_t to, int event) {
+    set_event(from, to, event, __builtin_return_address(0));
+}
+void wait_flag(pipe_t from, pipe_t to, event_t event) {
+    wait_event(from, to, event, __builtin_return_address(0));
+}
+void wait_flag(pipe_t from, pipe_t to, int event) {
+    wait_event(from, to, event, __builtin_return_address(0));
+}
+void pipe_barrier(pipe_t pipe) { barrier(pipe, __builtin_return_address(0)); }

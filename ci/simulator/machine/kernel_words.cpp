@@ -1,0 +1,45 @@
+// What a kernel and the headers ask of a core or tell it, beside instructions.
+#include <algorithm>
+
+#include "intrinsics_sync_copy.h"
+#include "machine.h"
+
+using namespace dav;
+
+int64_t get_block_idx() { return current->block; }
+int64_t get_block_num() { return launch().block_dim; }
+int64_t get_subblockid() { return current->sub_block; }
+int64_t get_subblockdim() { return std::max(1, launch().vectors_per_block); }
+int64_t get_coreid() { return current->block % launch().resident_blocks; }
+
+__ubuf__ uint8_t* dav_ub_base() { return current->ub; }
+uint64_t dav_memory_base(int32_t memory) {
+    return reinterpret_cast<uint64_t>(current->ub) + MEMORIES[memory].start;
+}
+
+void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name) {
+    Core& core = *current;
+    if (core.cube) return;
+    const uint64_t end = uint64_t(offset) + bytes;
+    core.ub_peak = std::max(core.ub_peak, static_cast<uint32_t>(std::min<uint64_t>(end, 1u << 30)));
+    if (end > UB_BYTES)
+        warn(__builtin_return_address(0), "ub_request", name ? name : "",
+             "Buffer %s asks for %u bytes of UB from 0x%x on, beyond the %u there are.",
+             name ? name : "", bytes, offset, UB_BYTES);
+    constexpr size_t MOST = 256;
+    if (core.buffers.size() < MOST) core.buffers.push_back({offset, bytes, name ? name : ""});
+}
+
+#define DAV_WATCH(number)                                      \
+    void set_data_exp_##number(uint64_t config) {              \
+        current->watches[number] = config;                     \
+        current->watching = current->watching || (config & 1); \
+    }
+DAV_WATCH(0)
+DAV_WATCH(1)
+DAV_WATCH(2)
+DAV_WATCH(3)
+
+void dav_fail(const char* message) {
+    fail(Outcome::LAUNCH_ERROR, __builtin_return_address(0), nullptr, "%s", message);
+}
