@@ -18,7 +18,8 @@ from ci.model.operator import Operator
 from ci.model.trial import Fingerprint, Outcome
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.kernel_cores import Cores, cores_of
-from ci.simulator.launch import LaunchSpec, launch
+from ci.simulator.launch import launch
+from ci.simulator.launch_request import LaunchSpec
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
 from ci.simulator.toolchain import Toolchain

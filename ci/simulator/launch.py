@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,7 @@ from ci.host.kernel_unit import SYSTEM_WORKSPACE
 from ci.model.errors import TrialFailure
 from ci.model.launch import Array, Tensors
 from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal
-from ci.simulator.input_files import shared_file
-from ci.simulator.kernel_cores import VECTOR, Cores
+from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.toolchain import operator_lines
 from ci.system.ledger import book_machine
@@ -32,33 +31,6 @@ HOT_LINES = 12
 
 REPORT_BYTES = 8 << 20
 """A larger report is not one of the machine's."""
-
-
-@dataclass(frozen=True)
-class LaunchSpec:
-    """What the host tiling decided, and the kernel built for it."""
-
-    kernel: Path
-    """For vector cores; where there are none, for cube cores."""
-    block_dim: int
-    tiling_key: int
-    tiling: bytes
-    workspace: int
-    auto_sync: bool
-    aliases: dict[int, int]
-    """Output index → index of the input whose memory it shares."""
-    initial: dict[int, float]
-    """Output index → value that fills it before the launch; others hold garbage."""
-    true_offsets: bool = False
-    """The kernel holds local addresses as offsets from 0."""
-    cores: Cores = VECTOR
-    cube_kernel: Path | None = None
-    """For the cube cores of a launch on both kinds."""
-
-    @property
-    def kernels(self) -> tuple[Path, ...]:
-        """What the machine loads."""
-        return (self.kernel, self.cube_kernel) if self.cube_kernel else (self.kernel,)
 
 
 @dataclass(frozen=True)
@@ -86,7 +58,10 @@ def launch(
     """
     with room or LaunchRoom(runner, inputs, outputs, limits) as place:
         folder = place.folder
-        files = _write_request(folder, device, spec, inputs, outputs, timeline)
+        asked = replace(spec, workspace=max(spec.workspace, SYSTEM_WORKSPACE + 32))
+        files = write_request(
+            folder, device.constants, asked, inputs, outputs, timeline is not None
+        )
         done = place.run(spec.kernels)
         report = _read_report(folder / "report.json")
         if report is None or done.timed_out:
@@ -106,93 +81,6 @@ def launch(
             pipes=_pipe_time(report, spec),
             warnings=_warnings(report, spec),
         )
-
-
-def _write_request(
-    folder: Path,
-    device: Device,
-    spec: LaunchSpec,
-    inputs: Tensors,
-    outputs: Tensors,
-    timeline: Path | None,
-) -> list[list[Path]]:
-    """Write everything the machine reads; answers the files of each output."""
-    constants = "".join(f"{name}\t{value!r}\n" for name, value in device.constants.items())
-    (folder / "constants").write_text(constants)
-    (folder / "tiling").write_bytes(spec.tiling)
-    lines = [
-        f"constants\t{folder / 'constants'}",
-        f"block_dim\t{spec.block_dim}",
-        f"cores\t{spec.cores.cubes}\t{spec.cores.vectors}",
-        f"tiling_key\t{spec.tiling_key}",
-        f"auto_sync\t{int(spec.auto_sync)}",
-        f"true_offsets\t{int(spec.true_offsets)}",
-        f"tiling\t{folder / 'tiling'}",
-        f"workspace\t{max(spec.workspace, SYSTEM_WORKSPACE + 32)}",
-    ]
-    for index, tensor in enumerate(inputs):
-        lines += _input(folder / f"input{index}", tensor)
-    files: list[list[Path]] = []
-    for index, tensor in enumerate(outputs):
-        stem = folder / f"output{index}"
-        if index in spec.aliases:
-            lines.append(f"arg\talias\t{spec.aliases[index]}\t{stem}\t{_bytes(tensor)}")
-            files.append(_parts(stem, tensor))
-            continue
-        if index in spec.initial and isinstance(tensor, np.ndarray):
-            np.full(tensor.shape, spec.initial[index]).astype(tensor.dtype).tofile(stem)
-        lines += _output(stem, tensor)
-        files.append(_parts(stem, tensor))
-    lines.append(f"report\t{folder / 'report.json'}")
-    if timeline:
-        lines.append(f"timeline\t{folder / 'timeline.jsonl'}")
-    (folder / "request").write_text("\n".join(lines) + "\n")
-    return files
-
-
-def _parts(stem: Path, tensor: Array | list[Array] | None) -> list[Path]:
-    """The file of a tensor, or the files of a tensor list."""
-    if isinstance(tensor, list):
-        return [Path(f"{stem}.{number}") for number in range(len(tensor))]
-    return [stem]
-
-
-def _input(stem: Path, tensor: Array | list[Array] | None) -> list[str]:
-    """Request lines of one input; its bytes are in a file that launches share, or written."""
-    if tensor is None:
-        return ["arg\tnull"]
-    if isinstance(tensor, list):
-        lines = [f"list\tinput\t{len(tensor)}"]
-        for path, item in zip(_parts(stem, tensor), tensor, strict=True):
-            lines.append(_item(_input_file(path, item), item))
-        return lines
-    return [f"arg\tinput\t{_input_file(stem, tensor)}\t{tensor.nbytes}"]
-
-
-def _input_file(path: Path, tensor: Array) -> Path:
-    known = shared_file(tensor)
-    if known is not None:
-        return known
-    np.ascontiguousarray(tensor).tofile(path)
-    return path
-
-
-def _output(stem: Path, tensor: Array | list[Array] | None) -> list[str]:
-    """Request lines of one output."""
-    if tensor is None:
-        return ["arg\tnull"]
-    if isinstance(tensor, list):
-        items = zip(_parts(stem, tensor), tensor, strict=True)
-        return [f"list\toutput\t{len(tensor)}", *(_item(path, item) for path, item in items)]
-    return [f"arg\toutput\t{stem}\t{tensor.nbytes}"]
-
-
-def _item(path: Path, tensor: Array) -> str:
-    return f"item\t{path}\t{tensor.nbytes}\t{','.join(map(str, tensor.shape))}"
-
-
-def _bytes(tensor: Array | list[Array] | None) -> int:
-    return tensor.nbytes if isinstance(tensor, np.ndarray) else 0
 
 
 def _read_report(path: Path) -> dict[str, Any] | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ci.simulator.machine_bench import MachineBench
+from tests.ci.simulator.machine_harness import MachineHarness
 
 
 @pytest.fixture(scope="session")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> MachineBench:
+def harness(tmp_path_factory: pytest.TempPathFactory) -> MachineHarness:
     """The machine, built once, with a folder for small kernels."""
-    return MachineBench(tmp_path_factory.mktemp("machine"))
+    return MachineHarness(tmp_path_factory.mktemp("machine"))

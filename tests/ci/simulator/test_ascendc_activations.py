@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tests.ci.simulator.ascendc_bench import AscendCBench
+from tests.ci.simulator.ascendc_harness import AscendCHarness
 
 COUNT = 300
 RANDOM = np.random.default_rng(11)
@@ -46,12 +46,12 @@ FUNCTIONS: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCBench:
-    return AscendCBench(tmp_path_factory.mktemp("ascendc"))
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
+    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_activations_of_one_and_two_tensors(kernels: AscendCBench, dtype: Any) -> None:
+def test_activations_of_one_and_two_tensors(kernels: AscendCHarness, dtype: Any) -> None:
     kind = "float" if dtype is np.float32 else "half"
     a, b = A.astype(dtype), B.astype(dtype)
     inputs = [a, b, (np.abs(a) + 1).astype(dtype), (a / 8).astype(dtype)]
@@ -65,7 +65,7 @@ def test_activations_of_one_and_two_tensors(kernels: AscendCBench, dtype: Any) -
         np.testing.assert_allclose(row, wanted, relative, absolute, err_msg=call)
 
 
-def test_exclusive_or_and_arange_of_16_bit_integers(kernels: AscendCBench) -> None:
+def test_exclusive_or_and_arange_of_16_bit_integers(kernels: AscendCHarness) -> None:
     x, y = (RANDOM.integers(-(2**15), 2**15, COUNT).astype(np.int16) for _ in range(2))
     calls = [f"Xor(d, x, y, {COUNT});", f"Xor(d, x, y, work, {COUNT});",
              f"Arange(d, int16_t(-3), int16_t(2), {COUNT});"]  # fmt: skip
@@ -85,7 +85,7 @@ auto factor = desk.empty<{kind}>(128);
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_softmax_in_parts_equals_softmax_of_the_whole(kernels: AscendCBench, dtype: Any) -> None:
+def test_softmax_in_parts_equals_softmax_of_the_whole(kernels: AscendCHarness, dtype: Any) -> None:
     kind = "float" if dtype is np.float32 else "half"
     x, y = (RANDOM.uniform(-3, 3, (ROWS, PITCH)).astype(dtype) for _ in range(2))
     first = f"SoftmaxFlashV2<{kind}>(d, old_sum, old_max, x, factor, old_sum, old_max, t, s);"
@@ -111,7 +111,7 @@ def test_softmax_in_parts_equals_softmax_of_the_whole(kernels: AscendCBench, dty
     np.testing.assert_allclose(shown[4], whole[:, COLUMNS:], **tolerance)
 
 
-def test_the_gradient_of_softmax_and_its_front(kernels: AscendCBench) -> None:
+def test_the_gradient_of_softmax_and_its_front(kernels: AscendCHarness) -> None:
     g, y = (RANDOM.uniform(-1, 1, (ROWS, PITCH)).astype(np.float32) for _ in range(2))
     calls = [
         f"{SHAPE} SoftmaxGrad(d, g, y, t, false, s);",
@@ -126,7 +126,7 @@ def test_the_gradient_of_softmax_and_its_front(kernels: AscendCBench) -> None:
     np.testing.assert_allclose(blocks, np.tile(front, (1, 8)), rtol=1e-4, atol=1e-5)
 
 
-def test_quantising_rounds_to_even_and_saturates(kernels: AscendCBench) -> None:
+def test_quantising_rounds_to_even_and_saturates(kernels: AscendCHarness) -> None:
     x = np.concatenate([RANDOM.uniform(-90, 90, 252), [0.5, 1.5, 2.5, -300]]).astype(np.float32)
     calls = ["AscendQuant<float>(d, x, 2.0f, 1.0f, 256);",
              "AscendQuant<float>(d, x, work, 1.0f, 0.0f, 256);"]  # fmt: skip
@@ -137,7 +137,7 @@ def test_quantising_rounds_to_even_and_saturates(kernels: AscendCBench) -> None:
         np.testing.assert_array_equal(row, wanted.astype(np.int8))
 
 
-def test_dequantising_takes_one_scale_or_one_a_column(kernels: AscendCBench) -> None:
+def test_dequantising_takes_one_scale_or_one_a_column(kernels: AscendCHarness) -> None:
     x = RANDOM.integers(-1000, 1000, (4, 24)).astype(np.int32)
     scales = RANDOM.uniform(0.1, 2, 24).astype(np.float32)
     packed = np.zeros(24, np.uint64)
@@ -157,14 +157,14 @@ def test_dequantising_takes_one_scale_or_one_a_column(kernels: AscendCBench) -> 
     np.testing.assert_allclose(shown[3], x * scales, rtol=1e-6)
 
 
-def test_dequantising_to_half_fills_whole_blocks(kernels: AscendCBench) -> None:
+def test_dequantising_to_half_fills_whole_blocks(kernels: AscendCHarness) -> None:
     x = RANDOM.integers(-100, 100, (3, 24)).astype(np.int32)
     rows = kernels.rows(["AscendDequant<half, float>(d, x, 0.25f, DequantParams{3, 24, 24});"],
                         [x], 96, np.float16, "x:int32_t", "half")  # fmt: skip
     np.testing.assert_allclose(rows[0].reshape(3, 32)[:, :24], x * 0.25, rtol=1e-3)
 
 
-def test_dropout_by_bytes_and_by_bits(kernels: AscendCBench) -> None:
+def test_dropout_by_bytes_and_by_bits(kernels: AscendCHarness) -> None:
     x = RANDOM.uniform(-2, 2, (4, 64)).astype(np.float32)
     bits = RANDOM.integers(0, 256, (4, 32)).astype(np.uint8)
     kept = np.unpackbits(bits[:, :8], axis=1, bitorder="little").astype(bool)
@@ -179,7 +179,7 @@ def test_dropout_by_bytes_and_by_bits(kernels: AscendCBench) -> None:
         np.testing.assert_allclose(row.reshape(4, 64), wanted, rtol=1e-6)
 
 
-def test_running_moments_and_sums(kernels: AscendCBench) -> None:
+def test_running_moments_and_sums(kernels: AscendCHarness) -> None:
     x = RANDOM.uniform(-2, 2, (3, 64)).astype(np.float32)
     update = " ".join(
         f"p.nRec = 1.0f / {i + 1}; "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.ci.simulator.ascendc_bench import AscendCBench
+from tests.ci.simulator.ascendc_harness import AscendCHarness
 
 COUNT = 300  # whole repeats and a rest for every element size
 
@@ -51,11 +51,11 @@ FLOAT_CALLS: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCBench:
-    return AscendCBench(tmp_path_factory.mktemp("ascendc"))
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
+    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))
 
 
-def test_calls_with_a_count_agree_with_numpy(kernels: AscendCBench) -> None:
+def test_calls_with_a_count_agree_with_numpy(kernels: AscendCHarness) -> None:
     rows = kernels.rows(list(FLOAT_CALLS), [X, Y], COUNT, np.float32, "x:float y:float", "float")
     for call, row, wanted in zip(FLOAT_CALLS, rows, FLOAT_CALLS.values(), strict=True):
         # The instructions behind these two are documented as approximations.
@@ -65,7 +65,7 @@ def test_calls_with_a_count_agree_with_numpy(kernels: AscendCBench) -> None:
         )
 
 
-def test_masks_choose_lanes_and_strides_choose_blocks(kernels: AscendCBench) -> None:
+def test_masks_choose_lanes_and_strides_choose_blocks(kernels: AscendCHarness) -> None:
     fill = "Duplicate(d, 0.0f, 256); PipeBarrier<PIPE_V>(); "
     calls = [
         fill + "Add(d, x, y, 40, 4, BinaryRepeatParams());",
@@ -92,7 +92,7 @@ def test_masks_choose_lanes_and_strides_choose_blocks(kernels: AscendCBench) -> 
     np.testing.assert_array_equal(rows[6], np.repeat(X[:32], 8))
 
 
-def test_integers_shift_and_combine_bits(kernels: AscendCBench) -> None:
+def test_integers_shift_and_combine_bits(kernels: AscendCHarness) -> None:
     a = RANDOM.integers(-1000, 1000, 160).astype(np.int16)
     b = RANDOM.integers(-1000, 1000, 160).astype(np.int16)
     calls = {
@@ -110,7 +110,7 @@ def test_integers_shift_and_combine_bits(kernels: AscendCBench) -> None:
         np.testing.assert_array_equal(row, wanted.astype(np.int16), err_msg=call)
 
 
-def test_casts_change_width_in_both_directions(kernels: AscendCBench) -> None:
+def test_casts_change_width_in_both_directions(kernels: AscendCHarness) -> None:
     values = np.round(RANDOM.uniform(-100, 100, 288) * 4) / 4
     halves = values.astype(np.float16)
     body = """
@@ -146,7 +146,7 @@ __aicore__ inline void kernel(GM_ADDR* a) {
     np.testing.assert_allclose(through_brain, values, rtol=2**-8)
 
 
-def test_comparisons_and_selections_in_all_modes(kernels: AscendCBench) -> None:
+def test_comparisons_and_selections_in_all_modes(kernels: AscendCHarness) -> None:
     x, y = X[:256], Y[:256]
     prepare = "auto bits = desk.empty<uint8_t>(64);"
     greater = "Compare(bits, x, y, CMPMODE::GT, 256); PipeBarrier<PIPE_V>(); "

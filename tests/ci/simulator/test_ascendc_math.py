@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tests.ci.simulator.ascendc_bench import AscendCBench
+from tests.ci.simulator.ascendc_harness import AscendCHarness
 
 COUNT = 500
 RANDOM = np.random.default_rng(7)
@@ -46,12 +46,12 @@ FUNCTIONS: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCBench:
-    return AscendCBench(tmp_path_factory.mktemp("ascendc"))
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
+    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_functions_of_one_argument(kernels: AscendCBench, dtype: Any) -> None:
+def test_functions_of_one_argument(kernels: AscendCHarness, dtype: Any) -> None:
     kind = "float" if dtype is np.float32 else "half"
     inputs = [v.astype(dtype) for v in (X, UNIT, POSITIVE)]
     names = {id(X): "x", id(UNIT): "u", id(POSITIVE): "p"}
@@ -76,7 +76,7 @@ def test_functions_of_one_argument(kernels: AscendCBench, dtype: Any) -> None:
         np.testing.assert_allclose(rows[number], wanted, relative, absolute, err_msg=call)
 
 
-def test_power_of_tensors_and_scalars(kernels: AscendCBench) -> None:
+def test_power_of_tensors_and_scalars(kernels: AscendCHarness) -> None:
     base = RANDOM.uniform(-5, 5, 200).astype(np.float32)
     base[:4] = [0, 2, -2, 1]
     whole = RANDOM.integers(-3, 4, 200).astype(np.float32)
@@ -93,7 +93,7 @@ def test_power_of_tensors_and_scalars(kernels: AscendCBench) -> None:
         np.testing.assert_allclose(row, wanted, rtol=1e-5, atol=1e-6, err_msg=call)
 
 
-def test_broadcast_sum_mean_and_softmax(kernels: AscendCBench) -> None:
+def test_broadcast_sum_mean_and_softmax(kernels: AscendCHarness) -> None:
     row = RANDOM.uniform(-1, 1, 80).astype(np.float32)
     matrix = RANDOM.uniform(-3, 3, (10, 80)).astype(np.float32)
     calls = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.ci.simulator.ascendc_bench import AscendCBench
+from tests.ci.simulator.ascendc_harness import AscendCHarness
 
 RANDOM = np.random.default_rng(8)
 
@@ -67,11 +67,11 @@ __aicore__ inline void kernel(GM_ADDR* a) {
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCBench:
-    return AscendCBench(tmp_path_factory.mktemp("ascendc"))
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
+    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))
 
 
-def test_queues_issue_the_instructions_of_the_device_headers(kernels: AscendCBench) -> None:
+def test_queues_issue_the_instructions_of_the_device_headers(kernels: AscendCHarness) -> None:
     x, y = (RANDOM.uniform(-1, 1, 16384).astype(np.float16) for _ in range(2))
     ran = kernels.run(ADD, [x, y], [np.zeros_like(x)], block_dim=8)
     assert ran.outcome == "ok", ran.report
@@ -96,7 +96,7 @@ def test_queues_issue_the_instructions_of_the_device_headers(kernels: AscendCBen
     ],
 )
 def test_a_misused_queue_ends_the_launch_with_a_sentence(
-    kernels: AscendCBench, taken_out: str, message: str
+    kernels: AscendCHarness, taken_out: str, message: str
 ) -> None:
     x = np.zeros(16384, np.float16)
     ran = kernels.run(ADD.replace(taken_out, ""), [x, x], [x], block_dim=8)
@@ -104,7 +104,7 @@ def test_a_misused_queue_ends_the_launch_with_a_sentence(
     assert message in ran.report["message"]
 
 
-def test_padding_fills_and_gaps_skip(kernels: AscendCBench) -> None:
+def test_padding_fills_and_gaps_skip(kernels: AscendCHarness) -> None:
     x = np.arange(1, 61, dtype=np.int32)
     body = """
 __aicore__ inline void kernel(GM_ADDR* a) {
@@ -132,7 +132,7 @@ __aicore__ inline void kernel(GM_ADDR* a) {
     np.testing.assert_array_equal(ran.outputs[1].reshape(4, 10)[:, :7], wanted[:, :7])
 
 
-def test_slices_copy_a_window(kernels: AscendCBench) -> None:
+def test_slices_copy_a_window(kernels: AscendCHarness) -> None:
     x = np.arange(4 * 64, dtype=np.float32)
     body = """
 __aicore__ inline void kernel(GM_ADDR* a) {
@@ -155,7 +155,7 @@ __aicore__ inline void kernel(GM_ADDR* a) {
     np.testing.assert_array_equal(ran.outputs[0].reshape(3, 16), wanted)
 
 
-def test_blocks_add_up_atomically_and_meet_at_sync_all(kernels: AscendCBench) -> None:
+def test_blocks_add_up_atomically_and_meet_at_sync_all(kernels: AscendCHarness) -> None:
     body = """
 __aicore__ inline void kernel(GM_ADDR* a) {
     TPipe pipe;
@@ -187,7 +187,7 @@ __aicore__ inline void kernel(GM_ADDR* a) {
     np.testing.assert_array_equal(ran.outputs[1], np.full((4, 64), 10.5))
 
 
-def test_work_without_the_queues_flags_is_a_race(kernels: AscendCBench) -> None:
+def test_work_without_the_queues_flags_is_a_race(kernels: AscendCHarness) -> None:
     body = """
 __aicore__ inline void kernel(GM_ADDR* a) {
     TPipe pipe;
@@ -215,7 +215,7 @@ __aicore__ inline void kernel(GM_ADDR* a) {
     assert kernels.run(without_wait, [x], [x]).outcome != "ok"
 
 
-def test_buffers_of_a_pool_are_used_again_after_reset(kernels: AscendCBench) -> None:
+def test_buffers_of_a_pool_are_used_again_after_reset(kernels: AscendCHarness) -> None:
     body = """
 __aicore__ inline void kernel(GM_ADDR* a) {
     TPipe pipe;
@@ -242,7 +242,7 @@ __aicore__ inline void kernel(GM_ADDR* a) {
 
 
 def test_the_cache_hint_sends_copies_past_l2_which_is_slower_for_what_it_holds(
-    kernels: AscendCBench,
+    kernels: AscendCHarness,
 ) -> None:
     body = """
 __aicore__ inline void kernel(GM_ADDR* a) {

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.ci.simulator.ascendc_bench import AscendCBench
+from tests.ci.simulator.ascendc_harness import AscendCHarness
 
 RANDOM = np.random.default_rng(6)
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCBench:
-    return AscendCBench(tmp_path_factory.mktemp("ascendc"))
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
+    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))
 
 
 def unique(count: int) -> np.ndarray[Any, Any]:
@@ -22,7 +22,7 @@ def unique(count: int) -> np.ndarray[Any, Any]:
     return (RANDOM.permutation(count) - count / 2).astype(np.float32)
 
 
-def test_reductions_of_whole_tensors_give_value_and_place(kernels: AscendCBench) -> None:
+def test_reductions_of_whole_tensors_give_value_and_place(kernels: AscendCHarness) -> None:
     for count in (5, 64, 1000, 4160):
         x = unique(count)
         prepare = f"auto work = desk.empty<float>({count + 256});"
@@ -44,7 +44,7 @@ def test_reductions_of_whole_tensors_give_value_and_place(kernels: AscendCBench)
 
 @pytest.mark.parametrize(("rows", "columns"), [(5, 20), (3, 200)])
 def test_reductions_of_a_matrix_along_either_axis(
-    kernels: AscendCBench, rows: int, columns: int
+    kernels: AscendCHarness, rows: int, columns: int
 ) -> None:
     pitch = (columns + 7) // 8 * 8  # a row fills whole blocks; what is behind it must not count
     matrix = RANDOM.uniform(0.5, 1.5, (rows, pitch)).astype(np.float32)
@@ -68,7 +68,9 @@ def test_reductions_of_a_matrix_along_either_axis(
 
 
 @pytest.mark.parametrize(("kind", "dtype", "rtol"), [("float", "f4", 1e-5), ("half", "f2", 4e-3)])
-def test_normalisations_of_rows(kernels: AscendCBench, kind: str, dtype: str, rtol: float) -> None:
+def test_normalisations_of_rows(
+    kernels: AscendCHarness, kind: str, dtype: str, rtol: float
+) -> None:
     rows, pitch, columns = 3, 112, 100  # a row fills whole blocks; what is behind it must not count
     x = RANDOM.normal(1, 2, (rows, pitch)).astype(dtype)
     gamma, beta = (RANDOM.uniform(0.5, 1.5, pitch).astype(dtype) for _ in range(2))
@@ -108,7 +110,7 @@ def test_normalisations_of_rows(kernels: AscendCBench, kind: str, dtype: str, rt
     np.testing.assert_allclose(found[3][:6], moments_found, rtol=rtol, atol=rtol)
 
 
-def test_reductions_by_repeat_block_and_pair(kernels: AscendCBench) -> None:
+def test_reductions_by_repeat_block_and_pair(kernels: AscendCHarness) -> None:
     x = unique(512)
     prepare = "auto work = desk.empty<float>(64); Duplicate(d, 0.0f, 64); PipeBarrier<PIPE_V>();"
     calls = [
@@ -137,7 +139,7 @@ def test_reductions_by_repeat_block_and_pair(kernels: AscendCBench) -> None:
     assert rows[8].view(np.uint32)[1] == first_lanes.argmax()
 
 
-def test_gather_takes_byte_offsets_and_masks_pack_what_they_pick(kernels: AscendCBench) -> None:
+def test_gather_takes_byte_offsets_and_masks_pack_what_they_pick(kernels: AscendCHarness) -> None:
     x = unique(256)
     order = RANDOM.permutation(256)[:100].astype(np.uint32)
     keep = RANDOM.random(256) < 0.4
@@ -161,7 +163,7 @@ def test_gather_takes_byte_offsets_and_masks_pack_what_they_pick(kernels: Ascend
     np.testing.assert_array_equal(rows[4][:200], 1 + 0.5 * np.arange(200))
 
 
-def test_sixteen_address_lists_transpose(kernels: AscendCBench) -> None:
+def test_sixteen_address_lists_transpose(kernels: AscendCHarness) -> None:
     x = np.arange(256, dtype=np.int16)
     body = """
 __aicore__ inline void kernel(GM_ADDR* a) {
@@ -182,7 +184,7 @@ __aicore__ inline void kernel(GM_ADDR* a) {
 
 
 @pytest.mark.parametrize("groups", [1, 3, 9])
-def test_sort_orders_values_with_their_indices(kernels: AscendCBench, groups: int) -> None:
+def test_sort_orders_values_with_their_indices(kernels: AscendCHarness, groups: int) -> None:
     count = 32 * groups
     x = unique(count)
     index = np.arange(count, dtype=np.uint32)

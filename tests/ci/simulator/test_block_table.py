@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ci.simulator.block_table import block_lengths
-from tests.ci.simulator.machine_bench import MachineBench
+from tests.ci.simulator.machine_harness import MachineHarness
 
 LISTING = """
 0000000000001100 <kernel>:
@@ -29,7 +29,7 @@ def test_a_block_reaches_from_its_hook_to_the_next_one_or_where_control_leaves()
     assert block_lengths(LISTING.splitlines()) == {0x1106: 3, 0x111F: 1, 0x1135: 1}
 
 
-def scalar(bench: MachineBench, statements: str) -> float:
+def scalar(harness: MachineHarness, statements: str) -> float:
     body = f"""
 static void kernel(u8** a) {{
     volatile uint64_t seed = get_block_num();
@@ -38,13 +38,13 @@ static void kernel(u8** a) {{
     seed = x;
 }}
 """
-    done = bench.run(body)
+    done = harness.run(body)
     assert done.outcome == "ok", done.report
     return float(done.report["busy_cycles"]["SCALAR"])
 
 
-def test_straight_line_code_costs_what_it_is_long(bench: MachineBench) -> None:
+def test_straight_line_code_costs_what_it_is_long(harness: MachineHarness) -> None:
     step = "x = (x ^ (x >> 7)) * 0x9E3779B97F4A7C15ull + i;"
-    one, two, four = (scalar(bench, step * times) for times in (1, 2, 4))
+    one, two, four = (scalar(harness, step * times) for times in (1, 2, 4))
     assert two - one > 200
     assert 1.5 < (four - two) / (two - one) < 2.5

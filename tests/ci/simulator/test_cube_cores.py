@@ -7,7 +7,7 @@ import pytest
 
 from ci.simulator.kernel_cores import CUBE, VECTOR, Cores, cores_of
 from rules.architectures import load_architecture
-from tests.ci.simulator.machine_bench import Launch, MachineBench
+from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 CHIP = load_architecture("dav-c220")
 NOTHING = "static void kernel(u8** a) {}\n"
@@ -45,10 +45,10 @@ SET_MODE_2 = "ffts_cross_core_sync(PIPE_MTE3, 1 | 2 << 4 | 5 << 8);"
 WAIT_5 = "wait_flag_dev(5);"
 
 
-def launch(bench: MachineBench, signal: str, wait: str, blocks: int = 3) -> Launch:
+def launch(harness: MachineHarness, signal: str, wait: str, blocks: int = 3) -> Launch:
     shared = np.zeros((blocks, 8), np.int32)
     result = np.zeros((blocks * 2, 8), np.int32)
-    return bench.run(
+    return harness.run(
         VECTOR_ADDS.replace("WAIT", wait),
         outputs=[shared, result],
         block_dim=blocks,
@@ -57,57 +57,57 @@ def launch(bench: MachineBench, signal: str, wait: str, blocks: int = 3) -> Laun
     )
 
 
-def test_vector_cores_read_what_their_cube_core_signalled(bench: MachineBench) -> None:
-    found = launch(bench, SET_MODE_2, WAIT_5)
+def test_vector_cores_read_what_their_cube_core_signalled(harness: MachineHarness) -> None:
+    found = launch(harness, SET_MODE_2, WAIT_5)
     assert found.outcome == "ok", found.report["message"]
     expected = np.array([[b + 1 + 100 * s] * 8 for b in range(3) for s in range(2)])
     np.testing.assert_array_equal(found.outputs[1], expected)
     assert found.report["wait_cycles"]["SCALAR<-OTHER_CORES"] > 0
 
 
-def test_reading_without_the_signal_is_a_race(bench: MachineBench) -> None:
-    found = launch(bench, SET_MODE_2, "")
+def test_reading_without_the_signal_is_a_race(harness: MachineHarness) -> None:
+    found = launch(harness, SET_MODE_2, "")
     assert found.outcome == "race"
     assert "no SyncAll or cross-core flag" in found.report["message"]
 
 
-def test_waiting_for_a_signal_that_nobody_sends_is_a_deadlock(bench: MachineBench) -> None:
-    found = launch(bench, "", WAIT_5)
+def test_waiting_for_a_signal_that_nobody_sends_is_a_deadlock(harness: MachineHarness) -> None:
+    found = launch(harness, "", WAIT_5)
     assert found.outcome == "launch_error"
     assert "cross-core flag" in found.report["message"]
 
 
-def test_both_vector_cores_have_to_signal_their_cube_core(bench: MachineBench) -> None:
+def test_both_vector_cores_have_to_signal_their_cube_core(harness: MachineHarness) -> None:
     once = "static void kernel(u8** a) { if (CONDITION) ffts_cross_core_sync(PIPE_MTE3, 0x321); }\n"
     waits = "static void kernel(u8** a) { wait_flag_dev(3); }\n"
-    both = bench.run(once.replace("CONDITION", "true"), cores=(1, 2), cube_body=waits)
+    both = harness.run(once.replace("CONDITION", "true"), cores=(1, 2), cube_body=waits)
     assert both.outcome == "ok"
-    one = bench.run(once.replace("CONDITION", "!get_subblockid()"), cores=(1, 2), cube_body=waits)
+    one = harness.run(once.replace("CONDITION", "!get_subblockid()"), cores=(1, 2), cube_body=waits)
     assert "deadlock" in one.report["message"]
 
 
-def test_vector_cores_of_a_block_meet_in_mode_1(bench: MachineBench) -> None:
+def test_vector_cores_of_a_block_meet_in_mode_1(harness: MachineHarness) -> None:
     body = """static void kernel(u8** a) {
         ffts_cross_core_sync(PIPE_MTE3, 1 | 1 << 4 | 2 << 8);
         wait_flag_dev(2);
     }\n"""
-    assert bench.run(body, block_dim=2, cores=(1, 2), cube_body=NOTHING).outcome == "ok"
+    assert harness.run(body, block_dim=2, cores=(1, 2), cube_body=NOTHING).outcome == "ok"
 
 
-def test_more_blocks_than_cube_cores_run_in_turns(bench: MachineBench) -> None:
-    few = launch(bench, SET_MODE_2, WAIT_5, 20)
-    many = launch(bench, SET_MODE_2, WAIT_5, 50)
+def test_more_blocks_than_cube_cores_run_in_turns(harness: MachineHarness) -> None:
+    few = launch(harness, SET_MODE_2, WAIT_5, 20)
+    many = launch(harness, SET_MODE_2, WAIT_5, 50)
     assert many.outcome == "ok"
     np.testing.assert_array_equal(many.outputs[0][:, 0], np.arange(1, 51))
     assert many.cycles > 2 * few.cycles
 
 
-def test_a_launch_takes_as_many_blocks_as_the_chip_does(bench: MachineBench) -> None:
-    assert bench.run(NOTHING, block_dim=5000).outcome == "ok"
-    assert "1 to 65535" in bench.run(NOTHING, block_dim=65536).report["message"]
+def test_a_launch_takes_as_many_blocks_as_the_chip_does(harness: MachineHarness) -> None:
+    assert harness.run(NOTHING, block_dim=5000).outcome == "ok"
+    assert "1 to 65535" in harness.run(NOTHING, block_dim=65536).report["message"]
 
 
-def test_a_second_event_of_ibset_waits_for_the_first_to_be_taken(bench: MachineBench) -> None:
+def test_a_second_event_of_ibset_waits_for_the_first_to_be_taken(harness: MachineHarness) -> None:
     body = """static void kernel(u8** a) {
         for (int i = 0; i < 3; ++i) {
             if (get_block_idx() == 0) dav_core_set(0, 1);
@@ -115,12 +115,12 @@ def test_a_second_event_of_ibset_waits_for_the_first_to_be_taken(bench: MachineB
         }
         if (get_block_idx() != 0) WAIT
     }\n"""
-    assert bench.run(body.replace("WAIT", "return;"), block_dim=2).outcome == "ok"
-    fourth = bench.run(body.replace("WAIT", "dav_core_wait(0, 1);"), block_dim=2)
+    assert harness.run(body.replace("WAIT", "return;"), block_dim=2).outcome == "ok"
+    fourth = harness.run(body.replace("WAIT", "dav_core_wait(0, 1);"), block_dim=2)
     assert "deadlock" in fourth.report["message"]
 
 
-def test_small_sums_need_a_barrier_on_the_cube(bench: MachineBench) -> None:
+def test_small_sums_need_a_barrier_on_the_cube(harness: MachineHarness) -> None:
     body = """static void kernel(u8** a) {
         create_ca_matrix((half*)0, 1 | 1 << 16, (half)1);
         create_cb_matrix((half*)0, 1 | 1 << 16, (half)1);
@@ -130,26 +130,42 @@ def test_small_sums_need_a_barrier_on_the_cube(bench: MachineBench) -> None:
         BARRIER
         mad((float*)0, (half*)0, (half*)0, 16, 16, 16, 0, false, false, false);
     }\n"""
-    assert bench.run(body.replace("BARRIER", ""), cores=(1, 0)).outcome == "race"
-    ordered = bench.run(body.replace("BARRIER", "pipe_barrier(PIPE_M);"), cores=(1, 0))
+    assert harness.run(body.replace("BARRIER", ""), cores=(1, 0)).outcome == "race"
+    ordered = harness.run(body.replace("BARRIER", "pipe_barrier(PIPE_M);"), cores=(1, 0))
     assert ordered.outcome == "ok"
 
 
 @pytest.mark.parametrize(
-    ("statement", "words"),
+    ("statement", "outcome", "words"),
     [
-        ("load_cbuf_to_ca((half*)65536, (half*)0, 0, 1, 0, 0, 0, false, inc);", "beyond the 65536"),
-        ("load_cbuf_to_ca((half*)32, (half*)0, 0, 1, 0, 0, 0, false, inc);", "multiple of 512"),
-        ("copy_gm_to_cbuf((void*)(512 * 1024 - 32), a[0], 0, 1, 2, 0, 0, PAD_NONE);", "of L1"),
-        ("load_cbuf_to_ca((int8_t*)0, (int8_t*)0, 0, 1, 0, 0, 0, true, inc);", "16-bit"),
+        (
+            "load_cbuf_to_ca((half*)65536, (half*)0, 0, 1, 0, 0, 0, false, inc);",
+            "memory_error",
+            "beyond the 65536",
+        ),
+        (
+            "load_cbuf_to_ca((half*)32, (half*)0, 0, 1, 0, 0, 0, false, inc);",
+            "memory_error",
+            "multiple of 512",
+        ),
+        (
+            "copy_gm_to_cbuf((void*)(512 * 1024 - 32), a[0], 0, 1, 2, 0, 0, PAD_NONE);",
+            "memory_error",
+            "of L1",
+        ),
+        (
+            "load_cbuf_to_ca((int8_t*)0, (int8_t*)0, 0, 1, 0, 0, 0, true, inc);",
+            "launch_error",
+            "16-bit",
+        ),
     ],
 )
 def test_accesses_outside_a_memory_end_the_launch(
-    bench: MachineBench, statement: str, words: str
+    harness: MachineHarness, statement: str, outcome: str, words: str
 ) -> None:
     body = f"static void kernel(u8** a) {{ {statement} }}\n"
-    found = bench.run(body, inputs=[np.zeros(64, np.uint8)], cores=(1, 0))
-    assert found.outcome in ("memory_error", "launch_error")
+    found = harness.run(body, inputs=[np.zeros(64, np.uint8)], cores=(1, 0))
+    assert found.outcome == outcome
     assert words in found.report["message"]
 
 
@@ -220,8 +236,8 @@ POST = "copy_ubuf_to_gm((void*)box, x, 0, 1, 1, 0, 0);"
 LOOK = "dcci((void*)box, SINGLE_CACHE_LINE, CACHELINE_OUT);"
 
 
-def by_mail(bench: MachineBench, post: str, look: str = LOOK, blocks: int = 2) -> Launch:
-    return bench.run(
+def by_mail(harness: MachineHarness, post: str, look: str = LOOK, blocks: int = 2) -> Launch:
+    return harness.run(
         POSTS.replace("POST", post),
         outputs=[np.zeros((blocks, 8), np.int32), np.zeros((blocks, 8), np.int32)],
         block_dim=blocks,
@@ -230,17 +246,17 @@ def by_mail(bench: MachineBench, post: str, look: str = LOOK, blocks: int = 2) -
     )
 
 
-def test_cores_pass_messages_through_global_memory(bench: MachineBench) -> None:
-    found = by_mail(bench, POST)
+def test_cores_pass_messages_through_global_memory(harness: MachineHarness) -> None:
+    found = by_mail(harness, POST)
     assert found.outcome == "ok", found.report["message"]
     np.testing.assert_array_equal(found.outputs[1], np.full((2, 8), 30))
     assert found.report["wait_cycles"]["SCALAR<-OTHER_CORES"] > 0
 
 
-def test_a_message_that_nobody_sends_is_a_deadlock(bench: MachineBench) -> None:
-    found = by_mail(bench, "", LOOK)
-    assert found.outcome in ("launch_error", "race")
-    silent = bench.run(
+def test_a_message_that_nobody_sends_is_a_deadlock(harness: MachineHarness) -> None:
+    found = by_mail(harness, "", LOOK)
+    assert found.outcome == "launch_error"
+    silent = harness.run(
         "static void kernel(u8** a) { wait_flag_dev(5); }\n",
         outputs=[np.zeros((1, 8), np.int32)] * 2,
         cores=(1, 1),
@@ -250,17 +266,17 @@ def test_a_message_that_nobody_sends_is_a_deadlock(bench: MachineBench) -> None:
     assert "waits at a cross-core flag for ever" in silent.report["message"]
 
 
-def test_polling_for_what_no_other_core_can_write_ends_in_words(bench: MachineBench) -> None:
+def test_polling_for_what_no_other_core_can_write_ends_in_words(harness: MachineHarness) -> None:
     body = """static void kernel(u8** a) {
         volatile int* there = (volatile int*)a[0];
         while (*there != 1) dcci(a[0], SINGLE_CACHE_LINE, CACHELINE_OUT);
     }\n"""
-    found = bench.run(body, [], [np.zeros(8, dtype=np.int32)])
+    found = harness.run(body, [], [np.zeros(8, dtype=np.int32)])
     assert found.outcome == "launch_error"
     assert "waits at a message in global memory for ever" in found.report["message"]
 
 
-def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(bench: MachineBench) -> None:
+def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(harness: MachineHarness) -> None:
     """A cube core answers the first vector core; the second gets every flag along."""
     asks = """static void kernel(u8** a) {
         for (int i = 0; i < 40 && !get_subblockid(); ++i) {
@@ -277,7 +293,7 @@ def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(bench: MachineBe
     box = "((volatile int*)a[1])"
     look = "dcci(a[1], SINGLE_CACHE_LINE, CACHELINE_OUT);"
     wait = f"do {look} while ({box}[0] != i + 1);"
-    found = bench.run(
+    found = harness.run(
         asks.replace("SET", f"{box}[0] = i + 1; {look}"),
         outputs=[np.zeros(16, np.int32)],
         cores=(1, 2),
@@ -285,7 +301,7 @@ def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(bench: MachineBe
     )
     assert found.outcome == "ok", found.report["message"]
     # Without the questions the first core's own counter overflows.
-    eager = bench.run(
+    eager = harness.run(
         asks.replace("SET", ""),
         outputs=[np.zeros(16, np.int32)],
         cores=(1, 2),
@@ -294,7 +310,7 @@ def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(bench: MachineBe
     assert "deadlock" in eager.report["message"]
 
 
-def test_a_signal_behind_unit_flags_covers_what_the_product_read(bench: MachineBench) -> None:
+def test_a_signal_behind_unit_flags_covers_what_the_product_read(harness: MachineHarness) -> None:
     """The fixpipe waits for the product by unit flags, and so for the copies before it."""
     multiplies = """static void kernel(u8** a) {
         copy_gm_to_cbuf((void*)0, a[1], 0, 1, 16, 0, 0, PAD_NONE);
@@ -322,7 +338,7 @@ def test_a_signal_behind_unit_flags_covers_what_the_product_read(bench: MachineB
     def through(pipe: str) -> str:
         product = [np.zeros((16, 16), np.float32)]
         cube = multiplies.replace("(PIPE,", f"({pipe},")
-        return bench.run(overwrites, outputs=product, cores=(1, 1), cube_body=cube).outcome
+        return harness.run(overwrites, outputs=product, cores=(1, 1), cube_body=cube).outcome
 
     assert through("PIPE_FIX") == "ok"
     assert through("PIPE_MTE3") == "race"

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ci.model.dtypes import from_bfloat16, to_bfloat16
-from tests.ci.simulator.cube_bench import Operands, Product, run
-from tests.ci.simulator.machine_bench import MachineBench
+from tests.ci.simulator.cube_harness import Operands, Product, run
+from tests.ci.simulator.machine_harness import MachineHarness
 
 Array = npt.NDArray[Any]
 
@@ -61,7 +61,7 @@ PATHS = {
     "float": ((0, 0), (1, 1), (2, 1), (2, 0)),
     "int8_t": ((0, 0), (3, 3), (1, 3)),
 }
-"""(path of A, path of B) by element type, see the kernel of cube_bench."""
+"""(path of A, path of B) by element type, see the kernel of cube_harness."""
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ PATHS = {
     seed=st.integers(0, 1 << 20),
 )
 def test_products_equal_numpy_on_every_path(
-    bench: MachineBench,
+    harness: MachineHarness,
     element: str,
     paths: tuple[int, int],
     m: int,
@@ -93,7 +93,7 @@ def test_products_equal_numpy_on_every_path(
     )
     operands = operands_of(case, seed)
     like = np.zeros((m, n), np.int32 if element == "int8_t" else np.float32)
-    found = run(bench, case, operands, like)
+    found = run(harness, case, operands, like)
     expected = exact(element, operands.a, operands.b) + (operands.bias[:n] if bias else 0)
     if element == "int8_t":
         np.testing.assert_array_equal(found, expected)
@@ -129,7 +129,7 @@ def to_eight_bits(values: Array, words: Array, relu: bool) -> Array:
     seed=st.integers(0, 1 << 20),
 )
 def test_quantisation_follows_its_parameter(
-    bench: MachineBench, name: str, m: int, n: int, relu: bool, signed: bool, seed: int
+    harness: MachineHarness, name: str, m: int, n: int, relu: bool, signed: bool, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
     columns, k = 16 * n, 48
@@ -161,7 +161,7 @@ def test_quantisation_follows_its_parameter(
     kinds: dict[str, type[np.generic]] = {
         "half": np.float16, "int8_t": np.int8, "uint8_t": np.uint8,
     }  # fmt: skip
-    found = run(bench, case, operands, np.zeros((m, columns), kinds[result]))
+    found = run(harness, case, operands, np.zeros((m, columns), kinds[result]))
     np.testing.assert_array_equal(found, expected.astype(kinds[result]))
 
 
@@ -173,7 +173,7 @@ def test_quantisation_follows_its_parameter(
     ],
 )
 def test_casts_round_to_nearest_even_and_keep_what_is_not_finite(
-    bench: MachineBench, result: str, mode: int, rounded: Callable[[Array], Array]
+    harness: MachineHarness, result: str, mode: int, rounded: Callable[[Array], Array]
 ) -> None:
     # A diagonal of ones lets the fixpipe meet the values themselves.
     values = np.resize(
@@ -182,22 +182,22 @@ def test_casts_round_to_nearest_even_and_keep_what_is_not_finite(
     case = Product(16, 16, 16, quantize=mode, element="float", result=result)
     ones = np.eye(16, dtype=np.float32)
     finite = np.where(np.isfinite(values), values, 0)
-    found = run(bench, case, Operands(ones, finite), np.zeros((16, 16), rounded(values).dtype))
+    found = run(harness, case, Operands(ones, finite), np.zeros((16, 16), rounded(values).dtype))
     np.testing.assert_array_equal(found, rounded(finite))
     # With infinities and NaN a whole row becomes NaN through 0 · inf, except in columns without.
     special = np.full((16, 16), 1.0, np.float32)
     special[:, 0] = np.inf
-    found = run(bench, case, Operands(np.ones((16, 16), np.float32), special),
+    found = run(harness, case, Operands(np.ones((16, 16), np.float32), special),
                 np.zeros((16, 16), rounded(values).dtype))  # fmt: skip
     np.testing.assert_array_equal(found, rounded(np.ones((16, 16), np.float32) @ special))
 
 
-def test_hf32_rounds_operands_to_eleven_bits(bench: MachineBench) -> None:
+def test_hf32_rounds_operands_to_eleven_bits(harness: MachineHarness) -> None:
     rng = np.random.default_rng(3)
     a = rng.uniform(-2, 2, (16, 32)).astype(np.float32)
     b = rng.uniform(-2, 2, (32, 16)).astype(np.float32)
     case = Product(16, 32, 16, element="float", control=HF32)
-    found = run(bench, case, Operands(a, b), np.zeros((16, 16), np.float32))
+    found = run(harness, case, Operands(a, b), np.zeros((16, 16), np.float32))
 
     def cut(x: Array) -> Array:
         bits = x.view(np.uint32).astype(np.uint64)
@@ -218,7 +218,7 @@ def nz(values: Array, columns: int) -> Array:
 
 @pytest.mark.parametrize(("split", "columns"), [(False, 16), (True, 8)])
 def test_fractals_leave_as_they_lie_or_split_in_two(
-    bench: MachineBench, split: bool, columns: int
+    harness: MachineHarness, split: bool, columns: int
 ) -> None:
     rng = np.random.default_rng(5)
     m, n = 20, 32
@@ -226,18 +226,18 @@ def test_fractals_leave_as_they_lie_or_split_in_two(
     operands = operands_of(case, 7)
     operands.a, operands.b = np.round(operands.a), rng.integers(-3, 4, (16, n)).astype(np.float16)
     like = np.zeros((n // columns, 32, columns), np.float32)
-    found = run(bench, case, operands, like)
+    found = run(harness, case, operands, like)
     expected = nz(exact("half", operands.a, operands.b).astype(np.float32), columns)
     np.testing.assert_array_equal(found[:, :m], expected[:, :m])
 
 
-def test_eight_bit_results_merge_two_fractals(bench: MachineBench) -> None:
+def test_eight_bit_results_merge_two_fractals(harness: MachineHarness) -> None:
     case = Product(16, 32, 64, quantize=QUANTISE["REQ8"], row_major=False, element="int8_t",
                    total="int32_t", result="int8_t")  # fmt: skip
     operands = operands_of(case, 11)
     word = scalar_parameter(0.01, 3, True)
     operands.parameters = np.full(16, word, np.uint64)
-    found = run(bench, case, operands, np.zeros((2, 16, 32), np.int8))
+    found = run(harness, case, operands, np.zeros((2, 16, 32), np.int8))
     values = exact("int8_t", operands.a, operands.b)
     expected = to_eight_bits(values, np.full(64, word, np.uint64), False).astype(np.int8)
     np.testing.assert_array_equal(found, nz(expected, 32))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.ci.simulator.machine_bench import MachineBench
+from tests.ci.simulator.machine_harness import MachineHarness
 
 Array = npt.NDArray[Any]
 
@@ -69,7 +69,7 @@ def kept_of(b: Array) -> tuple[Array, Array]:
     ("m", "k", "n", "turns"), [(16, 64, 16, 1), (33, 128, 40, 1), (7, 192, 16, 2), (20, 40, 17, 1)]
 )
 def test_sparse_products_equal_those_of_the_whole_matrix(
-    bench: MachineBench, m: int, k: int, n: int, turns: int
+    harness: MachineHarness, m: int, k: int, n: int, turns: int
 ) -> None:
     rng = np.random.default_rng([m, k, n])
     a = rng.integers(-128, 128, (m, k)).astype(np.int8)
@@ -90,12 +90,12 @@ def test_sparse_products_equal_those_of_the_whole_matrix(
     }  # fmt: skip
     body = "".join(f"constexpr int {name} = {value};\n" for name, value in words.items()) + SPARSE
     inputs = [np.ascontiguousarray(x) for x in (in_a, in_b, in_index)]
-    done = bench.run(body, inputs, [np.zeros((m, n), np.int32)], cores=(1, 0))
+    done = harness.run(body, inputs, [np.zeros((m, n), np.int32)], cores=(1, 0))
     assert done.outcome == "ok", done.report["message"]
     np.testing.assert_array_equal(done.outputs[0], turns * (a.astype(np.int32) @ b))
 
 
-def test_four_bit_images_become_columns(bench: MachineBench) -> None:
+def test_four_bit_images_become_columns(harness: MachineHarness) -> None:
     body = """
     static void flag(pipe_t from, pipe_t to) { set_flag(from, to, 0); wait_flag(from, to, 0); }
     static void kernel(u8** a) {
@@ -122,7 +122,7 @@ def test_four_bit_images_become_columns(bench: MachineBench) -> None:
     weight = rng.integers(-8, 8, (16, 64)).astype(np.int8)  # the same for each of the 18 fractals
     packed_weight = np.zeros(64 * 32, np.int8)
     packed_weight[:512] = (weight[:, 0::2] & 15 | weight[:, 1::2] << 4).astype(np.int8).ravel()
-    done = bench.run(body, [packed, packed_weight], [np.zeros((20, 16), np.int32)], cores=(1, 0))
+    done = harness.run(body, [packed, packed_weight], [np.zeros((20, 16), np.int32)], cores=(1, 0))
     assert done.outcome == "ok", done.report["message"]
     padded = np.pad(image.astype(np.int32), ((0, 0), (1, 1), (1, 1), (0, 0)))
     expected = np.zeros((height, width, 16), np.int32)
@@ -131,7 +131,7 @@ def test_four_bit_images_become_columns(bench: MachineBench) -> None:
     np.testing.assert_array_equal(done.outputs[0], expected.reshape(20, 16))
 
 
-def test_sums_start_from_what_comes_from_l1(bench: MachineBench) -> None:
+def test_sums_start_from_what_comes_from_l1(harness: MachineHarness) -> None:
     body = """
     static void flag(pipe_t from, pipe_t to) { set_flag(from, to, 0); wait_flag(from, to, 0); }
     static void kernel(u8** a) {
@@ -145,7 +145,7 @@ def test_sums_start_from_what_comes_from_l1(bench: MachineBench) -> None:
     }
     """
     values = np.arange(3 * 256, dtype=np.float32).reshape(3, 16, 16)
-    done = bench.run(body, [values], [np.zeros((16, 32), np.float32)], cores=(1, 0))
+    done = harness.run(body, [values], [np.zeros((16, 32), np.float32)], cores=(1, 0))
     assert done.outcome == "ok", done.report["message"]
     np.testing.assert_array_equal(done.outputs[0], np.hstack([values[0], values[2]]))
 
@@ -166,7 +166,7 @@ VECTOR_WRITE, COPY_READ = 28, 27
     ],
 )
 def test_a_watched_part_of_ub_stops_who_touches_it(
-    bench: MachineBench, bit: int, low: int, high: int, on: int, outcome: str
+    harness: MachineHarness, bit: int, low: int, high: int, on: int, outcome: str
 ) -> None:
     body = f"""
     static void kernel(u8** a) {{
@@ -177,5 +177,5 @@ def test_a_watched_part_of_ub_stops_who_touches_it(
         copy_ubuf_to_gm(a[0], ub<float>(0x120), 0, 1, 2, 0, 0);
     }}
     """
-    done = bench.run(body, [], [np.zeros(64, np.float32)])
+    done = harness.run(body, [], [np.zeros(64, np.float32)])
     assert done.outcome == outcome, done.report["message"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.ci.simulator.machine_bench import MachineBench
+from tests.ci.simulator.machine_harness import MachineHarness
 
 CALL = 120  # scalar.library_call
 
@@ -20,10 +20,10 @@ static void kernel(u8** a) {{
 """
 
 
-def test_a_library_call_costs_time_and_computes_the_same(bench: MachineBench) -> None:
+def test_a_library_call_costs_time_and_computes_the_same(harness: MachineHarness) -> None:
     like = [np.zeros(1, np.float32)]
-    called = bench.run(LOOP.format(step="expf(-x)"), outputs=like)
-    plain = bench.run(LOOP.format(step="x * 0.5f - 1.0f"), outputs=like)
+    called = harness.run(LOOP.format(step="expf(-x)"), outputs=like)
+    plain = harness.run(LOOP.format(step="x * 0.5f - 1.0f"), outputs=like)
     assert called.outcome == plain.outcome == "ok"
     assert called.cycles - plain.cycles >= 45 * CALL
     x = np.float32(0.5)
@@ -33,7 +33,7 @@ def test_a_library_call_costs_time_and_computes_the_same(bench: MachineBench) ->
 
 
 def test_a_constant_table_of_the_kernel_can_be_copied_in_but_not_past_its_image(
-    bench: MachineBench,
+    harness: MachineHarness,
 ) -> None:
     body = """
     static const __gm__ int table[8] __attribute__((aligned(32))) = {3, 1, 4, 1, 5, 9, 2, 6};
@@ -45,13 +45,13 @@ def test_a_constant_table_of_the_kernel_can_be_copied_in_but_not_past_its_image(
     }
     """
     like = [np.zeros(8, np.int32)]
-    inside = bench.run(body % "0", outputs=like)
+    inside = harness.run(body % "0", outputs=like)
     assert inside.outcome == "ok", inside.report
     np.testing.assert_array_equal(inside.outputs[0], [3, 1, 4, 1, 5, 9, 2, 6])
-    assert bench.run(body % "(1 << 24)", outputs=like).outcome == "memory_error"
+    assert harness.run(body % "(1 << 24)", outputs=like).outcome == "memory_error"
 
 
-def test_memcmp_shows_what_it_reads(bench: MachineBench) -> None:
+def test_memcmp_shows_what_it_reads(harness: MachineHarness) -> None:
     body = """
     static void kernel(u8** a) {
         copy_gm_to_ubuf(ub<int>(0), a[0], 0, 1, 2, 0, 0);
@@ -62,5 +62,5 @@ def test_memcmp_shows_what_it_reads(bench: MachineBench) -> None:
     }
     """
     data = np.arange(16, dtype=np.int32)
-    ran = bench.run(body, [data], [np.zeros(1, np.int32)])
+    ran = harness.run(body, [data], [np.zeros(1, np.int32)])
     assert ran.outcome == "race"  # nothing orders the comparison after the copy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.ci.simulator.machine_bench import Launch, MachineBench
+from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 WORDS = np.arange(64, dtype=np.float32)
 
@@ -34,16 +34,16 @@ CLEAN_ALL = "dcci(a[0], ENTIRE_DATA_CACHE);"
     [("", 0, True), ("", 64, False), (CLEAN_ONE, 0, False), (CLEAN_ALL, 0, False)],
 )
 def test_a_copy_of_what_the_scalar_unit_wrote_needs_its_line_written_back(
-    bench: MachineBench, clean: str, shift: int, warns: bool
+    harness: MachineHarness, clean: str, shift: int, warns: bool
 ) -> None:
     text = SCALAR_STORE.replace("CLEAN", clean).replace("SHIFT", str(shift))
-    done = bench.run(text, [WORDS], [WORDS], auto_sync=False)
+    done = harness.run(text, [WORDS], [WORDS], auto_sync=False)
     assert bool(warned(done, "cache")) == warns
 
 
 @pytest.mark.parametrize(("clean", "warns"), [("", True), (CLEAN_ONE, False)])
 def test_a_scalar_read_behind_a_copy_needs_a_fresh_line(
-    bench: MachineBench, clean: str, warns: bool
+    harness: MachineHarness, clean: str, warns: bool
 ) -> None:
     text = """
     static void kernel(u8** a) {
@@ -58,7 +58,7 @@ def test_a_scalar_read_behind_a_copy_needs_a_fresh_line(
         dav_scalar_load(a[1], 4);
     }
     """.replace("CLEAN", clean.replace("a[0]", "a[1]"))
-    done = bench.run(text, [WORDS], [WORDS], auto_sync=False)
+    done = harness.run(text, [WORDS], [WORDS], auto_sync=False)
     assert bool(warned(done, "cache")) == warns
 
 
@@ -100,19 +100,19 @@ static void kernel(u8** a) {
     ],
 )
 def test_scalar_values_pass_between_cores_through_global_memory(
-    bench: MachineBench, early: str, written: str, fresh: str, warns: str
+    harness: MachineHarness, early: str, written: str, fresh: str, warns: str
 ) -> None:
     text = BETWEEN_CORES
     for name, words in (("EARLY", early), ("WRITTEN", written), ("FRESH", fresh)):
         text = text.replace(name, words)
-    done = bench.run(text, [WORDS], [WORDS], block_dim=2, auto_sync=False)
+    done = harness.run(text, [WORDS], [WORDS], block_dim=2, auto_sync=False)
     said = warned(done, "cache")
     assert (not said) if not warns else (len(said) == 1 and warns in said[0])
 
 
 @pytest.mark.parametrize(("pipe", "outcome"), [("PIPE_MTE3", "ok"), ("PIPE_MTE2", "race")])
 def test_a_signal_tells_of_the_pipe_that_sends_it_only(
-    bench: MachineBench, pipe: str, outcome: str
+    harness: MachineHarness, pipe: str, outcome: str
 ) -> None:
     text = """
     static void kernel(u8** a) {
@@ -127,13 +127,13 @@ def test_a_signal_tells_of_the_pipe_that_sends_it_only(
         if (get_block_idx() == 1) copy_gm_to_ubuf(ub<float>(0), a[1], 0, 1, 2, 0, 0);
     }
     """.replace("PIPE,", f"{pipe},")
-    done = bench.run(text, [WORDS], [WORDS], block_dim=2, auto_sync=False)
+    done = harness.run(text, [WORDS], [WORDS], block_dim=2, auto_sync=False)
     assert done.outcome == outcome, done.report["message"]
 
 
 @pytest.mark.parametrize(("pipe", "outcome"), [("PIPE_MTE3", "ok"), ("PIPE_MTE2", "race")])
 def test_a_signal_covers_what_automatic_waits_lead_to(
-    bench: MachineBench, pipe: str, outcome: str
+    harness: MachineHarness, pipe: str, outcome: str
 ) -> None:
     text = """
     static void kernel(u8** a) {
@@ -153,7 +153,7 @@ def test_a_signal_covers_what_automatic_waits_lead_to(
     }
     """.replace("PIPE,", f"{pipe},")
     like = [np.zeros(64, np.float32)] * 2
-    done = bench.run(text, [WORDS], like, block_dim=2, auto_sync=True)
+    done = harness.run(text, [WORDS], like, block_dim=2, auto_sync=True)
     assert done.outcome == outcome, done.report["message"]
 
 
@@ -177,10 +177,10 @@ OVERLAPPING = {
 @pytest.mark.parametrize("pipe", OVERLAPPING)
 @pytest.mark.parametrize(("shift", "barrier"), [(32, False), (64, False), (32, True)])
 def test_overlapping_targets_of_copies_on_one_pipe_need_a_barrier(
-    bench: MachineBench, pipe: str, shift: int, barrier: bool
+    harness: MachineHarness, pipe: str, shift: int, barrier: bool
 ) -> None:
     body = OVERLAPPING[pipe].replace("SHIFT", str(shift))
     body = body.replace("BARRIER", f"pipe_barrier(PIPE_{pipe});" if barrier else "")
     text = f"static void kernel(u8** a) {{ {body} }}"
-    done = bench.run(text, [WORDS], [WORDS], auto_sync=False)
+    done = harness.run(text, [WORDS], [WORDS], auto_sync=False)
     assert bool(warned(done, "copy_order")) == (shift < 64 and not barrier)

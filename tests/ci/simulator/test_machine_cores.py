@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.ci.simulator.machine_bench import MachineBench
+from tests.ci.simulator.machine_harness import MachineHarness
 
 CORES = 8
 X = np.arange(CORES * 64, dtype=np.float32)
@@ -25,30 +25,30 @@ static void kernel(u8** a) {
 """
 
 
-def test_sync_all_makes_other_cores_data_visible(bench: MachineBench) -> None:
+def test_sync_all_makes_other_cores_data_visible(harness: MachineHarness) -> None:
     body = EXCHANGE.replace("SYNC", "dav_sync_all();")
-    done = bench.run(body, [X], [X], block_dim=CORES, workspace=4096)
+    done = harness.run(body, [X], [X], block_dim=CORES, workspace=4096)
     assert done.outcome == "ok", done.report
     np.testing.assert_array_equal(done.outputs[0], np.roll(X, -64))
 
 
-def test_cross_core_flags_of_all_cores_work_as_a_rendezvous(bench: MachineBench) -> None:
+def test_cross_core_flags_of_all_cores_work_as_a_rendezvous(harness: MachineHarness) -> None:
     flags = "ffts_cross_core_sync(PIPE_MTE3, 1 | (5 << 8)); wait_flag_dev(5);"
-    done = bench.run(EXCHANGE.replace("SYNC", flags), [X], [X], block_dim=CORES, workspace=4096)
+    done = harness.run(EXCHANGE.replace("SYNC", flags), [X], [X], block_dim=CORES, workspace=4096)
     assert done.outcome == "ok", done.report
     np.testing.assert_array_equal(done.outputs[0], np.roll(X, -64))
 
 
-def test_signals_between_two_cores_order_them(bench: MachineBench) -> None:
+def test_signals_between_two_cores_order_them(harness: MachineHarness) -> None:
     signals = "dav_core_set(me, 0); dav_core_wait(next, 0);"
-    done = bench.run(EXCHANGE.replace("SYNC", signals), [X], [X], block_dim=CORES, workspace=4096)
+    done = harness.run(EXCHANGE.replace("SYNC", signals), [X], [X], block_dim=CORES, workspace=4096)
     assert done.outcome == "ok", done.report
     np.testing.assert_array_equal(done.outputs[0], np.roll(X, -64))
 
 
-def test_exchange_without_rendezvous_is_a_race_between_cores(bench: MachineBench) -> None:
+def test_exchange_without_rendezvous_is_a_race_between_cores(harness: MachineHarness) -> None:
     for auto_sync in (False, True):
-        done = bench.run(
+        done = harness.run(
             EXCHANGE.replace("SYNC", ""), [X], [X],
             block_dim=CORES, workspace=4096, auto_sync=auto_sync,
         )  # fmt: skip
@@ -57,28 +57,28 @@ def test_exchange_without_rendezvous_is_a_race_between_cores(bench: MachineBench
         assert "SyncAll" in done.report["message"]
 
 
-def test_core_that_skips_the_rendezvous_is_a_deadlock(bench: MachineBench) -> None:
+def test_core_that_skips_the_rendezvous_is_a_deadlock(harness: MachineHarness) -> None:
     body = EXCHANGE.replace("SYNC", "if (me == 3) return; dav_sync_all();")
-    done = bench.run(body, [X], [X], block_dim=CORES, workspace=4096)
+    done = harness.run(body, [X], [X], block_dim=CORES, workspace=4096)
     assert done.outcome == "launch_error"
     assert "deadlock" in done.report["message"] and "SyncAll" in done.report["message"]
 
 
-def test_sync_all_with_more_blocks_than_cores_is_a_deadlock(bench: MachineBench) -> None:
-    done = bench.run("static void kernel(u8**) { dav_sync_all(); }", block_dim=41)
+def test_sync_all_with_more_blocks_than_cores_is_a_deadlock(harness: MachineHarness) -> None:
+    done = harness.run("static void kernel(u8**) { dav_sync_all(); }", block_dim=41)
     assert done.outcome == "launch_error"
     assert "41 blocks on 40 vector cores" in done.report["message"]
 
 
-def test_rendezvous_costs_time_and_waits_for_the_slowest(bench: MachineBench) -> None:
+def test_rendezvous_costs_time_and_waits_for_the_slowest(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     if (get_block_idx() == 5) dav_scalar(10000);
     SYNC
 }
 """
-    without = bench.run(body.replace("SYNC", ""), block_dim=CORES)
-    synced = bench.run(body.replace("SYNC", "dav_sync_all();"), block_dim=CORES)
+    without = harness.run(body.replace("SYNC", ""), block_dim=CORES)
+    synced = harness.run(body.replace("SYNC", "dav_sync_all();"), block_dim=CORES)
     assert synced.cycles > without.cycles >= 10000
     assert synced.report["wait_cycles"]["SCALAR<-OTHER_CORES"] > 8000
 
@@ -92,20 +92,20 @@ static void kernel(u8** a) {
 """
 
 
-def test_overlapping_writes_of_different_values_are_a_race(bench: MachineBench) -> None:
+def test_overlapping_writes_of_different_values_are_a_race(harness: MachineHarness) -> None:
     out = np.zeros(512, np.int32)
-    done = bench.run(OVERLAP.replace("VALUE", "get_block_idx()"), [], [out], block_dim=4)
+    done = harness.run(OVERLAP.replace("VALUE", "get_block_idx()"), [], [out], block_dim=4)
     assert done.outcome == "race"
     assert "output 0" in done.report["message"]
 
 
-def test_overlapping_writes_of_equal_values_are_only_a_warning(bench: MachineBench) -> None:
-    done = bench.run(OVERLAP.replace("VALUE", "7"), [], [np.zeros(160, np.int32)], block_dim=4)
+def test_overlapping_writes_of_equal_values_are_only_a_warning(harness: MachineHarness) -> None:
+    done = harness.run(OVERLAP.replace("VALUE", "7"), [], [np.zeros(160, np.int32)], block_dim=4)
     assert done.outcome == "ok", done.report
     assert any(w["kind"] == "overlap" for w in done.report["warnings"])
 
 
-def test_neighbours_within_one_block_do_not_conflict(bench: MachineBench) -> None:
+def test_neighbours_within_one_block_do_not_conflict(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     vector_dup(ub<int32_t>(0), (int32_t)get_block_idx(), 1, 1, 1, 8, 8);
@@ -113,12 +113,12 @@ static void kernel(u8** a) {
     copy_ubuf_to_gm_align_b32(a[0] + get_block_idx() * 12, ub<float>(0), 0, 1, 12, 0, 0, 0, 0);
 }
 """
-    done = bench.run(body, [], [np.zeros(24, np.int32)], block_dim=CORES)
+    done = harness.run(body, [], [np.zeros(24, np.int32)], block_dim=CORES)
     assert done.outcome == "ok", done.report
     np.testing.assert_array_equal(done.outputs[0], np.repeat(np.arange(CORES), 3))
 
 
-def test_interleaved_columns_do_not_conflict(bench: MachineBench) -> None:
+def test_interleaved_columns_do_not_conflict(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     vector_dup(ub<int32_t>(0), (int32_t)get_block_idx(), 4, 1, 1, 8, 8);
@@ -126,12 +126,12 @@ static void kernel(u8** a) {
     copy_ubuf_to_gm(a[0] + get_block_idx() * 32, ub<float>(0), 0, 16, 1, 0, 7);
 }
 """
-    done = bench.run(body, [], [np.zeros((16, 64), np.int32)], block_dim=CORES)
+    done = harness.run(body, [], [np.zeros((16, 64), np.int32)], block_dim=CORES)
     assert done.outcome == "ok", done.report
     np.testing.assert_array_equal(done.outputs[0], [np.repeat(np.arange(CORES), 8)] * 16)
 
 
-def test_atomic_sums_of_many_cores_do_not_conflict(bench: MachineBench) -> None:
+def test_atomic_sums_of_many_cores_do_not_conflict(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     vector_dup(ub<float>(0), 1.0f, 1, 1, 1, 8, 8);
@@ -143,12 +143,12 @@ static void kernel(u8** a) {
     set_atomic_none();
 }
 """
-    done = bench.run(body, [], [np.zeros(64, np.float32)], block_dim=CORES)
+    done = harness.run(body, [], [np.zeros(64, np.float32)], block_dim=CORES)
     assert done.outcome == "ok", done.report
     assert (done.outputs[0] == CORES + 1).all()
 
 
-def test_globals_of_the_kernel_are_each_cores_own(bench: MachineBench) -> None:
+def test_globals_of_the_kernel_are_each_cores_own(harness: MachineHarness) -> None:
     body = """
 static int counter = 100;
 static void kernel(u8** a) {
@@ -160,13 +160,13 @@ static void kernel(u8** a) {
     ((int*)a[0])[get_block_idx()] = counter;
 }
 """
-    done = bench.run(body, [], [np.zeros(CORES, np.int32)], block_dim=CORES)
+    done = harness.run(body, [], [np.zeros(CORES, np.int32)], block_dim=CORES)
     assert done.outcome == "ok", done.report
     np.testing.assert_array_equal(done.outputs[0], 1100 + np.arange(CORES))
 
 
-def test_more_blocks_than_cores_run_in_waves(bench: MachineBench) -> None:
+def test_more_blocks_than_cores_run_in_waves(harness: MachineHarness) -> None:
     body = "static void kernel(u8**) { dav_scalar(10000); }"
-    full = bench.run(body, block_dim=40)
-    one_more = bench.run(body, block_dim=41)
+    full = harness.run(body, block_dim=40)
+    one_more = harness.run(body, block_dim=41)
     assert one_more.cycles > 1.9 * full.cycles

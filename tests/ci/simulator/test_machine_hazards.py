@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.ci.simulator.machine_bench import Launch, MachineBench
+from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 N = 2048
 X = np.linspace(-4, 4, N, dtype=np.float32)
@@ -26,23 +26,25 @@ FLAGS = {
 }
 
 
-def copy_add(bench: MachineBench, *, auto_sync: bool, **changed: str) -> Launch:
+def copy_add(harness: MachineHarness, *, auto_sync: bool, **changed: str) -> Launch:
     text = COPY_ADD
     for name, flags in (FLAGS | changed).items():
         text = text.replace(name, flags)
-    return bench.run(text, [X], [X], auto_sync=auto_sync)
+    return harness.run(text, [X], [X], auto_sync=auto_sync)
 
 
-def test_flags_in_order_run_ok_without_inserted_waits(bench: MachineBench) -> None:
-    done = copy_add(bench, auto_sync=True)
+def test_flags_in_order_run_ok_without_inserted_waits(harness: MachineHarness) -> None:
+    done = copy_add(harness, auto_sync=True)
     assert done.outcome == "ok"
     assert done.report["inserted_waits"] == 0
     np.testing.assert_array_equal(done.outputs[0], X + X)
 
 
 @pytest.mark.parametrize("missing", ["FIRST", "SECOND"])
-def test_missing_flag_is_a_race_that_names_both_pipes(bench: MachineBench, missing: str) -> None:
-    done = copy_add(bench, auto_sync=False, **{missing: ""})
+def test_missing_flag_is_a_race_that_names_both_pipes(
+    harness: MachineHarness, missing: str
+) -> None:
+    done = copy_add(harness, auto_sync=False, **{missing: ""})
     assert done.outcome == "race"
     pipes = ("VECTOR", "MTE2") if missing == "FIRST" else ("MTE3", "VECTOR")
     assert all(pipe in done.report["message"] for pipe in pipes)
@@ -51,45 +53,47 @@ def test_missing_flag_is_a_race_that_names_both_pipes(bench: MachineBench, missi
 
 @pytest.mark.parametrize("missing", ["FIRST", "SECOND"])
 def test_automatic_sync_inserts_the_wait_and_never_gains_time(
-    bench: MachineBench, missing: str
+    harness: MachineHarness, missing: str
 ) -> None:
-    whole = copy_add(bench, auto_sync=True)
-    done = copy_add(bench, auto_sync=True, **{missing: ""})
+    whole = copy_add(harness, auto_sync=True)
+    done = copy_add(harness, auto_sync=True, **{missing: ""})
     assert done.outcome == "ok"
     assert done.report["inserted_waits"] == 1
     assert done.cycles >= whole.cycles - 2  # the issue of the two flags is saved
     np.testing.assert_array_equal(done.outputs[0], X + X)
 
 
-def test_dropped_wait_alone_leaves_an_unbalanced_flag(bench: MachineBench) -> None:
-    done = copy_add(bench, auto_sync=True, FIRST="set_flag(PIPE_MTE2, PIPE_V, 0);")
+def test_dropped_wait_alone_leaves_an_unbalanced_flag(harness: MachineHarness) -> None:
+    done = copy_add(harness, auto_sync=True, FIRST="set_flag(PIPE_MTE2, PIPE_V, 0);")
     assert done.outcome == "launch_error"
     assert "unbalanced flags: set_flag(MTE2, VECTOR, 0)" in done.report["message"]
 
 
-def test_flag_counts_its_sets(bench: MachineBench) -> None:
+def test_flag_counts_its_sets(harness: MachineHarness) -> None:
     set_flag, wait_flag, _ = (part + ";" for part in FLAGS["FIRST"].split(";"))
-    twice = copy_add(bench, auto_sync=False, FIRST=set_flag * 2 + wait_flag * 2)
+    twice = copy_add(harness, auto_sync=False, FIRST=set_flag * 2 + wait_flag * 2)
     assert twice.outcome == "ok", twice.report
     for sets in (2, 16):
-        left = copy_add(bench, auto_sync=True, FIRST=set_flag * sets + wait_flag)
+        left = copy_add(harness, auto_sync=True, FIRST=set_flag * sets + wait_flag)
         assert left.outcome == "launch_error"
         assert "unbalanced flags" in left.report["message"]
 
 
-def test_wait_that_nothing_sets_is_a_deadlock_naming_pipes_and_event(bench: MachineBench) -> None:
-    done = copy_add(bench, auto_sync=True, SECOND="wait_flag(PIPE_V, PIPE_MTE3, 5);")
+def test_wait_that_nothing_sets_is_a_deadlock_naming_pipes_and_event(
+    harness: MachineHarness,
+) -> None:
+    done = copy_add(harness, auto_sync=True, SECOND="wait_flag(PIPE_V, PIPE_MTE3, 5);")
     assert done.outcome == "launch_error"
     assert "deadlock: wait_flag(VECTOR, MTE3, 5)" in done.report["message"]
 
 
-def test_flag_of_the_wrong_event_number_is_refused(bench: MachineBench) -> None:
-    done = copy_add(bench, auto_sync=True, FIRST="set_flag(PIPE_MTE2, PIPE_V, 8);")
+def test_flag_of_the_wrong_event_number_is_refused(harness: MachineHarness) -> None:
+    done = copy_add(harness, auto_sync=True, FIRST="set_flag(PIPE_MTE2, PIPE_V, 8);")
     assert done.outcome == "launch_error"
     assert "event 8" in done.report["message"]
 
 
-def test_flag_order_is_transitive_over_a_third_pipe(bench: MachineBench) -> None:
+def test_flag_order_is_transitive_over_a_third_pipe(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 256, 0, 0);
@@ -98,12 +102,12 @@ static void kernel(u8** a) {
     copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 256, 0, 0);
 }
 """
-    done = bench.run(body, [X], [X])
+    done = harness.run(body, [X], [X])
     assert done.outcome == "ok", done.report
     np.testing.assert_array_equal(done.outputs[0], X)
 
 
-def vector_chain(bench: MachineBench, between: str, *, auto_sync: bool) -> Launch:
+def vector_chain(harness: MachineHarness, between: str, *, auto_sync: bool) -> Launch:
     body = """
 static void kernel(u8** a) {
     set_vector_mask(~0ull, ~0ull);
@@ -114,21 +118,21 @@ static void kernel(u8** a) {
     copy_ubuf_to_gm(a[1], ub<float>(0x4000), 0, 1, 256, 0, 0);
 }
 """.replace("BETWEEN", between)
-    return bench.run(body, [X], [X], auto_sync=auto_sync)
+    return harness.run(body, [X], [X], auto_sync=auto_sync)
 
 
-def test_dependent_vector_instructions_need_a_barrier(bench: MachineBench) -> None:
-    assert vector_chain(bench, "pipe_barrier(PIPE_V);", auto_sync=False).outcome == "ok"
-    missing = vector_chain(bench, "", auto_sync=False)
+def test_dependent_vector_instructions_need_a_barrier(harness: MachineHarness) -> None:
+    assert vector_chain(harness, "pipe_barrier(PIPE_V);", auto_sync=False).outcome == "ok"
+    missing = vector_chain(harness, "", auto_sync=False)
     assert missing.outcome == "race"
     assert "pipe_barrier" in missing.report["message"]
-    inserted = vector_chain(bench, "", auto_sync=True)
+    inserted = vector_chain(harness, "", auto_sync=True)
     assert inserted.outcome == "ok"
     assert inserted.report["inserted_waits"] == 1
     assert (inserted.outputs[0] == 4.0).all()
 
 
-def test_overwriting_a_buffer_that_is_still_read_is_a_race(bench: MachineBench) -> None:
+def test_overwriting_a_buffer_that_is_still_read_is_a_race(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 128, 0, 0);
@@ -137,12 +141,12 @@ static void kernel(u8** a) {
     copy_gm_to_ubuf(ub<float>(0), a[0] + 4096, 0, 1, 128, 0, 0);
 }
 """
-    done = bench.run(body, [X], [X])
+    done = harness.run(body, [X], [X])
     assert done.outcome == "race"
     assert "overwrites what copy_ubuf_to_gm on MTE3 reads" in done.report["message"]
 
 
-def test_scalar_read_of_a_vector_result_needs_a_flag(bench: MachineBench) -> None:
+def test_scalar_read_of_a_vector_result_needs_a_flag(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     set_vector_mask(~0ull, ~0ull);
@@ -156,13 +160,13 @@ static void kernel(u8** a) {
 """
     flag = "set_flag(PIPE_V, PIPE_S, 1); wait_flag(PIPE_V, PIPE_S, 1);"
     one = np.zeros(1, np.float32)
-    assert bench.run(body.replace("FLAG", ""), [one], [one]).outcome == "race"
-    done = bench.run(body.replace("FLAG", flag), [one], [one])
+    assert harness.run(body.replace("FLAG", ""), [one], [one]).outcome == "race"
+    done = harness.run(body.replace("FLAG", flag), [one], [one])
     assert done.outcome == "ok", done.report
     assert done.outputs[0][0] == 3.0
 
 
-def test_global_memory_written_and_read_back_needs_a_flag(bench: MachineBench) -> None:
+def test_global_memory_written_and_read_back_needs_a_flag(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 256, 0, 0);
@@ -173,7 +177,7 @@ static void kernel(u8** a) {
 }
 """
     flag = "set_flag(PIPE_MTE3, PIPE_MTE2, 0); wait_flag(PIPE_MTE3, PIPE_MTE2, 0);"
-    missing = bench.run(body.replace("FLAG", ""), [X], [X])
+    missing = harness.run(body.replace("FLAG", ""), [X], [X])
     assert missing.outcome == "race"
     assert "global memory" in missing.report["message"]
-    assert bench.run(body.replace("FLAG", flag), [X], [X]).outcome == "ok"
+    assert harness.run(body.replace("FLAG", flag), [X], [X]).outcome == "ok"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.ci.simulator.machine_bench import MachineBench
+from tests.ci.simulator.machine_harness import MachineHarness
 
 N = 1024
 X = np.arange(N, dtype=np.float32)
@@ -42,87 +42,89 @@ def warnings_of(report: dict[str, object], kind: str) -> list[str]:
         ("*(volatile float*)(a[0] + (3 << 19)) = 1;", "A store through a pointer"),
     ],
 )
-def test_access_out_of_bounds_is_a_memory_error(bench: MachineBench, copy: str, words: str) -> None:
-    done = bench.run("static void kernel(u8** a) { " + copy + " }", [X], [X])
+def test_access_out_of_bounds_is_a_memory_error(
+    harness: MachineHarness, copy: str, words: str
+) -> None:
+    done = harness.run("static void kernel(u8** a) { " + copy + " }", [X], [X])
     assert done.outcome == "memory_error", done.report
     assert words in done.report["message"]
     assert done.report["site"] != "0x0"
 
 
-def test_read_of_the_padding_behind_a_tensor_is_allowed(bench: MachineBench) -> None:
+def test_read_of_the_padding_behind_a_tensor_is_allowed(harness: MachineHarness) -> None:
     short = np.arange(1020, dtype=np.float32)
     body = round_trip("copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 128, 0, 0);", "")
-    assert bench.run(body, [short], [X]).outcome == "ok"
+    assert harness.run(body, [short], [X]).outcome == "ok"
 
 
-def test_write_into_the_last_block_behind_a_tensor_is_a_warning(bench: MachineBench) -> None:
+def test_write_into_the_last_block_behind_a_tensor_is_a_warning(harness: MachineHarness) -> None:
     short = np.arange(1020, dtype=np.float32)
     body = round_trip(
         "copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 128, 0, 0);",
         "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 128, 0, 0);",
     )
-    done = bench.run(body, [X], [short])
+    done = harness.run(body, [X], [short])
     assert done.outcome == "ok"
     np.testing.assert_array_equal(done.outputs[0], short)
     assert "16 bytes into the padding" in warnings_of(done.report, "padding")[0]
 
 
-def test_uninitialised_read_is_a_warning_with_site(bench: MachineBench) -> None:
-    done = bench.run(
+def test_uninitialised_read_is_a_warning_with_site(harness: MachineHarness) -> None:
+    done = harness.run(
         round_trip("", "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 128, 0, 0);"), [X], [X]
     )
     assert done.outcome == "ok"
     assert "nothing has written" in warnings_of(done.report, "uninitialised")[0]
 
 
-def test_unwritten_output_holds_no_plausible_value(bench: MachineBench) -> None:
-    done = bench.run("static void kernel(u8**) {}", [X], [X])
+def test_unwritten_output_holds_no_plausible_value(harness: MachineHarness) -> None:
+    done = harness.run("static void kernel(u8**) {}", [X], [X])
     assert done.outcome == "ok"
     assert (done.outputs[0].view(np.uint8) == 0xA5).all()
 
 
-def test_strided_copies_keep_gaps_on_both_sides(bench: MachineBench) -> None:
+def test_strided_copies_keep_gaps_on_both_sides(harness: MachineHarness) -> None:
     # 8 bursts of 64 bytes, 64 bytes apart in GM, packed in UB, and the other way round.
     body = round_trip(
         "copy_gm_to_ubuf(ub<float>(0), a[0], 0, 8, 2, 2, 0);",
         "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 8, 2, 0, 1);",
     )
     target = np.zeros(8 * 24, np.float32)
-    done = bench.run(body, [X], [target])
+    done = harness.run(body, [X], [target])
     packed = X.reshape(-1, 16)[:16:2]
     np.testing.assert_array_equal(done.outputs[0].reshape(8, 24)[:, :16], packed)
 
 
-def test_padded_copy_fills_left_and_right_with_the_padding_value(bench: MachineBench) -> None:
+def test_padded_copy_fills_left_and_right_with_the_padding_value(harness: MachineHarness) -> None:
     body = round_trip(
         """float value = -7; uint64_t bits = 0; memcpy(&bits, &value, 4); set_mov_pad_val(bits);
         copy_gm_to_ubuf_align_b32(ub<float>(0), a[0], 0, 3, 20, 1, 2, 4, 0);""",
         "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 3, 0, 0);",
     )
-    done = bench.run(body, [X], [np.zeros(24, np.float32)])
+    done = harness.run(body, [X], [np.zeros(24, np.float32)])
     rows = done.outputs[0].reshape(3, 8)
     for row in range(3):
         expected = [-7, *X[row * 6 : row * 6 + 5], -7, -7]
         np.testing.assert_array_equal(rows[row], expected)
 
 
-def test_unpadded_copy_fills_up_with_the_first_element(bench: MachineBench) -> None:
+def test_unpadded_copy_fills_up_with_the_first_element(harness: MachineHarness) -> None:
     body = round_trip(
         "copy_gm_to_ubuf_align_b16(ub<float>(0), a[0] + 2, 0, 1, 10, 0, 0, 0, 0);",
         "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 1, 0, 0);",
     )
     halves = np.arange(1, 65, dtype=np.int16)
-    done = bench.run(body, [halves], [np.zeros(16, np.int16)])
+    done = harness.run(body, [halves], [np.zeros(16, np.int16)])
     np.testing.assert_array_equal(done.outputs[0], [2, 3, 4, 5, 6] + [2] * 11)
 
 
-def test_byte_exact_store_leaves_its_neighbours(bench: MachineBench) -> None:
+def test_byte_exact_store_leaves_its_neighbours(harness: MachineHarness) -> None:
     body = round_trip(
         "copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 1, 0, 0);",
         "copy_ubuf_to_gm_align_b8(a[1] + 3, ub<float>(0), 0, 2, 5, 0, 0, 0, 2);",
     )
     data = np.arange(1, 65, dtype=np.uint8)
-    done = bench.run(body, [data], [np.zeros(32, np.uint8)])
+    done = harness.run(body, [data], [np.zeros(32, np.uint8)])
     expected = np.full(32, 0xA5, np.uint8)
     expected[3:8] = data[:5]
     assert (done.outputs[0][:10] == expected[:10]).all()
@@ -152,18 +154,18 @@ static void kernel(u8** a) {
     ("operation", "expected"), [("add", np.add), ("max", np.maximum), ("min", np.minimum)]
 )
 def test_atomic_store_combines_with_memory(
-    bench: MachineBench, dtype: type, suffix: str, operation: str, expected: np.ufunc
+    harness: MachineHarness, dtype: type, suffix: str, operation: str, expected: np.ufunc
 ) -> None:
     count = 128 // np.dtype(dtype).itemsize
     left = np.random.default_rng(1).integers(-60, 60, count).astype(dtype)
     right = np.random.default_rng(2).integers(-60, 60, count).astype(dtype)
     body = ATOMIC.replace("OPERATION", f"set_atomic_{operation}(); set_atomic_{suffix}();")
-    done = bench.run(body, [left, right], [left])
+    done = harness.run(body, [left, right], [left])
     assert done.outcome == "ok", done.report
     np.testing.assert_array_equal(done.outputs[0], expected(left, right))
 
 
-def test_integer_division_by_zero_goes_on_with_zero(bench: MachineBench) -> None:
+def test_integer_division_by_zero_goes_on_with_zero(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     volatile int32_t zero = 0, one = -9; volatile int64_t wide = 77; volatile uint32_t u = 5;
@@ -172,59 +174,48 @@ static void kernel(u8** a) {
     out[3] = (int32_t)(u % (uint32_t)zero); out[4] = 42;
 }
 """
-    done = bench.run(body, [X], [np.zeros(5, np.int32)])
+    done = harness.run(body, [X], [np.zeros(5, np.int32)])
     assert done.outcome == "ok", done.report
     assert done.outputs[0].tolist() == [0, -9, 0, 5, 42]
     assert warnings_of(done.report, "division")
 
 
-def test_endless_loop_ends_as_launch_error(bench: MachineBench) -> None:
+def test_endless_loop_ends_as_launch_error(harness: MachineHarness) -> None:
     body = "static void kernel(u8**) { for (volatile int i = 0; i >= 0; i = 1) {} }"
-    done = bench.run(body, [X], [X], constants={"limit.scalar_instructions": 1e6})
+    done = harness.run(body, [X], [X], constants={"limit.scalar_instructions": 1e6})
     assert done.outcome == "launch_error"
     assert "endless loop" in done.report["message"]
 
 
-def test_endless_recursion_ends_as_launch_error(bench: MachineBench) -> None:
+def test_endless_recursion_ends_as_launch_error(harness: MachineHarness) -> None:
     body = """
 static __attribute__((noinline)) int deep(volatile int* p) {
     volatile int big[64]; big[0] = *p + 1; return deep(big) + big[0];
 }
 static void kernel(u8** a) { volatile int start = 0; *(int*)a[1] = deep(&start); }
 """
-    done = bench.run(body, [X], [X])
+    done = harness.run(body, [X], [X])
     assert done.outcome == "launch_error", done.report
     assert "stack" in done.report["message"]
 
 
-def test_absent_input_is_a_null_pointer(bench: MachineBench) -> None:
-    body = "static void kernel(u8** a) { *(int*)a[0] = a[1] == nullptr; }"
-    done = bench.run(body, [], [np.zeros(1, np.int32)], extra=["arg\tnull"])
+def test_absent_input_is_a_null_pointer(harness: MachineHarness) -> None:
+    body = "static void kernel(u8** a) { *(int*)a[1] = a[0] == nullptr; }"
+    done = harness.run(body, [None], [np.zeros(1, np.int32)])
     assert done.outputs[0][0] == 1
 
 
-def test_tensor_list_arrives_as_the_descriptor_kernels_parse(bench: MachineBench) -> None:
+def test_tensor_list_arrives_as_the_descriptor_kernels_parse(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
-    uint64_t* words = (uint64_t*)a[1];
+    uint64_t* words = (uint64_t*)a[0];
     float** data = (float**)(words + words[0] / 8);
-    float* out = (float*)a[0];
+    float* out = (float*)a[1];
     out[0] = words[1] & 0xffffffff; out[1] = words[2]; out[2] = words[3];
     out[3] = words[4] >> 32; out[4] = data[0][1]; out[5] = data[1][0];
 }
 """
-    first, second = X[:6].tobytes(), X[6:10].tobytes()
-    folder_lines = ["list\tinput\t2", "item\t{folder}/one\t24\t2,3", "item\t{folder}/two\t16\t4,1"]
-    run = bench.runs + 1
-    # The bench makes the run's folder itself; the items' files lie beside it.
-    (bench.folder / f"one{run}").write_bytes(first)
-    (bench.folder / f"two{run}").write_bytes(second)
-    lines = [
-        line.replace("{folder}/one", str(bench.folder / f"one{run}")).replace(
-            "{folder}/two", str(bench.folder / f"two{run}")
-        )
-        for line in folder_lines
-    ]
-    done = bench.run(body, [], [np.zeros(6, np.float32)], extra=lines)
+    tensors = [X[:6].reshape(2, 3), X[6:10].reshape(4, 1)]
+    done = harness.run(body, [tensors], [np.zeros(6, np.float32)])
     assert done.outcome == "ok", done.report
     assert done.outputs[0].tolist() == [2, 2, 3, 1, 1, 6]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rules.devices import load_device
-from tests.ci.simulator.machine_bench import Launch, MachineBench
+from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 LOADS = """
 static void kernel(u8** a) {
@@ -19,7 +19,7 @@ static void kernel(u8** a) {
 
 
 def loads(
-    bench: MachineBench,
+    harness: MachineHarness,
     place: str,
     *,
     cores: int = 1,
@@ -28,7 +28,7 @@ def loads(
 ) -> Launch:
     body = LOADS.replace("PLACE", place).replace("LENGTH", str(length))
     data = np.zeros(1 << 25, np.uint8)
-    done = bench.run(body, [data], block_dim=cores, device="910B1", constants=constants)
+    done = harness.run(body, [data], block_dim=cores, device="910B1", constants=constants)
     assert done.outcome == "ok", done.report
     return done
 
@@ -37,25 +37,25 @@ APART = "(get_block_idx() * 8 + i) * 65536"
 TOGETHER = "i * 65536"
 
 
-def test_one_core_reads_faster_from_the_cache_than_from_the_memory(bench: MachineBench) -> None:
-    cold = loads(bench, APART).cycles
-    warm = loads(bench, APART, constants={"l2.warm": 1.0}).cycles
+def test_one_core_reads_faster_from_the_cache_than_from_the_memory(harness: MachineHarness) -> None:
+    cold = loads(harness, APART).cycles
+    warm = loads(harness, APART, constants={"l2.warm": 1.0}).cycles
     assert 1.5 < cold / warm < 2.5
 
 
-def test_cores_at_one_place_hold_each_other_up(bench: MachineBench) -> None:
+def test_cores_at_one_place_hold_each_other_up(harness: MachineHarness) -> None:
     warm = {"l2.warm": 1.0}
-    together = [loads(bench, TOGETHER, cores=n, constants=warm).cycles for n in (1, 12, 48)]
+    together = [loads(harness, TOGETHER, cores=n, constants=warm).cycles for n in (1, 12, 48)]
     assert together == sorted(together)
     assert together[2] > 3 * together[1]
-    assert together[2] > 3 * loads(bench, APART, cores=48, constants=warm).cycles
+    assert together[2] > 3 * loads(harness, APART, cores=48, constants=warm).cycles
 
 
 @pytest.mark.parametrize("length", [2048, 32768])
-def test_a_launch_is_never_faster_on_less_memory(bench: MachineBench, length: int) -> None:
+def test_a_launch_is_never_faster_on_less_memory(harness: MachineHarness, length: int) -> None:
     times = [
         loads(
-            bench, APART, cores=48, length=length, constants={"hbm.bytes_per_second": rate}
+            harness, APART, cores=48, length=length, constants={"hbm.bytes_per_second": rate}
         ).cycles
         for rate in (2.4e12, 1.2e12, 0.4e12)
     ]
@@ -81,12 +81,12 @@ static void kernel(u8** a) {
 """
 
 
-def copy(bench: MachineBench, *, cores: int, bypass: bool = False) -> Launch:
+def copy(harness: MachineHarness, *, cores: int, bypass: bool = False) -> Launch:
     body = COPY.replace("BYPASS", "dav_bypass_l2();" if bypass else "").replace(
         "wait_event_of_store", "if (i > 1) wait_flag(PIPE_MTE3, PIPE_MTE2, i % 2);"
     )
     data = np.zeros(48 * 16 * 32768, np.uint8)
-    done = bench.run(body, [data], [data], block_dim=cores, device="910B1")
+    done = harness.run(body, [data], [data], block_dim=cores, device="910B1")
     assert done.outcome == "ok", done.report
     return done
 
@@ -100,34 +100,34 @@ def loads_begun_during_stores(done: Launch) -> int:
 
 
 def test_loads_queue_behind_stores_of_their_core_at_a_busy_memory_only(
-    bench: MachineBench,
+    harness: MachineHarness,
 ) -> None:
     alone, crowded, past = (
         loads_begun_during_stores(done)
         for done in (
-            copy(bench, cores=1),
-            copy(bench, cores=48),
-            copy(bench, cores=48, bypass=True),
+            copy(harness, cores=1),
+            copy(harness, cores=48),
+            copy(harness, cores=48, bypass=True),
         )
     )
     assert crowded < 0.3 * min(alone, past), (alone, crowded, past)
 
 
-def test_each_core_takes_its_start_once(bench: MachineBench) -> None:
+def test_each_core_takes_its_start_once(harness: MachineHarness) -> None:
     body = "static void kernel(u8**) { dav_scalar(10000); }"
     start = {"launch.start_up_cycles": 5000.0}
-    plain = [bench.run(body, block_dim=n).cycles for n in (1, 120)]
-    slow = [bench.run(body, block_dim=n, constants=start).cycles for n in (1, 120)]
+    plain = [harness.run(body, block_dim=n).cycles for n in (1, 120)]
+    slow = [harness.run(body, block_dim=n, constants=start).cycles for n in (1, 120)]
     assert [b - a for a, b in zip(plain, slow, strict=True)] == pytest.approx([5000, 5000])
 
 
-def test_the_start_grows_with_the_ai_cores_that_fetch_the_code(bench: MachineBench) -> None:
+def test_the_start_grows_with_the_ai_cores_that_fetch_the_code(harness: MachineHarness) -> None:
     body = "static void kernel(u8**) { dav_scalar(1000); }"
     fetch = {"launch.fetch_cycles_per_core": 100.0}
 
     def start(blocks: int, cores: tuple[int, int]) -> float:
         with_, without = (
-            bench.run(
+            harness.run(
                 body, block_dim=blocks, device="910B1", cores=cores, constants=one, cube_body=cube
             ).cycles
             for one in (fetch, {})
@@ -144,14 +144,14 @@ def test_the_start_grows_with_the_ai_cores_that_fetch_the_code(bench: MachineBen
     assert start(10, (1, 2)) == pytest.approx(2000)  # the code of both kinds of cores
 
 
-def test_a_short_burst_past_l2_keeps_its_port_longer(bench: MachineBench) -> None:
+def test_a_short_burst_past_l2_keeps_its_port_longer(harness: MachineHarness) -> None:
     def read(length: int, hint: str) -> float:
         body = f"static void kernel(u8** a) {{ {hint} copy_gm_to_ubuf(ub<u8>(0), a[0], 0, 64, " + (
             f"{length} / 32, {2048 - length} / 32, 0); }}"
         )
         # a memory that no burst has to wait for
         fast = {"l2.warm": 1.0, "hbm.extra_latency": 0.0, "gm.burst_cycles": 40.0}
-        done = bench.run(body, [np.zeros(1 << 17, np.uint8)], device="910B1", constants=fast)
+        done = harness.run(body, [np.zeros(1 << 17, np.uint8)], device="910B1", constants=fast)
         assert done.outcome == "ok", done.report
         return done.cycles
 
@@ -159,13 +159,13 @@ def test_a_short_burst_past_l2_keeps_its_port_longer(bench: MachineBench) -> Non
     assert longer == pytest.approx({128: 64 * 20, 160: 64 * 8, 256: 0}, abs=6)
 
 
-def test_a_burst_into_l1_takes_longer_from_the_memory(bench: MachineBench) -> None:
+def test_a_burst_into_l1_takes_longer_from_the_memory(harness: MachineHarness) -> None:
     body = """static void kernel(u8** a) {
         copy_gm_to_cbuf((__cbuf__ u8*)0, a[0], 0, 256, 4, 60, 0, PAD_NONE);
     }"""
     data = [np.zeros(1 << 20, np.uint8)]
     cycles = [
-        bench.run(body, data, device="910B1", cores=(1, 0), constants={"l2.warm": warm}).cycles
+        harness.run(body, data, device="910B1", cores=(1, 0), constants={"l2.warm": warm}).cycles
         for warm in (0.0, 1.0)
     ]
     device = load_device("910B1")

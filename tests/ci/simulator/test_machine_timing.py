@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.ci.simulator.machine_bench import Launch, MachineBench
+from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 ADD = """
 static void kernel(u8** a) {
@@ -41,7 +41,7 @@ static void kernel(u8** a) {
 
 
 def add(
-    bench: MachineBench,
+    harness: MachineHarness,
     *,
     total: int = 1 << 18,
     tile: int = 4096,
@@ -58,7 +58,7 @@ def add(
         body = body.replace(name, str(value))
     x = np.random.default_rng(0).standard_normal(total).astype(np.float16)
     y = x[::-1].copy()
-    done = bench.run(body, [x, y], [x], block_dim=cores, device=device, constants=constants)
+    done = harness.run(body, [x, y], [x], block_dim=cores, device=device, constants=constants)
     assert done.outcome == "ok", done.report
     np.testing.assert_array_equal(done.outputs[0], x + y)
     return done
@@ -72,50 +72,50 @@ def busy(done: Launch, pipe: str) -> float:
     return float(done.report["busy_cycles"][pipe])
 
 
-def test_double_buffering_overlaps_copies_with_the_rest(bench: MachineBench) -> None:
-    single, double = add(bench), add(bench, buffers=2)
+def test_double_buffering_overlaps_copies_with_the_rest(harness: MachineHarness) -> None:
+    single, double = add(harness), add(harness, buffers=2)
     assert double.cycles < 0.75 * single.cycles
     spans = [(s["start"], s["end"]) for s in double.timeline if s["pipe"] == "VECTOR"]
     copies = [(s["start"], s["end"]) for s in double.timeline if s["pipe"] == "MTE2"]
     assert any(a < d and c < b for a, b in spans for c, d in copies)
 
 
-def test_single_buffering_does_not_overlap_vector_with_loads(bench: MachineBench) -> None:
-    done = add(bench)
+def test_single_buffering_does_not_overlap_vector_with_loads(harness: MachineHarness) -> None:
+    done = add(harness)
     spans = [(s["start"], s["end"]) for s in done.timeline if s["pipe"] == "VECTOR"]
     copies = [(s["start"], s["end"]) for s in done.timeline if s["pipe"] == "MTE2"]
     assert not any(a < d and c < b for a, b in spans for c, d in copies)
 
 
-def test_larger_tiles_take_less_time(bench: MachineBench) -> None:
-    times = [add(bench, tile=tile).cycles for tile in (256, 1024, 4096, 16384)]
+def test_larger_tiles_take_less_time(harness: MachineHarness) -> None:
+    times = [add(harness, tile=tile).cycles for tile in (256, 1024, 4096, 16384)]
     assert times == sorted(times, reverse=True)
     assert times[0] > 5 * times[-1]
 
 
-def test_more_cores_help_until_the_memory_is_busy(bench: MachineBench) -> None:
+def test_more_cores_help_until_the_memory_is_busy(harness: MachineHarness) -> None:
     one, eight, forty = (
-        add(bench, total=40 * 4096 * 8, buffers=2, cores=n, constants=WARM).cycles
+        add(harness, total=40 * 4096 * 8, buffers=2, cores=n, constants=WARM).cycles
         for n in (1, 8, 40)
     )
     assert 6.5 < one / eight < 8.1
     assert 2.5 < eight / forty < 5.1  # L2 gives 40 cores a little less than their ports take
 
 
-def test_launch_overhead_grows_with_the_cores(bench: MachineBench) -> None:
+def test_launch_overhead_grows_with_the_cores(harness: MachineHarness) -> None:
     gaps = []
     for cores in (1, 8, 40):
-        done = add(bench, total=40 * 4096, cores=cores)
+        done = add(harness, total=40 * 4096, cores=cores)
         gaps.append(done.report["total_cycles"] - done.cycles)
     assert gaps == sorted(gaps) and gaps[0] > 0
 
 
-def test_add_on_one_core_of_910b1_matches_the_published_time(bench: MachineBench) -> None:
+def test_add_on_one_core_of_910b1_matches_the_published_time(harness: MachineHarness) -> None:
     # add_high_performance case1: 6909 µs for 16,384 tiles at 1850 MHz; vector 761.65 µs, loads
     # 6208.76, stores 2613.2.
     # The published tensors are 256 times as large and do not fit into L2.
     small = {"l2.bytes": 192 * 2.0**20 / 256}
-    done = add(bench, total=64 * 4096, device="910B1", constants=small)
+    done = add(harness, total=64 * 4096, device="910B1", constants=small)
     assert done.cycles / 64 == pytest.approx(6909.14 * 1850 / 16384, rel=0.05)
     assert busy(done, "VECTOR") / 64 == pytest.approx(761.65 * 1850 / 16384, rel=0.02)
     assert busy(done, "MTE2") / 64 == pytest.approx(6208.76 * 1850 / 16384, rel=0.05)
@@ -126,29 +126,29 @@ def test_add_on_one_core_of_910b1_matches_the_published_time(bench: MachineBench
     ("tile", "buffers", "published_us"), [(16384, 1, 261.5), (16384, 2, 257.56)]
 )
 def test_add_on_48_cores_of_910b1_matches_the_published_time(
-    bench: MachineBench, tile: int, buffers: int, published_us: float
+    harness: MachineHarness, tile: int, buffers: int, published_us: float
 ) -> None:
     # add_high_performance case3 and case4 move 402 MB through 192 MiB of L2; a sixteenth of both
     # keeps the test short. Double buffering gains little where the memory is the limit.
     total = 48 * 16384 * 5
     small = {"l2.bytes": 192 * 2**20 * total / 2**26, "l2.write_back_bytes": 2.0**19}
     done = add(
-        bench, total=total, tile=tile, buffers=buffers, cores=48, device="910B1", constants=small
+        harness, total=total, tile=tile, buffers=buffers, cores=48, device="910B1", constants=small
     )
     assert done.cycles / 1850 == pytest.approx(published_us * total / 2**26, rel=0.1)
 
 
-def test_data_past_the_cache_is_bound_by_the_memory(bench: MachineBench) -> None:
+def test_data_past_the_cache_is_bound_by_the_memory(harness: MachineHarness) -> None:
     total = 40 * 4096 * 8
-    cached = add(bench, total=total, buffers=2, cores=40, constants=WARM)
+    cached = add(harness, total=total, buffers=2, cores=40, constants=WARM)
     small = WARM | {"l2.bytes": 1e6}
-    streamed = add(bench, total=total, buffers=2, cores=40, constants=small)
+    streamed = add(harness, total=total, buffers=2, cores=40, constants=small)
     assert cached.report["hbm_bytes"] == 0
     assert streamed.report["hbm_bytes"] >= 4 * total
     assert streamed.cycles > 2 * cached.cycles
 
 
-def test_sources_past_the_cache_leave_it_to_the_results(bench: MachineBench) -> None:
+def test_sources_past_the_cache_leave_it_to_the_results(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     for (int i = 0; i < 32; i++) {
@@ -164,7 +164,7 @@ static void kernel(u8** a) {
     data = np.zeros(40 * 32 * 32768, np.uint8)
     small = {"l2.bytes": float(data.size), "l2.write_back_bytes": 1e5}
     through, past = (
-        bench.run(body.replace("BYPASS", how), [data], [data], block_dim=40, constants=small)
+        harness.run(body.replace("BYPASS", how), [data], [data], block_dim=40, constants=small)
         for how in ("", "dav_bypass_l2();")
     )
     assert past.report["hbm_bytes"] < 1.01 * data.size
@@ -172,9 +172,9 @@ static void kernel(u8** a) {
     assert past.cycles < 0.9 * through.cycles
 
 
-def test_shifted_source_and_result_in_another_bank_do_not_conflict(bench: MachineBench) -> None:
-    plain = add(bench)
-    shifted = add(bench, gap=256, far=0xC000)
+def test_shifted_source_and_result_in_another_bank_do_not_conflict(harness: MachineHarness) -> None:
+    plain = add(harness)
+    shifted = add(harness, gap=256, far=0xC000)
     assert plain.report["bank_conflict_cycles"] > 0
     assert shifted.report["bank_conflict_cycles"] == 0
     assert busy(shifted, "VECTOR") < busy(plain, "VECTOR")
@@ -207,21 +207,23 @@ static void kernel(u8** a) {
     ],
 )
 def test_bank_conflicts_cost_what_was_measured(
-    bench: MachineBench, src0: int, src1: int, dst: int, block: int, repeat: int, cycles: int
+    harness: MachineHarness, src0: int, src1: int, dst: int, block: int, repeat: int, cycles: int
 ) -> None:
     body = VECTOR_ADDS
     for name, value in {"SRC0": src0, "SRC1": src1, "DST": dst, "BLOCK": block}.items():
         body = body.replace(name, str(value))
     body = body.replace("REPEAT", str(repeat))
     # The loop rewrites one destination, so each instruction waits for the one before.
-    done = bench.run(body, device="910B1", auto_sync=True)
+    done = harness.run(body, device="910B1", auto_sync=True)
     assert done.outcome == "ok", done.report
     spans = [s for s in done.timeline if s["name"] == "vadd"]
     measured = (spans[-1]["end"] - spans[0]["start"]) / 100
     assert measured == pytest.approx(cycles * 1850 / 50 / 1000, rel=0.12)
 
 
-def test_independent_instructions_pipeline_and_dependent_ones_do_not(bench: MachineBench) -> None:
+def test_independent_instructions_pipeline_and_dependent_ones_do_not(
+    harness: MachineHarness,
+) -> None:
     text = """
 static void kernel(u8** a) {
     set_vector_mask(0, ~0ull);
@@ -235,25 +237,25 @@ static void kernel(u8** a) {
 """
     free = text.replace("TARGET", "0x8000 + i * 256").replace("SOURCE", "i * 256")
     chain = text.replace("TARGET", "0x100 * (i + 1)").replace("SOURCE", "0x100 * i")
-    independent = bench.run(free.replace("pipe_barrier_if", ""))
-    dependent = bench.run(chain.replace("pipe_barrier_if", "pipe_barrier(PIPE_V);"))
+    independent = harness.run(free.replace("pipe_barrier_if", ""))
+    dependent = harness.run(chain.replace("pipe_barrier_if", "pipe_barrier(PIPE_V);"))
     assert independent.outcome == dependent.outcome == "ok"
     first = busy(independent, "VECTOR")
     assert busy(dependent, "VECTOR") - first > 31 * 15
 
 
-def test_small_copies_back_to_back_pipeline_their_latency(bench: MachineBench) -> None:
+def test_small_copies_back_to_back_pipeline_their_latency(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     for (int i = 0; i < 64; i++) copy_gm_to_ubuf(ub<u8>(i * 128), a[0] + i * 128, 0, 1, 4, 0, 0);
 }
 """
-    done = bench.run(body, [np.zeros(8192, np.uint8)])
+    done = harness.run(body, [np.zeros(8192, np.uint8)])
     # data_copy_ub s1: one copy in about 20.6 cycles.
     assert (busy(done, "MTE2") - 460) / 64 == pytest.approx(20.6, rel=0.1)
 
 
-def test_one_copy_with_many_bursts_beats_many_copies(bench: MachineBench) -> None:
+def test_one_copy_with_many_bursts_beats_many_copies(harness: MachineHarness) -> None:
     many = """
 static void kernel(u8** a) {
     for (int i = 0; i < 64; i++) copy_gm_to_ubuf(ub<u8>(i * 128), a[0] + i * 512, 0, 1, 4, 0, 0);
@@ -261,10 +263,10 @@ static void kernel(u8** a) {
 """
     one = "static void kernel(u8** a) { copy_gm_to_ubuf(ub<u8>(0), a[0], 0, 64, 4, 12, 0); }"
     data = np.zeros(64 * 512, np.uint8)
-    assert bench.run(one, [data]).cycles < 0.7 * bench.run(many, [data]).cycles
+    assert harness.run(one, [data]).cycles < 0.7 * harness.run(many, [data]).cycles
 
 
-def test_copies_off_a_512_byte_boundary_are_slower(bench: MachineBench) -> None:
+def test_copies_off_a_512_byte_boundary_are_slower(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     for (int i = 0; i < 4; i++) {
@@ -279,7 +281,7 @@ static void kernel(u8** a) {
     def slowdown(rows: int, length: int) -> float:
         text = body.replace("ROWS", str(rows)).replace("LENGTH", str(length))
         off, aligned = (
-            bench.run(text.replace("OFFSET", o), [data], block_dim=40).cycles for o in ("32", "0")
+            harness.run(text.replace("OFFSET", o), [data], block_dim=40).cycles for o in ("32", "0")
         )
         return off / aligned
 
@@ -287,7 +289,7 @@ static void kernel(u8** a) {
     assert slowdown(128, 16) > 1.3 > 1.15 > slowdown(16, 128) > 1.02
 
 
-def test_data_that_was_just_read_comes_faster_from_the_cache(bench: MachineBench) -> None:
+def test_data_that_was_just_read_comes_faster_from_the_cache(harness: MachineHarness) -> None:
     body = """
 static void kernel(u8** a) {
     for (int pass = 0; pass < 2; pass++)
@@ -298,22 +300,24 @@ static void kernel(u8** a) {
 """
     data = np.zeros(40 * 2 * 16 * 32768, np.uint8)
     cold = {"l2.warm": 0.0}
-    twice = bench.run(body.replace("PLACE", "i"), [data], block_dim=40, constants=cold)
-    fresh = bench.run(body.replace("PLACE", "i + pass * 640"), [data], block_dim=40, constants=cold)
+    twice = harness.run(body.replace("PLACE", "i"), [data], block_dim=40, constants=cold)
+    fresh = harness.run(
+        body.replace("PLACE", "i + pass * 640"), [data], block_dim=40, constants=cold
+    )
     assert twice.report["hbm_bytes"] == fresh.report["hbm_bytes"] // 2
     assert twice.cycles < 0.75 * fresh.cycles
 
 
-def test_same_launch_gives_the_same_report_to_the_byte(bench: MachineBench) -> None:
-    first = add(bench, cores=8, buffers=2)
-    second = add(bench, cores=8, buffers=2)
+def test_same_launch_gives_the_same_report_to_the_byte(harness: MachineHarness) -> None:
+    first = add(harness, cores=8, buffers=2)
+    second = add(harness, cores=8, buffers=2)
     for done in (first, second):
         done.report.pop("host_seconds")
     assert first.report == second.report
     assert first.timeline == second.timeline
 
 
-def test_scalar_loop_costs_what_was_measured(bench: MachineBench) -> None:
+def test_scalar_loop_costs_what_was_measured(harness: MachineHarness) -> None:
     # add_high_performance case0: 34 cycles for two loads, an addition and a store on half.
     body = """
 static void kernel(u8** a) {
@@ -325,5 +329,5 @@ static void kernel(u8** a) {
     }
 }
 """
-    done = bench.run(body)
+    done = harness.run(body)
     assert busy(done, "SCALAR") / 4096 == pytest.approx(34, rel=0.2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.ci.simulator.machine_bench import Launch, MachineBench
+from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 BODY = """
 #include "intrinsics_matmul.h"
@@ -38,7 +38,7 @@ DEEP = (
 )
 
 
-def run(bench: MachineBench, tiling: str, cores_m: int = 1, cores_n: int = 1) -> Launch:
+def run(harness: MachineHarness, tiling: str, cores_m: int = 1, cores_n: int = 1) -> Launch:
     """A product of 128 x 256 x 1024 on each core, its results verified."""
     m, n, k = 128 * cores_m, 256 * cores_n, 1024
     body = BODY.replace("TILING", tiling)
@@ -47,7 +47,7 @@ def run(bench: MachineBench, tiling: str, cores_m: int = 1, cores_n: int = 1) ->
         body = body.replace(f" {name} /", f" {value} /").replace(f"= {name} ", f"= {value} ")
     draw = np.random.default_rng(5)
     a, b = (draw.uniform(-1, 1, (rows, k)).astype(np.float16) for rows in (m, n))
-    done = bench.run(
+    done = harness.run(
         body, [a, b], [np.zeros((m, n), np.float16)],
         block_dim=cores_m * cores_n, device="910B1", cores=(1, 0),
     )  # fmt: skip
@@ -57,25 +57,27 @@ def run(bench: MachineBench, tiling: str, cores_m: int = 1, cores_n: int = 1) ->
     return done
 
 
-def test_each_step_of_the_tiling_is_faster_as_published(bench: MachineBench) -> None:
-    small = run(bench, "product.base_m = product.base_n = 64;").cycles
-    large = run(bench, BASE).cycles
+def test_each_step_of_the_tiling_is_faster_as_published(harness: MachineHarness) -> None:
+    small = run(harness, "product.base_m = product.base_n = 64;").cycles
+    large = run(harness, BASE).cycles
     assert small > 2 * large  # published: 3.0 times
-    cycles = [run(bench, tiling, 4, 6).cycles for tiling in (BASE, STEPS, DEEP)]
+    cycles = [run(harness, tiling, 4, 6).cycles for tiling in (BASE, STEPS, DEEP)]
     assert cycles[0] < 1.3 * large  # 24 times the product in little more time
     assert cycles[0] > 1.3 * cycles[1] > 1.3 * cycles[2]
 
 
-def test_the_api_s_own_code_costs_what_its_configuration_makes_of_it(bench: MachineBench) -> None:
+def test_the_api_s_own_code_costs_what_its_configuration_makes_of_it(
+    harness: MachineHarness,
+) -> None:
     def scalar(tiling: str) -> float:
-        return float(run(bench, tiling).report["busy_cycles"]["SCALAR"])
+        return float(run(harness, tiling).report["busy_cycles"]["SCALAR"])
 
     fixed = scalar(DEEP + "product.fixed_tiling = true;")
     assert fixed < scalar(DEEP) < scalar(BASE)
 
 
-def test_unit_flags_keep_the_results_and_the_fixpipe_waiting(bench: MachineBench) -> None:
+def test_unit_flags_keep_the_results_and_the_fixpipe_waiting(harness: MachineHarness) -> None:
     def fixpipe(tiling: str) -> float:
-        return float(run(bench, tiling).report["busy_cycles"]["FIX"])
+        return float(run(harness, tiling).report["busy_cycles"]["FIX"])
 
     assert fixpipe(DEEP + "product.unit_flag = true;") > fixpipe(DEEP)

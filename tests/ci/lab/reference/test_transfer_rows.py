@@ -20,7 +20,7 @@ from ci.lab.reference.transfer_rows.base import (
 )
 from ci.lab.reference.transfer_table import TRANSFERS
 from ci.lab.reference.vector_rows.element import NUMPY_TYPES
-from tests.ci.simulator.machine_bench import MachineBench
+from tests.ci.simulator.machine_harness import MachineHarness
 
 DRAWS = 8
 NUMBERS = 16
@@ -110,7 +110,7 @@ def same(found: npt.NDArray[np.uint8], wanted: npt.NDArray[np.uint8], element: s
 
 
 @pytest.mark.parametrize("row", TRANSFERS, ids=lambda row: row.name)
-def test_a_row_does_what_it_means(bench: MachineBench, row: TransferRow) -> None:
+def test_a_row_does_what_it_means(harness: MachineHarness, row: TransferRow) -> None:
     random = np.random.default_rng(zlib.crc32(row.name.encode()))
     numbers = np.zeros((DRAWS, NUMBERS + 1), np.int64)
     held = np.zeros((DRAWS, PARTS, WINDOW), np.uint8)
@@ -128,7 +128,7 @@ def test_a_row_does_what_it_means(bench: MachineBench, row: TransferRow) -> None
         altered += int((memory[row.writes] != before).sum())
         wanted.append(memory[row.writes])
     assert altered > 256, "the row means next to nothing"
-    done = bench.run(
+    done = harness.run(
         body(row.core), [numbers, held], [np.zeros((DRAWS, WINDOW), np.uint8)], auto_sync=True,
         cores=(1, 0) if row.core == "cube" else (0, 1),
     )  # fmt: skip

@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ci.model.launch import Tensors
 from ci.simulator.block_table import write_block_table
+from ci.simulator.kernel_cores import Cores
+from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.toolchain import KERNEL_LINK, MACHINE, Toolchain
 from rules.architectures import load_architecture
 from rules.devices import load_device
@@ -42,7 +45,7 @@ class Launch:
         return float(self.report["core_cycles"])
 
 
-class MachineBench:
+class MachineHarness:
     """One folder of compiled kernels and runs."""
 
     def __init__(self, folder: Path) -> None:
@@ -74,7 +77,7 @@ class MachineBench:
     def run(
         self,
         body: str,
-        inputs: list[np.ndarray[Any, Any]] | None = None,
+        inputs: Tensors | None = None,
         outputs: list[np.ndarray[Any, Any]] | None = None,
         *,
         block_dim: int = 1,
@@ -83,7 +86,6 @@ class MachineBench:
         workspace: int = 1024,
         device: str = "910B4",
         constants: dict[str, float] | None = None,
-        extra: list[str] | None = None,
         cores: tuple[int, int] = (0, 1),
         cube_body: str | None = None,
     ) -> Launch:
@@ -97,40 +99,33 @@ class MachineBench:
         start = ("launch.start_up_cycles", "launch.fetch_cycles_per_core")
         values = load_device(device).constants | dict.fromkeys(start, 0.0)
         values |= constants or {}
-        (folder / "constants").write_text("".join(f"{k}\t{v!r}\n" for k, v in values.items()))
-        (folder / "tiling").write_bytes(tiling)
-        lines = [
-            f"constants\t{folder / 'constants'}",
-            f"block_dim\t{block_dim}",
-            f"cores\t{cores[0]}\t{cores[1]}",
-            "tiling_key\t1",
-            f"auto_sync\t{int(auto_sync)}",
-            f"tiling\t{folder / 'tiling'}",
-            f"workspace\t{workspace}",
-            f"report\t{folder / 'report'}",
-            f"timeline\t{folder / 'timeline'}",
-        ]
-        for index, array in enumerate(inputs or []):
-            array.tofile(folder / f"in{index}")
-            lines.append(f"arg\tinput\t{folder / f'in{index}'}\t{array.nbytes}")
-        for index, array in enumerate(outputs or []):
-            lines.append(f"arg\toutput\t{folder / f'out{index}'}\t{array.nbytes}")
-        lines += [line.format(folder=folder) for line in extra or []]
-        (folder / "request").write_text("\n".join(lines) + "\n")
+        spec = LaunchSpec(
+            kernel=libraries[0],
+            block_dim=block_dim,
+            tiling_key=1,
+            tiling=tiling,
+            workspace=workspace,
+            auto_sync=auto_sync,
+            aliases={},
+            initial={},
+            cores=Cores(*cores),
+            cube_kernel=libraries[1] if cube_body is not None else None,
+        )
+        files = write_request(folder, values, spec, inputs or [], outputs or [], timeline=True)
         done = subprocess.run(
-            [str(self.runner), str(folder / "request"), *map(str, libraries)],
+            [str(self.runner), str(folder / "request"), *map(str, spec.kernels)],
             capture_output=True,
             timeout=60,
             check=False,
         )
         assert done.returncode == 0, done.stderr.decode()
-        report = json.loads((folder / "report").read_text())
+        report = json.loads((folder / "report.json").read_text())
         if report["outcome"] != "ok":
             return Launch(report, [], [])
         found = [
-            np.fromfile(folder / f"out{i}", dtype=like.dtype).reshape(like.shape)
-            for i, like in enumerate(outputs or [])
+            np.fromfile(paths[0], dtype=like.dtype).reshape(like.shape)
+            for paths, like in zip(files, outputs or [], strict=True)
         ]
-        rows = [json.loads(line) for line in (folder / "timeline").read_text().splitlines()]
+        rows = [json.loads(line) for line in (folder / "timeline.jsonl").read_text().splitlines()]
         timeline = [row for row in rows if "pipe" in row and row["core"] == 0]
         return Launch(report, found, timeline)

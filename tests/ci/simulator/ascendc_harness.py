@@ -11,7 +11,7 @@ import numpy as np
 
 from ci.host.door.own import HEADERS as DEVICE_HEADERS
 from ci.simulator.toolchain import KERNEL_LINK, MACHINE
-from tests.ci.simulator.machine_bench import Launch, MachineBench
+from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 PRELUDE = """
 using namespace AscendC;
@@ -48,8 +48,8 @@ struct Desk {
 """
 
 
-class AscendCBench(MachineBench):
-    """Like the machine's bench; bodies define `__aicore__ inline void kernel(GM_ADDR* a)`."""
+class AscendCHarness(MachineHarness):
+    """Like the machine's harness; bodies define `__aicore__ inline void kernel(GM_ADDR* a)`."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -109,4 +109,4 @@ class AscendCBench(MachineBench):
         return ran.outputs[0]
 
 
-__all__ = ["AscendCBench", "Launch"]
+__all__ = ["AscendCHarness", "Launch"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tests.ci.simulator.machine_bench import MachineBench
+from tests.ci.simulator.machine_harness import MachineHarness
 
 Array = npt.NDArray[Any]
 
@@ -175,7 +175,7 @@ class Operands:
     parameters: Array = field(default_factory=lambda: np.zeros(1, np.uint64))
 
 
-def run(bench: MachineBench, case: Product, operands: Operands, output: Array) -> Array:
+def run(harness: MachineHarness, case: Product, operands: Operands, output: Array) -> Array:
     """Launch the case on one cube core; `output` gives the result's shape and dtype."""
     numbers = [case.m, case.k, case.n, case.a_path, case.b_path, case.bias, case.quantize]
     numbers += [case.relu, case.row_major, case.split, case.steps]
@@ -189,7 +189,7 @@ def run(bench: MachineBench, case: Product, operands: Operands, output: Array) -
     a = operands.a.T if case.a_path >= 2 else operands.a
     b = operands.b if case.b_path >= 1 else operands.b.T
     inputs = [np.ascontiguousarray(a), np.ascontiguousarray(b), operands.bias, operands.parameters]
-    launch = bench.run(
+    launch = harness.run(
         body,
         inputs=inputs,
         outputs=[output],

@@ -1,0 +1,133 @@
+"""What a launch is asked for in: the request file that `machine/request.cpp` reads.
+
+One record a line, fields separated by tabs; arguments in the kernel's order, inputs first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ci.model.launch import Array, Tensors
+from ci.simulator.input_files import shared_file
+from ci.simulator.kernel_cores import VECTOR, Cores
+
+
+@dataclass(frozen=True)
+class LaunchSpec:
+    """What the host tiling decided, and the kernel built for it."""
+
+    kernel: Path
+    """For vector cores; where there are none, for cube cores."""
+    block_dim: int
+    tiling_key: int
+    tiling: bytes
+    workspace: int
+    auto_sync: bool
+    aliases: dict[int, int]
+    """Output index → index of the input whose memory it shares."""
+    initial: dict[int, float]
+    """Output index → value that fills it before the launch; others hold garbage."""
+    true_offsets: bool = False
+    """The kernel holds local addresses as offsets from 0."""
+    cores: Cores = VECTOR
+    cube_kernel: Path | None = None
+    """For the cube cores of a launch on both kinds."""
+
+    @property
+    def kernels(self) -> tuple[Path, ...]:
+        """What the machine loads."""
+        return (self.kernel, self.cube_kernel) if self.cube_kernel else (self.kernel,)
+
+
+def write_request(
+    folder: Path,
+    constants: Mapping[str, float],
+    spec: LaunchSpec,
+    inputs: Tensors,
+    outputs: Tensors,
+    timeline: bool,
+) -> list[list[Path]]:
+    """Write everything the machine reads; answers the files of each output.
+
+    The machine answers in `report.json`, and with `timeline` in `timeline.jsonl`.
+    """
+    rows = "".join(f"{name}\t{value!r}\n" for name, value in constants.items())
+    (folder / "constants").write_text(rows)
+    (folder / "tiling").write_bytes(spec.tiling)
+    lines = [
+        f"constants\t{folder / 'constants'}",
+        f"block_dim\t{spec.block_dim}",
+        f"cores\t{spec.cores.cubes}\t{spec.cores.vectors}",
+        f"tiling_key\t{spec.tiling_key}",
+        f"auto_sync\t{int(spec.auto_sync)}",
+        f"true_offsets\t{int(spec.true_offsets)}",
+        f"tiling\t{folder / 'tiling'}",
+        f"workspace\t{spec.workspace}",
+    ]
+    for index, tensor in enumerate(inputs):
+        lines += _input(folder / f"input{index}", tensor)
+    files: list[list[Path]] = []
+    for index, tensor in enumerate(outputs):
+        stem = folder / f"output{index}"
+        if index in spec.aliases:
+            lines.append(f"arg\talias\t{spec.aliases[index]}\t{stem}\t{_bytes(tensor)}")
+            files.append(_parts(stem, tensor))
+            continue
+        if index in spec.initial and isinstance(tensor, np.ndarray):
+            np.full(tensor.shape, spec.initial[index]).astype(tensor.dtype).tofile(stem)
+        lines += _output(stem, tensor)
+        files.append(_parts(stem, tensor))
+    lines.append(f"report\t{folder / 'report.json'}")
+    if timeline:
+        lines.append(f"timeline\t{folder / 'timeline.jsonl'}")
+    (folder / "request").write_text("\n".join(lines) + "\n")
+    return files
+
+
+def _parts(stem: Path, tensor: Array | list[Array] | None) -> list[Path]:
+    """The file of a tensor, or the files of a tensor list."""
+    if isinstance(tensor, list):
+        return [Path(f"{stem}.{number}") for number in range(len(tensor))]
+    return [stem]
+
+
+def _input(stem: Path, tensor: Array | list[Array] | None) -> list[str]:
+    """Request lines of one input; its bytes are in a file that launches share, or written."""
+    if tensor is None:
+        return ["arg\tnull"]
+    if isinstance(tensor, list):
+        lines = [f"list\tinput\t{len(tensor)}"]
+        for path, item in zip(_parts(stem, tensor), tensor, strict=True):
+            lines.append(_item(_input_file(path, item), item))
+        return lines
+    return [f"arg\tinput\t{_input_file(stem, tensor)}\t{tensor.nbytes}"]
+
+
+def _input_file(path: Path, tensor: Array) -> Path:
+    known = shared_file(tensor)
+    if known is not None:
+        return known
+    np.ascontiguousarray(tensor).tofile(path)
+    return path
+
+
+def _output(stem: Path, tensor: Array | list[Array] | None) -> list[str]:
+    """Request lines of one output."""
+    if tensor is None:
+        return ["arg\tnull"]
+    if isinstance(tensor, list):
+        items = zip(_parts(stem, tensor), tensor, strict=True)
+        return [f"list\toutput\t{len(tensor)}", *(_item(path, item) for path, item in items)]
+    return [f"arg\toutput\t{stem}\t{tensor.nbytes}"]
+
+
+def _item(path: Path, tensor: Array) -> str:
+    return f"item\t{path}\t{tensor.nbytes}\t{','.join(map(str, tensor.shape))}"
+
+
+def _bytes(tensor: Array | list[Array] | None) -> int:
+    return tensor.nbytes if isinstance(tensor, np.ndarray) else 0
