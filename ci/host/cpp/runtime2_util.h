@@ -3,12 +3,10 @@
 
 #include "detail/ops_base.h"
 
-template <class T>
-T* GetCompileInfoPtr(gert::TilingParseContext* context) {
+template <class T> T* GetCompileInfoPtr(gert::TilingParseContext* context) {
     return context->GetCompiledInfo<T>();
 }
-template <class T>
-const T* GetCompileInfoPtr(gert::TilingContext* context) {
+template <class T> const T* GetCompileInfoPtr(gert::TilingContext* context) {
     return context->GetCompileInfo<T>();
 }
 

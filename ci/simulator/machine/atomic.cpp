@@ -56,21 +56,13 @@ void combine(AtomicOperation operation, AtomicType type, uint8_t* dst, const uin
              uint64_t bytes) {
     const auto add = [](auto a, auto b) { return static_cast<float>(a) + static_cast<float>(b); };
     switch (type) {
-        case AtomicType::F32:
-            return apply<float>(operation, dst, src, bytes, add);
-        case AtomicType::F16:
-            return apply<half>(operation, dst, src, bytes, add);
-        case AtomicType::BF16:
-            return apply<bfloat16_t>(operation, dst, src, bytes, add);
-        case AtomicType::S32:
-            return apply_integer<int32_t>(operation, dst, src, bytes);
-        case AtomicType::S16:
-            return apply_integer<int16_t>(operation, dst, src, bytes);
-        case AtomicType::S8:
-            return apply_integer<int8_t>(operation, dst, src, bytes);
-        case AtomicType::NONE:
-            std::memcpy(dst, src, bytes);
-            return;
+        case AtomicType::F32: return apply<float>(operation, dst, src, bytes, add);
+        case AtomicType::F16: return apply<half>(operation, dst, src, bytes, add);
+        case AtomicType::BF16: return apply<bfloat16_t>(operation, dst, src, bytes, add);
+        case AtomicType::S32: return apply_integer<int32_t>(operation, dst, src, bytes);
+        case AtomicType::S16: return apply_integer<int16_t>(operation, dst, src, bytes);
+        case AtomicType::S8: return apply_integer<int8_t>(operation, dst, src, bytes);
+        case AtomicType::NONE: std::memcpy(dst, src, bytes); return;
     }
 }
 

@@ -7,10 +7,7 @@
 namespace dav {
 
 CoreTimer::CoreTimer(const Core& core, TimerWorld& world, bool keep_spans)
-    : core_(core),
-      world_(world),
-      keep_spans_(keep_spans),
-      by_site_kept_(core.index == 0),
+    : core_(core), world_(world), keep_spans_(keep_spans), by_site_kept_(core.index == 0),
       depth_(static_cast<size_t>(constants().get("issue.queue_depth"))),
       flag_latency_(constants().get("sync.flag_latency")),
       wait_latency_(constants().get("sync.barrier_cycles")),
@@ -108,8 +105,7 @@ bool CoreTimer::step_pipe(int pipe) {
             wait(pipe, pipe, ready, start);
             state.free = start + wait_latency_;
             break;
-        default:
-            break;
+        default: break;
     }
     state.queue.pop_front();
     state.starts.push_back(start);
@@ -150,9 +146,7 @@ bool CoreTimer::step_scalar() {
     };
     double until = scalar_;
     switch (record.kind) {
-        case Kind::SCALAR:
-            completion_[next_] = scalar_;
-            break;
+        case Kind::SCALAR: completion_[next_] = scalar_; break;
         case Kind::SET_FLAG:
             if (record.pipe != S) {
                 if (!dispatch(next_)) return false;

@@ -16,8 +16,7 @@ namespace dav {
 
 // First in, first out. A core has hundreds, nearly all of them never used: an empty one owns
 // nothing.
-template <typename T>
-class Fifo {
+template <typename T> class Fifo {
 public:
     bool empty() const { return head_ == items_.size(); }
     size_t size() const { return items_.size() - head_; }

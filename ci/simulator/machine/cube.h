@@ -19,10 +19,7 @@ constexpr uint32_t FRACTAL_ROWS = 16;
 inline uint32_t divide_up(uint32_t value, uint32_t by) { return (value + by - 1) / by; }
 
 // Elements in 32 bytes.
-template <typename T>
-constexpr uint32_t c0_of() {
-    return BLOCK_BYTES / sizeof(T);
-}
+template <typename T> constexpr uint32_t c0_of() { return BLOCK_BYTES / sizeof(T); }
 
 // A local operand: `count` pieces of `length` bytes, `stride` bytes apart.
 struct Pieces {

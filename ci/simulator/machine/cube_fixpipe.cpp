@@ -47,8 +47,7 @@ float shifted(int32_t value, const Quantise& parameter) {
 float shifted(float value, const Quantise&) { return value; }
 
 // To 8 bits: 9 bits with the scale, then the offset, then the target's range.
-template <typename S>
-uint8_t to_eight_bits(S value, const Quantise& parameter, bool relu) {
+template <typename S> uint8_t to_eight_bits(S value, const Quantise& parameter, bool relu) {
     const float wide = scaled(shifted(value, parameter), parameter, relu);
     const int32_t nine = static_cast<int32_t>(nearest_within(wide, -256, 255)) + parameter.offset;
     if (parameter.is_signed)
@@ -116,8 +115,7 @@ struct Call {
 };
 
 // One matrix to be written: `lines` runs of elements, `stride` bytes apart.
-template <typename T, typename S>
-class Fixpipe {
+template <typename T, typename S> class Fixpipe {
 public:
     Fixpipe(T* dst, S* src, const Call& call) : dst_(dst), src_(src), call_(call) {}
 
@@ -245,8 +243,7 @@ private:
     std::vector<T> buffer_;
 };
 
-template <typename T, typename S>
-void fixpipe(T* dst, S* src, const Call& call) {
+template <typename T, typename S> void fixpipe(T* dst, S* src, const Call& call) {
     if (passed_over(call.mnemonic, call.site)) return;
     Fixpipe<T, S>(dst, src, call).run();
 }

@@ -25,12 +25,8 @@ struct Filter {
 struct FeatureMap {
     uint32_t width, height, left, right, top, bottom;
     explicit FeatureMap(uint64_t config)
-        : width(config & 0xffff),
-          height(config >> 16 & 0xffff),
-          left(config >> 32 & 0xff),
-          right(config >> 40 & 0xff),
-          top(config >> 48 & 0xff),
-          bottom(config >> 56 & 0xff) {}
+        : width(config & 0xffff), height(config >> 16 & 0xffff), left(config >> 32 & 0xff),
+          right(config >> 40 & 0xff), top(config >> 48 & 0xff), bottom(config >> 56 & 0xff) {}
 };
 
 uint32_t outputs(uint32_t size, uint32_t before, uint32_t after, uint32_t filter, uint32_t dilation,

@@ -56,8 +56,7 @@ void load_local(const char* mnemonic, Memory memory, void* dst, void* src, uint3
         move(to + uint64_t(repeat) * walk.dst_stride, from + uint64_t(repeat) * walk.src_stride);
 }
 
-template <typename T>
-void transpose_square(T* to, const T* from, uint32_t size) {
+template <typename T> void transpose_square(T* to, const T* from, uint32_t size) {
     for (uint32_t row = 0; row < size; ++row)
         for (uint32_t column = 0; column < size; ++column)
             to[row * size + column] = from[column * size + row];

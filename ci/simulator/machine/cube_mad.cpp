@@ -176,8 +176,7 @@ void multiply(const Shape& shape, T* c, const std::vector<T>& rows, const std::v
 // What C holds before the sum.
 enum class Start { KEEP, ZERO, BIAS };
 
-template <typename T>
-void initialise(const Shape& shape, T* c, Start start, const T* bias) {
+template <typename T> void initialise(const Shape& shape, T* c, Start start, const T* bias) {
     if (start == Start::KEEP) return;
     const size_t column_rows = size_t(divide_up(shape.m, FRACTAL_ROWS)) * FRACTAL_ROWS;
     for (uint32_t panel = 0; panel < divide_up(shape.n, COLUMNS); ++panel)
@@ -248,15 +247,13 @@ bool issue(const Call& call, Places& places) {
     return true;
 }
 
-template <typename T>
-Shape shape_of(uint16_t m, uint16_t k, uint16_t n, bool align_k) {
+template <typename T> Shape shape_of(uint16_t m, uint16_t k, uint16_t n, bool align_k) {
     constexpr uint32_t c0 = c0_of<T>();
     const uint32_t step = align_k && sizeof(T) == 4 ? 2 * c0 : c0;
     return {m, k, n, c0, divide_up(k, step) * (step / c0), m == 1};
 }
 
-template <typename T, typename Convert>
-void mad_floats(Call call, Convert convert) {
+template <typename T, typename Convert> void mad_floats(Call call, Convert convert) {
     static std::vector<float> rows;
     static std::vector<float> panels;
     Places places{};
@@ -268,8 +265,7 @@ void mad_floats(Call call, Convert convert) {
     multiply(call.shape, c, rows, panels, call.shape.k);
 }
 
-template <typename Read>
-void mad_integers(Call call, Read read) {
+template <typename Read> void mad_integers(Call call, Read read) {
     static std::vector<int32_t> rows;
     static std::vector<int32_t> panels;
     Places places{};

@@ -64,13 +64,11 @@ struct Window {
     uint32_t row, rows, column, columns;
 };
 
-template <typename T>
-T* local(uint32_t offset) {
+template <typename T> T* local(uint32_t offset) {
     return reinterpret_cast<T*>(static_cast<uintptr_t>(offset));
 }
 
-template <typename T, typename TC, typename TO>
-class Product {
+template <typename T, typename TC, typename TO> class Product {
 public:
     Product(const DavMatmul& p, const void* site) : p_(p), site_(site) {}
 
@@ -331,49 +329,32 @@ void run_as(const DavMatmul& product, const void* site) {
     Product<T, TC, TO>(product, site).run();
 }
 
-template <typename T>
-void run_float(const DavMatmul& product, const void* site) {
+template <typename T> void run_float(const DavMatmul& product, const void* site) {
     switch (product.result) {
-        case DavElement::FLOAT:
-            return run_as<T, float, float>(product, site);
-        case DavElement::HALF:
-            return run_as<T, float, half>(product, site);
-        case DavElement::BFLOAT16:
-            return run_as<T, float, bfloat16_t>(product, site);
-        case DavElement::INT8:
-            return run_as<T, float, int8_t>(product, site);
-        case DavElement::UINT8:
-            return run_as<T, float, uint8_t>(product, site);
-        default:
-            break;
+        case DavElement::FLOAT: return run_as<T, float, float>(product, site);
+        case DavElement::HALF: return run_as<T, float, half>(product, site);
+        case DavElement::BFLOAT16: return run_as<T, float, bfloat16_t>(product, site);
+        case DavElement::INT8: return run_as<T, float, int8_t>(product, site);
+        case DavElement::UINT8: return run_as<T, float, uint8_t>(product, site);
+        default: break;
     }
     fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul gives no such results of float sums.");
 }
 
 void run(const DavMatmul& product, const void* site) {
     switch (product.type) {
-        case DavElement::HALF:
-            return run_float<half>(product, site);
-        case DavElement::BFLOAT16:
-            return run_float<bfloat16_t>(product, site);
-        case DavElement::FLOAT:
-            return run_float<float>(product, site);
-        case DavElement::INT8:
-            break;
-        default:
-            fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul takes no such elements.");
+        case DavElement::HALF: return run_float<half>(product, site);
+        case DavElement::BFLOAT16: return run_float<bfloat16_t>(product, site);
+        case DavElement::FLOAT: return run_float<float>(product, site);
+        case DavElement::INT8: break;
+        default: fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul takes no such elements.");
     }
     switch (product.result) {
-        case DavElement::INT32:
-            return run_as<int8_t, int32_t, int32_t>(product, site);
-        case DavElement::HALF:
-            return run_as<int8_t, int32_t, half>(product, site);
-        case DavElement::INT8:
-            return run_as<int8_t, int32_t, int8_t>(product, site);
-        case DavElement::UINT8:
-            return run_as<int8_t, int32_t, uint8_t>(product, site);
-        default:
-            fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul gives no such results.");
+        case DavElement::INT32: return run_as<int8_t, int32_t, int32_t>(product, site);
+        case DavElement::HALF: return run_as<int8_t, int32_t, half>(product, site);
+        case DavElement::INT8: return run_as<int8_t, int32_t, int8_t>(product, site);
+        case DavElement::UINT8: return run_as<int8_t, int32_t, uint8_t>(product, site);
+        default: fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul gives no such results.");
     }
 }
 

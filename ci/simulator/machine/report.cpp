@@ -36,8 +36,7 @@ std::string seconds(double value) {
     return text;
 }
 
-template <typename Map>
-std::string json_map(const Map& map) {
+template <typename Map> std::string json_map(const Map& map) {
     std::string text;
     for (const auto& [key, value] : map) {
         if (!text.empty()) text += ", ";

@@ -99,8 +99,7 @@ void sync_record(Kind kind, uint32_t number, const char* mnemonic, const void* s
 }
 
 // Waits for all cores for which `meets` holds, with all their pipes drained.
-template <typename Meets>
-void meet(int mode, bool cube, int flag, Meets meets, const void* site) {
+template <typename Meets> void meet(int mode, bool cube, int flag, Meets meets, const void* site) {
     require_resident("SyncAll", site);
     barrier_all(site, "sync_all");
     bool first = false;

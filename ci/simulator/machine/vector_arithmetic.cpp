@@ -18,58 +18,41 @@ using namespace dav;
 
 namespace {
 
-template <class T>
-constexpr bool IS_FLOATING = std::is_same_v<T, half> || std::is_same_v<T, float>;
+template <class T> constexpr bool IS_FLOATING = std::is_same_v<T, half> || std::is_same_v<T, float>;
 
-template <class T>
-T wrapped(int64_t value) {
+template <class T> T wrapped(int64_t value) {
     return static_cast<T>(static_cast<std::make_unsigned_t<T>>(value));
 }
-template <class T>
-T clamped(int64_t value) {
+template <class T> T clamped(int64_t value) {
     const int64_t low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
     return static_cast<T>(value < low ? low : value > high ? high : value);
 }
 
 struct Add {
-    template <class T>
-    auto operator()(T a, T b) const {
-        return a + b;
-    }
+    template <class T> auto operator()(T a, T b) const { return a + b; }
 };
 struct Subtract {
-    template <class T>
-    auto operator()(T a, T b) const {
-        return a - b;
-    }
+    template <class T> auto operator()(T a, T b) const { return a - b; }
 };
 struct Multiply {
-    template <class T>
-    auto operator()(T a, T b) const {
-        return a * b;
-    }
+    template <class T> auto operator()(T a, T b) const { return a * b; }
 };
 // The comparison is written so that it is false, and the first choice taken, when a is NaN.
 struct Larger {
-    template <class T>
-    T operator()(T a, T b) const {
+    template <class T> T operator()(T a, T b) const {
         const T chosen = a < b ? b : a;
         return b != b ? b : chosen;
     }
 };
 struct Smaller {
-    template <class T>
-    T operator()(T a, T b) const {
+    template <class T> T operator()(T a, T b) const {
         const T chosen = b < a ? b : a;
         return b != b ? b : chosen;
     }
 };
 
 struct Relu {
-    template <class T>
-    T operator()(T a) const {
-        return a < T(0) ? T(0) : a;
-    }
+    template <class T> T operator()(T a) const { return a < T(0) ? T(0) : a; }
 };
 
 // Operations whose low bits depend only on the low bits of their arguments.
@@ -77,16 +60,14 @@ template <class F>
 constexpr bool MODULAR =
     std::is_same_v<F, Add> || std::is_same_v<F, Subtract> || std::is_same_v<F, Multiply>;
 
-template <class F, class T>
-T integer_result(F f, T a, T b) {
+template <class F, class T> T integer_result(F f, T a, T b) {
     if constexpr (MODULAR<F>)
         return static_cast<T>(f(uint32_t(a), uint32_t(b)));
     else
         return wrapped<T>(f(int64_t(a), int64_t(b)));
 }
 
-template <class F, class T>
-void compute(F f, T* out, unsigned count, const T* a, const T* b) {
+template <class F, class T> void compute(F f, T* out, unsigned count, const T* a, const T* b) {
     if constexpr (IS_FLOATING<T>) {
         apply(f, out, count, a, b);
     } else if (control_bit(CTRL_SATURATE_INTEGER)) {
@@ -96,8 +77,7 @@ void compute(F f, T* out, unsigned count, const T* a, const T* b) {
     }
 }
 
-template <class F, class T>
-void compute_scalar(F f, T* out, unsigned count, const T* a, T scalar) {
+template <class F, class T> void compute_scalar(F f, T* out, unsigned count, const T* a, T scalar) {
     if constexpr (IS_FLOATING<T>) {
         const float wide = static_cast<float>(scalar);
         apply([&](float x) { return f(x, wide); }, out, count, a);
@@ -265,8 +245,7 @@ AXPY(float, half)
 
 // A left shift of a signed element keeps its sign bit and shifts the others; distances of the
 // width or more leave 0 (or the sign).
-template <class T>
-T shifted_left(T value, uint32_t distance) {
+template <class T> T shifted_left(T value, uint32_t distance) {
     using Bits = std::make_unsigned_t<T>;
     constexpr unsigned WIDTH = sizeof(T) * 8;
     const Bits moved = distance < WIDTH ? static_cast<Bits>(Bits(value) << distance) : Bits(0);
@@ -278,8 +257,7 @@ T shifted_left(T value, uint32_t distance) {
 }
 
 // Rounding adds the highest bit shifted out; the documentation gives it for signed elements only.
-template <class T>
-T shifted_right(T value, uint32_t distance, bool round) {
+template <class T> T shifted_right(T value, uint32_t distance, bool round) {
     constexpr unsigned WIDTH = sizeof(T) * 8;
     if (distance >= WIDTH) return value < 0 && !round ? static_cast<T>(-1) : T(0);
     const T moved = static_cast<T>(value >> distance);

@@ -15,8 +15,7 @@ using namespace dav;
 
 namespace {
 
-template <class D, class S, Round MODE>
-void convert(D* out, unsigned count, const S* in) {
+template <class D, class S, Round MODE> void convert(D* out, unsigned count, const S* in) {
     if constexpr (std::is_same_v<D, half> && std::is_same_v<S, float>) {
         if constexpr (MODE == Round::EVEN) {
             alignas(32) float room[MAX_LANES];
@@ -70,8 +69,7 @@ void convert(D* out, unsigned count, const S* in) {
 }  // namespace
 
 // 4-bit operands are passed without a type: the headers of each front door have their own.
-template <typename T>
-using Passed = std::conditional_t<std::is_same_v<T, int4b_t>, void, T>;
+template <typename T> using Passed = std::conditional_t<std::is_same_v<T, int4b_t>, void, T>;
 
 #define CONVERT(name, suffix, D, S, MODE)                                                         \
     void vconv_##name##suffix(Passed<D>* dst, Passed<S>* src, uint8_t repeat, uint16_t dst_block, \
@@ -148,8 +146,7 @@ struct Quantisation {
         offset = static_cast<int>(config >> 37 & 0x1ff);
         if (offset >= 0x100) offset -= 0x200;
     }
-    template <class D>
-    D operator()(float x) const {
+    template <class D> D operator()(float x) const {
         return to_integer<D>(integral<Round::EVEN>(x * scale + static_cast<float>(offset)), false);
     }
 };
@@ -163,8 +160,7 @@ VectorOperand quantisation_table() {
 }
 
 // Sixteen parameter sets (one a position in the block) or the same one sixteen times.
-template <class D, bool PER_POSITION>
-void load_quantisation(Quantisation* sets, void* site) {
+template <class D, bool PER_POSITION> void load_quantisation(Quantisation* sets, void* site) {
     const uint64_t config = vector_state().dequantize_scale;
     if constexpr (PER_POSITION) {
         const VectorOperand table = quantisation_table();

@@ -21,10 +21,8 @@ namespace dav {
 
 constexpr unsigned MAX_LANES = 128;
 
-template <class T>
-constexpr unsigned BITS = sizeof(T) * 8;
-template <>
-inline constexpr unsigned BITS<int4b_t> = 4;
+template <class T> constexpr unsigned BITS = sizeof(T) * 8;
+template <> inline constexpr unsigned BITS<int4b_t> = 4;
 
 // Strides of an operand, in 32-byte blocks.
 struct Step {
@@ -103,18 +101,15 @@ inline void narrow(const float* in, half* out, unsigned count) {
 }
 
 // A source as the arithmetic sees it: half and bfloat16 in binary32, the rest as they are.
-template <class T>
-struct Wide {
+template <class T> struct Wide {
     const T* values;
     Wide(const T* in, unsigned) : values(in) {}
 };
-template <>
-struct Wide<half> {
+template <> struct Wide<half> {
     float values[MAX_LANES];
     Wide(const half* in, unsigned count) { widen(in, values, count); }
 };
-template <>
-struct Wide<bfloat16_t> {
+template <> struct Wide<bfloat16_t> {
     float values[MAX_LANES];
     Wide(const bfloat16_t* in, unsigned count) {
         for (unsigned i = 0; i < count; i++) values[i] = in[i];
@@ -142,14 +137,12 @@ inline bool apart(const uint8_t* out, unsigned bytes, const void* source, unsign
     return out + bytes <= in || in + source_bytes <= out || (out == in && bytes == source_bytes);
 }
 
-template <class T>
-struct Source {
+template <class T> struct Source {
     T* address;
     Step step;
 };
 
-template <class... S>
-constexpr unsigned widest() {
+template <class... S> constexpr unsigned widest() {
     unsigned bits = 0;
     ((bits = BITS<S> > bits ? BITS<S> : bits), ...);
     return bits;
@@ -203,8 +196,7 @@ void elementwise(const char* mnemonic, const char* dtype, void* site, uint32_t r
     }
 }
 
-template <class T>
-constexpr const char* dtype_name() {
+template <class T> constexpr const char* dtype_name() {
     if constexpr (std::is_same_v<T, half>)
         return "f16";
     else if constexpr (std::is_same_v<T, bfloat16_t>)

@@ -79,8 +79,7 @@ VectorOperand region(const void* address, uint32_t bytes, bool write) {
     return operand;
 }
 
-template <class T>
-void transpose_16x16(T* dst, T* src, void* site) {
+template <class T> void transpose_16x16(T* dst, T* src, void* site) {
     const VectorOperand operands[] = {region(dst, 16 * 16 * sizeof(T), true),
                                       region(src, 16 * 16 * sizeof(T), false)};
     issue_vector("vtranspose", "b16", 1, operands, 2, site);

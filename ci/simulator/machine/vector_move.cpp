@@ -275,10 +275,8 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
 namespace {
 
 // Elements are moved as words of their size: saturation (CTRL[48]) is for results of arithmetic.
-template <class T>
-using Word = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
-template <class T>
-Word<T> word_of(T value) {
+template <class T> using Word = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
+template <class T> Word<T> word_of(T value) {
     Word<T> word;
     std::memcpy(&word, &value, sizeof(word));
     return word;

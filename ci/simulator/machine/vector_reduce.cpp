@@ -17,8 +17,7 @@ using namespace dav;
 
 namespace {
 
-template <class T>
-T rounded_sum(T a, T b) {
+template <class T> T rounded_sum(T a, T b) {
     half result = static_cast<half>(float(a) + float(b));
     if constexpr (std::is_same_v<T, half>) {
         saturate_if_asked(&result, 1);
@@ -29,8 +28,7 @@ T rounded_sum(T a, T b) {
 }
 
 // Sums `count` (a power of two) elements pairwise; destroys them.
-template <class T>
-T tree_sum(T* values, unsigned count) {
+template <class T> T tree_sum(T* values, unsigned count) {
     for (; count > 1; count /= 2)
         for (unsigned i = 0; i < count / 2; i++)
             values[i] = rounded_sum(values[2 * i], values[2 * i + 1]);
@@ -58,10 +56,8 @@ VectorOperand destination(const void* dst, uint32_t span, uint32_t pitch, uint8_
     return operand;
 }
 
-template <class T>
-constexpr unsigned WIDTH = REPEAT_BYTES / sizeof(T);
-template <class T>
-constexpr unsigned PER_BLOCK = BLOCK_BYTES / sizeof(T);
+template <class T> constexpr unsigned WIDTH = REPEAT_BYTES / sizeof(T);
+template <class T> constexpr unsigned PER_BLOCK = BLOCK_BYTES / sizeof(T);
 
 template <class T>
 void whole_sum(T* dst, T* src, uint32_t repeat, uint32_t dst_repeat, Step step, bool accumulate,
@@ -90,8 +86,7 @@ void whole_sum(T* dst, T* src, uint32_t repeat, uint32_t dst_repeat, Step step, 
 }
 
 // Whether `value` replaces `best` as the extreme.
-template <bool MAXIMUM, class T>
-bool beats(T value, T best) {
+template <bool MAXIMUM, class T> bool beats(T value, T best) {
     const float v = static_cast<float>(value), b = static_cast<float>(best);
     if (b != b) return false;
     return v != v || (MAXIMUM ? v > b : v < b);
@@ -139,12 +134,8 @@ void whole_extreme(T* dst, T* src, uint32_t repeat, uint32_t dst_repeat, Step st
                 std::memcpy(to, &index, sizeof(T));
                 std::memcpy(to + sizeof(T), &value, sizeof(T));
                 break;
-            case ONLY_VALUE:
-                std::memcpy(to, &value, sizeof(T));
-                break;
-            case ONLY_INDEX:
-                std::memcpy(to, &wide_index, sizeof(wide_index));
-                break;
+            case ONLY_VALUE: std::memcpy(to, &value, sizeof(T)); break;
+            case ONLY_INDEX: std::memcpy(to, &wide_index, sizeof(wide_index)); break;
         }
     }
     uint64_t& state = vector_state().max_min_count;

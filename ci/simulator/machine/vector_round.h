@@ -13,8 +13,7 @@ namespace dav {
 enum class Round { EVEN, FLOOR, CEILING, AWAY, ZERO, ODD };
 
 // Rounds to an integral value.
-template <Round MODE>
-inline float integral(float x) {
+template <Round MODE> inline float integral(float x) {
     if constexpr (MODE == Round::EVEN)
         return std::nearbyint(x);
     else if constexpr (MODE == Round::FLOOR)
@@ -55,8 +54,7 @@ inline uint32_t float_bits(float x) {
 
 // binary32 to binary16 bits. A magnitude that does not fit becomes infinity in every mode (the
 // vector unit then saturates it when CTRL[48] says so); NaN becomes the quiet NaN.
-template <Round MODE>
-inline uint16_t to_half_bits(float x) {
+template <Round MODE> inline uint16_t to_half_bits(float x) {
     const uint32_t bits = float_bits(x);
     const uint32_t negative = bits >> 31, magnitude = bits & 0x7fffffffu;
     const uint32_t sign = negative << 15;
@@ -87,8 +85,7 @@ inline uint16_t to_half_bits(float x) {
 }
 
 // binary32 to bfloat16 bits.
-template <Round MODE>
-inline uint16_t to_bfloat16_bits(float x) {
+template <Round MODE> inline uint16_t to_bfloat16_bits(float x) {
     const uint32_t bits = float_bits(x);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(bits >> 16 | 0x40u);
     const uint32_t kept = bits >> 16;
@@ -97,8 +94,7 @@ inline uint16_t to_bfloat16_bits(float x) {
 }
 
 // A 64-bit (or narrower) integer to binary32.
-template <Round MODE>
-inline float to_float(int64_t x) {
+template <Round MODE> inline float to_float(int64_t x) {
     const bool negative = x < 0;
     const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
     if (magnitude < (1u << 24)) return static_cast<float>(x);
@@ -114,8 +110,7 @@ inline float to_float(int64_t x) {
 
 // An integral (or infinite, or NaN) value to an integer of `bits` bits. NaN becomes 0; out of
 // range saturates, or keeps the low bits when `truncate` is set.
-template <class T>
-inline T to_integer(float whole, bool truncate, int bits = sizeof(T) * 8) {
+template <class T> inline T to_integer(float whole, bool truncate, int bits = sizeof(T) * 8) {
     if (whole != whole) return 0;
     const bool is_signed = std::numeric_limits<T>::is_signed;
     const float limit = std::ldexp(1.0f, is_signed ? bits - 1 : bits);

@@ -16,40 +16,22 @@ using namespace dav;
 namespace {
 
 struct Equal {
-    template <class T>
-    bool operator()(T a, T b) const {
-        return a == b;
-    }
+    template <class T> bool operator()(T a, T b) const { return a == b; }
 };
 struct NotEqual {
-    template <class T>
-    bool operator()(T a, T b) const {
-        return a != b;
-    }
+    template <class T> bool operator()(T a, T b) const { return a != b; }
 };
 struct Less {
-    template <class T>
-    bool operator()(T a, T b) const {
-        return a < b;
-    }
+    template <class T> bool operator()(T a, T b) const { return a < b; }
 };
 struct LessEqual {
-    template <class T>
-    bool operator()(T a, T b) const {
-        return a <= b;
-    }
+    template <class T> bool operator()(T a, T b) const { return a <= b; }
 };
 struct Greater {
-    template <class T>
-    bool operator()(T a, T b) const {
-        return a > b;
-    }
+    template <class T> bool operator()(T a, T b) const { return a > b; }
 };
 struct GreaterEqual {
-    template <class T>
-    bool operator()(T a, T b) const {
-        return a >= b;
-    }
+    template <class T> bool operator()(T a, T b) const { return a >= b; }
 };
 
 void pack(const uint8_t* truths, unsigned count, uint8_t* bits) {
@@ -60,8 +42,7 @@ void pack(const uint8_t* truths, unsigned count, uint8_t* bits) {
     }
 }
 
-template <class T>
-constexpr unsigned WIDTH = REPEAT_BYTES / sizeof(T);
+template <class T> constexpr unsigned WIDTH = REPEAT_BYTES / sizeof(T);
 
 // `b` is null for a comparison with `scalar`.
 template <class F, class T>

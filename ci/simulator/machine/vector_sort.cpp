@@ -16,8 +16,7 @@ namespace {
 constexpr unsigned PAIR_BYTES = 8;
 constexpr unsigned SORTED = 32;
 
-template <class T>
-bool precedes(T a, T b) {
+template <class T> bool precedes(T a, T b) {
     const float x = static_cast<float>(a), y = static_cast<float>(b);
     return x > y || (x != x && y == y);
 }

@@ -132,8 +132,7 @@ int main(int, char** arguments) {
         const double scalar = request.scalar;
         switch (request.call) {
 #include "calls.inc"
-            default:
-                return 3;
+            default: return 3;
         }
         answer.accumulated = state.accumulated;
         answer.max_min = state.max_min_count;

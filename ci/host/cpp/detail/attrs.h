@@ -17,8 +17,7 @@ private:
     std::vector<uint8_t> bytes_;
 };
 
-template <class T>
-class TypedContinuousVector : public ContinuousVector {
+template <class T> class TypedContinuousVector : public ContinuousVector {
 public:
     const T* GetData() const { return static_cast<const T*>(ContinuousVector::GetData()); }
     T* MutableData() { return static_cast<T*>(ContinuousVector::MutableData()); }
@@ -35,8 +34,7 @@ private:
 
 class RuntimeAttrs {
 public:
-    template <class T>
-    const T* GetAttrPointer(size_t index) const {
+    template <class T> const T* GetAttrPointer(size_t index) const {
         return static_cast<const T*>(find(index));
     }
     const int64_t* GetInt(size_t index) const { return GetAttrPointer<int64_t>(index); }

@@ -27,12 +27,8 @@ public:
     void SetDataSize(size_t size) { size_ = size; }
     void* GetData() { return bytes_.data(); }
     const void* GetData() const { return bytes_.data(); }
-    template <class T>
-    ge::graphStatus Append(const T& value) {
-        return Append(&value, 1);
-    }
-    template <class T>
-    ge::graphStatus Append(const T* values, size_t count) {
+    template <class T> ge::graphStatus Append(const T& value) { return Append(&value, 1); }
+    template <class T> ge::graphStatus Append(const T* values, size_t count) {
         if (size_ + count * sizeof(T) > bytes_.size()) {
             return ge::GRAPH_FAILED;
         }
@@ -40,8 +36,7 @@ public:
         size_ += count * sizeof(T);
         return ge::GRAPH_SUCCESS;
     }
-    template <class T>
-    T* Expand(size_t count) {
+    template <class T> T* Expand(size_t count) {
         if (size_ + count * sizeof(T) > bytes_.size()) {
             return nullptr;
         }
@@ -192,13 +187,11 @@ public:
     }
     fe::PlatFormInfos* GetPlatformInfo() const { return &node_->platform; }
     const void* GetCompileInfo() const { return node_->compile_info; }
-    template <class T>
-    const T* GetCompileInfo() const {
+    template <class T> const T* GetCompileInfo() const {
         return static_cast<const T*>(node_->compile_info);
     }
     TilingData* GetRawTilingData() const { return &node_->tiling; }
-    template <class T>
-    T* GetTilingData() const {
+    template <class T> T* GetTilingData() const {
         node_->tiling.SetDataSize(sizeof(T));
         return sizeof(T) <= node_->tiling.GetCapacity() ? static_cast<T*>(node_->tiling.GetData())
                                                         : nullptr;
@@ -253,10 +246,7 @@ class TilingParseContext : public ExtendedKernelContext {
 public:
     using ExtendedKernelContext::ExtendedKernelContext;
     const char* GetCompiledJson() const { return "{}"; }
-    template <class T>
-    T* GetCompiledInfo() const {
-        return static_cast<T*>(node_->compile_info);
-    }
+    template <class T> T* GetCompiledInfo() const { return static_cast<T*>(node_->compile_info); }
     fe::PlatFormInfos* GetPlatformInfo() const { return &node_->platform; }
 };
 

@@ -148,10 +148,7 @@ struct MatmulConfigParams {
     MatmulConfigParams(int32_t type = 1, bool l1 = false,
                        ScheduleType schedule = ScheduleType::INNER_PRODUCT,
                        MatrixTraverse order = MatrixTraverse::NOSET, bool vector_nd2nz = false)
-        : mmConfigType(type),
-          enableL1CacheUB(l1),
-          scheduleType(schedule),
-          traverse(order),
+        : mmConfigType(type), enableL1CacheUB(l1), scheduleType(schedule), traverse(order),
           enVecND2NZ(vector_nd2nz) {}
 };
 

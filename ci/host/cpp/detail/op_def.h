@@ -48,8 +48,7 @@ struct ScalarVar {
     ScalarType type = ScalarType::INVALID_DTYPE;
     double value = 0;
     ScalarVar() = default;
-    template <class T>
-    ScalarVar(ScalarType t, T v) : type(t), value(static_cast<double>(v)) {}
+    template <class T> ScalarVar(ScalarType t, T v) : type(t), value(static_cast<double>(v)) {}
 };
 
 class OpParamDef {
@@ -204,10 +203,7 @@ public:
 // Other engines are declared by the same classes; nothing of them concerns the AI core.
 class OpOtherEngineDef {
 public:
-    template <class T>
-    OpOtherEngineDef& Engine(T) {
-        return *this;
-    }
+    template <class T> OpOtherEngineDef& Engine(T) { return *this; }
     OpOtherEngineDef& FlagPartial(bool) { return *this; }
     OpOtherEngineDef& ComputeCost(const char*) { return *this; }
     OpOtherEngineDef& FlagAsync(bool) { return *this; }

@@ -62,14 +62,12 @@ public:
         functions_->tiling = f;
         return *this;
     }
-    template <class T>
-    OpImplRegisterV2& TilingParse(TilingParseFunc f) {
+    template <class T> OpImplRegisterV2& TilingParse(TilingParseFunc f) {
         functions_->tiling_parse = f;
         functions_->create_compile_info = []() -> void* { return new T(); };
         return *this;
     }
-    template <class T>
-    OpImplRegisterV2& TilingParse(KernelFunc f) {
+    template <class T> OpImplRegisterV2& TilingParse(KernelFunc f) {
         return TilingParse<T>(reinterpret_cast<TilingParseFunc>(f));
     }
     OpImplRegisterV2& InputsDataDependency(std::initializer_list<int32_t> inputs);
@@ -86,34 +84,13 @@ public:
     OpImplRegisterV2& NullableOutputs(std::initializer_list<int32_t>) { return *this; }
     OpImplRegisterV2& OpExecuteFunc(OpExecFunc) { return *this; }
     OpImplRegisterV2& PrivateAttr(const char*) { return *this; }
-    template <class T>
-    OpImplRegisterV2& PrivateAttr(const char*, const T&) {
-        return *this;
-    }
-    template <class F>
-    OpImplRegisterV2& GenSimplifiedKey(F) {
-        return *this;
-    }
-    template <class F>
-    OpImplRegisterV2& InferFormat(F) {
-        return *this;
-    }
-    template <class F>
-    OpImplRegisterV2& CalcOpParam(F) {
-        return *this;
-    }
-    template <class F>
-    OpImplRegisterV2& GenerateTask(F) {
-        return *this;
-    }
-    template <class F>
-    OpImplRegisterV2& CheckSupport(F) {
-        return *this;
-    }
-    template <class F>
-    OpImplRegisterV2& OpSelectFormat(F) {
-        return *this;
-    }
+    template <class T> OpImplRegisterV2& PrivateAttr(const char*, const T&) { return *this; }
+    template <class F> OpImplRegisterV2& GenSimplifiedKey(F) { return *this; }
+    template <class F> OpImplRegisterV2& InferFormat(F) { return *this; }
+    template <class F> OpImplRegisterV2& CalcOpParam(F) { return *this; }
+    template <class F> OpImplRegisterV2& GenerateTask(F) { return *this; }
+    template <class F> OpImplRegisterV2& CheckSupport(F) { return *this; }
+    template <class F> OpImplRegisterV2& OpSelectFormat(F) { return *this; }
 
 private:
     OpFunctions* functions_;

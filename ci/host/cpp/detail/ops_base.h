@@ -59,13 +59,9 @@ namespace ascendopt_host {
 inline void add_word(std::ostringstream& out, const ge::AscendString& word) {
     out << word.GetString();
 }
-template <class T>
-void add_word(std::ostringstream& out, const T& word) {
-    out << word;
-}
+template <class T> void add_word(std::ostringstream& out, const T& word) { out << word; }
 // An invalid argument: the operator, then what is wrong with what, in the caller's words.
-template <class Op, class... Words>
-void log_invalid(const Op&, const Words&... words) {
+template <class Op, class... Words> void log_invalid(const Op&, const Words&... words) {
     std::ostringstream text;
     ((add_word(text, words), text << ' '), ...);
     ascendopt_log(DLOG_ERROR, "invalid: %s", text.str().c_str());
@@ -106,20 +102,16 @@ struct CompileInfoCommon {
     uint64_t ubSize = 0;
 };
 
-template <class T, class U>
-constexpr T CeilDiv(T value, U by) {
+template <class T, class U> constexpr T CeilDiv(T value, U by) {
     return by == 0 ? value : static_cast<T>((value + by - 1) / by);
 }
-template <class T, class U>
-constexpr T CeilAlign(T value, U to) {
+template <class T, class U> constexpr T CeilAlign(T value, U to) {
     return static_cast<T>(CeilDiv(value, to) * to);
 }
-template <class T, class U>
-constexpr T FloorDiv(T value, U by) {
+template <class T, class U> constexpr T FloorDiv(T value, U by) {
     return by == 0 ? value : static_cast<T>(value / by);
 }
-template <class T, class U>
-constexpr T FloorAlign(T value, U to) {
+template <class T, class U> constexpr T FloorAlign(T value, U to) {
     return static_cast<T>(FloorDiv(value, to) * to);
 }
 
@@ -128,8 +120,7 @@ std::string ToString(const gert::Shape* shape);
 std::string ToString(ge::DataType type);
 std::string ToString(ge::Format format);
 std::string ToString(const std::vector<int64_t>& values);
-template <class T>
-std::string ToString(const T* values, size_t count) {
+template <class T> std::string ToString(const T* values, size_t count) {
     return ToString(std::vector<int64_t>(values, values + count));
 }
 
@@ -140,27 +131,14 @@ bool IsUnknownShape(const gert::Shape& shape);
 void SetUnknownRank(gert::Shape& shape);
 void SetUnknownShape(int64_t rank, gert::Shape& shape);
 
-template <class Context>
-uint32_t GetUbBlockSize(const Context*) {
-    return 32;
-}
-template <class Context>
-uint32_t GetCacheLineSize(const Context*) {
-    return 512;
-}
-template <class Context>
-uint32_t GetVRegSize(const Context*) {
-    return 256;
-}
-template <class Context>
-uint32_t GetAivCoreNum(const Context* context) {
+template <class Context> uint32_t GetUbBlockSize(const Context*) { return 32; }
+template <class Context> uint32_t GetCacheLineSize(const Context*) { return 512; }
+template <class Context> uint32_t GetVRegSize(const Context*) { return 256; }
+template <class Context> uint32_t GetAivCoreNum(const Context* context) {
     return platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAiv();
 }
 // The register-based vector units of later chips; dav-c220 has none.
-template <class Context>
-bool IsRegbaseSocVersion(const Context*) {
-    return false;
-}
+template <class Context> bool IsRegbaseSocVersion(const Context*) { return false; }
 
 ge::graphStatus InferShape4Elewise(gert::InferShapeContext* context);
 ge::graphStatus InferShape4Broadcast(gert::InferShapeContext* context);
@@ -185,8 +163,7 @@ ge::graphStatus ReduceDimsWithoutKeepDims(const gert::Shape* from, const T* axes
 
 // The values of a constant input, widened. False when the host may not read them.
 bool constant_values(const gert::Tensor* tensor, std::vector<int64_t>& values);
-template <class T, class Context>
-bool GetConstInt(Context* context, int64_t index, T& value) {
+template <class T, class Context> bool GetConstInt(Context* context, int64_t index, T& value) {
     std::vector<int64_t> values;
     if (!constant_values(context->GetInputTensor(static_cast<size_t>(index)), values) ||
         values.empty()) {
@@ -200,8 +177,7 @@ template <class T, class Context>
 bool GetConstIntToShape(Context* context, int64_t index, gert::Shape& shape) {
     return shape_from(context->GetInputTensor(static_cast<size_t>(index)), shape);
 }
-template <class T>
-bool GetValueToShape(const gert::Tensor* tensor, gert::Shape& shape) {
+template <class T> bool GetValueToShape(const gert::Tensor* tensor, gert::Shape& shape) {
     return shape_from(tensor, shape);
 }
 

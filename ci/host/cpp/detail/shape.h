@@ -160,14 +160,8 @@ public:
     void* GetAddr() {
         return readable_ && !data_.empty() ? const_cast<uint8_t*>(data_.data()) : nullptr;
     }
-    template <class T>
-    const T* GetData() const {
-        return static_cast<const T*>(GetAddr());
-    }
-    template <class T>
-    T* GetData() {
-        return static_cast<T*>(GetAddr());
-    }
+    template <class T> const T* GetData() const { return static_cast<const T*>(GetAddr()); }
+    template <class T> T* GetData() { return static_cast<T*>(GetAddr()); }
 
     CompileTimeTensorDesc& desc() { return desc_; }
     const CompileTimeTensorDesc& desc() const { return desc_; }
@@ -181,8 +175,7 @@ private:
     bool readable_ = false;
 };
 
-template <class T>
-class Range {
+template <class T> class Range {
 public:
     Range() = default;
     Range(T* min, T* max) : min_(min), max_(max) {}

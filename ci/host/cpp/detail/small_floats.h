@@ -10,10 +10,8 @@ struct fp16_t {
     uint16_t val = 0;
 
     fp16_t() = default;
-    template <class T>
-    fp16_t(const T& value) : val(bits_of(static_cast<_Float16>(value))) {}
-    template <class T>
-    fp16_t& operator=(const T& value) {
+    template <class T> fp16_t(const T& value) : val(bits_of(static_cast<_Float16>(value))) {}
+    template <class T> fp16_t& operator=(const T& value) {
         val = bits_of(static_cast<_Float16>(value));
         return *this;
     }

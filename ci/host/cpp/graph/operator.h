@@ -44,14 +44,8 @@ public:
     TensorDesc GetOutputDesc(size_t) const { return {}; }
     size_t GetInputsSize() const { return 0; }
     size_t GetOutputsSize() const { return 0; }
-    template <class T>
-    graphStatus GetAttr(const char*, T&) const {
-        return GRAPH_FAILED;
-    }
-    template <class T>
-    graphStatus GetInputConstData(const char*, T&) const {
-        return GRAPH_FAILED;
-    }
+    template <class T> graphStatus GetAttr(const char*, T&) const { return GRAPH_FAILED; }
+    template <class T> graphStatus GetInputConstData(const char*, T&) const { return GRAPH_FAILED; }
     std::string GetName() const { return type_; }
     std::string GetOpType() const { return type_; }
 

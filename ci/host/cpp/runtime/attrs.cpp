@@ -18,18 +18,12 @@ const void* RuntimeAttrs::find(size_t index) const {
     }
     const Value& v = *values_[index];
     switch (v.kind) {
-        case Value::kInt:
-            return &v.integer;
-        case Value::kFloat:
-            return &v.real;
-        case Value::kBool:
-            return &v.truth;
-        case Value::kString:
-            return v.text.c_str();
-        case Value::kList:
-            return &v.list;
-        default:
-            return nullptr;
+        case Value::kInt: return &v.integer;
+        case Value::kFloat: return &v.real;
+        case Value::kBool: return &v.truth;
+        case Value::kString: return v.text.c_str();
+        case Value::kList: return &v.list;
+        default: return nullptr;
     }
 }
 }  // namespace gert

@@ -23,8 +23,7 @@ std::string quoted(const std::string& text) {
 }
 
 namespace {
-template <class Items, class Word>
-std::string list(const Items& items, Word word) {
+template <class Items, class Word> std::string list(const Items& items, Word word) {
     std::string out = "[";
     for (const auto& item : items) {
         out += (out.size() > 1 ? "," : "") + word(item);

@@ -26,16 +26,13 @@ int32_t bytes_of(DataType type) {
         case DataType::DT_INT8:
         case DataType::DT_UINT8:
         case DataType::DT_BOOL:
-        case DataType::DT_INT4:
-            return 1;
+        case DataType::DT_INT4: return 1;
         case DataType::DT_FLOAT16:
         case DataType::DT_BF16:
         case DataType::DT_BFLOAT16:
         case DataType::DT_INT16:
-        case DataType::DT_UINT16:
-            return 2;
-        default:
-            return 4;
+        case DataType::DT_UINT16: return 2;
+        default: return 4;
     }
 }
 }  // namespace

@@ -4,8 +4,7 @@
 namespace ops {
 namespace {
 // Elements stay where they are while more are added.
-template <class Item>
-Item& named(std::vector<std::shared_ptr<Item>>& all, const char* name) {
+template <class Item> Item& named(std::vector<std::shared_ptr<Item>>& all, const char* name) {
     for (const std::shared_ptr<Item>& one : all) {
         if (one->name_ == name) {
             return *one;

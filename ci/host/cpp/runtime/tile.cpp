@@ -166,8 +166,7 @@ std::string hex(const void* data, size_t size) {
     return out;
 }
 
-template <class Items, class Word>
-std::string list(const Items& items, Word word) {
+template <class Items, class Word> std::string list(const Items& items, Word word) {
     std::string out = "[";
     for (const auto& item : items) {
         out += (out.size() > 1 ? "," : "") + word(item);

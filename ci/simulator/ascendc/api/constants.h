@@ -200,49 +200,36 @@ struct TrueType {
 struct FalseType {
     static constexpr bool value = false;
 };
-template <typename T, typename U>
-struct IsSameType : FalseType {};
-template <typename T>
-struct IsSameType<T, T> : TrueType {};
-template <bool condition, class A, class B>
-struct Conditional {
+template <typename T, typename U> struct IsSameType : FalseType {};
+template <typename T> struct IsSameType<T, T> : TrueType {};
+template <bool condition, class A, class B> struct Conditional {
     using type = A;
 };
-template <class A, class B>
-struct Conditional<false, A, B> {
+template <class A, class B> struct Conditional<false, A, B> {
     using type = B;
 };
-template <typename... Arg>
-struct Tuple {};
-template <typename T, typename... Candidates>
-__aicore__ constexpr bool SupportType() {
+template <typename... Arg> struct Tuple {};
+template <typename T, typename... Candidates> __aicore__ constexpr bool SupportType() {
     return (IsSameType<T, Candidates>::value || ...);
 }
 // Element type of a tensor; this API knows no tensor traits, so it is the type itself.
-template <typename T>
-using PrimT = T;
+template <typename T> using PrimT = T;
 
 // An unsigned (signed) integer as wide as T, for instructions that only move bits.
-template <size_t bytes>
-struct BitsOf;
-template <>
-struct BitsOf<1> {
+template <size_t bytes> struct BitsOf;
+template <> struct BitsOf<1> {
     using type = uint8_t;
 };
-template <>
-struct BitsOf<2> {
+template <> struct BitsOf<2> {
     using type = uint16_t;
 };
-template <>
-struct BitsOf<4> {
+template <> struct BitsOf<4> {
     using type = uint32_t;
 };
-template <>
-struct BitsOf<8> {
+template <> struct BitsOf<8> {
     using type = uint64_t;
 };
-template <typename T>
-using BitsType = typename BitsOf<sizeof(T)>::type;
+template <typename T> using BitsType = typename BitsOf<sizeof(T)>::type;
 
 namespace Std {
 using std::conditional_t;
@@ -251,12 +238,10 @@ using std::enable_if_t;
 using std::integral_constant;
 using std::is_same;
 using std::is_same_v;
-template <typename T, typename U>
-__aicore__ constexpr T max(const T& a, const U& b) {
+template <typename T, typename U> __aicore__ constexpr T max(const T& a, const U& b) {
     return a < T(b) ? T(b) : a;
 }
-template <typename T, typename U>
-__aicore__ constexpr T min(const T& a, const U& b) {
+template <typename T, typename U> __aicore__ constexpr T min(const T& a, const U& b) {
     return T(b) < a ? T(b) : a;
 }
 }  // namespace Std

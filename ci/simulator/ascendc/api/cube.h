@@ -6,8 +6,7 @@
 
 namespace AscendC {
 
-template <typename T>
-__aicore__ inline Hardware memory_of(const LocalTensor<T>& tensor) {
+template <typename T> __aicore__ inline Hardware memory_of(const LocalTensor<T>& tensor) {
     return GetPhyType(TPosition(tensor.GetPosition()));
 }
 // 16-bit integers travel as half: only their bits matter.
@@ -95,16 +94,14 @@ __aicore__ inline void Load3DSetFMatrixBCal(uint16_t height, uint16_t width,
                                             const uint8_t paddings[4]) {
     SetFmatrix(height, width, paddings, FmatrixMode::FMATRIX_RIGHT);
 }
-template <typename T>
-__aicore__ inline void SetLoadDataPaddingValue(const T value) {
+template <typename T> __aicore__ inline void SetLoadDataPaddingValue(const T value) {
     if constexpr (sizeof(T) == 1) {
         set_padding((uint64_t(uint8_t(value)) << 8) | uint8_t(value));
     } else {
         set_padding(uint64_t(GetScalarBitcodeValue(value)));
     }
 }
-template <typename T>
-__aicore__ inline void Load3DSetPaddingCal(const T value) {
+template <typename T> __aicore__ inline void Load3DSetPaddingCal(const T value) {
     SetLoadDataPaddingValue(value);
 }
 __aicore__ inline void SetLoadDataBoundary(uint32_t bytes) { set_l1_3d_size(bytes); }
@@ -171,14 +168,9 @@ __aicore__ inline void InitConstValue(const LocalTensor<T>& dst,
                            (int64_t(params.dstGap) << 32);
     const auto fill = [&](auto to_l1, auto to_a, auto to_b) {
         switch (memory_of(dst)) {
-            case Hardware::L0A:
-                to_a();
-                break;
-            case Hardware::L0B:
-                to_b();
-                break;
-            default:
-                to_l1();
+            case Hardware::L0A: to_a(); break;
+            case Hardware::L0B: to_b(); break;
+            default: to_l1();
         }
     };
     if constexpr (sizeof(T) == 2) {

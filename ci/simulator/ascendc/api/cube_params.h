@@ -11,13 +11,8 @@ struct LoadData2DParams {
     __aicore__ LoadData2DParams(const uint16_t start, const uint8_t repeats,
                                 const uint16_t src_stride, const uint8_t sid_, const uint16_t gap,
                                 const bool transpose, const uint8_t mode)
-        : startIndex(start),
-          dstGap(gap),
-          srcStride(src_stride),
-          ifTranspose(transpose),
-          repeatTimes(repeats),
-          sid(sid_),
-          addrMode(mode) {}
+        : startIndex(start), dstGap(gap), srcStride(src_stride), ifTranspose(transpose),
+          repeatTimes(repeats), sid(sid_), addrMode(mode) {}
     uint16_t startIndex = 0;
     uint16_t dstGap = 0;
     uint16_t srcStride = 0;
@@ -33,12 +28,8 @@ struct LoadData2dTransposeParams {
     __aicore__ LoadData2dTransposeParams(const uint16_t start, const uint8_t repeats,
                                          const uint16_t src_stride, const uint16_t gap,
                                          const uint16_t fractal_gap, const uint8_t mode = 0)
-        : startIndex(start),
-          repeatTimes(repeats),
-          srcStride(src_stride),
-          dstGap(gap),
-          dstFracGap(fractal_gap),
-          addrMode(mode) {}
+        : startIndex(start), repeatTimes(repeats), srcStride(src_stride), dstGap(gap),
+          dstFracGap(fractal_gap), addrMode(mode) {}
     uint16_t startIndex = 0;
     uint8_t repeatTimes = 0;
     uint16_t srcStride = 0;
@@ -57,8 +48,7 @@ constexpr IsResetLoad3dConfig IS_RESER_LOAD3D_DEFAULT_CONFIG = {true, true};
 enum class FmatrixMode : uint8_t { FMATRIX_LEFT = 0, FMATRIX_RIGHT = 1 };
 constexpr int32_t PAD_SIZE = 4;
 
-template <typename T>
-struct LoadData3DParamsV2 {
+template <typename T> struct LoadData3DParamsV2 {
     __aicore__ LoadData3DParamsV2() {}
     __aicore__ LoadData3DParamsV2(const uint8_t paddings[PAD_SIZE], const uint16_t height,
                                   const uint16_t width, const uint16_t channels,
@@ -70,25 +60,11 @@ struct LoadData3DParamsV2 {
                                   const bool transpose, const bool small_k, const T padding,
                                   const bool wide_w = false, const bool wide_h = false,
                                   const bool from_b = false)
-        : l1H(height),
-          l1W(width),
-          channelSize(channels),
-          kExtension(k_extension),
-          mExtension(m_extension),
-          kStartPt(k_start),
-          mStartPt(m_start),
-          strideW(stride_w),
-          strideH(stride_h),
-          filterW(filter_w),
-          filterH(filter_h),
-          dilationFilterW(dilation_w),
-          dilationFilterH(dilation_h),
-          enTranspose(transpose),
-          enSmallK(small_k),
-          padValue(padding),
-          filterSizeW(wide_w),
-          filterSizeH(wide_h),
-          fMatrixCtrl(from_b) {
+        : l1H(height), l1W(width), channelSize(channels), kExtension(k_extension),
+          mExtension(m_extension), kStartPt(k_start), mStartPt(m_start), strideW(stride_w),
+          strideH(stride_h), filterW(filter_w), filterH(filter_h), dilationFilterW(dilation_w),
+          dilationFilterH(dilation_h), enTranspose(transpose), enSmallK(small_k), padValue(padding),
+          filterSizeW(wide_w), filterSizeH(wide_h), fMatrixCtrl(from_b) {
         for (int32_t i = 0; i < PAD_SIZE; ++i) padList[i] = paddings[i];
     }
     uint8_t padList[PAD_SIZE] = {0};
@@ -120,14 +96,8 @@ struct LoadData3DParamsV2Pro {
                                      const bool small_k, const bool wide_w, const bool wide_h,
                                      const bool from_b, const uint64_t extensions,
                                      const uint64_t filter)
-        : channelSize(channels),
-          enTranspose(transpose),
-          enSmallK(small_k),
-          filterSizeW(wide_w),
-          filterSizeH(wide_h),
-          fMatrixCtrl(from_b),
-          extConfig(extensions),
-          filterConfig(filter) {}
+        : channelSize(channels), enTranspose(transpose), enSmallK(small_k), filterSizeW(wide_w),
+          filterSizeH(wide_h), fMatrixCtrl(from_b), extConfig(extensions), filterConfig(filter) {}
     uint16_t channelSize = 0;
     bool enTranspose = false;
     bool enSmallK = false;
@@ -153,21 +123,11 @@ struct MmadParams {
     __aicore__ MmadParams(const uint16_t rows, const uint16_t columns, const uint16_t depth,
                           const bool bias, const int32_t offset, const bool sparse,
                           const bool winograd_a, const bool winograd_b)
-        : m(rows),
-          n(columns),
-          k(depth),
-          isBias(bias),
-          fmOffset(offset),
-          enSsparse(sparse),
-          enWinogradA(winograd_a),
-          enWinogradB(winograd_b) {}
+        : m(rows), n(columns), k(depth), isBias(bias), fmOffset(offset), enSsparse(sparse),
+          enWinogradA(winograd_a), enWinogradB(winograd_b) {}
     __aicore__ MmadParams(const uint16_t rows, const uint16_t columns, const uint16_t depth,
                           const uint8_t flag, const bool from_bias, const bool zero)
-        : m(rows),
-          n(columns),
-          k(depth),
-          unitFlag(flag),
-          cmatrixSource(from_bias),
+        : m(rows), n(columns), k(depth), unitFlag(flag), cmatrixSource(from_bias),
           cmatrixInitVal(zero) {}
     uint16_t m = 0;
     uint16_t n = 0;
@@ -205,18 +165,9 @@ struct FixpipeParamsV220 {
                                  const uint16_t matrices, const uint16_t src_step,
                                  const uint16_t dst_step, const uint8_t flag,
                                  const bool split = false)
-        : nSize(n),
-          mSize(m),
-          srcStride(src_stride),
-          dstStride(dst_stride),
-          quantPre(quantize),
-          deqScalar(scalar),
-          ndNum(matrices),
-          srcNdStride(src_step),
-          dstNdStride(dst_step),
-          reluEn(relu),
-          unitFlag(flag),
-          isChannelSplit(split) {}
+        : nSize(n), mSize(m), srcStride(src_stride), dstStride(dst_stride), quantPre(quantize),
+          deqScalar(scalar), ndNum(matrices), srcNdStride(src_step), dstNdStride(dst_step),
+          reluEn(relu), unitFlag(flag), isChannelSplit(split) {}
     uint16_t nSize = 0;
     uint16_t mSize = 0;
     uint16_t srcStride = 0;
@@ -244,10 +195,7 @@ struct Nz2NdParams {
     __aicore__ Nz2NdParams() {}
     __aicore__ Nz2NdParams(const bool enable, const uint16_t matrices, const uint16_t src_step,
                            const uint16_t dst_step, const uint16_t columns)
-        : nz2ndEn(enable),
-          ndNum(matrices),
-          srcNdStride(src_step),
-          dstNdStride(dst_step),
+        : nz2ndEn(enable), ndNum(matrices), srcNdStride(src_step), dstNdStride(dst_step),
           originalNSize(columns) {}
     bool nz2ndEn = false;
     uint16_t ndNum = 1;
@@ -257,8 +205,7 @@ struct Nz2NdParams {
 };
 // The older form: bursts of fractal columns. srcStride is a gap in fractals, dstStride a gap in
 // 32-byte blocks or, row major, the elements of a row.
-template <typename T = int32_t>
-struct FixpipeParams {
+template <typename T = int32_t> struct FixpipeParams {
     __aicore__ FixpipeParams() {}
     __aicore__ FixpipeParams(const uint16_t bursts, const uint16_t length, const uint16_t src_gap,
                              const uint32_t dst_gap)
@@ -278,14 +225,8 @@ struct DataCopyCO12DstParams {
     __aicore__ DataCopyCO12DstParams(const uint16_t n, const uint16_t m, const uint32_t dst_stride,
                                      const uint16_t src_stride, const QuantMode_t quantize,
                                      const uint8_t relu, const bool split, const bool row_major)
-        : nSize(n),
-          mSize(m),
-          dstStride(dst_stride),
-          srcStride(src_stride),
-          quantPre(quantize),
-          reluPre(relu),
-          channelSplit(split),
-          nz2ndEn(row_major) {}
+        : nSize(n), mSize(m), dstStride(dst_stride), srcStride(src_stride), quantPre(quantize),
+          reluPre(relu), channelSplit(split), nz2ndEn(row_major) {}
     uint8_t sid = 0;
     uint16_t nSize = 0;
     uint16_t mSize = 0;

@@ -5,8 +5,7 @@
 
 namespace AscendC {
 
-template <typename T>
-__aicore__ inline constexpr uint32_t bytes_of_elements(uint32_t elements) {
+template <typename T> __aicore__ inline constexpr uint32_t bytes_of_elements(uint32_t elements) {
     return IsSameType<T, int4b_t>::value ? elements / 2 : elements * uint32_t(sizeof(T));
 }
 
@@ -61,8 +60,7 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
             copy_cbuf_to_fbuf(dst.pointer(), src.pointer(), params.blockCount, params.blockLen,
                               params.srcStride, params.dstStride);
             break;
-        default:
-            DataCopyUB2UBImpl(dst.pointer(), src.pointer(), params);
+        default: DataCopyUB2UBImpl(dst.pointer(), src.pointer(), params);
     }
 }
 template <typename T>
@@ -276,14 +274,12 @@ template <typename T>
 __aicore__ inline void InitOutput(GlobalTensor<T> global, uint32_t size, T value = T(0)) {
     InitGlobalMemory(global, size, value);
 }
-template <typename T>
-__aicore__ inline void Fill(GlobalTensor<T> global, uint64_t size, T value) {
+template <typename T> __aicore__ inline void Fill(GlobalTensor<T> global, uint64_t size, T value) {
     InitGlobalMemory(global, size, value);
 }
 
 // ---- atomics
-template <typename T>
-__aicore__ inline void SetAtomicType() {
+template <typename T> __aicore__ inline void SetAtomicType() {
     // Unreached branches of generic kernels may name other types: only reaching one is an error.
     if constexpr (!SupportType<T, float, half, bfloat16_t, int32_t, int16_t, int8_t>()) {
         dav_fail("Atomics know float, half, bfloat16_t, int32_t, int16_t and int8_t only.");
@@ -296,23 +292,19 @@ __aicore__ inline void SetAtomicType() {
     if constexpr (IsSameType<T, int8_t>::value) set_atomic_s8();
 }
 __aicore__ inline void SetAtomicNone() { set_atomic_none(); }
-template <typename T>
-__aicore__ inline void SetAtomicAdd() {
+template <typename T> __aicore__ inline void SetAtomicAdd() {
     set_atomic_add();
     SetAtomicType<T>();
 }
-template <typename T>
-__aicore__ inline void SetAtomicMax() {
+template <typename T> __aicore__ inline void SetAtomicMax() {
     set_atomic_max();
     SetAtomicType<T>();
 }
-template <typename T>
-__aicore__ inline void SetAtomicMin() {
+template <typename T> __aicore__ inline void SetAtomicMin() {
     set_atomic_min();
     SetAtomicType<T>();
 }
-template <AtomicDtype type, AtomicOp op>
-__aicore__ inline void SetStoreAtomicConfig() {
+template <AtomicDtype type, AtomicOp op> __aicore__ inline void SetStoreAtomicConfig() {
     set_st_atomic_cfg(uint64_t(type) | (uint64_t(op) << 4));
 }
 __aicore__ inline int64_t GetStoreAtomicConfig() { return int64_t(get_st_atomic_cfg()); }

@@ -7,8 +7,7 @@
 
 namespace AscendC {
 
-template <typename T>
-class TensorDesc {
+template <typename T> class TensorDesc {
 public:
     __aicore__ void SetShapeAddr(uint64_t* shape) { shape_ = shape; }
     __aicore__ uint64_t GetDim() const { return rank_; }
@@ -46,12 +45,10 @@ public:
         for (uint64_t at = 1; at < pointers_; at += 1 + Rank(at)) ++size;
         return size;
     }
-    template <typename T>
-    __aicore__ T* GetDataPtr(uint32_t index) const {
+    template <typename T> __aicore__ T* GetDataPtr(uint32_t index) const {
         return reinterpret_cast<T*>(Word(pointers_ + index));
     }
-    template <typename T>
-    __aicore__ void GetDesc(TensorDesc<T>& desc, uint32_t index) const {
+    template <typename T> __aicore__ void GetDesc(TensorDesc<T>& desc, uint32_t index) const {
         uint64_t at = 1;
         for (uint32_t i = 0; i < index; ++i) at += 1 + Rank(at);
         desc.rank_ = Rank(at);

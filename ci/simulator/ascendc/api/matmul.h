@@ -7,8 +7,7 @@
 
 namespace AscendC {
 
-template <typename T>
-__aicore__ constexpr DavElement element_of() {
+template <typename T> __aicore__ constexpr DavElement element_of() {
     if constexpr (IsSameType<T, half>::value) return DavElement::HALF;
     if constexpr (IsSameType<T, bfloat16_t>::value) return DavElement::BFLOAT16;
     if constexpr (IsSameType<T, float>::value) return DavElement::FLOAT;
@@ -38,8 +37,7 @@ public:
     __aicore__ MatmulImpl() {}
 
     // ---- shapes
-    template <typename Tiling>
-    __aicore__ void Init(const Tiling* tiling, TPipe* = nullptr) {
+    template <typename Tiling> __aicore__ void Init(const Tiling* tiling, TPipe* = nullptr) {
         if (tiling != nullptr) __builtin_memcpy(&tiling_, tiling, sizeof(tiling_));
         merge_fixed();
         orgM_ = tiling_.M;
@@ -129,16 +127,12 @@ public:
         quantized_ = true;
     }
     __aicore__ void SetHF32(bool enable = false, int = 0) { p_.hf32 = enable; }
-    template <class T>
-    __aicore__ void SetWorkspace(GlobalTensor<T>&) {}
-    template <class T>
-    __aicore__ void SetWorkspace(__gm__ const T*, int) {}
+    template <class T> __aicore__ void SetWorkspace(GlobalTensor<T>&) {}
+    template <class T> __aicore__ void SetWorkspace(__gm__ const T*, int) {}
     __aicore__ void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
     __aicore__ void SetSubBlockIdx(uint8_t) {}
-    template <class T>
-    __aicore__ void SetUserDefInfo(const T) {}
-    template <class T>
-    __aicore__ void SetSelfDefineData(T) {}
+    template <class T> __aicore__ void SetUserDefInfo(const T) {}
+    template <class T> __aicore__ void SetSelfDefineData(T) {}
     __aicore__ void DisableMNIterate() {}
 
     // ---- the whole of C
@@ -158,8 +152,7 @@ public:
     __aicore__ void WaitGetTensorC() { wait_for_answer(); }
 
     // ---- block by block
-    template <bool sync = true>
-    __aicore__ bool Iterate(bool = false) {
+    template <bool sync = true> __aicore__ bool Iterate(bool = false) {
         const int32_t across_m = (p_.m + p_.base_m - 1) / p_.base_m;
         const int32_t across_n = (p_.n + p_.base_n - 1) / p_.base_n;
         if (next_ >= across_m * across_n) {
@@ -243,8 +236,7 @@ private:
     __aicore__ int32_t block_columns() const {
         return p_.n - block_n_ < p_.base_n ? p_.n - block_n_ : p_.base_n;
     }
-    template <typename S>
-    __aicore__ static void take(S& to, int32_t fixed) {
+    template <typename S> __aicore__ static void take(S& to, int32_t fixed) {
         if (fixed != -1) to = fixed;
     }
     // What the configuration fixes at compile time stands before the host's tiling.
@@ -326,8 +318,7 @@ private:
         }
     }
 
-    template <bool sync>
-    __aicore__ void ask(DavMatmul p, bool add) {
+    template <bool sync> __aicore__ void ask(DavMatmul p, bool add) {
         p.add = add;
         if constexpr (g_coreType == AIC) {
             dav_matmul(p);
@@ -422,8 +413,7 @@ __aicore__ inline bool serve_matmul() {
     return false;
 }
 __aicore__ inline void start_matmul(TPipe*) {}
-template <class M>
-__aicore__ inline void start_matmul(TPipe*, M&) {}
+template <class M> __aicore__ inline void start_matmul(TPipe*, M&) {}
 template <class M, typename Tiling, typename... Rest>
 __aicore__ inline void start_matmul(TPipe* pipe, M& object, Tiling* tiling, Rest&&... rest) {
     if (tiling != nullptr) object.Init(tiling, pipe);

@@ -29,10 +29,7 @@ struct DataCopyExtParams {
     __aicore__ DataCopyExtParams(const uint16_t count, const uint32_t length,
                                  const uint32_t src_gap, const uint32_t dst_gap,
                                  const uint32_t reserved)
-        : blockCount(count),
-          blockLen(length),
-          srcStride(src_gap),
-          dstStride(dst_gap),
+        : blockCount(count), blockLen(length), srcStride(src_gap), dstStride(dst_gap),
           rsv(reserved) {}
     uint16_t blockCount = 1;
     uint32_t blockLen = 0;
@@ -52,8 +49,7 @@ struct DataCopyPadParams {
     uint64_t paddingValue = 0;
 };
 
-template <typename T>
-struct DataCopyPadExtParams {
+template <typename T> struct DataCopyPadExtParams {
     __aicore__ DataCopyPadExtParams() {}
     __aicore__ DataCopyPadExtParams(const bool pad, const uint8_t left, const uint8_t right,
                                     T value)
@@ -95,13 +91,8 @@ struct Nd2NzParams {
                            const uint16_t src_matrix_stride, const uint16_t src_row_stride,
                            const uint16_t dst_c0_stride, const uint16_t dst_row_stride,
                            const uint16_t dst_matrix_stride)
-        : ndNum(matrices),
-          nValue(rows),
-          dValue(columns),
-          srcNdMatrixStride(src_matrix_stride),
-          srcDValue(src_row_stride),
-          dstNzC0Stride(dst_c0_stride),
-          dstNzNStride(dst_row_stride),
+        : ndNum(matrices), nValue(rows), dValue(columns), srcNdMatrixStride(src_matrix_stride),
+          srcDValue(src_row_stride), dstNzC0Stride(dst_c0_stride), dstNzNStride(dst_row_stride),
           dstNzMatrixStride(dst_matrix_stride) {}
     uint16_t ndNum = 0;
     uint16_t nValue = 0;
@@ -117,18 +108,13 @@ struct UnaryRepeatParams {
     __aicore__ UnaryRepeatParams() {}
     __aicore__ UnaryRepeatParams(const uint16_t dst_block, const uint16_t src_block,
                                  const uint8_t dst_repeat, const uint8_t src_repeat)
-        : dstBlkStride(dst_block),
-          srcBlkStride(src_block),
-          dstRepStride(dst_repeat),
+        : dstBlkStride(dst_block), srcBlkStride(src_block), dstRepStride(dst_repeat),
           srcRepStride(src_repeat) {}
     __aicore__ UnaryRepeatParams(const uint16_t dst_block, const uint16_t src_block,
                                  const uint8_t dst_repeat, const uint8_t src_repeat,
                                  const bool half_block)
-        : dstBlkStride(dst_block),
-          srcBlkStride(src_block),
-          dstRepStride(dst_repeat),
-          srcRepStride(src_repeat),
-          halfBlock(half_block) {}
+        : dstBlkStride(dst_block), srcBlkStride(src_block), dstRepStride(dst_repeat),
+          srcRepStride(src_repeat), halfBlock(half_block) {}
     uint32_t blockNumber = DEFAULT_BLK_NUM;
     uint16_t dstBlkStride = DEFAULT_BLK_STRIDE;
     uint16_t srcBlkStride = DEFAULT_BLK_STRIDE;
@@ -144,12 +130,8 @@ struct BinaryRepeatParams {
     __aicore__ BinaryRepeatParams(const uint8_t dst_block, const uint8_t src0_block,
                                   const uint8_t src1_block, const uint8_t dst_repeat,
                                   const uint8_t src0_repeat, const uint8_t src1_repeat)
-        : dstBlkStride(dst_block),
-          src0BlkStride(src0_block),
-          src1BlkStride(src1_block),
-          dstRepStride(dst_repeat),
-          src0RepStride(src0_repeat),
-          src1RepStride(src1_repeat) {}
+        : dstBlkStride(dst_block), src0BlkStride(src0_block), src1BlkStride(src1_block),
+          dstRepStride(dst_repeat), src0RepStride(src0_repeat), src1RepStride(src1_repeat) {}
     uint32_t blockNumber = DEFAULT_BLK_NUM;
     uint8_t dstBlkStride = DEFAULT_BLK_STRIDE;
     uint8_t src0BlkStride = DEFAULT_BLK_STRIDE;
@@ -165,9 +147,7 @@ struct CopyRepeatParams {
     __aicore__ CopyRepeatParams() {}
     __aicore__ CopyRepeatParams(const uint16_t dst_block, const uint16_t src_block,
                                 uint16_t dst_repeat, uint16_t src_repeat)
-        : dstStride(dst_block),
-          srcStride(src_block),
-          dstRepeatSize(dst_repeat),
+        : dstStride(dst_block), srcStride(src_block), dstRepeatSize(dst_repeat),
           srcRepeatSize(src_repeat) {}
     uint16_t dstStride = 0;
     uint16_t srcStride = 0;
@@ -179,9 +159,7 @@ struct GatherMaskParams {
     __aicore__ GatherMaskParams() {}
     __aicore__ GatherMaskParams(const uint8_t src0_block, const uint16_t repeats,
                                 const uint16_t src0_repeat, const uint8_t src1_repeat)
-        : src0BlockStride(src0_block),
-          repeatTimes(repeats),
-          src0RepeatStride(src0_repeat),
+        : src0BlockStride(src0_block), repeatTimes(repeats), src0RepeatStride(src0_repeat),
           src1RepeatStride(src1_repeat) {}
     uint8_t src0BlockStride = DEFAULT_BLK_STRIDE;
     uint16_t repeatTimes = 0;
@@ -213,11 +191,8 @@ struct TransDataTo5HDParams {
     __aicore__ TransDataTo5HDParams() {}
     __aicore__ TransDataTo5HDParams(const bool dst_high, const bool src_high, const uint8_t repeats,
                                     const uint16_t dst_repeat, const uint16_t src_repeat)
-        : dstHighHalf(dst_high),
-          srcHighHalf(src_high),
-          repeatTimes(repeats),
-          dstRepStride(dst_repeat),
-          srcRepStride(src_repeat) {}
+        : dstHighHalf(dst_high), srcHighHalf(src_high), repeatTimes(repeats),
+          dstRepStride(dst_repeat), srcRepStride(src_repeat) {}
     bool dstHighHalf = false;
     bool srcHighHalf = false;
     uint8_t repeatTimes = 1;
@@ -250,8 +225,7 @@ struct MrgSort4Info {
     uint8_t repeatTimes = 1;
 };
 
-template <typename T>
-struct InitConstValueParams {
+template <typename T> struct InitConstValueParams {
     __aicore__ InitConstValueParams() {}
     __aicore__ InitConstValueParams(const uint16_t repeats, const uint16_t blocks,
                                     const uint16_t gap, const T value)

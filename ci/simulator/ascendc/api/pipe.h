@@ -16,10 +16,8 @@ struct TBufType {
     uint64_t address = 0;
 };
 
-template <TPosition pos = TPosition::LCM>
-class TBuf;
-template <TPosition pos, uint32_t bufIDSize>
-class TBufPool;
+template <TPosition pos = TPosition::LCM> class TBuf;
+template <TPosition pos, uint32_t bufIDSize> class TBufPool;
 template <typename T, TPosition pos>
 __aicore__ inline bool PopStackBuffer(LocalTensor<T>& popBuffer);
 
@@ -30,12 +28,9 @@ __aicore__ inline uint32_t align_to_block(uint32_t bytes) {
 // What messages call a buffer at this position.
 __aicore__ constexpr const char* name_of(TPosition position) {
     switch (position) {
-        case TPosition::VECIN:
-            return "VECIN";
-        case TPosition::VECOUT:
-            return "VECOUT";
-        default:
-            return "VECCALC";
+        case TPosition::VECIN: return "VECIN";
+        case TPosition::VECOUT: return "VECOUT";
+        default: return "VECCALC";
     }
 }
 
@@ -60,8 +55,7 @@ public:
     }
 
     // `count` buffers of `bytes` each for a queue.
-    template <class Queue>
-    __aicore__ bool InitBuffer(Queue& queue, uint8_t count, uint32_t bytes) {
+    template <class Queue> __aicore__ bool InitBuffer(Queue& queue, uint8_t count, uint32_t bytes) {
         static_assert(Queue::isTQue, "a TBuf takes one length, not a number of buffers");
         constexpr Hardware memory = Queue::memory;
         queue.Start(buffers_ + buffer_count_, count);
@@ -72,15 +66,13 @@ public:
         }
         return true;
     }
-    template <TPosition pos>
-    __aicore__ bool InitBuffer(TBuf<pos>& buffer, uint32_t bytes) {
+    template <TPosition pos> __aicore__ bool InitBuffer(TBuf<pos>& buffer, uint32_t bytes) {
         TBufType& taken = Take(GetPhyType(pos), bytes, name_of(pos));
         taken.position = uint8_t(pos);
         buffer.Start(&taken, taken.dataLen);
         return true;
     }
-    template <class Pool>
-    __aicore__ bool InitBufPool(Pool& pool, uint32_t bytes) {
+    template <class Pool> __aicore__ bool InitBufPool(Pool& pool, uint32_t bytes) {
         constexpr Hardware memory = GetPhyType(Pool::poolPos);
         pool.Start(base(memory) + top_[int(memory)], align_to_block(bytes));
         top_[int(memory)] += align_to_block(bytes);
@@ -92,21 +84,16 @@ public:
         return true;
     }
 
-    template <HardEvent event>
-    __aicore__ TEventID AllocEventID() {
+    template <HardEvent event> __aicore__ TEventID AllocEventID() {
         const TEventID id = FetchEventID(event);
         occupied_[int(event)] |= uint8_t(1U << id);
         return id;
     }
-    template <HardEvent event>
-    __aicore__ void ReleaseEventID(TEventID id) {
+    template <HardEvent event> __aicore__ void ReleaseEventID(TEventID id) {
         occupied_[int(event)] &= uint8_t(~(1U << id));
     }
     // The lowest event id that nobody has allocated; fetching does not allocate it.
-    template <HardEvent event>
-    __aicore__ TEventID FetchEventID() {
-        return FetchEventID(event);
-    }
+    template <HardEvent event> __aicore__ TEventID FetchEventID() { return FetchEventID(event); }
     __aicore__ TEventID FetchEventID(HardEvent event) {
         const int id = __builtin_ctz(~uint32_t(occupied_[int(event)]));
         if (id >= MAX_EVENT_ID) {
@@ -126,8 +113,7 @@ public:
         return LocalTensor<T>(address);
     }
     // Bytes of UB handed out so far; what lies above is free for temporaries.
-    template <TPosition pos>
-    __aicore__ uint32_t GetQueueEndAddress() const {
+    template <TPosition pos> __aicore__ uint32_t GetQueueEndAddress() const {
         return top_[int(GetPhyType(pos))];
     }
 

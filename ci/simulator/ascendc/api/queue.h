@@ -23,21 +23,14 @@ __aicore__ constexpr TPosition GetBufferLogicPos(TPosition position, bool source
         case TPosition::A1:
         case TPosition::B1:
         case TPosition::C1:
-        case TPosition::VECIN:
-            return source ? TPosition::GM : position;
-        case TPosition::A2:
-            return source ? TPosition::A1 : position;
-        case TPosition::B2:
-            return source ? TPosition::B1 : position;
-        case TPosition::C2:
-            return source ? TPosition::C1 : position;
-        case TPosition::CO1:
-            return source ? position : TPosition::CO2;
+        case TPosition::VECIN: return source ? TPosition::GM : position;
+        case TPosition::A2: return source ? TPosition::A1 : position;
+        case TPosition::B2: return source ? TPosition::B1 : position;
+        case TPosition::C2: return source ? TPosition::C1 : position;
+        case TPosition::CO1: return source ? position : TPosition::CO2;
         case TPosition::CO2:
-        case TPosition::VECOUT:
-            return source ? position : TPosition::GM;
-        default:
-            return position;
+        case TPosition::VECOUT: return source ? position : TPosition::GM;
+        default: return position;
     }
 }
 
@@ -70,8 +63,7 @@ __aicore__ constexpr HardEvent GetQueEvt(Hardware source, Hardware target, bool 
     return forward ? HardEvent::M_V : HardEvent::V_M;
 }
 
-template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
-class TQueBind {
+template <TPosition src, TPosition dst, int32_t depth, auto mask = 0> class TQueBind {
 public:
     static constexpr bool isTQue = true;
     static constexpr Hardware source = GetPhyType(src);
@@ -87,16 +79,13 @@ public:
     __aicore__ TQueBind() {}
 
     // ---- the producer's side
-    template <typename T>
-    __aicore__ LocalTensor<T> AllocTensor() {
+    template <typename T> __aicore__ LocalTensor<T> AllocTensor() {
         return TensorOf<T>(AllocBuffer());
     }
-    template <typename T>
-    __aicore__ void AllocTensor(LocalTensor<T>& tensor) {
+    template <typename T> __aicore__ void AllocTensor(LocalTensor<T>& tensor) {
         tensor = TensorOf<T>(AllocBuffer());
     }
-    template <typename T>
-    __aicore__ bool EnQue(const LocalTensor<T>& tensor) {
+    template <typename T> __aicore__ bool EnQue(const LocalTensor<T>& tensor) {
         return EnQue(tensor.GetBufferHandle());
     }
     __aicore__ bool EnQue(TBufHandle handle) { return Put<enQueEvt>(handle); }
@@ -107,25 +96,21 @@ public:
     }
 
     // ---- the consumer's side
-    template <typename T>
-    __aicore__ LocalTensor<T> DeQue() {
+    template <typename T> __aicore__ LocalTensor<T> DeQue() {
         return TensorOf<T>(Next<enQueEvt>());
     }
     __aicore__ TBufHandle DeQue() { return reinterpret_cast<TBufHandle>(Next<enQueEvt>()); }
-    template <TPosition from, TPosition to, typename T>
-    __aicore__ LocalTensor<T> DeQue() {
+    template <TPosition from, TPosition to, typename T> __aicore__ LocalTensor<T> DeQue() {
         return TensorOf<T>(Next<user_event(from, to)>());
     }
-    template <typename T>
-    __aicore__ void DeQue(LocalTensor<T>& tensor) {
+    template <typename T> __aicore__ void DeQue(LocalTensor<T>& tensor) {
         if constexpr (depth == 0) {
             Receive<enQueEvt>(reinterpret_cast<TBufType*>(tensor.GetBufferHandle()));
         } else {
             tensor = TensorOf<T>(Next<enQueEvt>());
         }
     }
-    template <typename T>
-    __aicore__ void FreeTensor(const LocalTensor<T>& tensor) {
+    template <typename T> __aicore__ void FreeTensor(const LocalTensor<T>& tensor) {
         FreeBuffer(tensor.GetBufferHandle());
     }
     __aicore__ void FreeBuffer(TBufHandle handle) {
@@ -150,8 +135,7 @@ public:
     __aicore__ bool HasTensorInQue() const { return used_ > 0; }
     __aicore__ int32_t GetTensorCountInQue() const { return used_; }
     __aicore__ bool HasIdleBuffer() const { return allocated_ < buffer_count_; }
-    template <typename T>
-    __aicore__ TBufState GetState(const LocalTensor<T>& tensor) const {
+    template <typename T> __aicore__ TBufState GetState(const LocalTensor<T>& tensor) const {
         return reinterpret_cast<TBufType*>(tensor.GetBufferHandle())->state;
     }
 
@@ -176,8 +160,7 @@ private:
         const Hardware b = GetPhyType(to);
         return a == Hardware::UB && b == Hardware::UB ? HardEvent::V_V : GetQueEvt(a, b, true);
     }
-    template <typename T>
-    __aicore__ LocalTensor<T> TensorOf(TBufType* buffer) const {
+    template <typename T> __aicore__ LocalTensor<T> TensorOf(TBufType* buffer) const {
         return LocalTensor<T>(GetBufferAddr(reinterpret_cast<TBufHandle>(buffer)));
     }
     // The next free buffer in turn, after its last user is done with it.
@@ -202,8 +185,7 @@ private:
         }
         return buffer;
     }
-    template <HardEvent event>
-    __aicore__ bool Put(TBufHandle handle) {
+    template <HardEvent event> __aicore__ bool Put(TBufHandle handle) {
         TBufType* buffer = reinterpret_cast<TBufType*>(handle);
         if (buffer == nullptr) dav_fail("EnQue was given a tensor that no queue allocated.");
         if constexpr (depth != 0) {
@@ -221,8 +203,7 @@ private:
         }
         return true;
     }
-    template <HardEvent event>
-    __aicore__ TBufType* Next() {
+    template <HardEvent event> __aicore__ TBufType* Next() {
         if (used_ == 0) dav_fail("DeQue on an empty queue: nothing was enqueued.");
         TBufType* buffer = waiting_[head_];
         if (++head_ >= capacity) head_ = 0;
@@ -230,8 +211,7 @@ private:
         Receive<event>(buffer);
         return buffer;
     }
-    template <HardEvent event>
-    __aicore__ void Receive(TBufType* buffer) {
+    template <HardEvent event> __aicore__ void Receive(TBufType* buffer) {
         buffer->state = TBufState::DEQUE;
         if constexpr (event == HardEvent::V_V) {
             WaitFlag<event>(0);
@@ -261,38 +241,23 @@ public:
 };
 
 // A buffer without a queue: the user orders the accesses.
-template <TPosition pos>
-class TBuf {
+template <TPosition pos> class TBuf {
 public:
     static constexpr bool isTQue = false;
 
     __aicore__ TBuf() {}
-    template <typename T>
-    __aicore__ LocalTensor<T> Get() {
-        return View<T>(0, bytes_);
-    }
-    template <typename T>
-    __aicore__ LocalTensor<T> Get(uint32_t elements) {
+    template <typename T> __aicore__ LocalTensor<T> Get() { return View<T>(0, bytes_); }
+    template <typename T> __aicore__ LocalTensor<T> Get(uint32_t elements) {
         return View<T>(0, elements * sizeof(T));
     }
     template <typename T>
     __aicore__ LocalTensor<T> GetWithOffset(uint32_t elements, uint32_t offset) {
         return View<T>(offset, elements * sizeof(T));
     }
-    template <typename T>
-    __aicore__ LocalTensor<T> AllocTensor() {
-        return Get<T>();
-    }
-    template <typename T>
-    __aicore__ void FreeTensor(const LocalTensor<T>&) {}
-    template <typename T>
-    __aicore__ bool EnQue(const LocalTensor<T>&) {
-        return true;
-    }
-    template <typename T>
-    __aicore__ LocalTensor<T> DeQue() {
-        return Get<T>();
-    }
+    template <typename T> __aicore__ LocalTensor<T> AllocTensor() { return Get<T>(); }
+    template <typename T> __aicore__ void FreeTensor(const LocalTensor<T>&) {}
+    template <typename T> __aicore__ bool EnQue(const LocalTensor<T>&) { return true; }
+    template <typename T> __aicore__ LocalTensor<T> DeQue() { return Get<T>(); }
     __aicore__ uint32_t GetBufLen() const { return bytes_; }
     __aicore__ void Start(TBufType* buffer, uint32_t bytes) {
         buffer_ = buffer;
@@ -300,8 +265,7 @@ public:
     }
 
 private:
-    template <typename T>
-    __aicore__ LocalTensor<T> View(uint32_t offset, uint32_t bytes) const {
+    template <typename T> __aicore__ LocalTensor<T> View(uint32_t offset, uint32_t bytes) const {
         TBuffAddr address;
         address.dataLen = bytes;
         address.logicPos = uint8_t(pos);
@@ -321,13 +285,11 @@ private:
 };
 
 // A region of UB that hands out buffers of its own and can be used again after Reset.
-template <TPosition pos, uint32_t bufIDSize = 4>
-class TBufPool {
+template <TPosition pos, uint32_t bufIDSize = 4> class TBufPool {
 public:
     static constexpr TPosition poolPos = pos;
 
-    template <class Queue>
-    __aicore__ bool InitBuffer(Queue& queue, uint8_t count, uint32_t bytes) {
+    template <class Queue> __aicore__ bool InitBuffer(Queue& queue, uint8_t count, uint32_t bytes) {
         for (uint8_t i = 0; i < count; ++i) {
             TBufType& buffer = Take(bytes);
             buffer.freeBufEvt = Queue::freeBufEvt;
@@ -335,14 +297,12 @@ public:
         }
         return true;
     }
-    template <TPosition p>
-    __aicore__ bool InitBuffer(TBuf<p>& buffer, uint32_t bytes) {
+    template <TPosition p> __aicore__ bool InitBuffer(TBuf<p>& buffer, uint32_t bytes) {
         TBufType& taken = Take(bytes);
         buffer.Start(&taken, taken.dataLen);
         return true;
     }
-    template <class Pool>
-    __aicore__ bool InitBufPool(Pool& pool, uint32_t bytes) {
+    template <class Pool> __aicore__ bool InitBufPool(Pool& pool, uint32_t bytes) {
         pool.Start(start_ + used_, align_to_block(bytes));
         used_ += align_to_block(bytes);
         return true;
@@ -384,8 +344,7 @@ private:
 };
 
 // A flag between two pipes as an object.
-template <pipe_t from, pipe_t to>
-class TQueSync {
+template <pipe_t from, pipe_t to> class TQueSync {
 public:
     __aicore__ void SetFlag(TEventID id) { set_flag(from, to, event_t(id)); }
     __aicore__ void WaitFlag(TEventID id) { wait_flag(from, to, event_t(id)); }

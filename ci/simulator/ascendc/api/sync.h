@@ -13,87 +13,50 @@ struct EventPipes {
 // The two pipes that a hard event orders: `from` sets the flag, `to` waits for it.
 __aicore__ constexpr EventPipes pipes_of(HardEvent event) {
     switch (event) {
-        case HardEvent::MTE2_MTE1:
-            return {PIPE_MTE2, PIPE_MTE1};
-        case HardEvent::MTE1_MTE2:
-            return {PIPE_MTE1, PIPE_MTE2};
-        case HardEvent::MTE1_M:
-            return {PIPE_MTE1, PIPE_M};
-        case HardEvent::M_MTE1:
-            return {PIPE_M, PIPE_MTE1};
-        case HardEvent::MTE2_V:
-            return {PIPE_MTE2, PIPE_V};
-        case HardEvent::V_MTE2:
-            return {PIPE_V, PIPE_MTE2};
-        case HardEvent::MTE3_V:
-            return {PIPE_MTE3, PIPE_V};
-        case HardEvent::V_MTE3:
-            return {PIPE_V, PIPE_MTE3};
-        case HardEvent::M_V:
-            return {PIPE_M, PIPE_V};
-        case HardEvent::V_M:
-            return {PIPE_V, PIPE_M};
-        case HardEvent::MTE3_MTE1:
-            return {PIPE_MTE3, PIPE_MTE1};
-        case HardEvent::MTE1_MTE3:
-            return {PIPE_MTE1, PIPE_MTE3};
-        case HardEvent::MTE1_V:
-            return {PIPE_MTE1, PIPE_V};
-        case HardEvent::MTE2_M:
-            return {PIPE_MTE2, PIPE_M};
-        case HardEvent::M_MTE2:
-            return {PIPE_M, PIPE_MTE2};
-        case HardEvent::V_MTE1:
-            return {PIPE_V, PIPE_MTE1};
-        case HardEvent::M_FIX:
-            return {PIPE_M, PIPE_FIX};
-        case HardEvent::FIX_M:
-            return {PIPE_FIX, PIPE_M};
-        case HardEvent::MTE3_MTE2:
-            return {PIPE_MTE3, PIPE_MTE2};
-        case HardEvent::MTE2_MTE3:
-            return {PIPE_MTE2, PIPE_MTE3};
-        case HardEvent::S_V:
-            return {PIPE_S, PIPE_V};
-        case HardEvent::V_S:
-            return {PIPE_V, PIPE_S};
-        case HardEvent::S_MTE2:
-            return {PIPE_S, PIPE_MTE2};
-        case HardEvent::MTE2_S:
-            return {PIPE_MTE2, PIPE_S};
-        case HardEvent::S_MTE3:
-            return {PIPE_S, PIPE_MTE3};
-        case HardEvent::MTE3_S:
-            return {PIPE_MTE3, PIPE_S};
-        case HardEvent::MTE2_FIX:
-            return {PIPE_MTE2, PIPE_FIX};
-        case HardEvent::FIX_MTE2:
-            return {PIPE_FIX, PIPE_MTE2};
-        case HardEvent::FIX_S:
-            return {PIPE_FIX, PIPE_S};
-        case HardEvent::M_S:
-            return {PIPE_M, PIPE_S};
-        case HardEvent::FIX_MTE3:
-            return {PIPE_FIX, PIPE_MTE3};
-        case HardEvent::MTE1_FIX:
-            return {PIPE_MTE1, PIPE_FIX};
-        case HardEvent::FIX_MTE1:
-            return {PIPE_FIX, PIPE_MTE1};
-        case HardEvent::FIX_V:
-            return {PIPE_FIX, PIPE_V};
-        default:
-            return {PIPE_V, PIPE_V};
+        case HardEvent::MTE2_MTE1: return {PIPE_MTE2, PIPE_MTE1};
+        case HardEvent::MTE1_MTE2: return {PIPE_MTE1, PIPE_MTE2};
+        case HardEvent::MTE1_M: return {PIPE_MTE1, PIPE_M};
+        case HardEvent::M_MTE1: return {PIPE_M, PIPE_MTE1};
+        case HardEvent::MTE2_V: return {PIPE_MTE2, PIPE_V};
+        case HardEvent::V_MTE2: return {PIPE_V, PIPE_MTE2};
+        case HardEvent::MTE3_V: return {PIPE_MTE3, PIPE_V};
+        case HardEvent::V_MTE3: return {PIPE_V, PIPE_MTE3};
+        case HardEvent::M_V: return {PIPE_M, PIPE_V};
+        case HardEvent::V_M: return {PIPE_V, PIPE_M};
+        case HardEvent::MTE3_MTE1: return {PIPE_MTE3, PIPE_MTE1};
+        case HardEvent::MTE1_MTE3: return {PIPE_MTE1, PIPE_MTE3};
+        case HardEvent::MTE1_V: return {PIPE_MTE1, PIPE_V};
+        case HardEvent::MTE2_M: return {PIPE_MTE2, PIPE_M};
+        case HardEvent::M_MTE2: return {PIPE_M, PIPE_MTE2};
+        case HardEvent::V_MTE1: return {PIPE_V, PIPE_MTE1};
+        case HardEvent::M_FIX: return {PIPE_M, PIPE_FIX};
+        case HardEvent::FIX_M: return {PIPE_FIX, PIPE_M};
+        case HardEvent::MTE3_MTE2: return {PIPE_MTE3, PIPE_MTE2};
+        case HardEvent::MTE2_MTE3: return {PIPE_MTE2, PIPE_MTE3};
+        case HardEvent::S_V: return {PIPE_S, PIPE_V};
+        case HardEvent::V_S: return {PIPE_V, PIPE_S};
+        case HardEvent::S_MTE2: return {PIPE_S, PIPE_MTE2};
+        case HardEvent::MTE2_S: return {PIPE_MTE2, PIPE_S};
+        case HardEvent::S_MTE3: return {PIPE_S, PIPE_MTE3};
+        case HardEvent::MTE3_S: return {PIPE_MTE3, PIPE_S};
+        case HardEvent::MTE2_FIX: return {PIPE_MTE2, PIPE_FIX};
+        case HardEvent::FIX_MTE2: return {PIPE_FIX, PIPE_MTE2};
+        case HardEvent::FIX_S: return {PIPE_FIX, PIPE_S};
+        case HardEvent::M_S: return {PIPE_M, PIPE_S};
+        case HardEvent::FIX_MTE3: return {PIPE_FIX, PIPE_MTE3};
+        case HardEvent::MTE1_FIX: return {PIPE_MTE1, PIPE_FIX};
+        case HardEvent::FIX_MTE1: return {PIPE_FIX, PIPE_MTE1};
+        case HardEvent::FIX_V: return {PIPE_FIX, PIPE_V};
+        default: return {PIPE_V, PIPE_V};
     }
 }
 
 // A pipe needs no flag to itself: setting V_V does nothing, waiting for it is a barrier of V.
-template <HardEvent event>
-__aicore__ inline void SetFlag(int32_t id) {
+template <HardEvent event> __aicore__ inline void SetFlag(int32_t id) {
     constexpr EventPipes pipes = pipes_of(event);
     if constexpr (pipes.from != pipes.to) set_flag(pipes.from, pipes.to, event_t(id));
 }
-template <HardEvent event>
-__aicore__ inline void WaitFlag(int32_t id) {
+template <HardEvent event> __aicore__ inline void WaitFlag(int32_t id) {
     constexpr EventPipes pipes = pipes_of(event);
     if constexpr (pipes.from != pipes.to) {
         wait_flag(pipes.from, pipes.to, event_t(id));
@@ -101,12 +64,10 @@ __aicore__ inline void WaitFlag(int32_t id) {
         pipe_barrier(pipes.to);
     }
 }
-template <pipe_t from, pipe_t to>
-__aicore__ inline void SetFlag(int32_t id) {
+template <pipe_t from, pipe_t to> __aicore__ inline void SetFlag(int32_t id) {
     set_flag(from, to, event_t(id));
 }
-template <pipe_t from, pipe_t to>
-__aicore__ inline void WaitFlag(int32_t id) {
+template <pipe_t from, pipe_t to> __aicore__ inline void WaitFlag(int32_t id) {
     wait_flag(from, to, event_t(id));
 }
 __aicore__ inline void SetFlagImpl(HardEvent event, int32_t id) {
@@ -121,31 +82,15 @@ __aicore__ inline void WaitFlagImpl(HardEvent event, int32_t id) {
         pipe_barrier(pipes.to);
     }
 }
-template <HardEvent event>
-__aicore__ inline void SetFlagImpl(int32_t id) {
-    SetFlag<event>(id);
-}
-template <HardEvent event>
-__aicore__ inline void WaitFlagImpl(int32_t id) {
-    WaitFlag<event>(id);
-}
-template <pipe_t pipe>
-__aicore__ inline void PipeBarrier() {
-    pipe_barrier(pipe);
-}
-template <pipe_t pipe>
-__aicore__ inline void PipeBarrierImpl() {
-    pipe_barrier(pipe);
-}
-template <MemDsbT scope>
-__aicore__ inline void DataSyncBarrier() {
-    dsb(uint64_t(scope));
-}
+template <HardEvent event> __aicore__ inline void SetFlagImpl(int32_t id) { SetFlag<event>(id); }
+template <HardEvent event> __aicore__ inline void WaitFlagImpl(int32_t id) { WaitFlag<event>(id); }
+template <pipe_t pipe> __aicore__ inline void PipeBarrier() { pipe_barrier(pipe); }
+template <pipe_t pipe> __aicore__ inline void PipeBarrierImpl() { pipe_barrier(pipe); }
+template <MemDsbT scope> __aicore__ inline void DataSyncBarrier() { dsb(uint64_t(scope)); }
 
 // ---- between cores
 // All blocks wait for each other; the soft form does it through flags in global memory.
-template <bool isAIVOnly = true>
-__aicore__ inline void SyncAll() {
+template <bool isAIVOnly = true> __aicore__ inline void SyncAll() {
     if constexpr (isAIVOnly) {
         dav_sync_all();
     } else {
@@ -167,20 +112,17 @@ __aicore__ inline void SyncAll(const GlobalTensor<int32_t>& flags,
 constexpr uint64_t ffts_config(uint8_t mode, uint16_t flag) {
     return 1 | (uint64_t(mode) << 4) | (uint64_t(flag) << 8);
 }
-template <uint8_t mode, pipe_t pipe>
-__aicore__ inline void CrossCoreSetFlag(uint16_t flag) {
+template <uint8_t mode, pipe_t pipe> __aicore__ inline void CrossCoreSetFlag(uint16_t flag) {
     ffts_cross_core_sync(pipe, ffts_config(mode, flag));
 }
 template <uint8_t mode = 0, pipe_t pipe = PIPE_S>
 __aicore__ inline void CrossCoreWaitFlag(uint16_t flag) {
     wait_flag_dev(flag);
 }
-template <uint8_t mode, pipe_t pipe>
-__aicore__ inline void NotifyEvent(uint16_t flag) {
+template <uint8_t mode, pipe_t pipe> __aicore__ inline void NotifyEvent(uint16_t flag) {
     ffts_cross_core_sync(pipe, ffts_config(mode, flag));
 }
-template <uint8_t mode = 0, pipe_t pipe = PIPE_S>
-__aicore__ inline void WaitEvent(uint16_t flag) {
+template <uint8_t mode = 0, pipe_t pipe = PIPE_S> __aicore__ inline void WaitEvent(uint16_t flag) {
     wait_flag_dev(flag);
 }
 template <bool isAIVOnly = true>

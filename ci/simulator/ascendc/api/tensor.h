@@ -10,45 +10,29 @@ __aicore__ constexpr Hardware GetPhyType(TPosition position) {
         case TPosition::A1:
         case TPosition::B1:
         case TPosition::C1:
-        case TPosition::TSCM:
-            return Hardware::L1;
-        case TPosition::A2:
-            return Hardware::L0A;
-        case TPosition::B2:
-            return Hardware::L0B;
-        case TPosition::C2:
-            return Hardware::BIAS;
-        case TPosition::CO1:
-            return Hardware::L0C;
-        case TPosition::C2PIPE2GM:
-            return Hardware::FIXBUF;
+        case TPosition::TSCM: return Hardware::L1;
+        case TPosition::A2: return Hardware::L0A;
+        case TPosition::B2: return Hardware::L0B;
+        case TPosition::C2: return Hardware::BIAS;
+        case TPosition::CO1: return Hardware::L0C;
+        case TPosition::C2PIPE2GM: return Hardware::FIXBUF;
         case TPosition::GM:
-        case TPosition::CO2:
-            return Hardware::GM;
-        default:
-            return Hardware::UB;
+        case TPosition::CO2: return Hardware::GM;
+        default: return Hardware::UB;
     }
 }
 
 // Where a memory of this core starts, as the addresses of tensors count it.
 __aicore__ inline uint64_t base_of(Hardware memory) {
     switch (memory) {
-        case Hardware::UB:
-            return dav_memory_base(0);
-        case Hardware::L1:
-            return dav_memory_base(1);
-        case Hardware::L0A:
-            return dav_memory_base(2);
-        case Hardware::L0B:
-            return dav_memory_base(3);
-        case Hardware::L0C:
-            return dav_memory_base(4);
-        case Hardware::BIAS:
-            return dav_memory_base(5);
-        case Hardware::FIXBUF:
-            return dav_memory_base(6);
-        default:
-            return 0;
+        case Hardware::UB: return dav_memory_base(0);
+        case Hardware::L1: return dav_memory_base(1);
+        case Hardware::L0A: return dav_memory_base(2);
+        case Hardware::L0B: return dav_memory_base(3);
+        case Hardware::L0C: return dav_memory_base(4);
+        case Hardware::BIAS: return dav_memory_base(5);
+        case Hardware::FIXBUF: return dav_memory_base(6);
+        default: return 0;
     }
 }
 
@@ -85,8 +69,7 @@ struct TBuffAddr {
 };
 
 // One element that the scalar unit reads or writes: reading converts, assigning stores.
-template <typename T>
-class ScalarElement {
+template <typename T> class ScalarElement {
 public:
     __aicore__ explicit ScalarElement(T* element) : element_(element) {}
     __aicore__ operator T() const {
@@ -107,25 +90,21 @@ private:
     T* element_;
 };
 
-template <typename T>
-class LocalTensor;
+template <typename T> class LocalTensor;
 
 // What `a + b`, `a >= b` … between tensors stand for until they are assigned to a tensor.
 enum class TensorOperator { ADD, SUB, MUL, DIV, OR, AND };
-template <typename T, TensorOperator op>
-struct TensorExpression {
+template <typename T, TensorOperator op> struct TensorExpression {
     const LocalTensor<T>& first;
     const LocalTensor<T>& second;
 };
-template <typename T>
-struct TensorComparison {
+template <typename T> struct TensorComparison {
     const LocalTensor<T>& first;
     const LocalTensor<T>& second;
     CMPMODE mode;
 };
 
-template <typename T>
-class LocalTensor {
+template <typename T> class LocalTensor {
 public:
     using PrimType = T;
 
@@ -148,8 +127,7 @@ public:
         dav_scalar_load(pointer() + index, sizeof(T));
         return pointer()[index];
     }
-    template <typename S>
-    __aicore__ void SetValue(const uint32_t index, const S value) const {
+    template <typename S> __aicore__ void SetValue(const uint32_t index, const S value) const {
         dav_scalar_store(pointer() + index, sizeof(T));
         pointer()[index] = static_cast<T>(value);
     }
@@ -162,8 +140,7 @@ public:
         view.address_.dataLen -= bytes_of(offset);
         return view;
     }
-    template <typename U>
-    __aicore__ LocalTensor<U> ReinterpretCast() const {
+    template <typename U> __aicore__ LocalTensor<U> ReinterpretCast() const {
         LocalTensor<U> view(address_);
         view.shapeInfo_ = shapeInfo_;
         return view;
@@ -231,8 +208,7 @@ public:
         if constexpr (op == TensorOperator::AND)
             And(*this, expression.first, expression.second, count);
     }
-    template <typename S>
-    __aicore__ void operator=(const TensorComparison<S>& comparison) {
+    template <typename S> __aicore__ void operator=(const TensorComparison<S>& comparison) {
         Compare(*this, comparison.first, comparison.second, comparison.mode,
                 comparison.first.GetSize());
     }
@@ -248,8 +224,7 @@ private:
     }
 };
 
-template <typename T>
-class GlobalTensor {
+template <typename T> class GlobalTensor {
 public:
     using PrimType = T;
 
@@ -282,8 +257,7 @@ public:
     __aicore__ void SetShapeInfo(const ShapeInfo& info) { shapeInfo_ = info; }
     __aicore__ ShapeInfo GetShapeInfo() const { return shapeInfo_; }
     // A tensor without caching goes past L2: right for data that is touched once.
-    template <CacheRwMode mode = CacheRwMode::RW>
-    __aicore__ void SetL2CacheHint(CacheMode cache) {
+    template <CacheRwMode mode = CacheRwMode::RW> __aicore__ void SetL2CacheHint(CacheMode cache) {
         const bool past = cache == CacheMode::CACHE_MODE_DISABLE;
         if constexpr (mode != CacheRwMode::WRITE) reads_past_l2_ = past;
         if constexpr (mode != CacheRwMode::READ) writes_past_l2_ = past;

@@ -12,8 +12,7 @@ struct AscendCUtils {
         if constexpr (isSetMask) set_vector_mask(high, low);
     }
     // The first `elements` of a repeat.
-    template <typename T, bool isSetMask = true>
-    __aicore__ static void SetMask(int32_t elements) {
+    template <typename T, bool isSetMask = true> __aicore__ static void SetMask(int32_t elements) {
         if constexpr (isSetMask) {
             constexpr int32_t whole = int32_t(ONE_REPEAT_BYTE_SIZE / sizeof(T));
             const uint64_t low = elements >= 64 ? FULL_MASK : (uint64_t(1) << elements) - 1;
@@ -23,16 +22,9 @@ struct AscendCUtils {
             set_vector_mask(high, low);
         }
     }
-    template <typename T>
-    __aicore__ static void SetMaskCount() {
-        set_mask_count();
-    }
-    template <typename T>
-    __aicore__ static void SetMaskNorm() {
-        set_mask_norm();
-    }
-    template <bool isSetMask = true>
-    __aicore__ static void ResetMask() {
+    template <typename T> __aicore__ static void SetMaskCount() { set_mask_count(); }
+    template <typename T> __aicore__ static void SetMaskNorm() { set_mask_norm(); }
+    template <bool isSetMask = true> __aicore__ static void ResetMask() {
         if constexpr (isSetMask) set_vector_mask(FULL_MASK, FULL_MASK);
     }
     __aicore__ static constexpr uint32_t GetC0Size() { return DEFAULT_C0_SIZE; }
@@ -46,8 +38,7 @@ struct AscendCUtils {
     __aicore__ static __ubuf__ T* GetTemporaryBufferAddr(const int32_t offset, const int32_t) {
         return reinterpret_cast<__ubuf__ T*>(dav_ub_base() + offset);
     }
-    template <typename T>
-    __aicore__ static void FreeTemporaryBuffer(__ubuf__ T*) {}
+    template <typename T> __aicore__ static void FreeTemporaryBuffer(__ubuf__ T*) {}
 };
 
 template <typename T, MaskMode mode = MaskMode::NORMAL>
@@ -100,8 +91,7 @@ __aicore__ inline int64_t GetBlockNumImpl() { return get_block_num(); }
 __aicore__ inline int64_t GetSystemCycle() { return int64_t(get_sys_cnt()); }
 __aicore__ inline int64_t GetProgramCounter() { return 0; }
 __aicore__ inline uint32_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
-template <typename T>
-__aicore__ inline constexpr uint32_t GetDataBlockSizeInBytes() {
+template <typename T> __aicore__ inline constexpr uint32_t GetDataBlockSizeInBytes() {
     return ONE_BLK_SIZE;
 }
 __aicore__ inline constexpr uint32_t GetUBSizeInBytes() { return TOTAL_UB_SIZE; }
@@ -126,10 +116,8 @@ __aicore__ inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
     return g_sysWorkspaceReserved == nullptr ? workspace
                                              : g_sysWorkspaceReserved + RESERVED_WORKSPACE;
 }
-template <typename T>
-__aicore__ inline void OOMCheckAddrRange(__gm__ T*, const uint64_t) {}
-template <typename T>
-__aicore__ inline void OOMAddAddrForL2Cache(__gm__ T*, const uint64_t) {}
+template <typename T> __aicore__ inline void OOMCheckAddrRange(__gm__ T*, const uint64_t) {}
+template <typename T> __aicore__ inline void OOMAddAddrForL2Cache(__gm__ T*, const uint64_t) {}
 
 // ---- caches
 template <typename T, CacheLine line, DcciDst destination>
@@ -144,8 +132,7 @@ template <typename T, CacheLine line, DcciDst destination>
 __aicore__ inline void DataCacheCleanAndInvalid(const LocalTensor<T>& tensor) {
     dcci(tensor.pointer(), uint64_t(line), uint64_t(destination));
 }
-template <typename T>
-__aicore__ inline void DataCachePreload(const GlobalTensor<T>&, int64_t) {}
+template <typename T> __aicore__ inline void DataCachePreload(const GlobalTensor<T>&, int64_t) {}
 
 // ---- scalar helpers
 __aicore__ inline constexpr uint32_t DivCeil(uint32_t a, uint32_t b) {
@@ -159,22 +146,19 @@ __aicore__ inline constexpr uint32_t Ceil(uint32_t a, uint32_t b) { return DivCe
 
 __aicore__ inline float ToFloat(const bfloat16_t& value) { return float(value); }
 __aicore__ inline bfloat16_t ToBfloat16(const float& value) { return bfloat16_t(value); }
-template <typename T>
-__aicore__ inline BitsType<T> GetScalarBitcodeValue(T value) {
+template <typename T> __aicore__ inline BitsType<T> GetScalarBitcodeValue(T value) {
     BitsType<T> bits;
     __builtin_memcpy(&bits, &value, sizeof(T));
     return bits;
 }
-template <typename T, typename U>
-__aicore__ inline U GetBits(const T& value) {
+template <typename T, typename U> __aicore__ inline U GetBits(const T& value) {
     U bits = 0;
     __builtin_memcpy(&bits, &value, sizeof(T) < sizeof(U) ? sizeof(T) : sizeof(U));
     return bits;
 }
 
 // Rounds a scalar as the scalar unit's conversions do.
-template <typename T, typename U, RoundMode mode>
-__aicore__ inline U ScalarCast(T value) {
+template <typename T, typename U, RoundMode mode> __aicore__ inline U ScalarCast(T value) {
     const float wide = float(value);
     float rounded = wide;
     if constexpr (mode == RoundMode::CAST_ROUND) rounded = roundf(wide);
@@ -184,19 +168,16 @@ __aicore__ inline U ScalarCast(T value) {
     if constexpr (mode == RoundMode::CAST_TRUNC) rounded = truncf(wide);
     return U(rounded);
 }
-template <typename T, typename U, RoundMode mode>
-__aicore__ inline U Cast(const T& value) {
+template <typename T, typename U, RoundMode mode> __aicore__ inline U Cast(const T& value) {
     return ScalarCast<T, U, mode>(value);
 }
 __aicore__ inline float Cast(const bfloat16_t& value) { return float(value); }
 // Position of the first 0 or 1 bit from the right, -1 when there is none.
-template <int bit>
-__aicore__ inline int64_t ScalarGetSFFValue(uint64_t value) {
+template <int bit> __aicore__ inline int64_t ScalarGetSFFValue(uint64_t value) {
     const uint64_t wanted = bit == 1 ? value : ~value;
     return wanted == 0 ? -1 : __builtin_ctzll(wanted);
 }
-template <int bit>
-__aicore__ inline int64_t ScalarGetCountOfValue(uint64_t value) {
+template <int bit> __aicore__ inline int64_t ScalarGetCountOfValue(uint64_t value) {
     const int ones = __builtin_popcountll(value);
     return bit == 1 ? ones : 64 - ones;
 }
@@ -208,12 +189,9 @@ __aicore__ inline int64_t CountBitsCntSameAsSignBit(int64_t value) {
 }
 
 // ---- what prints or traces on a device does nothing here
-template <typename... Arguments>
-__aicore__ inline void printf(const char*, Arguments...) {}
-template <typename... Arguments>
-__aicore__ inline void PRINTF(const char*, Arguments...) {}
-template <typename T>
-__aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t) {}
+template <typename... Arguments> __aicore__ inline void printf(const char*, Arguments...) {}
+template <typename... Arguments> __aicore__ inline void PRINTF(const char*, Arguments...) {}
+template <typename T> __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t) {}
 template <typename T, typename S>
 __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t, const S&) {}
 __aicore__ inline void DumpAccChkPoint() {}

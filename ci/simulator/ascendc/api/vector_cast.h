@@ -8,17 +8,12 @@ namespace AscendC {
 #define ASC_CONVERT(name)                                                                 \
     name(dst, src, repeat, params.dstBlkStride, params.srcBlkStride, params.dstRepStride, \
          params.srcRepStride)
-#define ASC_CONVERT_ROUNDED(name)    \
-    case RoundMode::CAST_RINT:       \
-        return ASC_CONVERT(name##r); \
-    case RoundMode::CAST_FLOOR:      \
-        return ASC_CONVERT(name##f); \
-    case RoundMode::CAST_CEIL:       \
-        return ASC_CONVERT(name##c); \
-    case RoundMode::CAST_ROUND:      \
-        return ASC_CONVERT(name##a); \
-    case RoundMode::CAST_TRUNC:      \
-        return ASC_CONVERT(name##z);
+#define ASC_CONVERT_ROUNDED(name)                            \
+    case RoundMode::CAST_RINT: return ASC_CONVERT(name##r);  \
+    case RoundMode::CAST_FLOOR: return ASC_CONVERT(name##f); \
+    case RoundMode::CAST_CEIL: return ASC_CONVERT(name##c);  \
+    case RoundMode::CAST_ROUND: return ASC_CONVERT(name##a); \
+    case RoundMode::CAST_TRUNC: return ASC_CONVERT(name##z);
 
 // Which instruction converts, for each pair of types and rounding mode that the hardware has.
 // `exact` is a pair for which every value fits; `rounded` needs a rounding mode; `either` also
@@ -38,13 +33,12 @@ namespace AscendC {
                     "(" #name ").");                                                   \
         }                                                                              \
     }
-#define ASC_CAST_EITHER(D, S, name)       \
-    ASC_CAST_HEAD(D, S) {                 \
-        switch (mode) {                   \
-            ASC_CONVERT_ROUNDED(name)     \
-            default:                      \
-                return ASC_CONVERT(name); \
-        }                                 \
+#define ASC_CAST_EITHER(D, S, name)            \
+    ASC_CAST_HEAD(D, S) {                      \
+        switch (mode) {                        \
+            ASC_CONVERT_ROUNDED(name)          \
+            default: return ASC_CONVERT(name); \
+        }                                      \
     }
 
 ASC_CAST_ROUNDED(float, float, vconv_f322f32)
@@ -74,10 +68,8 @@ ASC_CAST_ROUNDED(float, int64_t, vconv_s642f32)
 ASC_CAST_HEAD(half, float) {
     switch (mode) {
         ASC_CONVERT_ROUNDED(vconv_f322f16)
-        case RoundMode::CAST_ODD:
-            return ASC_CONVERT(vconv_f322f16o);
-        default:
-            return ASC_CONVERT(vconv_f322f16);
+        case RoundMode::CAST_ODD: return ASC_CONVERT(vconv_f322f16o);
+        default: return ASC_CONVERT(vconv_f322f16);
     }
 }
 #undef ASC_CAST_EITHER
@@ -133,8 +125,7 @@ __aicore__ inline void SetDeqScale(float scale, int16_t offset, bool signed_resu
     set_deqscale(uint64_t(bits) | (uint64_t(uint16_t(offset) & 0x1ff) << 37) |
                  (uint64_t(signed_result) << 46));
 }
-template <typename T>
-__aicore__ inline void SetDeqScale(const LocalTensor<T>& scales) {
+template <typename T> __aicore__ inline void SetDeqScale(const LocalTensor<T>& scales) {
     set_deqscale(uint64_t(scales.GetPhyAddr()) >> 5);
 }
 template <bool isVecDeq, bool halfBlock, typename T>

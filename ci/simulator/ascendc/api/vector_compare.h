@@ -11,24 +11,12 @@ namespace AscendC {
         call(eq);                                  \
     } else {                                       \
         switch (mode) {                            \
-            case CMPMODE::LT:                      \
-                call(lt);                          \
-                break;                             \
-            case CMPMODE::GT:                      \
-                call(gt);                          \
-                break;                             \
-            case CMPMODE::EQ:                      \
-                call(eq);                          \
-                break;                             \
-            case CMPMODE::LE:                      \
-                call(le);                          \
-                break;                             \
-            case CMPMODE::GE:                      \
-                call(ge);                          \
-                break;                             \
-            case CMPMODE::NE:                      \
-                call(ne);                          \
-                break;                             \
+            case CMPMODE::LT: call(lt); break;     \
+            case CMPMODE::GT: call(gt); break;     \
+            case CMPMODE::EQ: call(eq); break;     \
+            case CMPMODE::LE: call(le); break;     \
+            case CMPMODE::GE: call(ge); break;     \
+            case CMPMODE::NE: call(ne); break;     \
         }                                          \
     }
 
@@ -74,24 +62,12 @@ __aicore__ inline void compare_to_register(T* src0, T* src1, CMPMODE mode,
     vcmp_##op(src0, src1, 1, p.dstBlkStride, p.src0BlkStride, p.src1BlkStride, p.dstRepStride, \
               p.src0RepStride, p.src1RepStride)
     switch (mode) {
-        case CMPMODE::LT:
-            ASC_CALL(lt);
-            break;
-        case CMPMODE::GT:
-            ASC_CALL(gt);
-            break;
-        case CMPMODE::EQ:
-            ASC_CALL(eq);
-            break;
-        case CMPMODE::LE:
-            ASC_CALL(le);
-            break;
-        case CMPMODE::GE:
-            ASC_CALL(ge);
-            break;
-        case CMPMODE::NE:
-            ASC_CALL(ne);
-            break;
+        case CMPMODE::LT: ASC_CALL(lt); break;
+        case CMPMODE::GT: ASC_CALL(gt); break;
+        case CMPMODE::EQ: ASC_CALL(eq); break;
+        case CMPMODE::LE: ASC_CALL(le); break;
+        case CMPMODE::GE: ASC_CALL(ge); break;
+        case CMPMODE::NE: ASC_CALL(ne); break;
     }
 #undef ASC_CALL
 }
@@ -159,12 +135,10 @@ __aicore__ inline void Compares(const LocalTensor<U>& dst, const LocalTensor<T>&
 }
 #undef ASC_COMPARE_MODES
 
-template <typename T>
-__aicore__ inline void SetCmpMask(const LocalTensor<T>& src) {
+template <typename T> __aicore__ inline void SetCmpMask(const LocalTensor<T>& src) {
     set_cmpmask(src.pointer());
 }
-template <typename T>
-__aicore__ inline void GetCmpMask(const LocalTensor<T>& dst) {
+template <typename T> __aicore__ inline void GetCmpMask(const LocalTensor<T>& dst) {
     get_cmpmask(dst.pointer());
 }
 
@@ -174,8 +148,7 @@ __aicore__ inline void GetCmpMask(const LocalTensor<T>& dst) {
         params.src0RepStride, params.src1RepStride
 
 // Puts a 32-byte block full of `value` where the compare mask register can load it from.
-template <typename T>
-__aicore__ inline void load_compare_mask(const T& value, bool counting) {
+template <typename T> __aicore__ inline void load_compare_mask(const T& value, bool counting) {
     T* scratch = (T*)(dav_ub_base() + TMP_UB_OFFSET);
     if (counting) {
         set_vector_mask(0, ONE_BLK_SIZE);

@@ -73,8 +73,7 @@ __aicore__ inline void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src
 }
 
 // ---- first, first + 1, …
-template <typename T>
-__aicore__ inline T vector_index_value(const T& first, int32_t offset) {
+template <typename T> __aicore__ inline T vector_index_value(const T& first, int32_t offset) {
     if constexpr (std::is_integral<T>::value) return T(first + offset);
     return T(float(first) + float(offset));
 }

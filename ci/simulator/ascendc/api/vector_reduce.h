@@ -81,32 +81,27 @@ ASC_WHOLE_REDUCE(WholeReduceMin, vcmin)
 #undef ASC_WHOLE_REDUCE
 
 // ---- whole tensors: several rounds, results through the scalar unit
-template <HardEvent event>
-__aicore__ inline void order_pipes() {
+template <HardEvent event> __aicore__ inline void order_pipes() {
     const TEventID id = g_tpipe->FetchEventID(event);
     SetFlag<event>(id);
     WaitFlag<event>(id);
 }
-template <typename T>
-__aicore__ inline void store_element(T* dst, const T& value) {
+template <typename T> __aicore__ inline void store_element(T* dst, const T& value) {
     dav_scalar_store(dst, sizeof(T));
     *dst = value;
 }
 // The scalar unit moves one result, then vector and output copies may read it.
-template <typename T>
-__aicore__ inline void store_scalar_result(T* dst, const T& value) {
+template <typename T> __aicore__ inline void store_scalar_result(T* dst, const T& value) {
     store_element(dst, value);
     order_pipes<HardEvent::S_V>();
     order_pipes<HardEvent::S_MTE3>();
 }
-template <typename T>
-__aicore__ inline T load_scalar_result(const T* source) {
+template <typename T> __aicore__ inline T load_scalar_result(const T* source) {
     dav_scalar_load(source, sizeof(T));
     return *source;
 }
 
-template <typename T>
-__aicore__ inline T accumulator_as(int64_t bits) {
+template <typename T> __aicore__ inline T accumulator_as(int64_t bits) {
     T value;
     __builtin_memcpy(&value, &bits, sizeof(T));
     return value;
@@ -338,12 +333,8 @@ ASC_REDUCE_EXTREME(ReduceMin, false)
 
 // ---- the special registers of reductions
 __aicore__ inline int64_t GetAccVal() { return get_acc_val(); }
-template <typename T>
-__aicore__ inline T GetAccVal() {
-    return accumulator_as<T>(get_acc_val());
-}
-template <typename T>
-__aicore__ inline void GetReduceMaxMinCount(T& value, T& index) {
+template <typename T> __aicore__ inline T GetAccVal() { return accumulator_as<T>(get_acc_val()); }
+template <typename T> __aicore__ inline void GetReduceMaxMinCount(T& value, T& index) {
     const uint64_t bits = uint64_t(get_max_min_cnt());
     value = accumulator_as<T>(int64_t(bits));
     index = accumulator_as<T>(int64_t(bits >> 32));

@@ -7,8 +7,7 @@
 
 namespace AscendC {
 
-template <typename T>
-struct MrgSortSrcList {
+template <typename T> struct MrgSortSrcList {
     __aicore__ MrgSortSrcList() {}
     __aicore__ MrgSortSrcList(const LocalTensor<T>& a, const LocalTensor<T>& b,
                               const LocalTensor<T>& c, const LocalTensor<T>& d)
@@ -61,12 +60,10 @@ __aicore__ inline void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T
 }
 
 // Bytes and elements of T that `count` sorted elements take.
-template <typename T>
-__aicore__ inline uint32_t GetSortOffset(const uint32_t count) {
+template <typename T> __aicore__ inline uint32_t GetSortOffset(const uint32_t count) {
     return count * (SORT_ELEMENT_BYTES / sizeof(T));
 }
-template <typename T>
-__aicore__ inline uint32_t GetSortLen(const uint32_t count) {
+template <typename T> __aicore__ inline uint32_t GetSortLen(const uint32_t count) {
     return count * (SORT_ELEMENT_BYTES / sizeof(T));
 }
 // On this core the values need no packing before sorting.

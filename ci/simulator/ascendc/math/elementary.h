@@ -247,8 +247,7 @@ ASC_OPERATION(ErfcOperation, 5) {
 }
 
 // e^x as e^floor(x) times the Taylor series of the fraction up to the given power.
-template <uint8_t level>
-struct TaylorExpOperation {
+template <uint8_t level> struct TaylorExpOperation {
     static constexpr uint32_t SCRATCH = 3;
     __aicore__ static void run(const FloatSteps& s, float* dst, float* src, float* scratch,
                                uint32_t pass) {

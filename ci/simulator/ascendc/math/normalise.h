@@ -47,16 +47,9 @@ public:
         beta_ = gamma_ + pitch;
         work_ = beta_ + pitch;
     }
-    template <typename U>
-    __aicore__ void take_gamma(U* gamma) {
-        gamma_ = widened(gamma_, gamma);
-    }
-    template <typename U>
-    __aicore__ void take_beta(U* beta) {
-        beta_ = widened(beta_, beta);
-    }
-    template <typename T>
-    __aicore__ void load(T* src) {
+    template <typename U> __aicore__ void take_gamma(U* gamma) { gamma_ = widened(gamma_, gamma); }
+    template <typename U> __aicore__ void take_beta(U* beta) { beta_ = widened(beta_, beta); }
+    template <typename T> __aicore__ void load(T* src) {
         const FloatSteps s(columns_);
         if constexpr (IsSameType<T, float>::value) {
             s.adds(row_, src, 0.0f);
@@ -78,8 +71,7 @@ public:
         }
         return row_total(squares_, columns_, work_) / float(columns_);
     }
-    template <bool gamma, bool beta, typename T>
-    __aicore__ void store(T* dst, float factor) {
+    template <bool gamma, bool beta, typename T> __aicore__ void store(T* dst, float factor) {
         const FloatSteps s(columns_);
         s.muls(row_, row_, factor);
         if constexpr (gamma) s.mul(row_, row_, gamma_);
@@ -92,8 +84,7 @@ public:
     }
 
 private:
-    template <typename U>
-    __aicore__ float* widened(float* space, U* values) {
+    template <typename U> __aicore__ float* widened(float* space, U* values) {
         if constexpr (IsSameType<U, float>::value) {
             return values;
         } else {

@@ -23,8 +23,7 @@ struct SumReduction {
     __aicore__ static void repeats(T* dst, T* src, uint8_t count, uint16_t stride) {
         vcadd(dst, src, count, 1, 1, stride, false);
     }
-    template <typename T>
-    __aicore__ static void combine(T* dst, T* a, T* b) {
+    template <typename T> __aicore__ static void combine(T* dst, T* a, T* b) {
         vadd(dst, a, b, 1, 1, 1, 1, 8, 8, 8);
     }
 };
@@ -33,8 +32,7 @@ struct MaxReduction {
     __aicore__ static void repeats(T* dst, T* src, uint8_t count, uint16_t stride) {
         vcmax(dst, src, count, 1, 1, stride, ONLY_VALUE);
     }
-    template <typename T>
-    __aicore__ static void combine(T* dst, T* a, T* b) {
+    template <typename T> __aicore__ static void combine(T* dst, T* a, T* b) {
         vmax(dst, a, b, 1, 1, 1, 1, 8, 8, 8);
     }
 };
@@ -43,8 +41,7 @@ struct MinReduction {
     __aicore__ static void repeats(T* dst, T* src, uint8_t count, uint16_t stride) {
         vcmin(dst, src, count, 1, 1, stride, ONLY_VALUE);
     }
-    template <typename T>
-    __aicore__ static void combine(T* dst, T* a, T* b) {
+    template <typename T> __aicore__ static void combine(T* dst, T* a, T* b) {
         vmin(dst, a, b, 1, 1, 1, 1, 8, 8, 8);
     }
 };

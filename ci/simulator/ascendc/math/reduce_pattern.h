@@ -13,8 +13,7 @@ struct RA {};  // the rows become one
 }  // namespace Pattern
 
 struct ProdReduction {
-    template <typename T>
-    __aicore__ static void combine(T* dst, T* a, T* b) {
+    template <typename T> __aicore__ static void combine(T* dst, T* a, T* b) {
         vmul(dst, a, b, 1, 1, 1, 1, 8, 8, 8);
     }
 };
@@ -34,8 +33,7 @@ __aicore__ inline void combine_rows(T* dst, T* src, uint32_t rows, uint32_t pitc
 
 // The product of a row, for which there is no instruction: halves are multiplied until one block
 // is left, whose elements the scalar unit multiplies. `row` is overwritten.
-template <typename T>
-__aicore__ inline T product_of_row(T* row, uint32_t columns) {
+template <typename T> __aicore__ inline T product_of_row(T* row, uint32_t columns) {
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     while (columns > block) {
         const uint32_t kept = (columns / 2 + block - 1) / block * block;

@@ -15,8 +15,7 @@ struct SoftmaxConfig {
 constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0};
 
 // A row as floats: where it lies, or its copy in `space`.
-template <typename T>
-__aicore__ inline float* wide_row(T* row, float* space, uint32_t columns) {
+template <typename T> __aicore__ inline float* wide_row(T* row, float* space, uint32_t columns) {
     if constexpr (IsSameType<T, float>::value) {
         return row;
     } else {
@@ -25,8 +24,7 @@ __aicore__ inline float* wide_row(T* row, float* space, uint32_t columns) {
         return space;
     }
 }
-template <typename T>
-__aicore__ inline void store_row(T* row, float* from, uint32_t columns) {
+template <typename T> __aicore__ inline void store_row(T* row, float* from, uint32_t columns) {
     if constexpr (!IsSameType<T, float>::value) {
         const FloatSteps s(columns);
         s.narrow(row, from, RoundMode::CAST_RINT);
@@ -59,16 +57,14 @@ __aicore__ inline float total(float* row, uint32_t columns, float* work) {
     return accumulator_as<float>(get_acc_val());
 }
 // Fills row `row`'s block of a tensor with one value.
-template <typename T>
-__aicore__ inline void fill_block(T* tensor, uint32_t row, float value) {
+template <typename T> __aicore__ inline void fill_block(T* tensor, uint32_t row, float value) {
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     AscendCUtils::SetMask<T>(int32_t(block));
     vector_dup(tensor + row * block, T(value), 1, 1, 1, DEFAULT_REPEAT_STRIDE, 0);
     set_vector_mask(FULL_MASK, FULL_MASK);
     pipe_barrier(PIPE_V);
 }
-template <typename T>
-__aicore__ inline float block_value(T* tensor, uint32_t row) {
+template <typename T> __aicore__ inline float block_value(T* tensor, uint32_t row) {
     return float(load_scalar_result(tensor + row * (ONE_BLK_SIZE / sizeof(T))));
 }
 __aicore__ inline float scalar_exp(float x, float* work) {

@@ -76,15 +76,13 @@ public:
         muls(dst, dst, HUGE_FACTOR);
         clamp(dst, dst, -1.0f, 1.0f);
     }
-    template <typename T>
-    __aicore__ void widen(float* dst, T* src) const {
+    template <typename T> __aicore__ void widen(float* dst, T* src) const {
         UnaryRepeatParams params;
         params.srcRepStride = DEFAULT_REPEAT_STRIDE * sizeof(T) / sizeof(float);
         cast_intrinsic(dst, src, RoundMode::CAST_NONE, 1, params);
         pipe_barrier(PIPE_V);
     }
-    template <typename T>
-    __aicore__ void narrow(T* dst, float* src, RoundMode mode) const {
+    template <typename T> __aicore__ void narrow(T* dst, float* src, RoundMode mode) const {
         UnaryRepeatParams params;
         params.dstRepStride = DEFAULT_REPEAT_STRIDE * sizeof(T) / sizeof(float);
         cast_intrinsic(dst, src, mode, 1, params);
@@ -133,8 +131,7 @@ __aicore__ inline void run_elementwise(const LocalTensor<T>& dst, const LocalTen
     }
 }
 // Scratch space for the forms without a buffer; none is taken when the operation needs none.
-template <class Operation, typename T>
-__aicore__ inline LocalTensor<uint8_t> scratch_for() {
+template <class Operation, typename T> __aicore__ inline LocalTensor<uint8_t> scratch_for() {
     LocalTensor<uint8_t> scratch;
     if constexpr (Operation::SCRATCH > 0 || !IsSameType<T, float>::value) {
         PopStackBuffer<uint8_t, TPosition::LCM>(scratch);

@@ -7,22 +7,19 @@
 
 namespace AscendC {
 
-template <typename T>
-inline T* AscendOptElement(uint64_t offset) {
+template <typename T> inline T* AscendOptElement(uint64_t offset) {
     return reinterpret_cast<T*>(dav_ub_base() + offset);
 }
 
 #define ASCENDOPT_ELEMENT(T)                                                                     \
-    template <>                                                                                  \
-    __aicore__ inline T LocalTensor<T>::GetValue(const uint32_t index) const {                   \
+    template <> __aicore__ inline T LocalTensor<T>::GetValue(const uint32_t index) const {       \
         if ASCEND_IS_AIC                                                                         \
             return T(0);                                                                         \
         T* const element = AscendOptElement<T>(GetPhyAddr(index));                               \
         dav_scalar_load(element, sizeof(T));                                                     \
         return *element;                                                                         \
     }                                                                                            \
-    template <>                                                                                  \
-    __aicore__ inline T& LocalTensor<T>::operator()(const uint32_t index) const {                \
+    template <> __aicore__ inline T& LocalTensor<T>::operator()(const uint32_t index) const {    \
         return *AscendOptElement<T>(GetPhyAddr(index));                                          \
     }                                                                                            \
     template <>                                                                                  \

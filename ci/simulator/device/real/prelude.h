@@ -53,8 +53,7 @@ inline void asc_prof_stop() {}
 namespace bisheng::cce {
 inline void metrics_prof_start() {}
 inline void metrics_prof_stop() {}
-template <pipe_t>
-inline void mark_stamp(uint16_t) {}
+template <pipe_t> inline void mark_stamp(uint16_t) {}
 }  // namespace bisheng::cce
 
 #include "missing.h"

@@ -10,15 +10,11 @@ namespace ascendopt_host {
 // A key for these arguments, one byte an argument where they fit.
 uint64_t template_key(std::vector<int64_t> arguments);
 
-template <class T>
-int64_t template_word(const T& value) {
-    return static_cast<int64_t>(value);
-}
+template <class T> int64_t template_word(const T& value) { return static_cast<int64_t>(value); }
 }  // namespace ascendopt_host
 
 namespace ascendopt_host {
-template <class... Arguments>
-uint64_t template_key_of(const Arguments&... arguments) {
+template <class... Arguments> uint64_t template_key_of(const Arguments&... arguments) {
     return template_key(std::vector<int64_t>{template_word(arguments)...});
 }
 }  // namespace ascendopt_host
