@@ -42,7 +42,7 @@ def find_matches(rewrite: Form, source: Source) -> list[Match]:
         transform = TRANSFORMS.get(rewrite.transform)
         if transform is None:
             raise InputError(f"There is no transform named {rewrite.transform}.")
-        found = transform(source, rewrite.parameters)
+        found = list(transform(source, rewrite.parameters))
     else:
         found = _find_pattern(rewrite, source)
     return sorted(found, key=lambda s: s.start)

@@ -1,0 +1,60 @@
+"""How data moves between global memory and the unified buffer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from tree_sitter import Node
+
+from ci.proposer.motifs.match import Match
+from ci.proposer.motifs.sequence import statement_range
+from ci.proposer.motifs.transforms.nodes import after
+from ci.source.cpp_source import Edit, Source, ancestors
+
+HINT = "SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);"
+
+
+def cache_hint(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
+    """Each `SetGlobalBuffer` statement of a tensor that has no hint yet.
+
+    L2 is told that the tensor is read or written once, so that it displaces nothing reused.
+    """
+    hinted = {m.object for m in source.methods if m.name == "SetL2CacheHint"}
+    for method in source.methods:
+        statement = method.statement
+        if method.name != "SetGlobalBuffer" or statement is None or method.object in hinted:
+            continue
+        tensor = source.of(method.node).partition("SetGlobalBuffer")[0]  # `xGm.` or `xGm->`
+        edit = after(source, statement, tensor + HINT)
+        yield Match(edit.start, (edit,), note=method.object)
+
+
+def plain_copy(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
+    """DataCopyPad of one block whose parameters are a variable: DataCopy for whole blocks."""
+    for call in source.statement_calls.values():
+        if call.name != "DataCopyPad" or len(call.arguments) not in (3, 4):
+            continue
+        given = call.arguments[2].strip()
+        if not re.fullmatch(r"[A-Za-z_]\w*", given) or _guarded(source, call.node):
+            continue
+        start, end = statement_range(source, call)
+        indent = source.indent(start)
+        prefix = source.text[start : call.start] or "AscendC::"
+        plain = (
+            f"{prefix}DataCopy({call.arguments[0]}, {call.arguments[1]}, "
+            f"AscendC::DataCopyParams(1, static_cast<uint16_t>({given}.blockLen / 32), 0, 0));"
+        )
+        new = (
+            f"if ({given}.blockCount == 1 && {given}.blockLen % 32 == 0) {{\n"
+            f"{indent}    {plain}\n{indent}}} else {{\n"
+            f"{indent}    {source.text[start:end]}\n{indent}}}"
+        )
+        yield Match(start, (Edit(start, end, new),), note=call.arguments[0])
+
+
+def _guarded(source: Source, node: Node) -> bool:
+    """Whether the copy already stands behind a test of its length."""
+    ifs = (up for up in ancestors(node) if up.type == "if_statement")
+    tests = (test for up in ifs if (test := up.child_by_field_name("condition")) is not None)
+    return any(".blockLen%32" in source.code(test) for test in tests)
