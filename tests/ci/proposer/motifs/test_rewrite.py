@@ -1,8 +1,10 @@
 """All motifs on sources that hold their pattern; the sources are of the tests' own operators."""
 
 import re
+from pathlib import Path
 
 import pytest
+import yaml
 
 from ci.model.errors import InputError
 from ci.proposer.motifs.match import Place, apply_matches, place_at
@@ -30,69 +32,20 @@ def first(motif: Motif, rewrites: tuple[Form, ...], text: str) -> str:
     return found[0].text if found else text
 
 
-CASES = {
-    "scalar-loop-to-vector": (
-        "    for (int32_t i = 0; i < n; i++) {\n"
-        "        y.SetValue(i, x.GetValue(i) * t.GetValue(i));\n    }\n",
-        "    Mul(y, x, t, n);\n",
-    ),
-    "multiply-by-reciprocal": (
-        "    Duplicate(t, s, n);\n    Div(y, x, t, n);\n",
-        "    Muls(y, x, static_cast<decltype(s)>(1.0f / static_cast<float>(s)), n);\n",
-    ),
-    "scalar-operand": (
-        "    Duplicate(t, 3.0f, n);\n    Add(y, x, t, n);\n",
-        "    Adds(y, x, 3.0f, n);\n",
-    ),
-    "fuse-axpy": ("    Muls(t, x, s, n);\n    Add(y, t, y, n);\n", "    Axpy(y, x, s, n);\n"),
-    "fuse-muladddst": (
-        "    Mul(t, x, w, n);\n    Add(y, y, t, n);\n",
-        "    MulAddDst(y, x, w, n);\n",
-    ),
-    "fuse-muladd": (
-        "    Mul(y, y, w, n);\n    Add(y, y, b, n);\n",
-        "    FusedMulAdd(y, w, b, n);\n",
-    ),
-    "fuse-relu": ("    Add(t, x, w, n);\n    Relu(y, t, n);\n", "    AddRelu(y, x, w, n);\n"),
-    "fuse-rsqrt": ("    Sqrt(t, x, n);\n    Reciprocal(y, t, n);\n", "    Rsqrt(y, x, n);\n"),
-    "fold-scalars": (
-        "    Muls(y, x, a, n);\n    Muls(y, y, b, n);\n",
-        "    Muls(y, x, (a) * (b), n);\n",
-    ),
-    "write-in-place": ("    Exp(t, x, n);\n    DataCopy(y, t, n);\n", "    Exp(y, x, n);\n"),
-    "cast-once": (
-        "    Cast(h, y, RoundMode::CAST_RINT, n);\n    Cast(y, h, RoundMode::CAST_NONE, n);\n"
-        "    Abs(h, y, n);\n",
-        "    Abs(h, y, n);\n",
-    ),
-}
+EXAMPLES = yaml.safe_load(Path(__file__).with_name("rewrites.yml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("motif", CASES)
+@pytest.mark.parametrize("motif", EXAMPLES["forward"])
 def test_a_motif_makes_the_fast_form_of_the_slow_one(motif: str) -> None:
-    slow, fast = CASES[motif]
+    slow, fast = EXAMPLES["forward"][motif].values()
     extra = "    LocalTensor<half> h = hBuf.Get<half>();\n" if "(h," in slow else ""
     got = first(MOTIFS[motif], MOTIFS[motif].forward, kernel(extra + slow))
     assert got == kernel(extra + fast)
 
 
-REWINDS = {
-    "fuse-muladd": CASES["fuse-muladd"],
-    "scalar-operand": (
-        "    Duplicate(y, 3.0f, n);\n    Add(y, x, y, n);\n",
-        "    Adds(y, x, 3.0f, n);\n",
-    ),
-    "fuse-rsqrt": (
-        "    Sqrt(y, x, n);\n    Reciprocal(y, y, n);\n",
-        "    Rsqrt(y, x, n);\n",
-    ),
-    "fuse-relu": ("    Add(y, x, w, n);\n    Relu(y, y, n);\n", "    AddRelu(y, x, w, n);\n"),
-}
-
-
-@pytest.mark.parametrize("motif", REWINDS)
+@pytest.mark.parametrize("motif", EXAMPLES["rewind"])
 def test_rewind_takes_an_optimization_out_and_forward_puts_it_back(motif: str) -> None:
-    slow, fast = REWINDS[motif]
+    slow, fast = EXAMPLES["rewind"][motif].values()
     rewound = first(MOTIFS[motif], MOTIFS[motif].rewind, kernel(fast))
     assert rewound == kernel(slow)
     assert first(MOTIFS[motif], MOTIFS[motif].forward, rewound) == kernel(fast)
