@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ci.model.diagnosis import Diagnosis
 from ci.model.trial import CaseMeasurement, Measurement, PipeTime
+from rules.devices import Device, nearest_device
 from rules.load import load_taxonomy
 
 COPY_PIPES = ("MTE2", "MTE3")
@@ -33,8 +34,8 @@ LAUNCH_BUSY = 0.35
 FEW_BYTES_A_CORE = 32 * 1024
 """Under 32 KiB a core, how many cores start matters more than how the tiles are cut."""
 
-FEW_CORES = 8
-"""Fewer cores than this leave most of a 40-core chip idle."""
+FEW_CORES = 0.2
+"""Less than this share of the vector cores leaves most of the chip idle."""
 
 IMBALANCE = 1.08
 """The slowest core takes 8 % longer than the mean."""
@@ -45,8 +46,8 @@ BANK_SHARE = 0.05
 WAIT_SHARE = 0.15
 """A pipe waits for another one for more than 15 % of the time."""
 
-LOW_UB = 64 * 1024
-"""Less than a third of the 192 KiB unified buffer in use."""
+LOW_UB = 1 / 3
+"""Less than a third of the unified buffer in use."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,11 @@ class Finding:
 def diagnose(measurement: Measurement) -> Diagnosis:
     """What bounds the kernel over all cases, the strongest class first."""
     taxonomy = load_taxonomy()
+    device = nearest_device(measurement.fingerprint.device)
     strengths: dict[str, float] = {}
     evidence: dict[str, str] = {}
     for case in measurement.cases:
-        for finding in case_findings(case):
+        for finding in case_findings(case, device):
             strengths[finding.id] = strengths.get(finding.id, 0.0) + finding.strength
             evidence.setdefault(finding.id, f"{case.case}: {finding.evidence}")
     order = sorted(strengths, key=lambda c: (-strengths[c], c))
@@ -77,16 +79,16 @@ def diagnose(measurement: Measurement) -> Diagnosis:
     )
 
 
-def case_findings(case: CaseMeasurement) -> Iterator[Finding]:
-    """Every test that strikes for one case."""
+def case_findings(case: CaseMeasurement, device: Device) -> Iterator[Finding]:
+    """Every test that strikes for one case that ran on this device."""
     pipes = case.pipes
     total = max(1, pipes.total_cycles)
     share = {p: c / total for p, c in pipes.busy_cycles.items()}
     yield from _bound(share)
     yield from _overlap(pipes, share)
-    yield from _copies(pipes, share)
+    yield from _copies(pipes, share, device.architecture.memory_bytes("UB"))
     yield from _vectors(pipes, share)
-    yield from _cores(pipes, share)
+    yield from _cores(pipes, share, device.vector_cores)
 
 
 def _bound(share: dict[str, float]) -> Iterator[Finding]:
@@ -129,7 +131,7 @@ def _overlap(pipes: PipeTime, share: dict[str, float]) -> Iterator[Finding]:
         )
 
 
-def _copies(pipes: PipeTime, share: dict[str, float]) -> Iterator[Finding]:
+def _copies(pipes: PipeTime, share: dict[str, float], ub_bytes: int) -> Iterator[Finding]:
     copies = _count(pipes, ("copy_gm_to_ubuf", "copy_ubuf_to_gm"))
     moved = pipes.gm_read_bytes + pipes.gm_write_bytes
     copy = max((share.get(p, 0.0) for p in COPY_PIPES), default=0.0)
@@ -142,10 +144,11 @@ def _copies(pipes: PipeTime, share: dict[str, float]) -> Iterator[Finding]:
     padded = _count(pipes, ("copy_gm_to_ubuf_align", "copy_ubuf_to_gm_align"))
     if padded and copy > LAUNCH_BUSY:
         yield Finding("unaligned_copies", copy / 3, f"{padded} of {copies} copies pad")
-    if 0 < pipes.ub_peak_bytes < LOW_UB and copies > 4 * pipes.block_dim:
+    low_ub = LOW_UB * ub_bytes
+    if 0 < pipes.ub_peak_bytes < low_ub and copies > 4 * pipes.block_dim:
         yield Finding(
             "ub_underused",
-            0.5 * (1 - pipes.ub_peak_bytes / LOW_UB) + 0.1,
+            0.5 * (1 - pipes.ub_peak_bytes / low_ub) + 0.1,
             f"{pipes.ub_peak_bytes // 1024} KiB of the unified buffer are in use",
         )
 
@@ -169,13 +172,14 @@ def _vectors(pipes: PipeTime, share: dict[str, float]) -> Iterator[Finding]:
         )
 
 
-def _cores(pipes: PipeTime, share: dict[str, float]) -> Iterator[Finding]:
+def _cores(pipes: PipeTime, share: dict[str, float], cores: int) -> Iterator[Finding]:
     top = max(share.values(), default=0.0)
     moved = pipes.gm_read_bytes + pipes.gm_write_bytes
-    if pipes.block_dim < FEW_CORES and moved > 2048 * pipes.block_dim:
+    few = FEW_CORES * cores
+    if pipes.block_dim < few and moved > 2048 * pipes.block_dim:
         yield Finding(
             "low_parallelism",
-            (1 - pipes.block_dim / FEW_CORES) * max(top, 0.3),
+            (1 - pipes.block_dim / few) * max(top, 0.3),
             f"{pipes.block_dim} cores share {moved / 1024:.0f} KiB",
         )
     if top < LAUNCH_BUSY and moved / max(1, pipes.block_dim) < FEW_BYTES_A_CORE:

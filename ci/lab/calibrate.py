@@ -2,10 +2,10 @@
 
 Each group is a principle with few constants and the rows that determine them; the formulas are
 those of ci/simulator/machine/bandwidth.cpp for one copy at a time, without what load, issue and
-bursts add to it, and tests/ci/lab/test_calibrate.py holds the two together. Fits minimise the logarithm of
-predicted over measured, each source of rows with equal weight, so that a long table of one source
-does not outvote a single measurement of another. What only whole runs determine (how cores share
-the memory, the scalar unit) is judged by ci/lab/published.
+bursts add to it, and tests/ci/lab/test_calibrate.py holds the two together. Fits minimise the
+logarithm of predicted over measured, each source of rows with equal weight, so that a long table
+of one source does not outvote a single measurement of another. What only whole runs determine (how
+cores share the memory, the scalar unit) is judged by ci/lab/published.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import NamedTuple
 
-from rules.devices import device_names, load_device
+from rules.devices import device_names, load_device, nearest_device
 
 
 class CoreCounts(NamedTuple):
@@ -46,8 +46,7 @@ class CoreCounts(NamedTuple):
 def core_counts(device: str) -> CoreCounts:
     """The counts of a device by its name or SoC; an unknown one is taken for the smallest chip."""
     known = [load_device(name) for name in device_names()]
-    smallest = min(known, key=lambda one: one.vector_cores)
-    own = next((one for one in known if device in (one.name, one.soc)), smallest)
+    own = nearest_device(device)
     kin = {d.vector_cores for d in known if d.architecture.name == own.architecture.name}
     return CoreCounts(own.vector_cores, tuple(sorted(kin, reverse=True)))
 

@@ -18,7 +18,7 @@ from ci.tiling.core_knobs import find_core_knobs
 from ci.tiling.template import LARGEST_DIVISOR, Decides, Kind, Knob
 
 UB_SHARES = 16
-"""UB is shared out in sixteenths: of 192 KiB that is 12 KiB, a small tile for most kernels."""
+"""UB is shared out in sixteenths: one of them is a small tile for most kernels."""
 UB_SHARE_VALUES = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)
 
 _UB_CALL = re.compile(r"GetCoreMemSize\(.*CoreMemType::UB,([\w.\->]+)\)$")

@@ -80,6 +80,13 @@ def load_device(name: str) -> Device:
     return _device(name, tuple(device_files().items()))
 
 
+def nearest_device(name: str) -> Device:
+    """The chip with this name or SoC version; an unknown one is taken for the smallest chip."""
+    known = [load_device(one) for one in device_names()]
+    named = (one for one in known if name in (one.name, one.soc))
+    return next(named, min(known, key=lambda one: one.vector_cores))
+
+
 def lineage(name: str) -> dict[str, Path]:
     """The files that a device is made of, by device: its own, then those of its bases.
 

@@ -81,3 +81,11 @@ def test_every_class_is_in_the_taxonomy_and_comes_with_evidence() -> None:
     assert set(found.classes) <= set(load_taxonomy())
     assert len(found.evidence) == len(found.classes) >= 5
     assert found.bottleneck[0].isupper()
+
+
+def test_few_cores_are_a_share_of_those_of_the_device() -> None:
+    of_smallest = measured(pipes(block_dim=8, busy={"MTE2": 5900}))
+    printed = PRINT.model_copy(update={"device": "910B1"})
+    of_largest = of_smallest.model_copy(update={"fingerprint": printed})
+    assert "low_parallelism" not in diagnose(of_smallest).classes
+    assert "low_parallelism" in diagnose(of_largest).classes
