@@ -14,13 +14,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from scipy.optimize import least_squares
 
 from ci.lab.published.figures import read_rows
 from ci.model.calibration import Calibration, ConstantResult, GroupResult, RowResult
-from ci.model.frozen import Frozen
 from rules.devices import MEASUREMENTS, Device, load_device
 
 DIGITS: Final = 3
@@ -30,7 +29,7 @@ Row = Mapping[str, str]
 Predict = Callable[[Mapping[str, float], Row], float]
 
 
-class Group(Frozen):
+class Group(NamedTuple):
     """A principle to be fitted."""
 
     title: str
@@ -145,28 +144,28 @@ def groups(device: Device) -> list[Group]:
     wide = ("mte2.l1_window_bytes", "mte2.l1_bytes_per_cycle")
     past = "past L2 by short bursts"
     return [
-        _group("copies into UB, cycles", reads, port("gm_to_ub"), "cycles", copy_cycles),
-        _group("copies out of UB, cycles", stores, port("ub_to_gm"), "cycles", copy_cycles),
-        _group("copies into L1, cycles", wide, port("gm_to_l1"), "cycles", copy_cycles),
-        _group(
+        Group("copies into UB, cycles", reads, port("gm_to_ub"), "cycles", copy_cycles),
+        Group("copies out of UB, cycles", stores, port("ub_to_gm"), "cycles", copy_cycles),
+        Group("copies into L1, cycles", wide, port("gm_to_l1"), "cycles", copy_cycles),
+        Group(
             "reads of all cores, µs", ("hbm.efficiency",), kind("memory read"), "us", stream_us
         ),
-        _group(
+        Group(
             "reads of one place, µs", ("l2.place_bytes_per_cycle",), kind("one place"), "us",
             stream_us,
         ),
-        _group("reads past L2, µs", ("l2.bypass_least_bytes",), kind(past), "us", stream_us),
+        Group("reads past L2, µs", ("l2.bypass_least_bytes",), kind(past), "us", stream_us),
         _counted("bursts into L1, µs", cube, "bursts"),
         _counted("the Matmul API's code, µs", cube, "blocks"),
-        _group(
+        Group(
             "task beyond its cores, µs", ("launch.base_us", "launch.us_per_core"),
             _differences(launches, "task_us", "core_us"), "difference", launch_us,
         ),
-        _group(
+        Group(
             "scalar unit of a launch, µs", ("launch.start_up_cycles", "scalar.instruction"),
             tuple(row for row in launches if row["issued"]), "scalar_us", scalar_us,
         ),
-        _group(
+        Group(
             "core without a copy under way, µs", ("launch.fetch_cycles_per_core",),
             _differences(launches, "core_us", "copy_us"), "difference", first_copy_us,
         ),
@@ -176,17 +175,7 @@ def groups(device: Device) -> list[Group]:
 def _counted(title: str, rows: Sequence[Row], stem: str) -> Group:
     chosen = tuple(dict(row) for row in rows if row["kind"].startswith(stem))
     names = dict.fromkeys(name for row in chosen for name in COUNTED[row["kind"]])
-    return _group(title, tuple(names), chosen, "us", counted_us)
-
-
-def _group(
-    title: str,
-    names: tuple[str, ...],
-    rows: tuple[dict[str, str], ...],
-    measured: str,
-    predict: Predict,
-) -> Group:
-    return Group(title=title, names=names, rows=rows, measured=measured, predict=predict)
+    return Group(title, tuple(names), chosen, "us", counted_us)
 
 
 def _differences(rows: Sequence[Row], whole: str, part: str) -> tuple[dict[str, str], ...]:

@@ -48,11 +48,6 @@ class Share(Frozen):
         """Evaluations an hour, one after the other."""
         return 3600 * self.evaluations / self.seconds
 
-    @property
-    def own_share(self) -> float:
-        """Own overhead as a share of the whole."""
-        return self.own / self.seconds
-
 
 class OperatorTime(Frozen):
     """Median wall seconds of one evaluation."""
