@@ -15,7 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ci.model.errors import InputError, first_fault
 from ci.model.frozen import Frozen
-from ci.model.yaml_model import read_file
+from ci.model.yaml_model import YamlFile
 
 Role = Literal["synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting"]
 ROLES: Final[tuple[Role, ...]] = (
@@ -160,7 +160,7 @@ def load_models(file: Path | None = None) -> Models:
     """
     named = os.environ.get(FILE_VARIABLE, "").strip()
     path = file or (Path(named) if named else None)
-    found = read_file(Models, path) if path is not None else Models()
+    found = YamlFile.open(path, aliases=True).read(Models) if path is not None else Models()
     models, roles = dict(found.models), dict(found.roles)
     for prefix, own, key, fills in (
         ("ASCENDOPT_LLM_OFFLINE_", _OfflineEnvironment, OFFLINE_KEY_VARIABLE, OFFLINE),

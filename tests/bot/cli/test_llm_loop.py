@@ -292,7 +292,7 @@ def test_a_token_limit_ends_the_run_before_the_call_that_could_break_it(
         (["--proposer", "magic"], "no proposer 'magic'"),
         (["--proposer", "replay:/nowhere"], "no recorded run"),
         (["--models", "m.yml"], "--proposer llm only"),
-        (["--proposer", "llm", "--models", "missing.yml"], "no file missing.yml"),
+        (["--proposer", "llm", "--models", "missing.yml"], "missing.yml cannot be read"),
     ],
 )
 def test_misuse_is_answered_in_a_sentence(
