@@ -27,7 +27,7 @@ def test_an_error_in_the_operators_source_is_placed_there() -> None:
         said("op_kernel/a.cpp: In function:\n./op_kernel/a.cpp:7:3: error: 'x' was not declared\n"
              "op_kernel/a.cpp:9:1: error: later\n"), "kernel")  # fmt: skip
     assert found.message == "The kernel does not compile: 'x' was not declared"
-    assert (found.file, found.line) == ("op_kernel/a.cpp", 7)
+    assert (found.place.file, found.place.line) == ("op_kernel/a.cpp", 7)
 
 
 def test_an_error_in_a_header_is_placed_at_the_line_that_led_there() -> None:
@@ -38,7 +38,7 @@ def test_an_error_in_a_header_is_placed_at_the_line_that_led_there() -> None:
         "/headers/api/tensor.h:5:1: error: static assertion failed\n"
     )
     found = compile_evidence(said(text), "kernel")
-    assert (found.file, found.line) == ("op_kernel/a.cpp", 41)
+    assert (found.place.file, found.place.line) == ("op_kernel/a.cpp", 41)
     assert "static assertion" in found.message
 
 
@@ -49,7 +49,7 @@ def test_a_missing_symbol_is_a_link_failure() -> None:
 
 def test_a_flood_of_errors_is_cut() -> None:
     text = "".join(f"op_kernel/a.cpp:{n}:1: error: bad\n" for n in range(1, 500))
-    assert len(compile_evidence(said(text), "kernel").details.splitlines()) == DETAIL_LINES
+    assert len(compile_evidence(said(text), "kernel").evidence.splitlines()) == DETAIL_LINES
 
 
 def test_a_compiler_that_runs_on_is_said_to_have_been_stopped() -> None:
