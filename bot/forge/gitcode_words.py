@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from bot.forge import gitlab_words
 from bot.forge.diff_text import FileDiff
 from bot.forge.github_words import when
-from bot.forge.model import Access, Comment, MergeRequest, Repository
+from bot.forge.model import Access, Comment, Repository
 
 _ACCESS: Final[dict[str, Access]] = {
     "admin": "admin",
@@ -39,38 +40,6 @@ def repository(found: dict[str, Any], name: str, home: str) -> Repository:
         default_branch=found.get("default_branch") or "main",
         push_url=f"{home}/{name}.git",
         web_url=page,
-    )
-
-
-def commit(found: dict[str, Any]) -> str:
-    """The commit of a branch."""
-    return str(found["commit"].get("sha") or found["commit"].get("id") or "")
-
-
-def merge_request(found: dict[str, Any], name: str) -> MergeRequest:
-    """From a pull request of the repository `name`, listed or single."""
-    head, base = found.get("head") or {}, found.get("base") or {}
-    repo = head.get("repo") or {}
-    source = repo.get("full_name") or repo.get("path_with_namespace") or ""
-    merged = bool(found.get("merged_at")) or found["state"] == "merged"
-    state = "merged" if merged else "closed" if found["state"] == "closed" else "open"
-    return MergeRequest(
-        number=int(found["number"]),
-        title=found["title"],
-        body=found.get("body") or "",
-        state=state,
-        draft=bool(found.get("draft") or found.get("work_in_progress")),
-        author=(found.get("user") or {}).get("login", ""),
-        source_branch=head.get("ref") or found.get("source_branch") or "",
-        target_branch=base.get("ref") or found.get("target_branch") or "",
-        head=head.get("sha") or found.get("sha") or "",
-        head_ref=f"refs/merge-requests/{found['number']}/head",
-        source_repository=source,
-        from_fork=source.lower() != name.lower(),
-        labels=tuple(label["name"] for label in found.get("labels") or ()),
-        place=found["html_url"],
-        merged_commit=(found.get("merge_commit_sha") or "") if merged else "",
-        updated_at=when(found["updated_at"]),
     )
 
 
@@ -103,14 +72,8 @@ def file_diff(found: dict[str, Any]) -> FileDiff:
     """From a file of a pull request; its patch is a text, or an object in GitLab's form."""
     patch, name = found.get("patch"), found["filename"]
     if isinstance(patch, dict):
-        return FileDiff(
-            old=patch.get("old_path") or name,
-            new=patch.get("new_path") or name,
-            hunks=patch.get("diff") or "",
-            added=bool(patch.get("new_file")),
-            deleted=bool(patch.get("deleted_file")),
-            old_mode=str(patch.get("a_mode") or ""),
-            new_mode=str(patch.get("b_mode") or ""),
+        return gitlab_words.file_diff(
+            {"old_path": name, "new_path": name} | {k: v for k, v in patch.items() if v}
         )
     status = found.get("status") or "modified"
     return FileDiff(

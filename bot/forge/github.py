@@ -6,32 +6,20 @@ Enterprise. Its objects are not used: they ask again for what a list has already
 
 from __future__ import annotations
 
-import base64
 import os
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from datetime import datetime
+from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
 from github import Auth, Github
 
-from bot.base.git import login
 from bot.forge import github_words as words
-from bot.forge.base import Forge, ForgeError
-from bot.forge.http import TIMEOUT_S, Answer, Rest
-from bot.forge.kinds import FORGES
-from bot.forge.model import (
-    Access,
-    Comment,
-    MergeRequest,
-    RateLimit,
-    Reaction,
-    RecentComments,
-    Repository,
-    Status,
-)
-from bot.forge.own_comments import OwnComments
+from bot.forge.base import ForgeError
+from bot.forge.http import TIMEOUT_S, Answer
+from bot.forge.kinds import FORGES, ForgeKind
+from bot.forge.model import Comment, RecentComments, Status
+from bot.forge.rest import RestForge
 from bot.forge.settings import ForgeSettings
 
 API: Final = "https://api.github.com"
@@ -44,8 +32,14 @@ _APP_TOKEN: Final = "ghs_"
 _DIFF: Final = {"Accept": "application/vnd.github.diff"}
 
 
-class GitHubForge(Forge):
+class GitHubForge(RestForge):
     """One repository on GitHub as the account of a token sees it."""
+
+    kind: ClassVar[ForgeKind] = FORGES["github"]
+    comment_list: ClassVar[str] = "/issues/{number}/comments"
+    one_comment: ClassVar[str] = "/issues/comments/{id}"
+    head_ref: ClassVar[str] = "refs/pull/{}/head"
+    git_user: ClassVar[str] = "x-access-token"
 
     def __init__(
         self,
@@ -62,9 +56,7 @@ class GitHubForge(Forge):
         `checks` chooses check runs (True) or commit statuses (False) for `set_status`; by default
         the token's kind does.
         """
-        self._name = name
-        self._token = token
-        self._account = account
+        super().__init__(name, token, account)
         self._checks = token.startswith(_APP_TOKEN) if checks is None else checks
         self._requester = Github(
             auth=Auth.Token(token),
@@ -75,186 +67,64 @@ class GitHubForge(Forge):
             seconds_between_requests=None,
             seconds_between_writes=between_writes_s,
         ).requester
-        self._rest = Rest("GitHub", token, self._send, words.message)
-        self._home: Repository | None = None
-        self._own = OwnComments()
 
     @classmethod
     def opened(cls, settings: ForgeSettings, token: str) -> GitHubForge:
         """The forge of `settings`; GitHub itself has its API at another host."""
-        public = settings.url == FORGES["github"].home
-        api = settings.api or (API if public else f"{settings.url}/api/v3")
+        api = settings.api or (API if settings.url == cls.kind.home else f"{settings.url}/api/v3")
         return cls(settings.repository, token, api=api, account=settings.account)
-
-    def repository(self) -> Repository:
-        """GET /repos/{name}, once."""
-        if self._home is None:
-            doing = f"reading the repository {self._name}"
-            self._home = words.repository(self._rest.get(doing, self._path("")))
-        return self._home
 
     def viewer(self) -> str:
         """GET /user; a token of Actions has no user, an App must have been given its name."""
-        if not self._account:
-            try:
-                found = self._rest.get("asking who the token belongs to", "/user")
-                self._account = found["login"]
-            except ForgeError as problem:
-                if problem.kind != "forbidden" or os.environ.get("GITHUB_ACTIONS") != "true":
-                    raise
-                self._account = ACTIONS
+        try:
+            return super().viewer()
+        except ForgeError as problem:
+            if problem.kind != "forbidden" or os.environ.get("GITHUB_ACTIONS") != "true":
+                raise
+            self._account = ACTIONS
         return self._account
 
-    def credentials(self) -> dict[str, str]:
-        """Basic authentication with the token as password, for the server of the push URL."""
-        return login(self.repository().push_url, "x-access-token", self._token)
-
-    def permission(self, user: str) -> Access:
-        """GET /repos/{name}/collaborators/{user}/permission."""
-        path = self._path(f"/collaborators/{quote(user, safe='')}/permission")
-        found = self._rest.find(f"looking up what {user} may do", path)
-        return words.access(found["permission"]) if found else "none"
-
-    def rate_limit(self) -> RateLimit | None:
-        """From the headers of the last answer."""
-        remaining, limit = self._requester.rate_limiting
-        if limit < 0:
-            return None
-        reset = datetime.fromtimestamp(self._requester.rate_limiting_resettime, UTC)
-        return RateLimit(limit=limit, remaining=remaining, reset_at=reset)
-
-    def branches(self) -> dict[str, str]:
-        """GET /repos/{name}/branches."""
-        found = self._rest.pages("listing branches", self._path("/branches"))
-        return {branch["name"]: branch["commit"]["sha"] for branch in found}
-
     def branch_head(self, name: str) -> str | None:
-        """GET /repos/{name}/git/ref/heads/{branch}."""
+        """GET …/git/ref/heads/{branch}: unlike …/branches, no former name leads to the new one."""
         path = self._path(f"/git/ref/heads/{quote(name)}")
         found = self._rest.find(f"reading branch '{name}'", path)
         return found["object"]["sha"] if found else None
 
-    def delete_branch(self, name: str) -> None:
-        """DELETE /repos/{name}/git/refs/heads/{branch}."""
-        if self.branch_head(name) is not None:
-            path = self._path(f"/git/refs/heads/{quote(name)}")
-            self._rest.ask(f"deleting branch '{name}'", "DELETE", path)
-
-    def file(self, path: str, ref: str) -> bytes | None:
-        """GET /repos/{name}/contents/{path}; above 1 MB, GET /repos/{name}/git/blobs/{sha}."""
-        doing = f"reading {path} at {ref}"
-        at = self._path(f"/contents/{quote(path)}?ref={quote(ref, safe='')}")
-        found = self._rest.find(doing, at)
-        if not isinstance(found, dict) or found["type"] != "file":
-            return None
-        if found["encoding"] != "base64":
-            found = self._rest.get(doing, self._path(f"/git/blobs/{found['sha']}"))
-        return base64.b64decode(found["content"])
-
     def compare(self, base: str, head: str) -> str:
-        """GET /repos/{name}/compare/{base}...{head} as a diff."""
+        """GET …/compare/{base}...{head} as a diff."""
         path = self._path(f"/compare/{quote(base)}...{quote(head)}")
         return self._rest.ask(f"comparing {base} with {head}", "GET", path, None, _DIFF).text
 
-    def merge_requests(
-        self, state: Literal["all", "open"] = "all", source_prefix: str = ""
-    ) -> Sequence[MergeRequest]:
-        """GET /repos/{name}/pulls; GitHub cannot filter by prefix, so all are listed."""
-        path = self._path(f"/pulls?state={state}&sort=created&direction=asc")
-        found = map(words.merge_request, self._rest.pages("listing pull requests", path))
-        return [m for m in found if m.source_branch.startswith(source_prefix)]
-
-    def merge_request(self, number: int) -> MergeRequest:
-        """GET /repos/{name}/pulls/{number}."""
-        path = self._path(f"/pulls/{number}")
-        return words.merge_request(self._rest.get(f"reading pull request {number}", path))
-
     def diff(self, number: int) -> str:
-        """GET /repos/{name}/pulls/{number} as a diff."""
+        """GET …/pulls/{number} as a diff."""
         doing = f"reading the diff of pull request {number}"
-        return self._rest.ask(doing, "GET", self._path(f"/pulls/{number}"), None, _DIFF).text
-
-    def open(self, title: str, body: str, source_branch: str, target_branch: str) -> MergeRequest:
-        """POST /repos/{name}/pulls."""
-        doing = f"opening a pull request from '{source_branch}' into '{target_branch}'"
-        fields = {"title": title, "body": body, "head": source_branch, "base": target_branch}
-        return words.merge_request(self._rest.ask(doing, "POST", self._path("/pulls"), fields).json)
-
-    def update(
-        self, number: int, title: str | None = None, body: str | None = None
-    ) -> MergeRequest:
-        """PATCH /repos/{name}/pulls/{number}."""
-        given = {"title": title, "body": body}
-        fields = {name: value for name, value in given.items() if value is not None}
-        return self._edit(f"editing pull request {number}", number, fields)
-
-    def close(self, number: int) -> MergeRequest:
-        """PATCH /repos/{name}/pulls/{number}, when it is open."""
-        found = self.merge_request(number)
-        if found.state != "open":
-            return found
-        return self._edit(f"closing pull request {number}", number, {"state": "closed"})
+        return self._rest.ask(doing, "GET", self._one(number), None, _DIFF).text
 
     def add_labels(self, number: int, labels: Sequence[str]) -> None:
-        """POST /repos/{name}/issues/{number}/labels."""
+        """POST …/issues/{number}/labels."""
         path = self._path(f"/issues/{number}/labels")
         fields = {"labels": list(labels)}
         self._rest.ask(f"labelling pull request {number}", "POST", path, fields)
 
     def comments(self, number: int, since: datetime | None = None) -> Sequence[Comment]:
-        """GET /repos/{name}/issues/{number}/comments."""
+        """GET …/issues/{number}/comments."""
         path = self._path(f"/issues/{number}/comments")
         if since is not None:
             path += f"?since={words.stamp(since)}"
         doing = f"reading the comments of pull request {number}"
-        return [self._comment(c) for c in self._rest.pages(doing, path)]
-
-    def comment(self, number: int, body: str) -> Comment:
-        """POST /repos/{name}/issues/{number}/comments."""
-        path = self._path(f"/issues/{number}/comments")
-        doing = f"commenting on pull request {number}"
-        made = self._rest.ask(doing, "POST", path, {"body": body}).json
-        self._own.add(made["id"])
-        return self._comment(made)
-
-    def edit_comment(self, number: int, comment_id: int, body: str) -> Comment:
-        """PATCH /repos/{name}/issues/comments/{id}; GitHub lets maintainers edit any, we do not."""
-        path = self._path(f"/issues/comments/{comment_id}")
-        self._own.require(
-            comment_id,
-            self.viewer(),
-            lambda: self._comment(self._rest.get(f"reading comment {comment_id}", path)),
-        )
-        doing = f"editing comment {comment_id}"
-        return self._comment(self._rest.ask(doing, "PATCH", path, {"body": body}).json)
-
-    def react(self, number: int, comment_id: int, reaction: Reaction) -> None:
-        """POST /repos/{name}/issues/comments/{id}/reactions; best effort."""
-        path = self._path(f"/issues/comments/{comment_id}/reactions")
-        with suppress(ForgeError):
-            self._rest.ask(f"reacting to comment {comment_id}", "POST", path, {"content": reaction})
+        return [self._said(c, number) for c in self._rest.pages(doing, path)]
 
     def recent_comments(self, since: datetime, etag: str = "") -> RecentComments:
-        """GET /repos/{name}/issues/comments, newest first so that news changes the first page."""
-        doing = "polling for comments"
-        path = self._path(
-            f"/issues/comments?sort=updated&direction=desc&since={words.stamp(since)}&per_page=100"
-        )
-        first = self._rest.ask(doing, "GET", path, None, {"If-None-Match": etag} if etag else {})
-        if first.status == 304:
+        """GET …/issues/comments, newest first so that news changes the first page."""
+        path = f"/issues/comments?sort=updated&direction=desc&since={words.stamp(since)}"
+        news = self._poll(self._path(path), etag)
+        if news is None:
             return RecentComments(etag=etag, modified=False)
-        found, pages = list(first.json), 1
-        while len(found) == 100 * pages:
-            pages += 1
-            found += self._rest.get(doing, f"{path}&page={pages}")
-        on_pulls = [c for c in reversed(found) if "/pull/" in c["html_url"]]
-        return RecentComments(
-            comments=tuple(self._comment(c) for c in on_pulls),
-            etag=first.headers.get("etag", ""),
-        )
+        found = [self._said(c) for c in reversed(news[0]) if "/pull/" in c["html_url"]]
+        return RecentComments(comments=tuple(found), etag=news[1])
 
     def statuses(self, commit: str) -> Sequence[Status]:
-        """GET /repos/{name}/commits/{commit}/check-runs or …/status."""
+        """GET …/commits/{commit}/check-runs or …/status."""
         doing = f"reading the statuses of {commit}"
         if self._checks:
             path = self._path(f"/commits/{commit}/check-runs?per_page=100")
@@ -280,14 +150,10 @@ class GitHubForge(Forge):
             fields["head_sha"] = commit
             self._rest.ask(doing, "POST", self._path("/check-runs"), fields)
 
-    def _path(self, rest: str) -> str:
-        return f"/repos/{self._name}{rest}"
+    def _branch(self, name: str) -> str:
+        return self._path(f"/git/refs/heads/{quote(name)}")
 
-    def _edit(self, doing: str, number: int, fields: dict[str, str]) -> MergeRequest:
-        answer = self._rest.ask(doing, "PATCH", self._path(f"/pulls/{number}"), fields)
-        return words.merge_request(answer.json)
-
-    def _comment(self, found: dict[str, Any]) -> Comment:
+    def _said(self, found: Any, number: int = 0, comment_id: int = 0) -> Comment:
         return words.comment(found, self.viewer())
 
     def _send(

@@ -37,25 +37,30 @@ def repository(found: dict[str, Any]) -> Repository:
     )
 
 
-def merge_request(found: dict[str, Any]) -> MergeRequest:
-    """From a pull request, listed or single. A fork that was deleted has no repository."""
-    head, base = found["head"], found["base"]
-    source = (head.get("repo") or {}).get("full_name", "")
-    merged = bool(found.get("merged_at"))
+def merge_request(found: dict[str, Any], name: str, head_ref: str) -> MergeRequest:
+    """From a pull request of the repository `name`, listed or single; `head_ref` with a gap.
+
+    A fork that was deleted has no repository. GitCode's numbers may come as text, its states in
+    GitLab's words, its branches beside head and base.
+    """
+    head, base = found.get("head") or {}, found.get("base") or {}
+    repo, home = head.get("repo") or {}, base.get("repo") or {}
+    source = repo.get("full_name") or repo.get("path_with_namespace") or ""
+    merged = bool(found.get("merged_at")) or found["state"] == "merged"
     return MergeRequest(
-        number=found["number"],
+        number=int(found["number"]),
         title=found["title"],
         body=found.get("body") or "",
-        state="merged" if merged else found["state"],
-        draft=bool(found.get("draft")),
+        state="merged" if merged else "closed" if found["state"] == "closed" else "open",
+        draft=bool(found.get("draft") or found.get("work_in_progress")),
         author=(found.get("user") or {}).get("login", ""),
-        source_branch=head["ref"],
-        target_branch=base["ref"],
-        head=head["sha"],
-        head_ref=f"refs/pull/{found['number']}/head",
+        source_branch=head.get("ref") or found.get("source_branch") or "",
+        target_branch=base.get("ref") or found.get("target_branch") or "",
+        head=head.get("sha") or found.get("sha") or "",
+        head_ref=head_ref.format(found["number"]),
         source_repository=source,
-        from_fork=source != base["repo"]["full_name"],
-        labels=tuple(label["name"] for label in found.get("labels", ())),
+        from_fork=source.lower() != (home.get("full_name") or name).lower(),
+        labels=tuple(label["name"] for label in found.get("labels") or ()),
         place=found["html_url"],
         merged_commit=(found.get("merge_commit_sha") or "") if merged else "",
         updated_at=when(found["updated_at"]),

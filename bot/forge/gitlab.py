@@ -3,81 +3,71 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
 import gitlab
 import requests
 
-from bot.base.git import login
 from bot.forge import gitlab_words as words
-from bot.forge.base import Forge, ForgeError
+from bot.forge.base import ForgeError
 from bot.forge.diff_text import unified
-from bot.forge.http import TIMEOUT_S, Answer, Rest, rate_limit_of
-from bot.forge.kinds import FORGES
+from bot.forge.github_words import when
+from bot.forge.http import TIMEOUT_S, Answer
+from bot.forge.kinds import FORGES, ForgeKind
 from bot.forge.model import (
     Access,
     Comment,
     MergeRequest,
-    RateLimit,
     Reaction,
     RecentComments,
     Repository,
     Status,
 )
-from bot.forge.own_comments import OwnComments
+from bot.forge.rest import RestForge
 from bot.forge.settings import ForgeSettings
 
-HOME: Final = FORGES["gitlab"].home
 
-
-class GitLabForge(Forge):
+class GitLabForge(RestForge):
     """One project on GitLab as the account of a token sees it."""
 
-    def __init__(self, name: str, token: str, *, url: str = HOME, account: str = "") -> None:
+    kind: ClassVar[ForgeKind] = FORGES["gitlab"]
+    noun: ClassVar[str] = "merge request"
+    request_list: ClassVar[str] = "/merge_requests"
+    branch_list: ClassVar[str] = "/repository/branches"
+    comment_list: ClassVar[str] = "/merge_requests/{number}/notes"
+    one_comment: ClassVar[str] = "/merge_requests/{number}/notes/{id}"
+    edits: ClassVar[str] = "PUT"
+    names: ClassVar[Mapping[str, str]] = {
+        "body": "description",
+        "head": "source_branch",
+        "base": "target_branch",
+        "login": "username",
+    }
+    closing: ClassVar[Mapping[str, str]] = {"state_event": "close"}
+    git_user: ClassVar[str] = "oauth2"
+
+    def __init__(
+        self, name: str, token: str, *, url: str = FORGES["gitlab"].home, account: str = ""
+    ) -> None:
         """`name` is the project's path with its groups."""
-        self._name = name
-        self._token = token
-        self._account = account
+        super().__init__(name, token, account, words.message)
         self._client = gitlab.Gitlab(
             url, private_token=token, timeout=TIMEOUT_S, user_agent="ascendopt", keep_base_url=True
         )
-        self._rest = Rest("GitLab", token, self._send, words.message)
-        self._last: dict[str, str] = {}
+        self._headers: dict[str, str] = {}
         self._client.session.hooks["response"].append(self._remember)
-        self._home: Repository | None = None
         self._projects: dict[int, str] = {}
-        self._own = OwnComments()
 
     @classmethod
     def opened(cls, settings: ForgeSettings, token: str) -> GitLabForge:
         """The forge of `settings`."""
         return cls(settings.repository, token, url=settings.url, account=settings.account)
 
-    def repository(self) -> Repository:
-        """GET /projects/{id}, once."""
-        if self._home is None:
-            found = self._rest.get(f"reading the project {self._name}", self._path(""))
-            self._home = words.repository(found)
-            self._projects[found["id"]] = self._home.name
-        return self._home
-
-    def viewer(self) -> str:
-        """GET /user, once."""
-        if not self._account:
-            found = self._rest.get("asking who the token belongs to", "/user")
-            self._account = found["username"]
-        return self._account
-
-    def credentials(self) -> dict[str, str]:
-        """Basic authentication with the token as password, for the server of the push URL."""
-        return login(self.repository().push_url, "oauth2", self._token)
-
     def permission(self, user: str) -> Access:
-        """GET /projects/{id}/members/all: also who is a member through a group."""
+        """GET …/members/all: also who is a member through a group."""
         path = self._path(f"/members/all?query={quote(user, safe='')}")
         found = self._rest.pages(f"looking up what {user} may do", path)
         levels = [
@@ -87,33 +77,14 @@ class GitLabForge(Forge):
         ]
         return words.access(max(levels, default=0))
 
-    def rate_limit(self) -> RateLimit | None:
-        """From the headers of the last answer."""
-        return rate_limit_of(self._last)
-
-    def branches(self) -> dict[str, str]:
-        """GET /projects/{id}/repository/branches."""
-        found = self._rest.pages("listing branches", self._path("/repository/branches"))
-        return {branch["name"]: branch["commit"]["id"] for branch in found}
-
-    def branch_head(self, name: str) -> str | None:
-        """GET /projects/{id}/repository/branches/{branch}."""
-        found = self._rest.find(f"reading branch '{name}'", self._branch(name))
-        return found["commit"]["id"] if found else None
-
-    def delete_branch(self, name: str) -> None:
-        """DELETE /projects/{id}/repository/branches/{branch}."""
-        if self.branch_head(name) is not None:
-            self._rest.ask(f"deleting branch '{name}'", "DELETE", self._branch(name))
-
     def file(self, path: str, ref: str) -> bytes | None:
-        """GET /projects/{id}/repository/files/{path}."""
+        """GET …/repository/files/{path}."""
         at = self._path(f"/repository/files/{quote(path, safe='')}?ref={quote(ref, safe='')}")
         found = self._rest.find(f"reading {path} at {ref}", at)
         return base64.b64decode(found["content"]) if found else None
 
     def compare(self, base: str, head: str) -> str:
-        """GET /projects/{id}/repository/compare."""
+        """GET …/repository/compare."""
         path = self._path(
             f"/repository/compare?from={quote(base, safe='')}&to={quote(head, safe='')}"
         )
@@ -123,62 +94,20 @@ class GitLabForge(Forge):
     def merge_requests(
         self, state: Literal["all", "open"] = "all", source_prefix: str = ""
     ) -> Sequence[MergeRequest]:
-        """GET /projects/{id}/merge_requests; GitLab cannot filter by prefix, so all are listed."""
+        """GET …/merge_requests; GitLab cannot filter by prefix, so all are listed."""
         wanted = "opened" if state == "open" else "all"
         path = self._path(f"/merge_requests?state={wanted}&order_by=created_at&sort=asc")
         found = self._rest.pages("listing merge requests", path)
-        return [self._seen(m) for m in found if m["source_branch"].startswith(source_prefix)]
-
-    def merge_request(self, number: int) -> MergeRequest:
-        """GET /projects/{id}/merge_requests/{number}."""
-        path = self._path(f"/merge_requests/{number}")
-        return self._seen(self._rest.get(f"reading merge request {number}", path))
+        return [self._request(m) for m in found if m["source_branch"].startswith(source_prefix)]
 
     def diff(self, number: int) -> str:
-        """GET /projects/{id}/merge_requests/{number}/diffs."""
+        """GET …/merge_requests/{number}/diffs."""
         path = self._path(f"/merge_requests/{number}/diffs")
         found = self._rest.pages(f"reading the diff of merge request {number}", path)
         return unified([words.file_diff(d) for d in found])
 
-    def open(self, title: str, body: str, source_branch: str, target_branch: str) -> MergeRequest:
-        """POST /projects/{id}/merge_requests; GitLab's refusal does not say what is missing."""
-        doing = f"opening a merge request from '{source_branch}' into '{target_branch}'"
-        fields = {
-            "title": title,
-            "description": body,
-            "source_branch": source_branch,
-            "target_branch": target_branch,
-        }
-        try:
-            answer = self._rest.ask(doing, "POST", self._path("/merge_requests"), fields)
-        except ForgeError as problem:
-            if problem.kind == "refused":
-                for branch in (source_branch, target_branch):
-                    if self.branch_head(branch) is None:
-                        raise ForgeError(
-                            f"{self._name} has no branch '{branch}'.", kind="not_found"
-                        ) from problem
-            raise
-        return self._seen(answer.json)
-
-    def update(
-        self, number: int, title: str | None = None, body: str | None = None
-    ) -> MergeRequest:
-        """PUT /projects/{id}/merge_requests/{number}."""
-        given = {"title": title, "description": body}
-        fields = {name: value for name, value in given.items() if value is not None}
-        return self._seen(self._edit(f"editing merge request {number}", number, fields))
-
-    def close(self, number: int) -> MergeRequest:
-        """PUT /projects/{id}/merge_requests/{number}, when it is open."""
-        found = self.merge_request(number)
-        if found.state != "open":
-            return found
-        fields = {"state_event": "close"}
-        return self._seen(self._edit(f"closing merge request {number}", number, fields))
-
     def add_labels(self, number: int, labels: Sequence[str]) -> None:
-        """PUT /projects/{id}/merge_requests/{number} with `add_labels`."""
+        """PUT …/merge_requests/{number} with `add_labels`."""
         fields = {"add_labels": ",".join(labels)}
         self._edit(f"labelling merge request {number}", number, fields)
 
@@ -189,64 +118,34 @@ class GitLabForge(Forge):
         place = f"{self.repository().web_url}/-/merge_requests/{number}"
         found: list[Comment] = []
         for note in self._rest.pages(doing, self._path(f"/merge_requests/{number}/notes?{order}")):
-            if since is not None and words.when(note["updated_at"]) < since:
+            if since is not None and when(note["updated_at"]) < since:
                 break
             if not note.get("system"):
                 found.append(words.comment(note, number, self.viewer(), place))
         return sorted(found, key=lambda c: (c.created_at, c.id))
 
-    def comment(self, number: int, body: str) -> Comment:
-        """POST …/notes."""
-        doing = f"commenting on merge request {number}"
-        path = self._path(f"/merge_requests/{number}/notes")
-        made = self._rest.ask(doing, "POST", path, {"body": body}).json
-        self._own.add(made["id"])
-        return self._said(made, number)
-
-    def edit_comment(self, number: int, comment_id: int, body: str) -> Comment:
-        """PUT …/notes/{id}; GitLab lets maintainers edit any, we do not."""
-        path = self._path(f"/merge_requests/{number}/notes/{comment_id}")
-        self._own.require(
-            comment_id,
-            self.viewer(),
-            lambda: self._said(self._rest.get(f"reading comment {comment_id}", path), number),
-        )
-        answer = self._rest.ask(f"editing comment {comment_id}", "PUT", path, {"body": body})
-        return self._said(answer.json, number)
-
     def react(self, number: int, comment_id: int, reaction: Reaction) -> None:
         """POST …/notes/{id}/award_emoji; best effort."""
-        path = self._path(f"/merge_requests/{number}/notes/{comment_id}/award_emoji")
-        fields = {"name": words.EMOJI[reaction]}
-        with suppress(ForgeError):
-            self._rest.ask(f"reacting to comment {comment_id}", "POST", path, fields)
+        path = f"{self._comment(number, comment_id)}/award_emoji"
+        self._react(path, {"name": words.EMOJI[reaction]})
 
     def recent_comments(self, since: datetime, etag: str = "") -> RecentComments:
         """Merge requests that were touched since, then their notes: GitLab lists no others."""
-        doing = "polling for comments"
-        path = self._path(
-            f"/merge_requests?scope=all&order_by=updated_at&sort=desc&per_page=100"
-            f"&updated_after={quote(since.isoformat(), safe='')}"
-        )
-        first = self._rest.ask(doing, "GET", path, None, {"If-None-Match": etag} if etag else None)
-        if first.status == 304:
+        after = quote(since.isoformat(), safe="")
+        path = "/merge_requests?scope=all&order_by=updated_at&sort=desc&updated_after="
+        news = self._poll(self._path(path + after), etag)
+        if news is None:
             return RecentComments(etag=etag, modified=False)
-        touched, pages = list(first.json), 1
-        while len(touched) == 100 * pages:
-            pages += 1
-            touched += self._rest.get(doing, f"{path}&page={pages}")
-        found = [c for m in touched for c in self.comments(m["iid"], since)]
-        found.sort(key=lambda c: (c.updated_at, c.id))
-        return RecentComments(comments=tuple(found), etag=first.headers.get("etag", ""))
+        return self._comments_of([m["iid"] for m in news[0]], since, news[1])
 
     def statuses(self, commit: str) -> Sequence[Status]:
-        """GET /projects/{id}/repository/commits/{commit}/statuses."""
+        """GET …/repository/commits/{commit}/statuses."""
         path = self._path(f"/repository/commits/{commit}/statuses")
         found = self._rest.pages(f"reading the statuses of {commit}", path)
         return [words.status(s) for s in found]
 
     def set_status(self, commit: str, status: Status) -> None:
-        """POST /projects/{id}/statuses/{commit}; saying the same state again is refused there."""
+        """POST …/statuses/{commit}; saying the same state again is refused there."""
         try:
             self._rest.ask(
                 f"setting the status of {commit}",
@@ -261,15 +160,10 @@ class GitLabForge(Forge):
     def _path(self, rest: str) -> str:
         return f"/projects/{quote(self._name, safe='')}{rest}"
 
-    def _branch(self, name: str) -> str:
-        return self._path(f"/repository/branches/{quote(name, safe='')}")
+    def _repository(self, found: dict[str, Any]) -> Repository:
+        return words.repository(found)
 
-    def _edit(self, doing: str, number: int, fields: dict[str, str]) -> dict[str, Any]:
-        answer = self._rest.ask(doing, "PUT", self._path(f"/merge_requests/{number}"), fields)
-        found: dict[str, Any] = answer.json
-        return found
-
-    def _seen(self, found: dict[str, Any]) -> MergeRequest:
+    def _request(self, found: dict[str, Any]) -> MergeRequest:
         """With the name of the project that the branch is in, looked up once a project."""
         home, source = self.repository(), found.get("source_project_id")
         if source == found["target_project_id"]:
@@ -279,13 +173,13 @@ class GitLabForge(Forge):
             self._projects[source] = project["path_with_namespace"] if project else ""
         return words.merge_request(found, self._projects.get(source, "") if source else "")
 
-    def _said(self, found: dict[str, Any], number: int) -> Comment:
+    def _said(self, found: Any, number: int, comment_id: int = 0) -> Comment:
         place = f"{self.repository().web_url}/-/merge_requests/{number}"
         return words.comment(found, number, self.viewer(), place)
 
     def _remember(self, response: requests.Response, *_: Any, **__: Any) -> None:
         """python-gitlab's errors do not hold the headers."""
-        self._last = {name.lower(): value for name, value in response.headers.items()}
+        self._headers = {name.lower(): value for name, value in response.headers.items()}
 
     def _send(
         self, verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None
@@ -294,10 +188,7 @@ class GitLabForge(Forge):
             answer = self._client.http_request(
                 verb.lower(), path, post_data=body, extra_headers=headers, obey_rate_limit=False
             )
-        except gitlab.GitlabHttpError as problem:
+        except (gitlab.GitlabHttpError, gitlab.GitlabAuthenticationError) as problem:
             text = (problem.response_body or b"").decode(errors="replace")
-            return Answer(problem.response_code or 0, self._last, text)
-        except gitlab.GitlabAuthenticationError as problem:
-            text = (problem.response_body or b"").decode(errors="replace")
-            return Answer(problem.response_code or 401, self._last, text)
-        return Answer(answer.status_code, self._last, answer.text)
+            return Answer(problem.response_code or 0, self._headers, text)
+        return Answer(answer.status_code, self._headers, answer.text)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from bot.forge.diff_text import FileDiff
+from bot.forge.github_words import when
 from bot.forge.model import Access, Comment, MergeRequest, Reaction, Repository, Status
 
 # Access levels of GitLab from which on a member may do something.
@@ -46,11 +46,6 @@ def access(level: int) -> Access:
     if level >= _DEVELOPER:
         return "write"
     return "read" if level > _MINIMAL else "none"
-
-
-def when(text: str) -> datetime:
-    """An ISO 8601 time, in UTC."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
 
 
 def repository(found: dict[str, Any]) -> Repository:

@@ -75,6 +75,8 @@ class Rest:
         self._token = token
         self._send = send
         self._message = message
+        self.last: dict[str, str] = {}
+        """Headers of the last answer."""
 
     def ask(
         self,
@@ -91,6 +93,7 @@ class Rest:
                 answer = self._send(verb, path, body, headers)
             except requests.RequestException as problem:
                 raise unreachable(self._forge, doing, problem) from None
+            self.last = answer.headers
             if answer.status < 400:
                 return answer
             raise refusal(

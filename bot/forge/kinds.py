@@ -16,12 +16,16 @@ class ForgeKind(NamedTuple):
     """What is known of a forge before anybody is connected to it."""
 
     name: str
+    title: str
+    """As it writes its own name."""
     forge: str
     """Module and class of the `Forge`, as module:class."""
     events: str = ""
     """Module that verifies and reads its webhooks and CI events; '' when it sends none."""
     home: str = ""
     """Address of the public one."""
+    per_minute: int = 0
+    """Requests that it allows an account in a minute, where it does not say so in its answers."""
     hosts: tuple[str, ...] = ()
     """Hosts that are it beside those with its name in theirs."""
     tokens: tuple[str, ...] = ()
@@ -39,9 +43,10 @@ class ForgeKind(NamedTuple):
 
 
 _ALL: Final = (
-    ForgeKind("local", "bot.forge.local:LocalForge"),
+    ForgeKind("local", "the local forge", "bot.forge.local:LocalForge"),
     ForgeKind(
         "github",
+        "GitHub",
         "bot.forge.github:GitHubForge",
         events="bot.events.github",
         home="https://github.com",
@@ -51,6 +56,7 @@ _ALL: Final = (
     ),
     ForgeKind(
         "gitlab",
+        "GitLab",
         "bot.forge.gitlab:GitLabForge",
         events="bot.events.gitlab",
         home="https://gitlab.com",
@@ -60,9 +66,11 @@ _ALL: Final = (
     ),
     ForgeKind(
         "gitcode",
+        "GitCode",
         "bot.forge.gitcode:GitCodeForge",
         events="bot.events.gitcode",
         home="https://gitcode.com",
+        per_minute=50,
         hosts=("atomgit.com",),
         tokens=("ASCENDOPT_TOKEN", "GITCODE_TOKEN", "ATOMGIT_TOKEN"),
         ci="ATOMGIT_EVENT_NAME",

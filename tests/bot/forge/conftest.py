@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from bot.forge.base import Forge
+from bot.forge.model import Access
+from tests.bot.forge.server.base import ForgeServer
 from tests.bot.make import git, repository
 
 
@@ -42,3 +45,34 @@ def delete(checkout: Path) -> Callable[[str], object]:
 @pytest.fixture
 def restore(checkout: Path) -> Callable[[str], object]:
     return lambda branch: git(checkout, "push", "-q", "origin", branch)
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest, checkout: Path, tmp_path: Path) -> Iterator[ForgeServer]:
+    """In the words of the forge that the module is about."""
+    made: ForgeServer = request.module.SERVER(tmp_path / "origin.git", request.module.TOKENS)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def token(request: pytest.FixtureRequest) -> str:
+    """The bot's, which a module names first; the second is alice's."""
+    return str(next(iter(request.module.TOKENS)))
+
+
+@pytest.fixture
+def forge(request: pytest.FixtureRequest, server: ForgeServer, token: str) -> Forge:
+    made: Forge = request.module.connected(server, token)
+    return made
+
+
+@pytest.fixture
+def person(request: pytest.FixtureRequest, server: ForgeServer) -> Forge:
+    made: Forge = request.module.connected(server, list(request.module.TOKENS)[1])
+    return made
+
+
+@pytest.fixture
+def grant(server: ForgeServer) -> Callable[[str, Access], object]:
+    return server.forge().set_permission

@@ -1,5 +1,5 @@
 """What every forge must do that is asked over HTTP. Needs the fixtures of `ForgeContract`, and
-`server` (a `ForgeServer` that holds the state), `token` (of the bot) and `git_checkout`."""
+`server` (a `ForgeServer` that holds the state) and `token` (of the bot): `conftest.py` has them."""
 
 from __future__ import annotations
 

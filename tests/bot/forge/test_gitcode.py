@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import gitcode_api
 import pytest
 
@@ -10,42 +7,16 @@ from bot.forge.base import Forge
 from bot.forge.gitcode import GitCodeForge
 from bot.forge.gitcode_words import access, comment_id, file_diff
 from bot.forge.limiter import Limiter
-from bot.forge.model import Access, Status
+from bot.forge.model import Status
 from tests.bot.forge.contract_http import HttpForgeContract
 from tests.bot.forge.server.gitcode import GitCodeServer
 
+SERVER = GitCodeServer
 TOKENS = {"gc-secret": "ascendopt", "gc-alice": "alice"}
-
-
-@pytest.fixture
-def server(checkout: Path, tmp_path: Path) -> Iterator[GitCodeServer]:
-    made = GitCodeServer(tmp_path / "origin.git", TOKENS)
-    yield made
-    made.stop()
-
-
-@pytest.fixture
-def token() -> str:
-    return "gc-secret"
 
 
 def connected(server: GitCodeServer, token: str) -> Forge:
     return GitCodeForge("team/ops", token, url=server.url, api=f"{server.url}/api/v5")
-
-
-@pytest.fixture
-def forge(server: GitCodeServer, token: str) -> Forge:
-    return connected(server, token)
-
-
-@pytest.fixture
-def person(server: GitCodeServer) -> Forge:
-    return connected(server, "gc-alice")
-
-
-@pytest.fixture
-def grant(server: GitCodeServer) -> Callable[[str, Access], object]:
-    return server.forge().set_permission
 
 
 class TestGitCode(HttpForgeContract):

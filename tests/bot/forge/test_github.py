@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from bot.forge.base import Forge, ForgeError
 from bot.forge.github import GitHubForge
-from bot.forge.model import Access, Status
+from bot.forge.model import Status
 from bot.testing.forge import LONG_AGO
 from tests.bot.forge.contract_http import HttpForgeContract
 from tests.bot.forge.server.github import GitHubServer
 from tests.bot.make import git
 
+SERVER = GitHubServer
 TOKENS = {
     "ghp_secret": "ascendopt",
     "ghp_alice": "alice",
@@ -20,35 +20,8 @@ TOKENS = {
 }
 
 
-@pytest.fixture
-def server(checkout: Path, tmp_path: Path) -> Iterator[GitHubServer]:
-    made = GitHubServer(tmp_path / "origin.git", TOKENS)
-    yield made
-    made.stop()
-
-
 def connected(server: GitHubServer, token: str, **more: str) -> GitHubForge:
     return GitHubForge("team/ops", token, api=server.url, between_writes_s=0, **more)
-
-
-@pytest.fixture
-def token() -> str:
-    return "ghp_secret"
-
-
-@pytest.fixture
-def forge(server: GitHubServer, token: str) -> Forge:
-    return connected(server, token)
-
-
-@pytest.fixture
-def person(server: GitHubServer) -> Forge:
-    return connected(server, "ghp_alice")
-
-
-@pytest.fixture
-def grant(server: GitHubServer) -> Callable[[str, Access], object]:
-    return server.forge().set_permission
 
 
 class TestGitHub(HttpForgeContract):

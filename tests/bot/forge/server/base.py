@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from bot.forge.errors import ForgeError
 from bot.forge.local import LocalForge
+from bot.forge.model import Comment, MergeRequest
 
 STATUS = {
     "not_found": 404,
@@ -51,10 +52,14 @@ Route = Callable[..., Answer]
 
 
 class ForgeServer:
-    """Subclasses give `prefix` (of the API), `head_ref`, `routes` (method, pattern, our method)."""
+    """Subclasses give `prefix` (of the API), `head_ref`, `routes` (method, pattern, our method).
+
+    `commit` is what the forge calls the commit of a branch in a list.
+    """
 
     prefix: ClassVar[str] = ""
-    head_ref: ClassVar[str] = ""
+    head_ref: ClassVar[str] = "refs/merge-requests/{}/head"
+    commit: ClassVar[str] = "sha"
     routes: ClassVar[list[tuple[str, str, str]]] = []
 
     def __init__(self, bare: Path, tokens: dict[str, str], name: str = "team/ops") -> None:
@@ -115,6 +120,87 @@ class ForgeServer:
                 status = STATUS[problem.kind]
                 return Answer(self.error(status, str(problem)), status)
         return Answer(self.error(404, f"No route for {method} {parts.path}"), 404)
+
+    # What a method answers, in GitHub's form unless a forge says otherwise
+
+    def user(self, name: str) -> dict[str, Any]:
+        return {"id": 1, "login": name}
+
+    def repo(self, name: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def shown(self, m: MergeRequest) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def remark(self, c: Comment) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def page(self, found: list[Any], request: Request, size: int = 30) -> Answer:
+        page, size = int(request.query.get("page", 1)), int(request.query.get("per_page", size))
+        return Answer(found[(page - 1) * size : page * size])
+
+    def home(self, request: Request) -> Answer:
+        return Answer(self.repo(self.name))
+
+    def whoami(self, request: Request) -> Answer:
+        return Answer(self.user(request.user))
+
+    def branches(self, request: Request) -> Answer:
+        found = self.forge().branches().items()
+        return Answer([{"name": name, "commit": {self.commit: head}} for name, head in found])
+
+    def branch(self, request: Request, name: str) -> Answer:
+        return Answer({"name": name, "commit": {"id": self.head(name)}})
+
+    def head(self, branch: str) -> str:
+        head = self.forge().branch_head(branch)
+        if head is None:
+            raise ForgeError("Branch Not Found", kind="not_found")
+        return head
+
+    def delete_branch(self, request: Request, name: str) -> Answer:
+        self.forge(request.user).delete_branch(name)
+        return Answer(status=204)
+
+    def content(self, path: str, ref: str) -> bytes:
+        found = self.forge().file(path, ref)
+        if found is None:
+            raise ForgeError("File Not Found", kind="not_found")
+        return found
+
+    def contents(self, request: Request, path: str) -> Answer:
+        text = base64.b64encode(self.content(path, request.query["ref"])).decode()
+        return Answer({"type": "file", "encoding": "base64", "content": text})
+
+    def pull(self, request: Request, number: str) -> Answer:
+        return Answer(self.shown(self.forge().merge_request(int(number))))
+
+    def edit(self, request: Request, number: str) -> Answer:
+        forge, body = self.forge(request.user), request.body
+        if body.get("state") == "closed":
+            forge.close(int(number))
+        return Answer(self.shown(forge.update(int(number), body.get("title"), body.get("body"))))
+
+    def say(self, request: Request, number: str) -> Answer:
+        made = self.forge(request.user).comment(int(number), request.body["body"])
+        return Answer(self.remark(made), 201)
+
+    def found(self, comment_id: str) -> Comment:
+        for made in self.forge().merge_requests():
+            for comment in self.forge().comments(made.number):
+                if comment.id == int(comment_id):
+                    return comment
+        raise ForgeError(f"No comment {comment_id}.", kind="not_found")
+
+    def one_comment(self, request: Request, *ids: str) -> Answer:
+        return Answer(self.remark(self.found(ids[-1])))
+
+    def edit_comment(self, request: Request, *ids: str) -> Answer:
+        """As forges do: who may write may edit anybody's comment."""
+        old = self.found(ids[-1])
+        forge = self.forge(old.author)
+        made = forge.edit_comment(old.merge_request, old.id, request.body["body"])
+        return Answer(self.remark(made))
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self

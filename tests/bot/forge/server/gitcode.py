@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from datetime import datetime, timedelta, timezone
 from typing import Any, ClassVar
 
@@ -17,7 +16,6 @@ PERMISSIONS = {"read": "pull", "write": "push", "admin": "admin"}
 
 class GitCodeServer(ForgeServer):
     prefix: ClassVar[str] = "/api/v5(?:/repos/team/ops)?"
-    head_ref: ClassVar[str] = "refs/merge-requests/{}/head"
     routes: ClassVar[list[tuple[str, str, str]]] = [
         ("GET", "", "home"),
         ("GET", "/user", "whoami"),
@@ -50,34 +48,11 @@ class GitCodeServer(ForgeServer):
         page = f"{self.url}/{name}.git"
         return {"id": 7, "full_name": name, "html_url": page, "default_branch": "main"}
 
-    def home(self, request: Request) -> Answer:
-        return Answer(self.repo(self.name))
-
-    def whoami(self, request: Request) -> Answer:
-        return Answer(self.user(request.user))
-
-    def branches(self, request: Request) -> Answer:
-        found = self.forge().branches().items()
-        return Answer([{"name": name, "commit": {"sha": commit}} for name, commit in found])
-
-    def branch(self, request: Request, name: str) -> Answer:
-        head = self.forge().branch_head(name)
-        if head is None:
-            return Answer(self.error(404, "404 Branch Not Found"), 404)
-        return Answer({"name": name, "commit": {"id": head}})
-
     def permission(self, request: Request, user: str) -> Answer:
         access = self.forge().permission(user)
         if access == "none":
             return Answer(self.error(404, "Not Found"), 404)
         return Answer({"id": "1", "login": user, "permission": PERMISSIONS[access]})
-
-    def contents(self, request: Request, path: str) -> Answer:
-        found = self.forge().file(path, request.query["ref"])
-        if found is None:
-            return Answer(self.error(404, "Not Found"), 404)
-        text = base64.b64encode(found).decode()
-        return Answer({"type": "file", "encoding": "base64", "content": text})
 
     def shown(self, m: MergeRequest) -> dict[str, Any]:
         source = {"full_name": m.source_repository} if m.from_fork else self.repo(self.name)
@@ -115,14 +90,8 @@ class GitCodeServer(ForgeServer):
             return Answer(self.error(400, "branch is invalid"), 400)
         return Answer(self.shown(made), 201)
 
-    def pull(self, request: Request, number: str) -> Answer:
-        return Answer(self.shown(self.forge().merge_request(int(number))))
-
     def edit(self, request: Request, number: str) -> Answer:
-        forge, body = self.forge(request.user), request.body
-        if body.get("state") == "closed":
-            forge.close(int(number))
-        forge.update(int(number), body.get("title"), body.get("body"))
+        super().edit(request, number)
         return Answer({"number": int(number)})
 
     def files(self, request: Request, number: str) -> Answer:
@@ -152,19 +121,3 @@ class GitCodeServer(ForgeServer):
         """The answer's id is that of the discussion."""
         made = self.forge(request.user).comment(int(number), request.body["body"])
         return Answer({"id": "a" * 40, "note_id": made.id, "body": made.body}, 201)
-
-    def found(self, comment_id: str) -> Comment:
-        for made in self.forge().merge_requests():
-            for comment in self.forge().comments(made.number):
-                if comment.id == int(comment_id):
-                    return comment
-        raise ForgeError("Note Not Found", kind="not_found")
-
-    def one_comment(self, request: Request, comment_id: str) -> Answer:
-        return Answer(self.remark(self.found(comment_id)))
-
-    def edit_comment(self, request: Request, comment_id: str) -> Answer:
-        old = self.found(comment_id)
-        forge = self.forge(old.author)
-        made = forge.edit_comment(old.merge_request, old.id, request.body["body"])
-        return Answer(self.remark(made))

@@ -71,42 +71,23 @@ class GitHubServer(ForgeServer):
             "url": f"{self.url}/repos/{name}",
         }
 
-    def home(self, request: Request) -> Answer:
-        return Answer(self.repo(self.name))
-
     def whoami(self, request: Request) -> Answer:
         if request.user.endswith("[bot]"):
-            return Answer({"message": "Resource not accessible by integration"}, 403)
-        return Answer(self.user(request.user))
-
-    def branches(self, request: Request) -> Answer:
-        found = self.forge().branches().items()
-        return Answer([{"name": n, "commit": {"sha": c, "url": ""}} for n, c in found])
+            raise ForgeError("Resource not accessible by integration", kind="forbidden")
+        return super().whoami(request)
 
     def branch(self, request: Request, name: str) -> Answer:
-        head = self.forge().branch_head(name)
-        if head is None:
-            return Answer({"message": "Not Found"}, 404)
-        url = f"{self.url}/repos/{self.name}/git/refs/heads/{name}"
-        return Answer({"ref": f"refs/heads/{name}", "url": url, "object": {"sha": head}})
-
-    def delete_branch(self, request: Request, name: str) -> Answer:
-        self.forge(request.user).delete_branch(name)
-        return Answer(status=204)
+        return Answer({"ref": f"refs/heads/{name}", "object": {"sha": self.head(name)}})
 
     def permission(self, request: Request, user: str) -> Answer:
         return Answer({"permission": self.forge().permission(user), "user": self.user(user)})
 
     def contents(self, request: Request, path: str) -> Answer:
         ref = request.query.get("ref", "main")
-        found = self.forge().file(path, ref)
-        if found is None:
-            return Answer({"message": "Not Found"}, 404)
-        big = len(found) > 1_000_000
-        text = "" if big else base64.b64encode(found).decode()
-        fields = {"path": path, "sha": f"{ref}:{path}".encode().hex(), "size": len(found)}
-        coding = "none" if big else "base64"
-        return Answer(fields | {"type": "file", "encoding": coding, "content": text})
+        if len(self.content(path, ref)) <= 1_000_000:
+            return super().contents(request, path)
+        sha = f"{ref}:{path}".encode().hex()
+        return Answer({"type": "file", "sha": sha, "encoding": "none", "content": ""})
 
     def blob(self, request: Request, sha: str) -> Answer:
         ref, path = bytes.fromhex(sha).decode().split(":", 1)
@@ -142,8 +123,7 @@ class GitHubServer(ForgeServer):
     def pulls(self, request: Request) -> Answer:
         state = "open" if request.query.get("state", "open") == "open" else "all"
         found = [self.shown(m) for m in self.forge().merge_requests(state)]
-        page, size = int(request.query.get("page", 1)), int(request.query.get("per_page", 30))
-        return Answer(found[(page - 1) * size : page * size])
+        return self.page(found, request)
 
     def open(self, request: Request) -> Answer:
         body = request.body
@@ -164,13 +144,7 @@ class GitHubServer(ForgeServer):
     def pull(self, request: Request, number: str) -> Answer:
         if "diff" in request.headers.get("Accept", ""):
             return Answer(self.forge().diff(int(number)))
-        return Answer(self.shown(self.forge().merge_request(int(number))))
-
-    def edit(self, request: Request, number: str) -> Answer:
-        forge, body = self.forge(request.user), request.body
-        if body.get("state") == "closed":
-            forge.close(int(number))
-        return Answer(self.shown(forge.update(int(number), body.get("title"), body.get("body"))))
+        return super().pull(request, number)
 
     def label(self, request: Request, number: str) -> Answer:
         self.forge(request.user).add_labels(int(number), request.body["labels"])
@@ -193,34 +167,12 @@ class GitHubServer(ForgeServer):
         at = datetime.fromisoformat(since.replace("Z", "+00:00")) if since else None
         return Answer([self.remark(c) for c in self.forge().comments(int(number), at)])
 
-    def say(self, request: Request, number: str) -> Answer:
-        made = self.forge(request.user).comment(int(number), request.body["body"])
-        return Answer(self.remark(made), 201)
-
     def recent(self, request: Request) -> Answer:
         at = datetime.fromisoformat(request.query["since"].replace("Z", "+00:00"))
         found = [self.remark(c) for c in self.forge().recent_comments(at).comments]
         if request.query["direction"] == "desc":
             found.reverse()
-        page, size = int(request.query.get("page", 1)), int(request.query.get("per_page", 30))
-        return Answer(found[(page - 1) * size : page * size])
-
-    def found(self, comment_id: str) -> Comment:
-        for made in self.forge().merge_requests():
-            for comment in self.forge().comments(made.number):
-                if comment.id == int(comment_id):
-                    return comment
-        raise ForgeError(f"No comment {comment_id}.", kind="not_found")
-
-    def one_comment(self, request: Request, comment_id: str) -> Answer:
-        return Answer(self.remark(self.found(comment_id)))
-
-    def edit_comment(self, request: Request, comment_id: str) -> Answer:
-        """As GitHub does: who may write may edit anybody's comment."""
-        old = self.found(comment_id)
-        forge = self.forge(old.author)
-        made = forge.edit_comment(old.merge_request, old.id, request.body["body"])
-        return Answer(self.remark(made))
+        return self.page(found, request)
 
     def react(self, request: Request, comment_id: str) -> Answer:
         old, content = self.found(comment_id), request.body["content"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import time
 from datetime import datetime
 from typing import Any, ClassVar
@@ -19,7 +18,7 @@ SENT = {"success": "success", "failure": "failed", "pending": "pending"}
 
 class GitLabServer(ForgeServer):
     prefix: ClassVar[str] = "/api/v4(?:/projects/(?:team%2Fops|3))?"
-    head_ref: ClassVar[str] = "refs/merge-requests/{}/head"
+    commit: ClassVar[str] = "id"
     routes: ClassVar[list[tuple[str, str, str]]] = [
         ("GET", "", "home"),
         ("GET", "/projects/9", "fork"),
@@ -32,13 +31,13 @@ class GitLabServer(ForgeServer):
         ("GET", "/repository/compare", "compare"),
         ("GET", "/merge_requests", "merge_requests"),
         ("POST", "/merge_requests", "open"),
-        ("GET", r"/merge_requests/(\d+)", "merge_request"),
+        ("GET", r"/merge_requests/(\d+)", "pull"),
         ("PUT", r"/merge_requests/(\d+)", "edit"),
         ("GET", r"/merge_requests/(\d+)/diffs", "diffs"),
         ("GET", r"/merge_requests/(\d+)/notes", "notes"),
         ("POST", r"/merge_requests/(\d+)/notes", "say"),
-        ("GET", r"/merge_requests/(\d+)/notes/(\d+)", "note"),
-        ("PUT", r"/merge_requests/(\d+)/notes/(\d+)", "edit_note"),
+        ("GET", r"/merge_requests/(\d+)/notes/(\d+)", "one_comment"),
+        ("PUT", r"/merge_requests/(\d+)/notes/(\d+)", "edit_comment"),
         ("POST", r"/merge_requests/(\d+)/notes/(\d+)/award_emoji", "award"),
         ("GET", r"/repository/commits/(\w+)/statuses", "statuses"),
         ("POST", r"/statuses/(\w+)", "set_status"),
@@ -48,26 +47,20 @@ class GitLabServer(ForgeServer):
         reset = str(int(time.time()) + 60)
         return {"RateLimit-Limit": "600", "RateLimit-Remaining": "599", "RateLimit-Reset": reset}
 
-    def project(self, name: str, number: int) -> dict[str, Any]:
+    def repo(self, name: str) -> dict[str, Any]:
         return {
-            "id": number,
+            "id": HOME_ID if name == self.name else 9,
             "path_with_namespace": name,
             "default_branch": "main",
             "http_url_to_repo": f"{self.url}/{name}.git",
             "web_url": f"{self.url}/{name}",
         }
 
-    def home(self, request: Request) -> Answer:
-        return Answer(self.project(self.name, HOME_ID))
-
     def fork(self, request: Request) -> Answer:
-        return Answer(self.project("alice/ops", 9))
+        return Answer(self.repo("alice/ops"))
 
     def user(self, name: str) -> dict[str, Any]:
         return {"id": 1, "username": name, "name": name, "state": "active"}
-
-    def whoami(self, request: Request) -> Answer:
-        return Answer(self.user(request.user))
 
     def members(self, request: Request) -> Answer:
         """Like the real query, which matches parts of names: others come back too."""
@@ -78,26 +71,6 @@ class GitLabServer(ForgeServer):
             found.append(self.user(asked) | {"access_level": 10})
             found.append(self.user(asked) | {"access_level": level})
         return Answer(found)
-
-    def branches(self, request: Request) -> Answer:
-        found = self.forge().branches().items()
-        return Answer([{"name": name, "commit": {"id": commit}} for name, commit in found])
-
-    def branch(self, request: Request, name: str) -> Answer:
-        head = self.forge().branch_head(name)
-        if head is None:
-            return Answer({"message": "404 Branch Not Found"}, 404)
-        return Answer({"name": name, "commit": {"id": head}})
-
-    def delete_branch(self, request: Request, name: str) -> Answer:
-        self.forge(request.user).delete_branch(name)
-        return Answer(status=204)
-
-    def contents(self, request: Request, path: str) -> Answer:
-        found = self.forge().file(path, request.query["ref"])
-        if found is None:
-            return Answer({"message": "404 File Not Found"}, 404)
-        return Answer({"encoding": "base64", "content": base64.b64encode(found).decode()})
 
     def compare(self, request: Request) -> Answer:
         text = self.forge().compare(request.query["from"], request.query["to"])
@@ -150,9 +123,6 @@ class GitLabServer(ForgeServer):
             return Answer({"message": {"base": ["is invalid"]}}, 422)
         return Answer(self.shown(made), 201)
 
-    def merge_request(self, request: Request, number: str) -> Answer:
-        return Answer(self.shown(self.forge().merge_request(int(number))))
-
     def edit(self, request: Request, number: str) -> Answer:
         forge, body, iid = self.forge(request.user), request.body, int(number)
         if body.get("state_event") == "close":
@@ -181,26 +151,7 @@ class GitLabServer(ForgeServer):
             found.append(found[-1] | {"id": 10_000, "system": True, "body": "added 1 commit"})
         if request.query["sort"] == "desc":
             found.sort(key=lambda n: n[request.query["order_by"]], reverse=True)
-        page, size = int(request.query.get("page", 1)), int(request.query.get("per_page", 20))
-        return Answer(found[(page - 1) * size : page * size])
-
-    def say(self, request: Request, number: str) -> Answer:
-        made = self.forge(request.user).comment(int(number), request.body["body"])
-        return Answer(self.remark(made), 201)
-
-    def found(self, number: str, note: str) -> Comment:
-        for comment in self.forge().comments(int(number)):
-            if comment.id == int(note):
-                return comment
-        raise ForgeError("404 Note Not Found", kind="not_found")
-
-    def note(self, request: Request, number: str, note: str) -> Answer:
-        return Answer(self.remark(self.found(number, note)))
-
-    def edit_note(self, request: Request, number: str, note: str) -> Answer:
-        """As GitLab does: maintainers may edit anybody's."""
-        forge = self.forge(self.found(number, note).author)
-        return Answer(self.remark(forge.edit_comment(int(number), int(note), request.body["body"])))
+        return self.page(found, request, 20)
 
     def award(self, request: Request, number: str, note: str) -> Answer:
         self.forge(request.user).react(int(number), int(note), "eyes")

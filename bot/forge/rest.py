@@ -1,0 +1,254 @@
+"""What forges that are asked over REST have in common; where they differ, GitHub's form stands."""
+
+from __future__ import annotations
+
+import base64
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, ClassVar, Final, Literal
+from urllib.parse import quote
+
+from bot.base.git import login
+from bot.forge import github_words as words
+from bot.forge.base import Forge, ForgeError
+from bot.forge.http import Answer, Rest, rate_limit_of
+from bot.forge.kinds import ForgeKind
+from bot.forge.model import (
+    Access,
+    Comment,
+    MergeRequest,
+    RateLimit,
+    Reaction,
+    RecentComments,
+    Repository,
+)
+
+_FULL_PAGE: Final = 100
+
+
+class RestForge(Forge):
+    """One repository on one server. A forge of this kind gives its paths, its words, `_send`."""
+
+    kind: ClassVar[ForgeKind]
+    noun: ClassVar[str] = "pull request"
+    """What the forge calls a merge request."""
+    request_list: ClassVar[str] = "/pulls"
+    branch_list: ClassVar[str] = "/branches"
+    comment_list: ClassVar[str] = "/pulls/{number}/comments"
+    one_comment: ClassVar[str] = "/pulls/comments/{id}"
+    edits: ClassVar[str] = "PATCH"
+    """Verb that changes a merge request or a comment."""
+    names: ClassVar[Mapping[str, str]] = {}
+    """The forge's name of title, body, head and base, and of login, where it has another."""
+    head_ref: ClassVar[str] = "refs/merge-requests/{}/head"
+    """Where the repository shows the head of a merge request of that number."""
+    closing: ClassVar[Mapping[str, str]] = {"state": "closed"}
+    git_user: ClassVar[str] = ""
+    """User that git gives with the token; the account where empty."""
+
+    def __init__(
+        self, name: str, token: str, account: str, message: Callable[[Any], str] = words.message
+    ) -> None:
+        """`name` is owner/name; `account` the login of a token that cannot ask for its own.
+
+        `message` reads the sentence of an error's JSON.
+        """
+        self._name = name
+        self._token = token
+        self._account = account
+        self._home: Repository | None = None
+        self._own: set[int] = set()
+        self._rest = Rest(self.kind.title, token, self._send, message)
+
+    @abstractmethod
+    def _send(
+        self, verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Answer:
+        """One request, as `bot.forge.http.Send`."""
+
+    @abstractmethod
+    def _said(self, found: Any, number: int, comment_id: int = 0) -> Comment:
+        """A comment on the merge request `number`; `comment_id` where it is known."""
+
+    def _path(self, rest: str) -> str:
+        return f"/repos/{self._name}{rest}"
+
+    def _access(self, permission: str) -> Access:
+        return words.access(permission)
+
+    def _repository(self, found: dict[str, Any]) -> Repository:
+        return words.repository(found)
+
+    def _request(self, found: dict[str, Any]) -> MergeRequest:
+        return words.merge_request(found, self._name, self.head_ref)
+
+    def repository(self) -> Repository:
+        """GET of the repository, once."""
+        if self._home is None:
+            found = self._rest.get(f"reading the repository {self._name}", self._path(""))
+            self._home = self._repository(found)
+        return self._home
+
+    def viewer(self) -> str:
+        """GET /user, once."""
+        if not self._account:
+            found = self._rest.get("asking who the token belongs to", "/user")
+            self._account = found[self.names.get("login", "login")]
+        return self._account
+
+    def credentials(self) -> dict[str, str]:
+        """Basic authentication with the token as password, for the server of the push URL."""
+        return login(self.repository().push_url, self.git_user or self.viewer(), self._token)
+
+    def permission(self, user: str) -> Access:
+        """GET …/collaborators/{user}/permission."""
+        path = self._path(f"/collaborators/{quote(user, safe='')}/permission")
+        found = self._rest.find(f"looking up what {user} may do", path)
+        return self._access(str(found.get("permission") or "")) if found else "none"
+
+    def rate_limit(self) -> RateLimit | None:
+        """From the headers of the last answer."""
+        return rate_limit_of(self._rest.last)
+
+    def branches(self) -> dict[str, str]:
+        """GET of the list of branches."""
+        found = self._rest.pages("listing branches", self._path(self.branch_list))
+        return {branch["name"]: _commit(branch) for branch in found}
+
+    def branch_head(self, name: str) -> str | None:
+        """GET of one branch."""
+        found = self._rest.find(f"reading branch '{name}'", self._branch(name))
+        return _commit(found) if found else None
+
+    def delete_branch(self, name: str) -> None:
+        """DELETE of the branch."""
+        if self.branch_head(name) is not None:
+            self._rest.ask(f"deleting branch '{name}'", "DELETE", self._branch(name))
+
+    def file(self, path: str, ref: str) -> bytes | None:
+        """GET …/contents/{path}; what is too large for it, GET …/git/blobs/{sha}."""
+        doing = f"reading {path} at {ref}"
+        at = self._path(f"/contents/{quote(path)}?ref={quote(ref, safe='')}")
+        found = self._rest.find(doing, at)
+        if not isinstance(found, dict) or found.get("type", "file") != "file":
+            return None
+        if found.get("encoding", "base64") != "base64":
+            found = self._rest.get(doing, self._path(f"/git/blobs/{found['sha']}"))
+        return base64.b64decode(found.get("content") or "")
+
+    def merge_requests(
+        self, state: Literal["all", "open"] = "all", source_prefix: str = ""
+    ) -> Sequence[MergeRequest]:
+        """GET of the list; no forge filters by prefix, so all are listed."""
+        path = self._path(f"{self.request_list}?state={state}&sort=created&direction=asc")
+        found = map(self._request, self._rest.pages(f"listing {self.noun}s", path))
+        return [m for m in found if m.source_branch.startswith(source_prefix)]
+
+    def merge_request(self, number: int) -> MergeRequest:
+        """GET of one."""
+        return self._request(self._rest.get(f"reading {self.noun} {number}", self._one(number)))
+
+    def open(self, title: str, body: str, source_branch: str, target_branch: str) -> MergeRequest:
+        """POST to the list; a refusal may not say that a branch is missing, so it is looked up."""
+        doing = f"opening a {self.noun} from '{source_branch}' into '{target_branch}'"
+        fields = {"title": title, "body": body, "head": source_branch, "base": target_branch}
+        try:
+            answer = self._rest.ask(
+                doing, "POST", self._path(self.request_list), self._named(fields)
+            )
+        except ForgeError as problem:
+            if problem.kind in ("refused", "not_found"):
+                for branch in (source_branch, target_branch):
+                    if self.branch_head(branch) is None:
+                        raise ForgeError(
+                            f"{self._name} has no branch '{branch}'.", kind="not_found"
+                        ) from problem
+            raise
+        return self._request(answer.json)
+
+    def update(
+        self, number: int, title: str | None = None, body: str | None = None
+    ) -> MergeRequest:
+        """Edits what is given."""
+        given = {"title": title, "body": body}
+        fields = {name: value for name, value in given.items() if value is not None}
+        return self._edit(f"editing {self.noun} {number}", number, self._named(fields))
+
+    def close(self, number: int) -> MergeRequest:
+        """Edits the state, when it is open."""
+        found = self.merge_request(number)
+        if found.state != "open":
+            return found
+        return self._edit(f"closing {self.noun} {number}", number, self.closing)
+
+    def comment(self, number: int, body: str) -> Comment:
+        """POST to the list of comments."""
+        path = self._path(self.comment_list.format(number=number))
+        doing = f"commenting on {self.noun} {number}"
+        made = self._said(self._rest.ask(doing, "POST", path, {"body": body}).json, number)
+        self._own.add(made.id)
+        return made
+
+    def edit_comment(self, number: int, comment_id: int, body: str) -> Comment:
+        """Edits a comment: forges let a maintainer's token edit anybody's, the bot must not."""
+        path = self._comment(number, comment_id)
+        if comment_id not in self._own:
+            found = self._rest.get(f"reading comment {comment_id}", path)
+            author = self._said(found, number, comment_id).author
+            if author != self.viewer():
+                raise ForgeError(
+                    f"Comment {comment_id} is by {author}, not by {self.viewer()}.",
+                    kind="forbidden",
+                )
+            self._own.add(comment_id)
+        answer = self._rest.ask(f"editing comment {comment_id}", self.edits, path, {"body": body})
+        return self._said(answer.json, number, comment_id)
+
+    def react(self, number: int, comment_id: int, reaction: Reaction) -> None:
+        """POST …/reactions; best effort."""
+        self._react(f"{self._comment(number, comment_id)}/reactions", {"content": reaction})
+
+    def _react(self, path: str, fields: dict[str, str]) -> None:
+        with suppress(ForgeError):
+            self._rest.ask("reacting to a comment", "POST", path, fields)
+
+    def _edit(self, doing: str, number: int, fields: Mapping[str, str]) -> MergeRequest:
+        return self._request(self._rest.ask(doing, self.edits, self._one(number), fields).json)
+
+    def _poll(self, path: str, etag: str) -> tuple[list[Any], str] | None:
+        """Every element of a list and its new ETag; None when the first page is as it was."""
+        doing, path = "polling for comments", f"{path}&per_page={_FULL_PAGE}"
+        headers = {"If-None-Match": etag} if etag else None
+        first = self._rest.ask(doing, "GET", path, None, headers)
+        if first.status == 304:
+            return None
+        found, pages = list(first.json), 1
+        while len(found) == _FULL_PAGE * pages:
+            pages += 1
+            found += self._rest.get(doing, f"{path}&page={pages}")
+        return found, first.headers.get("etag", "")
+
+    def _comments_of(self, numbers: Iterable[int], since: datetime, etag: str) -> RecentComments:
+        """The comments since then of merge requests that were touched."""
+        found = [c for number in numbers for c in self.comments(number, since)]
+        found.sort(key=lambda c: (c.updated_at, c.id))
+        return RecentComments(comments=tuple(found), etag=etag)
+
+    def _one(self, number: int) -> str:
+        return self._path(f"{self.request_list}/{number}")
+
+    def _branch(self, name: str) -> str:
+        return self._path(f"{self.branch_list}/{quote(name, safe='')}")
+
+    def _comment(self, number: int, comment_id: int) -> str:
+        return self._path(self.one_comment.format(number=number, id=comment_id))
+
+    def _named(self, fields: Mapping[str, str]) -> dict[str, str]:
+        return {self.names.get(name, name): value for name, value in fields.items()}
+
+
+def _commit(branch: dict[str, Any]) -> str:
+    """The head of a branch."""
+    return str(branch["commit"].get("sha") or branch["commit"].get("id") or "")
