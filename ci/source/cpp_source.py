@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
-from ci.source.cpp_text import blanked, without_comments
+from ci.source.cpp_text import blanked, closing, split_arguments, without_comments
 
 # Words that the AscendC compiler understands and a C++ grammar does not.
 _ATTRIBUTE_WORDS = re.compile(
@@ -30,6 +30,9 @@ _DEPENDENT = re.compile(r"(?<=[.>])\s*template\b(?=\s+\w)")
 _CORE_TEST = re.compile(r"\bASCEND_IS_AI([CV])\b")
 _NAMESPACE = re.compile(r"\bAscendC\s*::\s*")
 _NAMESPACE_BEFORE = re.compile(r"\bAscendC\s*::\s*$")
+_CHECK = re.compile(r"\b[A-Z][A-Z0-9_]*[ \t]*(?=\()")
+_RETURN = re.compile(r"\breturn\b")
+_NEXT_STATEMENT = re.compile(r"\s+[\w}#]")
 _NAMESPACE_REACH = 24  # `AscendC`, two colons and some spaces
 
 _LANGUAGE = Language(tree_sitter_cpp.language())
@@ -42,8 +45,34 @@ def shadow(text: str) -> str:
     text = without_comments(text)
     for words in (_ATTRIBUTE_WORDS, _LAUNCH, _NAMESPACE, _DEPENDENT):
         text = words.sub(blanked, text)
-    text = _CORE_TEST.sub(r"(ASCEND_AI\1_)", text)
+    text = _without_checks(_CORE_TEST.sub(r"(ASCEND_AI\1_)", text))
     return "".join(c if c < "\x80" else "_" for c in text)
+
+
+def _without_checks(text: str) -> str:
+    """`text` with what a checking macro does on failure blanked, and `;` where one lacks it.
+
+    `OP_CHECK(a < LEAST, Log("…"), return false)` is no C++ before the preprocessor: a `return`
+    among arguments led the parser out of the function, and with it went the rest of the file.
+    """
+    parts, done = [], 0
+    for use in _CHECK.finditer(text):
+        if use.start() < done:
+            continue
+        end = closing(text, use.end())
+        inside = text[use.end() + 1 : end]
+        if end < 0 or not _RETURN.search(inside):
+            continue
+        kept, *rest = split_arguments(inside)
+        if _RETURN.search(kept):
+            continue
+        at = use.end() + 1 + inside.index(kept) + len(kept)
+        parts += [text[done:at], re.sub(r"[^\n]", " ", text[at:end]), ")"]
+        done = end + 1
+        if _NEXT_STATEMENT.match(text, done):
+            parts.append(";")
+            done += 1
+    return "".join((*parts, text[done:]))
 
 
 @dataclass(frozen=True)

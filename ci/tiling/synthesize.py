@@ -6,7 +6,7 @@ structural rewrite, a model's edit) is read again, within the blocks of the temp
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from ci.model.operator import Operator
@@ -32,17 +32,32 @@ def synthesize(
     """The template of the operator's tiling as it stands, or as changed by `files`."""
     texts = operator.texts(files)
     wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
-    sources: dict[str, str] = {}
-    blocks: list[EvolveBlock] = []
-    for path in operator.host_sources:
+    registering = [p for p in operator.host_sources if p in operator.tiling_sources]
+    found = _found(registering, texts, wanted)
+    if not found:  # it is registered in one file and computed in others
+        found = _found(operator.host_sources, texts, wanted)
+    if not found:  # it is computed by what the operator shares with others, and not its to change
+        found = _found(registering, texts, wanted, _whole)
+    sources = {path: texts[path] for path in found}
+    return template_of(operator, sources, [b for blocks in found.values() for b in blocks], device)
+
+
+def _found(
+    paths: Iterable[str],
+    texts: dict[str, str],
+    wanted: frozenset[str],
+    reader: Callable[[str, Source, frozenset[str]], list[EvolveBlock]] | None = None,
+) -> dict[str, list[EvolveBlock]]:
+    """The blocks of each of the sources that has any: its deciding statements by default."""
+    read = reader or _blocks
+    found = {}
+    for path in paths:
         text = texts[path]
         if REPLACEMENT in text or MARKER_START in text or MARKER_END in text:
             continue  # lost when written back, or marks of somebody else's that would move ours
-        mine = _blocks(path, parse(text), wanted) if path in operator.tiling_sources else []
-        if mine:
-            sources[path] = text
-            blocks += mine
-    return template_of(operator, sources, blocks, device)
+        if blocks := read(path, parse(text), wanted):
+            found[path] = blocks
+    return found
 
 
 def template_of(
@@ -133,6 +148,17 @@ def _blocks(path: str, source: Source, wanted: frozenset[str]) -> list[EvolveBlo
                 runs.pop()
         runs.append((first, last, decides))
     return [EvolveBlock(file=path, first_line=a, last_line=b, decides=d) for a, b, d in runs]
+
+
+def _whole(path: str, source: Source, wanted: frozenset[str]) -> list[EvolveBlock]:
+    """The bodies of the registered tiling functions."""
+    bodies = [f.body for f in source.functions if f.name.split("::")[-1] in wanted]
+    lines = [(source.line(b.start_byte) + 1, source.line(b.end_byte - 1) - 1) for b in bodies]
+    return [
+        EvolveBlock(file=path, first_line=a, last_line=b, decides=("partition",))
+        for a, b in lines
+        if a <= b
+    ]
 
 
 def _unique(knobs: list[Knob]) -> list[Knob]:

@@ -39,6 +39,19 @@ def test_ascendc_words_and_launches_leave_no_error(source: Source) -> None:
     assert source.errors == 0
 
 
+@pytest.mark.parametrize("end", [";", ""])
+def test_a_checking_macro_hides_nothing_behind_it(end: str) -> None:
+    check = f"""    OP_CHECK(n < LEAST || n > MOST,
+        Log(c->Name(), "odd"), return false){end}
+"""
+    text = f"bool Fits(Context *c)\n{{\n{check}{check}    c->set_n(n);\n    return true;\n}}\n"
+    source = Source(text * 3)
+    assert source.errors == 0
+    assert len(source.functions) == 3
+    assert [m.name for m in source.methods if m.object == "c"] == ["set_n"] * 3
+    assert len(source.shadow) == len(source.text)
+
+
 def test_strings_are_no_comments() -> None:
     assert shadow('auto a = "http://x"; // y') == 'auto a = "http://x";     '
 

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from ci.model.trial import Candidate, Outcome, Trial
+from ci.source.discovery import load_operator
 from ci.testing.model_operator import HOST, HOST_FILE, KERNEL_FILE, write
 from ci.tiling.synthesize import follow, knobs_within, synthesize
 from ci.tiling.template import TilingTemplate
@@ -29,6 +30,31 @@ def test_what_decides_the_tiling_is_inside_the_markers(template: TilingTemplate)
         assert part in text
     for part in ("SaveToBuffer", "OP_ADD", "GRAPH_SUCCESS", "#include"):
         assert part not in text
+
+
+def test_a_tiling_that_another_file_computes_is_found_there(tmp_path: Path) -> None:
+    head, body = HOST.split("static ge::graphStatus TilingFunc", 1)
+    body, rest = body.split("}  // namespace optiling", 1)
+    call = "static ge::graphStatus TilingFunc(gert::TilingContext* c)\n{\n    return Cut(c);\n}\n"
+    operator = write(tmp_path, host=f"{head}{call}}}  // namespace optiling{rest}")
+    (operator.root / "op_host/cut.h").write_text(
+        f"namespace optiling {{\nge::graphStatus Cut{body}}}\n"
+    )
+    template = synthesize(load_operator(operator.root), "910B4")
+    assert set(template.sources) == {"op_host/cut.h"}
+    assert any(k.name == "coreNum.work" for k in template.knobs)
+
+
+def test_a_tiling_that_shared_code_computes_has_its_whole_function_as_a_block(
+    tmp_path: Path,
+) -> None:
+    head, body = HOST.split("{\n    ScaleRowsTilingData tiling;", 1)
+    rest = body.split("}\n}  // namespace optiling", 1)[1]
+    host = f"{head}{{\n    return SharedCut(context);\n}}\n}}  // namespace optiling{rest}"
+    template = synthesize(write(tmp_path, host=host), "910B4")
+    (block,) = template.blocks
+    lines = host.splitlines()[block.first_line - 1 : block.last_line]
+    assert lines == ["    return SharedCut(context);"]
 
 
 def test_blocks_say_what_they_decide(template: TilingTemplate) -> None:
