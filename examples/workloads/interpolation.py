@@ -100,87 +100,54 @@ def _apply(x: np.ndarray, tables: Sequence[np.ndarray]) -> np.ndarray:
     return result.astype(np.float32)
 
 
-def _resized(x: np.ndarray, sizes: Sequence[int], table: Table, align_corners: bool) -> np.ndarray:
-    last = x.shape[-len(sizes) :]
-    return _apply(x, [table(n, int(to), align_corners) for n, to in zip(last, sizes, strict=True)])
+def resized(table: Table) -> Callable[..., np.ndarray]:
+    """Gives the last axes the sizes asked for."""
+
+    def golden(
+        x: np.ndarray, output_size: Sequence[int], align_corners: bool = False, **scales: float
+    ) -> np.ndarray:
+        last = x.shape[-len(output_size) :]
+        sizes = zip(last, output_size, strict=True)
+        return _apply(x, [table(size, int(to), align_corners) for size, to in sizes])
+
+    return golden
 
 
-def _gradient(
-    grad: np.ndarray, sizes: Sequence[int], table: Table, align_corners: bool = False
-) -> np.ndarray:
-    """The gradient for an input whose last axes had `sizes`."""
-    last = grad.shape[-len(sizes) :]
-    tables = [table(int(n), to, align_corners).T for n, to in zip(sizes, last, strict=True)]
-    return _apply(grad, tables)
+def gradient(table: Table, axes: int) -> Callable[..., np.ndarray]:
+    """The gradient for an input whose last axes had `input_size`."""
+
+    def golden(
+        grad: np.ndarray, input_size: Sequence[int], align_corners: bool = False, **rest: object
+    ) -> np.ndarray:
+        sizes = zip(input_size[-axes:], grad.shape[-axes:], strict=True)
+        return _apply(grad, [table(int(size), to, align_corners).T for size, to in sizes])
+
+    return golden
+
+
+resize_upsample_trilinear = resized(linear)
+upsample_bicubic2d = resized(cubic)
+upsample_bicubic2d_aa = resized(cubic_antialiased)
+upsample_bilinear2d_aa = resized(linear_antialiased)
+upsample_nearest3d = resized(nearest)
+upsample_nearest_exact3d = resized(nearest_exact)
+
+upsample_bicubic2d_aa_grad = gradient(cubic_antialiased, 2)
+upsample_bilinear2d_aa_backward = gradient(linear_antialiased, 2)
+upsample_bilinear2d_grad = gradient(linear, 2)
+upsample_trilinear3d_backward = gradient(linear, 3)
+upsample_nearest3d_grad = gradient(nearest, 3)
+upsample_nearest_exact2d_grad = gradient(nearest_exact, 2)
+upsample_nearest_exact3d_grad = gradient(nearest_exact, 3)
 
 
 def upsample_linear1d(
     x: np.ndarray, size: np.ndarray, align_corners: bool = False, **scale: float
 ) -> np.ndarray:
-    return _resized(x[:, :, 0], [int(size[0])], linear, align_corners)
+    return resized(linear)(x[:, :, 0], size, align_corners)
 
 
-def upsample_bicubic2d(
-    x: np.ndarray, output_size: Sequence[int], align_corners: bool = False, **scales: float
+def upsample_bilinear2d(
+    x: np.ndarray, size: np.ndarray, align_corners: bool = False, **scales: float
 ) -> np.ndarray:
-    return _resized(x, output_size, cubic, align_corners)
-
-
-def upsample_bicubic2d_aa(
-    x: np.ndarray, output_size: Sequence[int], align_corners: bool = False, **scales: float
-) -> np.ndarray:
-    return _resized(x, output_size, cubic_antialiased, align_corners)
-
-
-def upsample_bilinear2d_aa(
-    x: np.ndarray, output_size: Sequence[int], align_corners: bool = False, **scales: float
-) -> np.ndarray:
-    return _resized(x, output_size, linear_antialiased, align_corners)
-
-
-def resize_upsample_trilinear(
-    x: np.ndarray, output_size: Sequence[int], align_corners: bool = False, **scales: float
-) -> np.ndarray:
-    return _resized(x, output_size, linear, align_corners)
-
-
-def upsample_bicubic2d_aa_grad(
-    grad: np.ndarray, input_size: Sequence[int], align_corners: bool = False, **rest: object
-) -> np.ndarray:
-    return _gradient(grad, input_size[-2:], cubic_antialiased, align_corners)
-
-
-def upsample_bilinear2d_aa_backward(
-    grad: np.ndarray, input_size: Sequence[int], align_corners: bool = False, **rest: object
-) -> np.ndarray:
-    return _gradient(grad, input_size[-2:], linear_antialiased, align_corners)
-
-
-def upsample_bilinear2d_grad(
-    grad: np.ndarray, input_size: Sequence[int], align_corners: bool = False, **rest: object
-) -> np.ndarray:
-    return _gradient(grad, input_size[-2:], linear, align_corners)
-
-
-def upsample_trilinear3d_backward(
-    grad: np.ndarray, input_size: Sequence[int], align_corners: bool = False, **rest: object
-) -> np.ndarray:
-    return _gradient(grad, input_size[-3:], linear, align_corners)
-
-
-def upsample_nearest3d_grad(
-    grad: np.ndarray, input_size: Sequence[int], **rest: object
-) -> np.ndarray:
-    return _gradient(grad, input_size[-3:], nearest)
-
-
-def upsample_nearest_exact2d_grad(
-    grad: np.ndarray, input_size: Sequence[int], **rest: object
-) -> np.ndarray:
-    return _gradient(grad, input_size[-2:], nearest_exact)
-
-
-def upsample_nearest_exact3d_grad(
-    grad: np.ndarray, input_size: Sequence[int], **rest: object
-) -> np.ndarray:
-    return _gradient(grad, input_size[-3:], nearest_exact)
+    return resized(linear)(x, size, align_corners)

@@ -65,6 +65,10 @@ def ger_v2(x: Array, y: Array, a: Array, alpha: float) -> Array:
     return alpha * np.outer(x.astype(np.float64), y) + a
 
 
+def accumulate_nv2(x: list[Array], N: int = 1) -> Array:
+    return np.sum(np.stack([part.astype(np.float64) for part in x]), axis=0)
+
+
 def kl_div_v2(x: Array, target: Array, reduction: str, log_target: bool) -> Array:
     return target * (np.log(target.astype(np.float64)) - x)
 

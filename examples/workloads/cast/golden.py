@@ -1,2 +1,0 @@
-def cast(x):
-    return x

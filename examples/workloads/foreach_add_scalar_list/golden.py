@@ -1,2 +1,0 @@
-def foreach_add_scalar_list(x, scalars):
-    return [t + s for t, s in zip(x, scalars.ravel(), strict=True)]

@@ -1,2 +1,0 @@
-def foreach_addcmul_scalar(x1, x2, x3, scalar):
-    return [a + b * c * scalar.flat[0] for a, b, c in zip(x1, x2, x3, strict=True)]

@@ -1,5 +1,0 @@
-import numpy as np
-
-
-def foreach_atan(x):
-    return [np.arctan(t) for t in x]

@@ -1,2 +1,0 @@
-def foreach_copy(x):
-    return list(x)

@@ -1,2 +1,0 @@
-def foreach_div_scalar(x, scalar):
-    return [t / scalar.flat[0] for t in x]

@@ -1,5 +1,0 @@
-from scipy import special
-
-
-def foreach_erfc(x):
-    return [special.erfc(t) for t in x]

@@ -1,2 +1,0 @@
-def foreach_neg(x):
-    return [-t for t in x]

@@ -1,5 +1,0 @@
-import numpy as np
-
-
-def foreach_sinh(x):
-    return [np.sinh(t) for t in x]

@@ -1,5 +1,0 @@
-import numpy as np
-
-
-def foreach_tan(x):
-    return [np.tan(t) for t in x]

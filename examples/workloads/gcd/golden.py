@@ -1,5 +1,0 @@
-import numpy as np
-
-
-def gcd(x1, x2):
-    return np.gcd(x1, x2)

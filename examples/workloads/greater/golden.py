@@ -1,2 +1,0 @@
-def greater(x1, x2):
-    return x1 > x2

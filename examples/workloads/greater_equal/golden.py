@@ -1,2 +1,0 @@
-def greater_equal(x1, x2):
-    return x1 >= x2

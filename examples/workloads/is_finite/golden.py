@@ -1,5 +1,0 @@
-import numpy as np
-
-
-def is_finite(x):
-    return np.isfinite(x)

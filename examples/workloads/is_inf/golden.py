@@ -1,5 +1,0 @@
-import numpy as np
-
-
-def is_inf(x):
-    return np.isinf(x)

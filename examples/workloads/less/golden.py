@@ -1,2 +1,0 @@
-def less(x1, x2):
-    return x1 < x2

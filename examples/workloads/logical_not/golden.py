@@ -1,5 +1,0 @@
-import numpy as np
-
-
-def logical_not(x):
-    return np.logical_not(x)

@@ -1,7 +1,0 @@
-"""Reference of mmad: a product with a bias by column."""
-
-import numpy as np
-
-
-def mmad(a: np.ndarray, b: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    return (a.astype(np.float64) @ b.astype(np.float64) + bias).astype(np.float32)

@@ -1,2 +1,0 @@
-def neg(x):
-    return -x

@@ -1,2 +1,0 @@
-def reciprocal(x):
-    return 1.0 / x

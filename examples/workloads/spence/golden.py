@@ -1,5 +1,0 @@
-from scipy import special
-
-
-def spence(x):
-    return special.spence(x.astype("float64"))

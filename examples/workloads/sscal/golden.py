@@ -1,2 +1,0 @@
-def sscal(x, alpha, n, incx):
-    return x * alpha

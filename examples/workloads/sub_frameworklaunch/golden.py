@@ -1,2 +1,0 @@
-def sub_frameworklaunch(x, y):
-    return x - y
