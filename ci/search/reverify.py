@@ -35,8 +35,14 @@ def reverify(
         run = Run(evaluator, budget, store, on_notice)
         run.tell("started", text=f"Verifying an earlier change of {operator.name} again.")
         if run.measure_baseline().outcome is Outcome.OK:
+            host_only = set(files) <= set(operator.host_sources)
             run.evaluate(
-                Candidate(files=files, stage="kernel", proposer="earlier run", rationale=rationale)
+                Candidate(
+                    files=files,
+                    stage="tiling" if host_only else "kernel",
+                    proposer="earlier run",
+                    rationale=rationale,
+                )
             )
         settings = OptimizeSettings(budget=VERIFICATION)
         result = conclude(run, operator, settings.model_dump(), [])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci.model.bench.ablation import Ablation, AblationSettings, Cell
+from ci.model.bench.judge import JudgeBench, JudgeBenchSettings
 from ci.model.bench.machine import MachineBench, MachineBenchSettings
 from ci.model.bench.retrieval import RetrievalSettings, RetrievalTimes
 from ci.model.bench.sanitizers import Explanation, SanitizerBench, SanitizerBenchSettings
@@ -36,6 +37,13 @@ def bench_machine(
     from ci.lab.bench.machine import measure
 
     return measure(_operators(paths), settings, tell)
+
+
+def bench_judge(settings: JudgeBenchSettings, tell: Callable[[str], None]) -> JudgeBench:
+    """What the judge accepts of a corpus of wrong and honest candidates; raises `InputError`."""
+    from ci.lab.bench.judge import bench
+
+    return bench(settings, tell)
 
 
 def bench_sanitizers(

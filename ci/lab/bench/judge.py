@@ -1,0 +1,236 @@
+"""The judge against a corpus: wrong candidates must be refused, and honest ones must not.
+
+Each candidate goes the way of a run's: the baseline, one trial, admission, the final check, and the
+verdict of the same code that ends a run. One that only lacks a gain is asked every gate as well:
+that it was not faster is luck.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from ci.backend import make_backend
+from ci.backend.base import Backend
+from ci.judge.baseline import SLOWER
+from ci.judge.evaluate import Evaluator
+from ci.lab.bench.corpus import (
+    Entry,
+    Operators,
+    candidate_of,
+    chosen,
+    read_corpus,
+    witnesses_of,
+    workload_of,
+)
+from ci.model.bench.judge import JudgeBench, JudgeBenchSettings, Ruling, Verdict
+from ci.model.errors import InputError, TrialFailure
+from ci.model.operator import Operator
+from ci.model.result import Result, Verification
+from ci.model.trial import Candidate, Refusal, Trial
+from ci.model.workload import WorkloadCase
+from ci.search.reverify import reverify
+
+RULINGS_FILE: Final = "rulings.jsonl"
+_PROGRAM: Final = Path(__file__).parents[2]
+_TEXTS: Final = {".py", ".cpp", ".h", ".inc", ".yml", ".yaml", ".toml"}
+
+
+def bench(settings: JudgeBenchSettings, tell: Callable[[str], None]) -> JudgeBench:
+    """Judge the candidates that `settings` ask for. Resumable from its folder `out`.
+
+    Raises InputError for a corpus that cannot be read; a candidate that fits no operator, or whose
+    operator does not pass its own workload, is among `unusable`.
+    """
+    entries = chosen(read_corpus(settings.attacks), settings)
+    operators = Operators(settings.operators)
+    record = _Record(settings.out)
+    work: dict[Path, tuple[Operator, list[Entry]]] = {}
+    found: dict[str, Ruling] = {}
+    unusable: list[str] = []
+    for entry in entries:
+        try:
+            operator = operators.find(entry)
+        except InputError as problem:
+            unusable.append(str(problem))
+        else:
+            work.setdefault(operator.root, (operator, []))[1].append(entry)
+    backend = make_backend("sim", settings.device)
+
+    def judge(operator: Operator, mine: list[Entry]) -> None:
+        court = _Court(operator, backend, record)
+        for entry in mine:
+            try:
+                ruling = court.rule(entry)
+            except InputError as problem:
+                unusable.append(str(problem))
+                tell(str(problem))
+            else:
+                found[entry.attack.id] = ruling
+                tell(f"{len(found)} of {len(entries)}: {_line(ruling)}")
+
+    with ThreadPoolExecutor(settings.jobs, "judge") as pool:
+        longest_first = sorted(work.values(), key=lambda w: -len(w[1]))
+        for done in [pool.submit(judge, *one) for one in longest_first]:
+            done.result()
+    rulings = tuple(found[e.attack.id] for e in entries if e.attack.id in found)
+    return JudgeBench(rulings=rulings, unusable=tuple(unusable))
+
+
+class _Court:
+    """Judges the candidates of one operator; what its baseline needs is made once."""
+
+    def __init__(self, operator: Operator, backend: Backend, record: _Record) -> None:
+        self.operator = operator
+        self.record = record
+        self.workload = workload_of(operator)
+        self.evaluator = Evaluator(operator, self.workload, backend)
+        stand = (operator.texts(), self.workload.model_dump_json(exclude={"folder"}))
+        self._identity = f"{program_digest()} {backend.fingerprint()} {stand}"
+
+    def rule(self, entry: Entry) -> Ruling:
+        """The ruling, from the record when it is there. Raises InputError."""
+        candidate = candidate_of(entry, self.operator)
+        witnesses = witnesses_of(entry, self.operator)
+        text = f"{self._identity} {entry.attack.model_dump_json()}"
+        key = hashlib.sha256(text.encode()).hexdigest()[:16]
+        known = self.record.known.get(key)
+        if known is not None:
+            return known
+        ruling = self._judged(entry, candidate, witnesses).model_copy(update={"key": key})
+        self.record.keep(ruling)
+        return ruling
+
+    def _judged(
+        self, entry: Entry, candidate: Candidate, witnesses: Sequence[WorkloadCase]
+    ) -> Ruling:
+        started = time.monotonic()
+        asked = _Asked(self.evaluator)
+        with tempfile.TemporaryDirectory(prefix="ascendopt-") as folder:
+            result = reverify(self.operator, asked, candidate.files, "", Path(folder))
+        if result.verdict == "baseline_failed":
+            raise entry.wrong(f"cannot be judged: {result.verdict_reason.rstrip('.')}")
+        verdict, refusal = self._verdict(result, asked)
+        attack = entry.attack
+        shown = ""
+        if attack.truth == "wrong" and verdict != "refused" and witnesses:
+            all_shown = (shown_wrong(self.evaluator, candidate, case) for case in witnesses)
+            shown = next(filter(None, all_shown), "The witness shows nothing.")
+        return Ruling(
+            id=attack.id,
+            kind=attack.kind,
+            operator=attack.operator,
+            what=attack.what,
+            truth=attack.truth,
+            verdict=verdict,
+            gate=refusal.gate if refusal else "",
+            sentence=refusal.message if refusal else "",
+            speedup=result.speedup if result.verdict == "improved" else None,
+            witness=shown,
+            seconds=round(time.monotonic() - started, 1),
+        )
+
+    def _verdict(self, result: Result, asked: _Asked) -> tuple[Verdict, Refusal | None]:
+        if result.verdict == "improved":
+            return "accepted", None
+        baseline, trial = result.trials
+        if trial.refusal is None and asked.refusal is None:  # it lacks a gain: would it pass?
+            trial = asked.admit(trial, baseline, baseline)
+            if trial.refusal is None:
+                try:
+                    asked.confirm(trial)
+                except TrialFailure as failure:
+                    return "refused", failure.refusal
+        refusal = trial.refusal or asked.refusal
+        return ("refused", refusal) if refusal else ("no gain", None)
+
+
+class _Asked:
+    """An evaluator that remembers why the final check refused."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator.anew()
+        self.refusal: Refusal | None = None
+
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        """As the evaluator does."""
+        return self._evaluator.evaluate(candidate, number, profile=profile)
+
+    def admit(
+        self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
+    ) -> Trial:
+        """As the evaluator does."""
+        return self._evaluator.admit(trial, parent, baseline, without=without)
+
+    def confirm(self, trial: Trial) -> Verification:
+        """As the evaluator does."""
+        try:
+            return self._evaluator.confirm(trial)
+        except TrialFailure as failure:
+            self.refusal = failure.refusal
+            raise
+
+
+class _Record:
+    """Rulings given before, and where they are kept."""
+
+    def __init__(self, out: Path | None) -> None:
+        self._path = None if out is None else out / RULINGS_FILE
+        self._lock = Lock()
+        self.known: dict[str, Ruling] = {}
+        if self._path is None:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if self._path.exists():
+            for line in self._path.read_text(encoding="utf-8").splitlines():
+                if line.endswith("}"):  # one that was cut off is given again
+                    ruling = Ruling.model_validate_json(line)
+                    self.known[ruling.key] = ruling
+
+    def keep(self, ruling: Ruling) -> None:
+        """Write it down; safe to call from several threads."""
+        if self._path is not None:
+            with self._lock, self._path.open("a", encoding="utf-8") as file:
+                file.write(ruling.model_dump_json() + "\n")
+
+
+def shown_wrong(evaluator: Evaluator, candidate: Candidate, case: WorkloadCase) -> str:
+    """What the candidate does wrong on a case that the operator as it stands handles; '' if
+    nothing. Slower counts too, and so does to take what the operator refuses."""
+    standard, seed = evaluator.standard, evaluator.workload.seeds[0]
+    defect = standard.baseline.defect(case, seed)
+    if defect:
+        return ""
+    now = evaluator.subject(candidate).at(case, seed, timed=False)
+    failure = now.judged()
+    if defect is None:
+        return "" if now.failure else "It takes what the operator as it stands refuses."
+    if failure is not None:
+        return str(failure)
+    before, after = standard.baseline.at(case, seed).time, now.launched.time
+    if after.low <= before.high * (1 + SLOWER):
+        return ""
+    return f"It takes {after.median:.3f} µs where the operator takes {before.median:.3f}."
+
+
+@cache
+def program_digest() -> str:
+    """Digest of the judge and all that it rests on: rulings of another program do not count."""
+    digest = hashlib.sha256()
+    for top in (_PROGRAM, _PROGRAM.parent / "rules"):
+        for path in sorted(top.rglob("*")):
+            if path.suffix in _TEXTS:
+                digest.update(path.relative_to(top).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _line(ruling: Ruling) -> str:
+    why = f" by {ruling.gate}: {ruling.sentence}" if ruling.gate else ""
+    return f"{ruling.id} ({ruling.truth}): {ruling.verdict}{why}"[:200]
