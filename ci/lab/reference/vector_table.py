@@ -1,230 +1,87 @@
-"""What the vector unit's element-by-element instructions compute, as one table.
+"""What the vector unit's instructions compute: the rows of `vector.toml` with a meaning in numpy.
 
-Each row names an instruction with its element types and gives its meaning in numpy. Tests draw
-random operands for every row and compare the machine (`machine/vector_*.cpp`) with it; the page
-`docs/vector-instructions.md` is generated from it (`vector_page.py`). How an instruction walks over
-its operands (masks, repeats, strides) is common to all of them and is told on that page once.
+A meaning stands in `vector_rows/` under the row's name. Tests draw random operands for every row
+and compare the machine (`machine/vector_*.cpp`) with it; the page `docs/vector-instructions.md` is
+generated from it (`vector_page.py`). How an instruction walks over its operands (masks, repeats,
+strides) is common to all of them and is told on that page once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+import tomllib
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
-from ci.lab.reference.vector_rows import convert, move, reduce, scale, select, sort
-from ci.lab.reference.vector_rows.element import (
-    FLOATS,
-    NUMBERS,
-    NUMPY_TYPES,
-    SATURATE_INTEGER,
-    Array,
-    Form,
-    Instruction,
-    Meaning,
-    arithmetic,
-    clipped,
-    relu,
-    then_relu,
-)
+from ci.lab.reference.rounding import Round
+from ci.lab.reference.vector_rows import arithmetic, move, reduce, scale, select, sort, window
+from ci.lab.reference.vector_rows.convert import conversion
+from ci.lab.reference.vector_rows.element import NUMPY_TYPES, SHORT, Form, Instruction
 from ci.lab.reference.vector_rows.window import Whole
 
 __all__ = ["INSTRUCTIONS", "NUMPY_TYPES", "WHOLE", "Form", "Instruction", "Whole"]
 
-
-def _estimate(x: Array) -> Array:
-    """A reciprocal estimate: 8 fraction bits, nearest even."""
-    single = np.asarray(x, dtype=np.float32)
-    mantissa, exponent = np.frexp(single)
-    with np.errstate(all="ignore"):
-        kept = np.ldexp(np.rint(mantissa * np.float32(512)), exponent - 9)
-    return np.where(np.isfinite(single), kept, single)
-
-
-def _reciprocal(dtype: str, root: bool) -> Meaning:
-    def meaning(x: Array) -> Array:
-        with np.errstate(all="ignore"):
-            wide = x.astype(np.float32)
-            base = np.sqrt(wide) if root else wide
-            return _estimate(np.float32(1) / base).astype(NUMPY_TYPES[dtype])
-
-    return meaning
-
-
-def _maximum(a: Array, b: Array) -> Array:
-    return np.maximum(a, b)
-
-
-def _minimum(a: Array, b: Array) -> Array:
-    return np.minimum(a, b)
-
-
-def _leaky(x: Array, slope: Array) -> Array:
-    return np.where(x >= 0, x, x * slope)
-
-
-def _shift_left(dtype: str) -> Meaning:
-    element = NUMPY_TYPES[dtype]
-    width = np.dtype(element).itemsize * 8
-
-    def meaning(x: Array, distance: int) -> Array:
-        signed = np.issubdtype(element, np.signedinteger)
-        result = []
-        for value in x.tolist():
-            bits = value & ((1 << width) - 1)
-            moved = (bits << distance) & ((1 << width) - 1)
-            if signed:
-                sign = 1 << (width - 1)
-                moved = (moved & ~sign) | (bits & sign)
-                moved = moved - (1 << width) if moved & sign else moved
-            result.append(moved)
-        return np.array(result, dtype=element)
-
-    return meaning
-
-
-def _shift_right(dtype: str) -> Meaning:
-    element = NUMPY_TYPES[dtype]
-
-    def meaning(x: Array, distance: int, round_: bool) -> Array:
-        signed = np.issubdtype(element, np.signedinteger)
-        result = []
-        for value in x.tolist():
-            moved = value >> distance
-            if round_ and signed and distance > 0:
-                moved += value >> (distance - 1) & 1
-            result.append(moved)
-        return np.array(result, dtype=element)
-
-    return meaning
-
-
-def _saturating(operation: Callable[..., Array], dtype: str) -> dict[int, Meaning]:
-    if dtype in FLOATS or operation not in (np.add, np.subtract, np.multiply):
-        return {}
-    return {SATURATE_INTEGER: clipped(operation)(dtype)}
-
-
-def _two_sources() -> Iterator[Instruction]:
-    rows: list[tuple[str, tuple[str, ...], Callable[..., Array], str]] = [
-        ("vadd", NUMBERS, np.add, "src0 + src1"),
-        ("vsub", NUMBERS, np.subtract, "src0 - src1"),
-        ("vmul", NUMBERS, np.multiply, "src0 * src1"),
-        ("vmax", NUMBERS, _maximum, "the larger; NaN wins"),
-        ("vmin", NUMBERS, _minimum, "the smaller; NaN wins"),
-        ("vdiv", FLOATS, np.divide, "src0 / src1"),
-        ("vand", ("int16_t", "uint16_t"), np.bitwise_and, "src0 & src1"),
-        ("vor", ("int16_t", "uint16_t"), np.bitwise_or, "src0 | src1"),
-    ]
-    for mnemonic, dtypes, operation, formula in rows:
-        for dtype in dtypes:
-            yield Instruction(
-                mnemonic, Form.BINARY, dtype, dtype, arithmetic(operation)(dtype), formula,
-                modes=_saturating(operation, dtype),
-            )  # fmt: skip
-    for mnemonic, operation, sign in (("vaddrelu", np.add, "+"), ("vsubrelu", np.subtract, "-")):
-        for dtype in ("half", "float", "int16_t"):
-            integer = dtype == "int16_t"
-            yield Instruction(
-                mnemonic, Form.BINARY, dtype, dtype,
-                then_relu(arithmetic(operation), dtype), f"max(src0 {sign} src1, 0)",
-                modes={SATURATE_INTEGER: then_relu(clipped(operation), dtype)} if integer else {},
-            )  # fmt: skip
-
-
-def _multiply_adds() -> Iterator[Instruction]:
-    pairs = (("half", "half"), ("float", "float"), ("float", "half"))
-    for dst, src in pairs:
-        yield Instruction(
-            "vmla", Form.BINARY, dst, src, arithmetic(lambda a, b, d: a * b + d)(dst),
-            "src0 * src1 + dst, fused", reads_dst=True, ulps=1,
-        )  # fmt: skip
-        yield Instruction(
-            "vaxpy", Form.SCALAR, dst, src, arithmetic(lambda a, d, s: a * s + d)(dst),
-            "src * scalar + dst, fused", reads_dst=True, ulps=1,
-        )  # fmt: skip
-    for dtype in FLOATS:
-        fused = arithmetic(lambda a, b, d: a * d + b)
-        yield Instruction(
-            "vmadd", Form.BINARY, dtype, dtype, fused(dtype), "src0 * dst + src1, fused",
-            reads_dst=True, ulps=1,
-        )  # fmt: skip
-        yield Instruction(
-            "vmaddrelu", Form.BINARY, dtype, dtype, then_relu(fused, dtype),
-            "max(src0 * dst + src1, 0), fused", reads_dst=True, ulps=1,
-        )  # fmt: skip
-
-
-def _one_source() -> Iterator[Instruction]:
-    rows: list[tuple[str, Callable[..., Array], str, int]] = [
-        ("vabs", np.abs, "|src|", 0),
-        ("vrelu", relu, "max(src, 0)", 0),
-        ("vexp", np.exp, "e to the power of src", 1),
-        ("vln", np.log, "natural logarithm of src", 1),
-        ("vsqrt", np.sqrt, "square root of src", 0),
-    ]
-    for mnemonic, operation, formula, ulps in rows:
-        for dtype in FLOATS:
-            yield Instruction(
-                mnemonic, Form.UNARY, dtype, dtype, arithmetic(operation)(dtype), formula,
-                ulps=ulps,
-            )  # fmt: skip
-    yield Instruction(
-        "vrelu", Form.UNARY, "int32_t", "int32_t", arithmetic(relu)("int32_t"), "max(src, 0)"
-    )
-    for dtype in FLOATS:
-        yield Instruction(
-            "vrec", Form.UNARY, dtype, dtype, _reciprocal(dtype, root=False),
-            "estimate of 1 / src, 8 fraction bits",
-        )  # fmt: skip
-        yield Instruction(
-            "vrsqrt", Form.UNARY, dtype, dtype, _reciprocal(dtype, root=True),
-            "estimate of 1 / square root of src, 8 fraction bits",
-        )  # fmt: skip
-    for dtype in ("int16_t", "uint16_t"):
-        yield Instruction("vnot", Form.UNARY, dtype, dtype, np.invert, "~src")
-
-
-def _with_scalar() -> Iterator[Instruction]:
-    rows: list[tuple[str, tuple[str, ...], Callable[..., Array], str]] = [
-        ("vadds", NUMBERS, np.add, "src + scalar"),
-        ("vmuls", NUMBERS, np.multiply, "src * scalar"),
-        ("vmaxs", NUMBERS, _maximum, "the larger of src and scalar; NaN wins"),
-        ("vmins", NUMBERS, _minimum, "the smaller of src and scalar; NaN wins"),
-        ("vlrelu", FLOATS, _leaky, "src, times scalar when negative"),
-    ]
-    for mnemonic, dtypes, operation, formula in rows:
-        for dtype in dtypes:
-            yield Instruction(
-                mnemonic, Form.SCALAR, dtype, dtype, arithmetic(operation)(dtype), formula,
-                modes=_saturating(operation, dtype),
-            )  # fmt: skip
-    for dtype in ("uint16_t", "int16_t", "uint32_t", "int32_t"):
-        yield Instruction(
-            "vshl", Form.SHIFT, dtype, dtype, _shift_left(dtype),
-            "src << distance; a signed element keeps its sign bit",
-        )  # fmt: skip
-        yield Instruction(
-            "vshr", Form.SHIFT_ROUND, dtype, dtype, _shift_right(dtype),
-            "src >> distance, arithmetic when signed; rounding adds the last bit shifted out "
-            "(signed only)",
-        )  # fmt: skip
-
-
-INSTRUCTIONS: tuple[Instruction, ...] = (
-    *_two_sources(),
-    *_multiply_adds(),
-    *_one_source(),
-    *_with_scalar(),
-    *convert.rows(),
+_TABLE: Final[dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("vector.toml").read_text(encoding="utf-8")
 )
+_MEANINGS: Final = (
+    reduce.MEANINGS | select.MEANINGS | move.MEANINGS | sort.MEANINGS | scale.MEANINGS
+)
+_OPERANDS: Final = window.OPERANDS | move.OPERANDS | sort.OPERANDS | scale.OPERANDS
+_LONG: Final = {short: name for name, short in SHORT.items()}
+
+
+def _elements() -> Iterator[Instruction]:
+    for entry in _TABLE["element"]:
+        rest = {k: entry[k] for k in ("assumption", "reads_dst", "ulps") if k in entry}
+        for (mnemonic, formula), types in product(entry["formula"].items(), entry["types"]):
+            dst, _, src = types.partition(" <- ")
+            src = src or dst
+            meaning, modes = arithmetic.meaning(mnemonic, dst, src)
+            form = Form(entry["form"])
+            yield Instruction(mnemonic, form, dst, src, meaning, formula, modes=modes, **rest)
+
+
+def _conversions() -> Iterator[Instruction]:
+    for entry in _TABLE["conversion"]:
+        for pair, letter in product(entry["pairs"], entry.get("modes", [""])):
+            types = re.fullmatch(r"([a-z]+\d+)2([a-z]+\d+)", pair)
+            assert types is not None, pair
+            src, dst = (_LONG[short] for short in types.groups())
+            mode = Round(letter or Round.EVEN.value)
+            meaning, modes = conversion(dst, src, mode)
+            formula = entry["formula"].format(mode=mode.name.lower())
+            yield Instruction(
+                f"vconv_{pair}{letter}", Form.UNARY, dst, src, meaning, formula, modes=modes,
+                assumption=entry.get("assumption", ""),
+            )  # fmt: skip
+
+
+def _whole() -> Iterator[Whole]:
+    for entry in _TABLE["whole"]:
+        words = entry.get("words", {"": ""})
+        for dtype, (key, word) in product(entry["types"], words.items()):
+            bits = np.dtype(NUMPY_TYPES[dtype]).itemsize * 8
+            told = {"key": key, "word": word, "type": dtype, "bits": bits}
+            yield Whole(
+                mnemonic=entry["mnemonic"].format(**told),
+                dtype=dtype,
+                call=entry["call"].format(**told, **window.pointers(dtype)),
+                numbers=tuple(map(tuple, entry["numbers"])),
+                meaning=_MEANINGS[entry["mnemonic"]](dtype, key),
+                formula=entry["formula"].format(**told),
+                prepare=_OPERANDS[entry.get("operands", "numbers")](dtype),
+                assumption=entry.get("assumption", ""),
+                variant=entry.get("variant", "").format(**told),
+            )
+
+
+INSTRUCTIONS: Final = (*_elements(), *_conversions())
 """Every element-by-element instruction, each overload a row."""
 
-WHOLE: tuple[Whole, ...] = (
-    *reduce.rows(),
-    *select.rows(),
-    *move.rows(),
-    *sort.rows(),
-    *scale.rows(),
-)
+WHOLE: Final = tuple(_whole())
 """Every other instruction of the vector unit, each overload a row."""

@@ -54,8 +54,6 @@ class TransferRow:
     """Numbers for the arguments, such that all stays within the windows."""
     meaning: Meaning
     """Changes the written memory."""
-    formula: str
-    """The meaning in words, for the documentation."""
     fills: Mapping[Memory, Fill] = field(default_factory=dict)
     """What the memories hold before; any bytes where nothing is said."""
     element: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,42 +20,41 @@ from ci.lab.reference.transfer_rows.base import (
 )
 from ci.lab.reference.vector_rows.element import NUMPY_TYPES
 
-_BURSTS = "bursts of n[1] × {unit} bytes, gaps in {gaps}"
-
 
 def _bursts(random: np.random.Generator) -> list[int]:
     """How many, how long, the gap behind each in the source and in the target."""
     return [span(random, 0, 6), span(random, 0, 9), pick(random, 0, 0, 1, 5), pick(random, 0, 0, 3)]
 
 
-def _burst_copy(source: Memory, target: Memory, unit: int, from_gap: int, to_gap: int) -> Meaning:
+def _burst_copy(source: Memory, target: Memory, unit: int) -> Meaning:
+    """Bursts of n[1] units, gaps in 32 bytes of the source and in units of the target."""
+
     def meaning(memory: Memories, n: Sequence[int]) -> None:
         bytes_ = n[1] * unit
         for burst in range(n[0] if bytes_ else 0):
-            start = burst * (bytes_ + n[2] * from_gap)
-            to = burst * (bytes_ + n[3] * to_gap)
+            start = burst * (bytes_ + n[2] * BLOCK)
+            to = burst * (bytes_ + n[3] * unit)
             memory[target][to : to + bytes_] = memory[source][start : start + bytes_]
 
     return meaning
 
 
 def _burst_rows() -> Iterator[TransferRow]:
-    rows: tuple[tuple[str, Memory, Memory, int, int, str], ...] = (
-        ("copy_gm_to_ubuf", "GM", "UB", 32, 32, "((void*)ub, gm, 0, {n})"),
-        ("copy_ubuf_to_gm", "UB", "OUT", 32, 32, "(out, (void*)ub, 0, {n})"),
-        ("copy_gm_to_cbuf", "GM", "L1", 32, 32, "((void*)0, gm, 0, {n}, PAD_NONE)"),
-        ("copy_cbuf_to_gm", "L1", "OUT", 32, 32, "(out, (void*)0, 0, {n})"),
-        ("copy_matrix_cbuf_to_cc", "L1", "L0C", 32, 32, "((float*)0, (float*)0, {n})"),
-        ("copy_cbuf_to_bt", "L1", "BIAS", 64, 64, "(0, (void*)0, 0, {n})"),
-        ("copy_cbuf_to_fbuf", "L1", "FIXBUF", 128, 128, "((void*)0, (void*)0, {n})"),
+    rows: tuple[tuple[str, Memory, Memory, int, str], ...] = (
+        ("copy_gm_to_ubuf", "GM", "UB", 32, "((void*)ub, gm, 0, {n})"),
+        ("copy_ubuf_to_gm", "UB", "OUT", 32, "(out, (void*)ub, 0, {n})"),
+        ("copy_gm_to_cbuf", "GM", "L1", 32, "((void*)0, gm, 0, {n}, PAD_NONE)"),
+        ("copy_cbuf_to_gm", "L1", "OUT", 32, "(out, (void*)0, 0, {n})"),
+        ("copy_matrix_cbuf_to_cc", "L1", "L0C", 32, "((float*)0, (float*)0, {n})"),
+        ("copy_cbuf_to_bt", "L1", "BIAS", 64, "(0, (void*)0, 0, {n})"),
+        ("copy_cbuf_to_fbuf", "L1", "FIXBUF", 128, "((void*)0, (void*)0, {n})"),
     )
-    for mnemonic, source, target, unit, to_gap, call in rows:
+    for mnemonic, source, target, unit, call in rows:
         draw: Draw = _bursts if unit == 32 else _few_bursts
         yield TransferRow(
             mnemonic, "", "vector" if "UB" in (source, target) else "cube", (source,), target,
             mnemonic + call.format(n="n[0], n[1], n[2], n[3]") + ";", draw,
-            _burst_copy(source, target, unit, 32, to_gap),
-            _BURSTS.format(unit=unit, gaps=f"32 bytes of the source, {to_gap} of the target"),
+            _burst_copy(source, target, unit),
         )  # fmt: skip
 
 
@@ -78,7 +77,7 @@ def _widen_bias(memory: Memories, n: Sequence[int]) -> None:
 
 
 def _padded_load(size: int) -> Meaning:
-    """n: bursts, bytes of one, left and right elements, gaps, whether a padding value is set."""
+    """n: bursts, bytes of one, left and right elements, gaps, 0, the padding value."""
 
     def meaning(memory: Memories, n: Sequence[int]) -> None:
         value = np.array([n[7]], np.int64).view(np.uint8)[:size]
@@ -115,8 +114,9 @@ def _stored(memory: Memories, n: Sequence[int]) -> None:
 
 
 def _to_nz(size: int) -> Meaning:
-    """n: matrices, rows, columns, source strides of matrices and rows (elements), target strides of
-    columns of fractals and rows (blocks), of matrices (elements)."""
+    """Rows become columns of fractals, blocks filled up with zeros. n: matrices, rows, columns,
+    source strides of matrices and rows (elements), target strides of columns of fractals and rows
+    (blocks), of matrices (elements)."""
 
     def meaning(memory: Memories, n: Sequence[int]) -> None:
         c0 = BLOCK // size
@@ -137,19 +137,9 @@ def _nz(size: int) -> Draw:
         matrices, rows = span(random, 1, 2), span(random, 1, 20)
         columns = span(random, 1, 40)
         row_stride = columns + pick(random, 0, 0, 3)
-        between_rows = 1
         c0_stride = rows + pick(random, 0, 12)
         used = up(columns * size, BLOCK) * c0_stride * BLOCK // size
-        return [
-            matrices,
-            rows,
-            columns,
-            rows * row_stride,
-            row_stride,
-            c0_stride,
-            between_rows,
-            used,
-        ]
+        return [matrices, rows, columns, rows * row_stride, row_stride, c0_stride, 1, used]
 
     return draw
 
@@ -178,24 +168,24 @@ def rows() -> Iterator[TransferRow]:
     yield TransferRow(
         "copy_ubuf_to_ubuf", "", "vector", ("UB",), "UB",
         "copy_ubuf_to_ubuf((void*)(ub + 16384), (void*)ub, 0, n[0], n[1], n[2], n[3]);", _bursts,
-        _within_ub, _BURSTS.format(unit=32, gaps="32 bytes"),
+        _within_ub,
     )  # fmt: skip
     yield TransferRow(
         "copy_cbuf_to_bt", "half", "cube", ("L1",), "BIAS",
         "copy_cbuf_to_bt(0, (void*)0, 1, n[0], n[1], n[2], n[3]);", _few_bursts, _widen_bias,
-        "half to float on the way", element="float",
+        element="float",
     )  # fmt: skip
     for size, bits in ((1, "b8"), (2, "b16"), (4, "b32")):
         arguments = "0, n[0], n[1], n[2], n[3], n[4], n[5]"
         yield TransferRow(
             f"copy_gm_to_ubuf_align_{bits}", "", "vector", ("GM",), "UB",
             f"set_mov_pad_val(n[7]); copy_gm_to_ubuf_align_{bits}((void*)ub, gm, {arguments});",
-            _padded(size), _padded_load(size), "bursts of bytes, padded to whole blocks",
+            _padded(size), _padded_load(size),
         )  # fmt: skip
         yield TransferRow(
             f"copy_ubuf_to_gm_align_{bits}", "", "vector", ("UB",), "OUT",
             f"copy_ubuf_to_gm_align_{bits}(out, (void*)ub, 0, n[0], n[1], 0, 0, n[4], n[5]);",
-            _padded(size), _stored, "bursts of bytes from whole blocks",
+            _padded(size), _stored,
         )  # fmt: skip
     for suffix, dtype in (("b8", "int8_t"), ("b16", "half"), ("b32s", "float")):
         size = np.dtype(NUMPY_TYPES[dtype]).itemsize
@@ -203,18 +193,13 @@ def rows() -> Iterator[TransferRow]:
         yield TransferRow(
             f"copy_gm_to_cbuf_multi_nd2nz_{suffix}", dtype, "cube", ("GM",), "L1",
             f"copy_gm_to_cbuf_multi_nd2nz_{suffix}(({dtype}*)0, ({dtype}*)gm, 0, {numbers});",
-            _nz(size), _to_nz(size), "rows become columns of fractals; blocks filled up with zeros",
+            _nz(size), _to_nz(size),
         )  # fmt: skip
     targets: tuple[tuple[str, Memory], ...] = (("cbuf", "L1"), ("ca", "L0A"), ("cb", "L0B"))
     for word, target in targets:
-        values: tuple[tuple[str, Callable[[str], str]], ...] = (
-            ("uint16_t", lambda bits: f"half_of({bits})"),
-            ("uint32_t", lambda bits: f"(uint32_t){bits}"),
-        )
-        for dtype, value in values:
+        for dtype, value in (("uint16_t", "half_of(n[3])"), ("uint32_t", "(uint32_t)n[3]")):
             yield TransferRow(
                 f"create_{word}_matrix", dtype, "cube", (), target,
-                f"create_{word}_matrix(({dtype}*)0, n[0] | n[1] << 16 | n[2] << 32, "
-                f"{value('n[3]')});",
-                _fill_numbers, _filled(target, dtype), "one value in blocks, with gaps",
+                f"create_{word}_matrix(({dtype}*)0, n[0] | n[1] << 16 | n[2] << 32, {value});",
+                _fill_numbers, _filled(target, dtype),
             )  # fmt: skip

@@ -30,7 +30,7 @@ def _fractals(random: np.random.Generator) -> list[int]:
 
 
 def _backwards(random: np.random.Generator) -> list[int]:
-    return [span(random, 12, 20), span(random, 0, 4), span(random, 0, 3), span(random, 0, 2), 0]
+    return [span(random, 12, 20), *_fractals(random)[1:]]
 
 
 def _load(source: Memory, target: Memory, down: bool = False, turned: bool = False) -> Meaning:
@@ -169,7 +169,6 @@ def _image_rows() -> Iterator[TransferRow]:
                 f"set_fmatrix(n[12]); set_padding(n[13]); img2colv2_cbuf_to_{word}(({dtype}*)0, "
                 f"({dtype}*)0, {numbers}, false, false, n[10], false, n[11]);",
                 _convolution(dtype, target == "L0A" and dtype != "int8_t"), _image(target, dtype),
-                "output pixels by filter points and channels, or its transpose",
             )  # fmt: skip
 
 
@@ -182,7 +181,7 @@ def rows() -> Iterator[TransferRow]:
             yield TransferRow(
                 f"load_gm_to_{word}", mode, "cube", ("GM",), target,
                 f"load_gm_to_{word}((half*)0, (half*)gm, {arguments}, {mode});", draw,
-                _load("GM", target, down=mode == "dec"), "fractals, upwards or downwards",
+                _load("GM", target, down=mode == "dec"),
             )  # fmt: skip
     for word, target in _TARGETS:
         for dtype, suffix in (("int8_t", ""), ("half", ""), ("float", ""), ("void", "_s4")):
@@ -193,7 +192,6 @@ def rows() -> Iterator[TransferRow]:
                     f"load_cbuf_to_{word}{suffix}(({dtype}*)0, ({dtype}*)0, {arguments}, "
                     f"{str(turned).lower()}, inc);",
                     _fractals, _load("L1", target, turned=turned),
-                    "fractals, each transposed when asked",
                 )  # fmt: skip
         for dtype, bits in (("int8_t", 8), ("half", 16), ("float", 32), ("void", 4)):
             if bits == 4 and target == "L0A":
@@ -203,6 +201,6 @@ def rows() -> Iterator[TransferRow]:
                 ("L1",), target,
                 f"load_cbuf_to_{word}_transpose{'_s4' if bits == 4 else ''}(({dtype}*)0, "
                 f"({dtype}*)0, n[0], n[1], n[2], n[3], inc, n[4]);",
-                _squares(bits), _load_squares(target, bits), "squares transposed",
+                _squares(bits), _load_squares(target, bits),
             )  # fmt: skip
     yield from _image_rows()

@@ -39,7 +39,7 @@ def _read(memory: Memories, name: Memory, dtype: str, vector: bool = False) -> A
 
 
 def _product(dtype: str) -> Meaning:
-    """n: m, k, n, what C starts from."""
+    """A·B added to C, to 0 or to the bias; n: m, k, n, what C starts from."""
     c0 = {"half": 16, "bfloat16_t": 16, "float": 8, "int8_t": 32, "s4": 64}[dtype]
     sum_type = np.float32 if dtype in ("half", "bfloat16_t", "float") else np.int32
 
@@ -109,7 +109,7 @@ def _product_rows() -> Iterator[TransferRow]:
             name, dtype, "cube", ("L0A", "L0B", "BIAS"), "L0C",
             f"{name}(({total}*)0, {operands}, {operands}, {bias}n[0], n[1], n[2], 0, false, "
             f"n[3] == {BIAS}, n[3] == {ZERO});",
-            _sizes(floats), _product(dtype), "A·B added to C, to 0 or to the bias", fills, total,
+            _sizes(floats), _product(dtype), fills, total,
         )  # fmt: skip
 
 
@@ -229,11 +229,8 @@ def _results(dtype: str) -> Fill:
         values = random.standard_normal(size // 4) * random.choice([1.0, 100.0, 60000.0])
         special = np.array([np.inf, -np.inf, np.nan, -0.0, 1e-40, 65519.9, 65520.0, 3.4e38])
         chosen = random.choice(special, size // 4)
-        return (
-            np.where(random.random(size // 4) < 0.1, chosen, values)
-            .astype(np.float32)
-            .view(np.uint8)
-        )
+        mixed = np.where(random.random(size // 4) < 0.1, chosen, values)
+        return mixed.astype(np.float32).view(np.uint8)
 
     return fill
 
@@ -252,7 +249,7 @@ def _fixpipe_rows() -> Iterator[TransferRow]:
                     f"({result}*){address}, ({source}*)0, 0, n[0], n[1], n[2], n[3], 0, {mode}, "
                     "n[4], n[5], n[6]);",
                     _out_numbers(result, target == "L1"), _out(mode, result, target),
-                    "converted, by rows or by columns of fractals", fills, result,
+                    fills, result,
                 )  # fmt: skip
 
 

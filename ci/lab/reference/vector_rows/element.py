@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ci.lab.reference.vector_rows.assumed import assumption_of
-
 Array = npt.NDArray[Any]
 Meaning = Callable[..., Array]
+Modes = Mapping[int, Meaning]
+"""Meanings by the bit of CTRL that switches to them."""
 
 NUMPY_TYPES: dict[str, type[np.generic]] = {
     "half": np.float16,
@@ -38,7 +38,12 @@ TRUNCATE_CAST = 59
 """Bit of CTRL: set, conversions to integers keep the low bits instead of saturating."""
 
 FLOATS = ("half", "float")
-NUMBERS = ("half", "float", "int16_t", "int32_t")
+SHORT = {
+    "half": "f16", "float": "f32", "bfloat16_t": "bf16", "int4b_t": "s4", "int8_t": "s8",
+    "uint8_t": "u8", "int16_t": "s16", "uint16_t": "u16", "int32_t": "s32", "uint32_t": "u32",
+    "int64_t": "s64",
+}  # fmt: skip
+"""Element types as mnemonics name them."""
 
 
 class Form(Enum):
@@ -76,8 +81,10 @@ class Instruction:
     reads_dst: bool = False
     ulps: int = 0
     """Units in the last place by which the machine may differ (libm, fused rounding)."""
-    modes: Mapping[int, Meaning] = field(default_factory=dict)
+    modes: Modes = field(default_factory=dict)
     """What it means instead while a bit of CTRL is set."""
+    assumption: str = ""
+    """What no document says and the machine therefore assumes; '' when there is nothing."""
 
     def under(self, control: int) -> Meaning:
         """The meaning with this content of CTRL."""
@@ -87,46 +94,9 @@ class Instruction:
         return lambda *operands: _finite(chosen(*operands), self.dst)
 
     @property
-    def assumption(self) -> str:
-        """What no document says and the machine therefore assumes; '' when there is nothing."""
-        return assumption_of(self.mnemonic, self.dst, self.src)
-
-    @property
     def name(self) -> str:
         """Unique in the table."""
         return f"{self.mnemonic}({self.dst}, {self.src})"
-
-
-def arithmetic(operation: Callable[..., Array]) -> Callable[[str], Meaning]:
-    """`operation` in float64 for floats, rounded once; wrapping for integers."""
-
-    def make(dtype: str) -> Meaning:
-        element = NUMPY_TYPES[dtype]
-        wide = np.float64 if dtype in FLOATS else np.int64
-
-        def meaning(*operands: Any) -> Array:
-            with np.errstate(all="ignore"):
-                result = operation(*(np.asarray(x).astype(wide) for x in operands))
-                return np.asarray(result).astype(element)
-
-        return meaning
-
-    return make
-
-
-def clipped(operation: Callable[..., Array]) -> Callable[[str], Meaning]:
-    """`operation` on integers, saturated."""
-
-    def make(dtype: str) -> Meaning:
-        info = np.iinfo(np.dtype(NUMPY_TYPES[dtype]))
-
-        def meaning(*operands: Any) -> Array:
-            result = operation(*(np.asarray(x).astype(np.int64) for x in operands))
-            return np.clip(result, info.min, info.max).astype(NUMPY_TYPES[dtype])
-
-        return meaning
-
-    return make
 
 
 def _finite(values: Array, dtype: str) -> Array:
@@ -136,14 +106,3 @@ def _finite(values: Array, dtype: str) -> Array:
     magnitude = bits & 0x7FFF
     kept = np.where(magnitude == infinity, bits - 1, bits)
     return np.where(magnitude > infinity, 0, kept).astype(np.uint16).view(values.dtype)
-
-
-def relu(x: Array) -> Array:
-    """max(x, 0); a NaN stays."""
-    return np.where(x < 0, 0, x)
-
-
-def then_relu(make: Callable[[str], Meaning], dtype: str) -> Meaning:
-    """The meaning, then the larger of it and 0."""
-    meaning = make(dtype)
-    return lambda *operands: relu(meaning(*operands)).astype(NUMPY_TYPES[dtype])

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from ci.lab.reference.vector_rows.element import NUMPY_TYPES
 from ci.lab.reference.vector_rows.window import (
     DST,
     EXTRA,
-    TYPES,
     A,
     B,
     Meaning,
+    Meanings,
+    Operands,
     Prepare,
-    Whole,
     Window,
-    at,
-    values,
 )
 
 _WORDS = ("uint16_t", "uint32_t")
@@ -25,7 +24,7 @@ _ALL_WORDS = ("half", "bfloat16_t", "int16_t", "uint16_t", "float", "int32_t", "
 
 
 def _size(dtype: str) -> int:
-    return np.dtype(TYPES[dtype]).itemsize
+    return np.dtype(NUMPY_TYPES[dtype]).itemsize
 
 
 def _fill_or_copy(dtype: str, copy: bool) -> Meaning:
@@ -33,7 +32,7 @@ def _fill_or_copy(dtype: str, copy: bool) -> Meaning:
 
     def meaning(window: Window, n: Sequence[int]) -> None:
         size = _size(dtype)
-        word = np.array([n[5]], dtype=f"u{size}").view(TYPES[dtype])[0]
+        word = np.array([n[5]], dtype=f"u{size}").view(NUMPY_TYPES[dtype])[0]
         for r, active in enumerate(window.active(256 // size, n[0])):
             lanes = window.lanes(dtype, A, 256 // size, r, n[2], n[4])
             for lane in np.flatnonzero(active):
@@ -162,76 +161,18 @@ def _image(dtype: str) -> Meaning:
     return meaning
 
 
-_TURN = (
-    "uint64_t d[16], s[16]; for (int i = 0; i < 16; i++) {"
-    f" d[i] = (uint64_t)(ub + {DST} + i * n[3] * 32); s[i] = (uint64_t)(ub + {B} + i * 64);"
-    "} set_va_reg_sb(VA0, d); set_va_reg_sb(VA1, d + 8); set_va_reg_sb(VA2, s);"
-    "set_va_reg_sb(VA3, s + 8);"
-)
-_WALK = ((0, 1, 2, 3), (1, 1, 2), (1, 1, 2, 0), (16, 17), (8, 8, 0, 9), (0, 7, 65535))
-_WHOLE = "neither mask nor counter mode is obeyed"
-
-
-def rows() -> Iterator[Whole]:
-    """Every instruction that moves elements unchanged."""
-    for dtype in _ALL_WORDS:
-        bits = f"uint{_size(dtype) * 8}_t w = n[5]; {dtype} v; memcpy(&v, &w, sizeof(v)); "
-        yield Whole(
-            "vector_dup", dtype,
-            bits + f"vector_dup({at(dtype, DST)}, v, n[0], n[1], 1, n[3], 0);", _WALK,
-            _fill_or_copy(dtype, copy=False), "the scalar in every active lane", values("float"),
-        )  # fmt: skip
-        yield Whole(
-            "vcopy", dtype,
-            f"vcopy({at(dtype, DST)}, {at(dtype, A)}, n[0], n[1], n[2], n[3], n[4]);", _WALK,
-            _copy(dtype), "the source in every active lane; counter mode counts each iteration",
-            values("float"),
-        )  # fmt: skip
-        yield Whole(
-            "vbrcb", dtype, f"vbrcb({at(dtype, DST)}, {at(dtype, A)}, n[1], n[2], n[0]);",
-            ((0, 1, 2, 3), (1, 2), (8, 16)), _broadcast(dtype),
-            "eight elements an iteration, each filling a block", values("float"), _WHOLE,
-        )  # fmt: skip
-    for dtype in _WORDS:
-        base = f"(uint32_t)(uint64_t)(ub + {B})"
-        table = f"{at(dtype, DST)}, {at('uint32_t', A)}, {base}"
-        yield Whole(
-            "vgather", dtype, f"vgather({table}, n[1], n[0]);", ((0, 1, 2, 3), (8, 9)),
-            _gather(dtype), "elements at byte offsets from a base, in the active lanes",
-            _offsets(_size(dtype)),
-        )  # fmt: skip
-        yield Whole(
-            "vgatherb", dtype, f"vgatherb({table}, n[1], n[2], n[0]);",
-            ((0, 1, 2, 3), (16, 17), (0, 1, 2)), _gather_blocks,
-            "blocks at byte offsets from a base; a block stride of 0 means 1", _offsets(32), _WHOLE,
-        )  # fmt: skip
-        yield Whole(
-            "vreducev2", dtype,
-            f"vreducev2({at(dtype, DST)}, {at(dtype, A)}, {at(dtype, EXTRA)}, n[0], n[1], n[2],"
-            " n[3], n[4]);",
-            ((1, 2, 3), (1, 1, 2), tuple(range(8)), (8, 16), (0, 1)), _compact(dtype),
-            "the elements that a pattern (1 to 7) or a table of bits (0) keeps, one after the "
-            "other; RSVD_CNT counts them", values("float"),
-            "in counter mode the blocks beyond the eighth follow with the same stride",
-        )  # fmt: skip
-    for width in (8, 16, 32):
-        flags = ", n[4], n[5]" if width == 8 else ""
-        yield Whole(
-            f"scatter_vnchwconv_b{width}", f"uint{width}_t",
-            _TURN + f"scatter_vnchwconv_b{width}(VA0, VA2, n[0], n[1], n[2]{flags});",
-            ((1, 2), (1, 2), (1,), (4, 5), (0, 1), (0, 1)), _turn_blocks(width),
-            "sixteen blocks, rows to columns; with a single iteration the strides are added to "
-            "the first addresses already", values("float"), _WHOLE,
-        )  # fmt: skip
-    for dtype in ("uint16_t", "int16_t"):
-        yield Whole(
-            "vtranspose", dtype, f"vtranspose({at(dtype, DST)}, {at(dtype, A)});", (), _square,
-            "a 16 by 16 matrix of 16-bit elements, transposed", values("float"), _WHOLE,
-        )  # fmt: skip
-    for dtype in ("uint8_t", "uint16_t", "uint32_t"):
-        yield Whole(
-            "v4dtrans", dtype,
-            f"v4dtrans({at(dtype, DST)}, {at(dtype, A)}, n[0], n[1], n[2] != 0);",
-            ((0, 1, 15, 32), (1, 8, 16), (0, 1)), _image(dtype), "NCHW to NHWC and back",
-            values("float"), _WHOLE,
-        )  # fmt: skip
+MEANINGS: Meanings = {
+    "vector_dup": lambda dtype, _: _fill_or_copy(dtype, copy=False),
+    "vcopy": lambda dtype, _: _copy(dtype),
+    "vbrcb": lambda dtype, _: _broadcast(dtype),
+    "vgather": lambda dtype, _: _gather(dtype),
+    "vgatherb": lambda *_: _gather_blocks,
+    "vreducev2": lambda dtype, _: _compact(dtype),
+    "scatter_vnchwconv_b{bits}": lambda dtype, _: _turn_blocks(_size(dtype) * 8),
+    "vtranspose": lambda *_: _square,
+    "v4dtrans": lambda dtype, _: _image(dtype),
+}
+OPERANDS: Operands = {
+    "offsets of elements": lambda dtype: _offsets(_size(dtype)),
+    "offsets of blocks": lambda _: _offsets(32),
+}

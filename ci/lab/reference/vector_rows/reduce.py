@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ci.lab.reference.vector_rows.element import NUMPY_TYPES, Array
 from ci.lab.reference.vector_rows.window import (
     DST,
-    TYPES,
     A,
-    Array,
     Meaning,
-    Whole,
+    Meanings,
     Window,
-    at,
-    values,
 )
 
 VALUE_INDEX, INDEX_VALUE, ONLY_VALUE, ONLY_INDEX = range(4)
@@ -33,18 +30,18 @@ def _tree(window: Window, lanes: Array) -> Any:
 
 def _iterations(window: Window, dtype: str, n: Sequence[int]) -> Iterator[tuple[int, Array, Array]]:
     """Number, lanes and active lanes of every iteration; n is repeat, pitch, block, stride."""
-    width = 256 // np.dtype(TYPES[dtype]).itemsize
+    width = 256 // np.dtype(NUMPY_TYPES[dtype]).itemsize
     for r, active in enumerate(window.active(width, n[0])):
         yield r, window.lanes(dtype, A, width, r, n[2], n[3]), active
 
 
 def _sum(dtype: str) -> Meaning:
-    size = np.dtype(TYPES[dtype]).itemsize
+    size = np.dtype(NUMPY_TYPES[dtype]).itemsize
 
     def meaning(window: Window, n: Sequence[int]) -> None:
         total = None
         for r, lanes, active in _iterations(window, dtype, n):
-            part = _tree(window, np.where(active, lanes, TYPES[dtype](0)).astype(TYPES[dtype]))
+            part = _group_sum(window, lanes, active)
             with np.errstate(all="ignore"):
                 total = part if total is None else window.saturated(total + part)
             if not n[4]:
@@ -56,7 +53,7 @@ def _sum(dtype: str) -> Meaning:
 
 
 def _extreme(dtype: str, pick: Callable[[Array], Any]) -> Meaning:
-    size = np.dtype(TYPES[dtype]).itemsize
+    size = np.dtype(NUMPY_TYPES[dtype]).itemsize
     index_type = np.uint16 if size == 2 else np.uint32
 
     def meaning(window: Window, n: Sequence[int]) -> None:
@@ -76,8 +73,12 @@ def _extreme(dtype: str, pick: Callable[[Array], Any]) -> Meaning:
     return meaning
 
 
+def _in_block(dtype: str) -> int:
+    return 32 // np.dtype(NUMPY_TYPES[dtype]).itemsize
+
+
 def _grouped(dtype: str, group: int, reduce: Callable[[Window, Array, Array], Any]) -> Meaning:
-    size = np.dtype(TYPES[dtype]).itemsize
+    size = np.dtype(NUMPY_TYPES[dtype]).itemsize
 
     def meaning(window: Window, n: Sequence[int]) -> None:
         for r, lanes, active in _iterations(window, dtype, n):
@@ -99,47 +100,12 @@ def _group_extreme(pick: Callable[[Array], Any]) -> Callable[[Window, Array, Arr
     return lambda _, lanes, active: lanes[active][pick(lanes[active])]
 
 
-_WALK = ((1, 2, 3, 4), (0, 1, 2, 3), (1, 1, 2), (8, 8, 0, 9))
-_ZERO = "inactive lanes count as 0"
-_NAN = "a NaN wins, among several the first"
+_PICK: dict[str, Callable[[Array], Any]] = {"max": np.argmax, "min": np.argmin}
 
-
-def rows() -> Iterator[Whole]:
-    """Every reduction."""
-    for dtype in ("half", "float"):
-        plain = f"{at(dtype, DST)}, {at(dtype, A)}, n[0], n[1], n[2], n[3]"
-        yield Whole(
-            "vcadd", dtype, f"vcadd({plain}, n[4] != 0);", (*_WALK, (0, 0, 1)), _sum(dtype),
-            "the sum of an iteration's active lanes as a binary tree over neighbours, each node "
-            "rounded to the element type; in accumulating mode the total of all iterations goes "
-            "to ACC_VAL", values(dtype),
-            f"{_ZERO}; accumulating leaves memory alone and adds the iterations in order",
-        )  # fmt: skip
-        for name, word, pick in (
-            ("max", "largest", np.argmax),
-            ("min", "smallest", np.argmin),
-        ):
-            yield Whole(
-                f"vc{name}", dtype, f"vc{name}({plain}, (Order_t)n[4]);", (*_WALK, (0, 1, 2, 3)),
-                _extreme(dtype, pick),
-                f"the {word} of an iteration with its lowest index, in the order asked for; that "
-                "over all iterations goes to MAX_MIN_CNT", values(dtype),
-                f"{_NAN}; the index in MAX_MIN_CNT counts over all lanes of all iterations",
-            )  # fmt: skip
-            group = 32 // np.dtype(TYPES[dtype]).itemsize
-            yield Whole(
-                f"vcg{name}", dtype, f"vcg{name}({plain});", _WALK,
-                _grouped(dtype, group, _group_extreme(pick)),
-                f"the {word} of each 32-byte block; a block without an active lane keeps its "
-                "result", values(dtype), _NAN,
-            )  # fmt: skip
-        yield Whole(
-            "vcgadd", dtype, f"vcgadd({plain});", _WALK, _grouped(dtype, group, _group_sum),
-            "the sum of each 32-byte block as a binary tree; a block without an active lane keeps "
-            "its result", values(dtype), _ZERO,
-        )  # fmt: skip
-        yield Whole(
-            "vcpadd", dtype, f"vcpadd({plain});", _WALK, _grouped(dtype, 2, _group_sum),
-            "the sum of each pair of neighbours; a pair without an active lane keeps its result",
-            values(dtype), _ZERO,
-        )  # fmt: skip
+MEANINGS: Meanings = {
+    "vcadd": lambda dtype, _: _sum(dtype),
+    "vc{key}": lambda dtype, key: _extreme(dtype, _PICK[key]),
+    "vcg{key}": lambda dtype, key: _grouped(dtype, _in_block(dtype), _group_extreme(_PICK[key])),
+    "vcgadd": lambda dtype, _: _grouped(dtype, _in_block(dtype), _group_sum),
+    "vcpadd": lambda dtype, _: _grouped(dtype, 2, _group_sum),
+}

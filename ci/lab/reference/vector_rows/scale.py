@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from ci.lab.reference.vector_rows.window import (
     A,
     B,
     Meaning,
+    Meanings,
+    Operands,
     Prepare,
-    Whole,
     Window,
-    at,
 )
 
 POSITIONS = 16
@@ -24,9 +24,7 @@ SCALE_BITS = np.uint32(0xFFFFE000)
 """Bits of a binary32 scale that a configuration holds."""
 
 
-def _integers(dtype: str) -> Prepare:
-    kind: type[np.integer[Any]] = np.int32 if dtype == "int32_t" else np.int16
-
+def _integers(kind: type[np.integer[Any]]) -> Prepare:
     def prepare(window: Window, _: Sequence[int], random: np.random.Generator) -> None:
         info = np.iinfo(kind)
         drawn = random.integers(info.min, info.max, 4096 // np.dtype(kind).itemsize, endpoint=True)
@@ -45,9 +43,6 @@ def _config(scale: float, offset: int) -> int:
     return int(np.float32(scale).view(np.uint32) & SCALE_BITS) | (offset & 0x1FF) << 37
 
 
-_CONFIGS = tuple(_config(s, o) for s, o in ((0.5, 0), (0.0039, -256), (1.0, 255), (0.07, -7)))
-
-
 def _scaled(window: Window, n: Sequence[int]) -> None:
     """n is repeat, two block strides, two repeat strides."""
     with np.errstate(all="ignore"):
@@ -61,9 +56,9 @@ def _scaled(window: Window, n: Sequence[int]) -> None:
                 window.put(to, window.saturated(results[lane]))
 
 
-def _dequantised(signed: bool, each: bool, upper: bool, *, added: bool = False) -> Meaning:
+def _dequantised(dtype: str, *, each: bool, upper: bool, added: bool = False) -> Meaning:
     """n is the one configuration, repeat; `added`: of the larger of src0 + src1 and 0."""
-    low, high = (-128, 127) if signed else (0, 255)
+    low, high = (-128, 127) if dtype == "int8_t" else (0, 255)
 
     def meaning(window: Window, n: Sequence[int]) -> None:
         words = window.ub[B : B + 8 * POSITIONS].view(np.uint64)
@@ -87,36 +82,15 @@ def _dequantised(signed: bool, each: bool, upper: bool, *, added: bool = False) 
     return meaning
 
 
-def rows() -> Iterator[Whole]:
-    """Every conversion that reads DEQSCALE."""
-    yield Whole(
-        "vconv_deq", "half",
-        f"set_deqscale((half)scalar); vconv_deq({at('half', DST)}, {at('int32_t', A)}, n[0], n[1],"
-        " n[2], n[3], n[4]);",
-        ((0, 1, 2), (1, 2), (1, 2), (4, 8), (8, 9)), _scaled,
-        "src * scale, both in binary32, rounded to nearest even", _integers("int32_t"),
-    )  # fmt: skip
-    for signed, kind in ((True, "int8_t"), (False, "uint8_t")):
-        for upper, half in enumerate("lh"):
-            operands = f"{at(kind, DST)}, {at('int16_t', A)}, n[1], 1, 1, 8, 8"
-            for each, name in ((False, "deqs162b8"), (True, "vdeqs162b8")):
-                config = f"(uint64_t)(ub + {B}) >> 5" if each else "n[0]"
-                yield Whole(
-                    f"vconv_{name}{half}", kind,
-                    f"set_deqscale((uint64_t)({config})); vconv_{name}{half}({operands});",
-                    (_CONFIGS, (0, 1, 2)), _dequantised(signed, each, bool(upper)),
-                    "src * scale + offset into one half of each block"
-                    + (", sixteen scales and offsets by position" if each else ""),
-                    _integers("int16_t"), "rounded to nearest even, after the offset is added",
-                )  # fmt: skip
-            operands = f"{at(kind, DST)}, {at('int16_t', A)}, {at('int16_t', EXTRA)}"
-            yield Whole(
-                "vaddreluconv_vdeqs162b8", kind,
-                f"set_deqscale((uint64_t)(ub + {B}) >> 5); vaddreluconv_vdeqs162b8({operands},"
-                f" n[1], 1, 1, 1, 8, 8, 8, {upper});",
-                ((0,), (0, 1, 2)), _dequantised(signed, True, bool(upper), added=True),
-                "max(src0 + src1, 0) * scale + offset into one half of each block, sixteen "
-                "scales and offsets by position", _integers("int16_t"),
-                "the sum wraps; rounded to nearest even, after the offset is added",
-                variant=f", {'upper' if upper else 'lower'} half",
-            )  # fmt: skip
+MEANINGS: Meanings = {
+    "vconv_deq": lambda *_: _scaled,
+    "vconv_deqs162b8{key}": lambda dtype, key: _dequantised(dtype, each=False, upper=key == "h"),
+    "vconv_vdeqs162b8{key}": lambda dtype, key: _dequantised(dtype, each=True, upper=key == "h"),
+    "vaddreluconv_vdeqs162b8": lambda dtype, key: _dequantised(
+        dtype, each=True, upper=key == "1", added=True
+    ),
+}
+OPERANDS: Operands = {
+    "int32_t to scale": lambda _: _integers(np.int32),
+    "int16_t to scale": lambda _: _integers(np.int16),
+}

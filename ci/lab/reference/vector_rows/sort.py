@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ci.lab.reference.vector_rows.element import NUMPY_TYPES, Array
 from ci.lab.reference.vector_rows.window import (
     DST,
-    TYPES,
     A,
-    Array,
     B,
     Meaning,
+    Meanings,
+    Operands,
     Prepare,
-    Whole,
     Window,
-    at,
 )
 
 LIST_BYTES = 1024
@@ -28,7 +27,7 @@ def _scores(dtype: str, count: int, random: np.random.Generator) -> Array:
     special = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0])
     share = random.choice([0.0, 0.2])
     drawn = np.where(random.random(count) < share, random.choice(special, count), drawn)
-    return drawn.astype(TYPES[dtype])
+    return drawn.astype(NUMPY_TYPES[dtype])
 
 
 def _order(scores: Array) -> list[int]:
@@ -78,15 +77,16 @@ def _sorted_lists(dtype: str) -> Prepare:
 
 def _merge(dtype: str) -> Meaning:
     def meaning(window: Window, n: Sequence[int]) -> None:
-        valid, suspend = n[4], n[5]
+        valid, suspend, kind = n[4], n[5], np.dtype(NUMPY_TYPES[dtype])
         lists = [window.get("uint8_t", A + k * LIST_BYTES, n[k] * 8) for k in range(valid)]
         taken, to = [0] * valid, DST
         while True:
             left = [k for k in range(valid) if taken[k] < n[k]]
             if not left or (suspend and len(left) < valid):
                 break
-            size = np.dtype(TYPES[dtype]).itemsize
-            heads = np.array([lists[k][taken[k] * 8 :][:size].view(TYPES[dtype])[0] for k in left])
+            heads = np.array(
+                [lists[k][taken[k] * 8 :][: kind.itemsize].view(kind)[0] for k in left]
+            )
             best = left[_order(heads)[0]]
             window.put(to, lists[best][taken[best] * 8 :][:8])
             taken[best] += 1
@@ -96,23 +96,8 @@ def _merge(dtype: str) -> Meaning:
     return meaning
 
 
-def rows() -> Iterator[Whole]:
-    """Every sort and merge."""
-    nan = "NaN sorts before everything"
-    for dtype in ("half", "float"):
-        yield Whole(
-            "vbitsort", dtype,
-            f"vbitsort({at(dtype, DST)}, {at(dtype, A)}, {at('uint32_t', B)}, n[0]);",
-            ((0, 1, 2, 3),), _sort(dtype),
-            "32 scores and indices an iteration as (score, index) pairs, descending and stable",
-            _unsorted(dtype), nan + "; the two bytes behind a half score are 0",
-        )  # fmt: skip
-        yield Whole(
-            "vmrgsort4", dtype,
-            f"{dtype}* lists[4]; for (int i = 0; i < 4; i++) lists[i] = ({dtype}*)(ub + {A} + "
-            f"{LIST_BYTES} * i); vmrgsort4({at(dtype, DST)}, lists, n[0] | n[1] << 16 | n[2] << 32"
-            " | n[3] << 48, 1 | ((1 << n[4]) - 1) << 8 | n[5] << 12);",
-            ((1, 7, 40), (1, 9, 60), (1, 13, 33), (1, 5, 21), (2, 3, 4), (0, 1)), _merge(dtype),
-            "up to four sorted lists of pairs into one; the earlier list wins among equals; "
-            "VMS4_SR counts what was taken of each", _sorted_lists(dtype), nan,
-        )  # fmt: skip
+MEANINGS: Meanings = {
+    "vbitsort": lambda dtype, _: _sort(dtype),
+    "vmrgsort4": lambda dtype, _: _merge(dtype),
+}
+OPERANDS: Operands = {"scores and indices": _unsorted, "sorted lists": _sorted_lists}

@@ -14,24 +14,32 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-Array: TypeAlias = npt.NDArray[Any]
+from ci.lab.reference.vector_rows.element import NUMPY_TYPES, Array
+
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 DST, A, B, EXTRA, END = 0, 4096, 8192, 12288, 16384
 """Offsets of the operands in the window; each has 4096 bytes."""
 
-TYPES: dict[str, type[np.generic]] = {
-    "half": np.float16, "float": np.float32, "int32_t": np.int32, "int16_t": np.int16,
-    "uint8_t": np.uint8, "uint16_t": np.uint16, "uint32_t": np.uint32, "bfloat16_t": np.uint16,
-}  # fmt: skip
-
 KEEP_INFINITY = 1 << 48
 """CTRL[48]: without it half results saturate and NaN becomes 0."""
 
 
-def at(dtype: str, offset: int) -> str:
-    """C++ text of a pointer into the window."""
-    return f"({dtype}*)(ub + {offset})"
+@dataclass(frozen=True)
+class Pointer:
+    """C++ text of a pointer into the window; a format such as `{a:int32_t}` names another type."""
+
+    dtype: str
+    offset: int
+
+    def __format__(self, dtype: str) -> str:
+        return f"({dtype or self.dtype}*)(ub + {self.offset})"
+
+
+def pointers(dtype: str) -> dict[str, Pointer]:
+    """The operands as a call names them."""
+    places = {"dst": DST, "a": A, "b": B, "extra": EXTRA}
+    return {name: Pointer(dtype, offset) for name, offset in places.items()}
 
 
 @dataclass
@@ -61,7 +69,7 @@ class Window:
         self, dtype: str, base: int, width: int, r: int, block: int = 1, stride: int = 8
     ) -> Array:
         """All lanes of iteration `r`; strides in 32-byte blocks."""
-        kind = np.dtype(TYPES[dtype])
+        kind = np.dtype(NUMPY_TYPES[dtype])
         lane = np.arange(width)
         per_block = 32 // kind.itemsize
         where = base + r * stride * 32 + lane // per_block * block * 32
@@ -76,7 +84,7 @@ class Window:
 
     def get(self, dtype: str, offset: int, count: int) -> Array:
         """`count` adjacent elements."""
-        kind = np.dtype(TYPES[dtype])
+        kind = np.dtype(NUMPY_TYPES[dtype])
         return self.ub[offset : offset + count * kind.itemsize].view(kind).copy()
 
     def saturated(self, value: Any) -> Any:
@@ -90,11 +98,15 @@ class Window:
 
 Meaning: TypeAlias = Callable[[Window, Sequence[int]], None]
 Prepare: TypeAlias = Callable[[Window, Sequence[int], np.random.Generator], None]
+Meanings: TypeAlias = dict[str, Callable[[str, str], Meaning]]
+"""By the table's mnemonic; each is made for an element type and one of the row's keys."""
+Operands: TypeAlias = dict[str, Callable[[str], Prepare]]
+"""By the table's name for them; each is made for an element type."""
 
 
-def values(dtype: str) -> Prepare:
+def _numbers(dtype: str) -> Prepare:
     """Operands A and B with small numbers, many of them equal, and the special values."""
-    kind = TYPES[dtype]
+    kind = NUMPY_TYPES[dtype]
 
     def prepare(window: Window, _: Sequence[int], random: np.random.Generator) -> None:
         count = (EXTRA - A) // np.dtype(kind).itemsize
@@ -112,6 +124,10 @@ def values(dtype: str) -> Prepare:
             window.put(A, drawn.astype(kind))
 
     return prepare
+
+
+OPERANDS: Operands = {"numbers": _numbers, "bytes": lambda dtype: lambda *_: None}
+"""Bytes are what the window is filled with."""
 
 
 @dataclass(frozen=True)

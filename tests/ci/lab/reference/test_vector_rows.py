@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ci.lab.reference.vector_rows.window import KEEP_INFINITY, TYPES, Whole, Window
-from ci.lab.reference.vector_table import WHOLE
+from ci.lab.reference.vector_rows.window import KEEP_INFINITY, Whole, Window
+from ci.lab.reference.vector_table import NUMPY_TYPES, WHOLE
 from tests.ci.simulator.vector_unit import FULL, WINDOW, Outcome, State, VectorUnit
 
 BY_MASK_NUMBERS = ("vreducev2",)
@@ -57,7 +57,7 @@ def draws(draw: st.DrawFn, row: Whole) -> tuple[list[int], Window, int]:
 def same(actual: Any, wanted: Any, dtype: str) -> Any:
     """Byte by byte equal, or both NaN: which NaN an operation gives is not laid down."""
     equal = actual == wanted
-    kind = TYPES.get(dtype)
+    kind = NUMPY_TYPES.get(dtype)
     if kind in (np.float16, np.float32):
         both = np.isnan(actual.view(kind)) & np.isnan(wanted.view(kind))
         equal |= np.repeat(both, np.dtype(kind).itemsize)
