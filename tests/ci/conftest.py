@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.ci.simulator.ascendc_harness import AscendCHarness
 from tests.ci.simulator.machine_harness import MachineHarness
 
 
@@ -11,3 +12,9 @@ from tests.ci.simulator.machine_harness import MachineHarness
 def harness(tmp_path_factory: pytest.TempPathFactory) -> MachineHarness:
     """The machine, built once, with a folder for small kernels."""
     return MachineHarness(tmp_path_factory.mktemp("machine"))
+
+
+@pytest.fixture(scope="session")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
+    """The same for kernels in AscendC."""
+    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))

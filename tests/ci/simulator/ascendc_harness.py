@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ci.host.door.own import HEADERS as DEVICE_HEADERS
-from ci.simulator.toolchain import KERNEL_LINK, MACHINE
-from tests.ci.simulator.machine_harness import Launch, MachineHarness
+from ci.model.dtypes import BY_NAME
+from tests.ci.simulator.machine_harness import Array, MachineHarness
 
-PRELUDE = """
+
+class AscendCHarness(MachineHarness):
+    """Like the machine's harness, for statements in AscendC."""
+
+    signature = "__aicore__ inline void kernel(GM_ADDR* a)"
+    prelude = """
 using namespace AscendC;
 
+// A tensor of `elements` in global memory.
+template <typename T> __aicore__ inline GlobalTensor<T> global(GM_ADDR place, uint32_t at = 0) {
+    GlobalTensor<T> tensor;
+    tensor.SetGlobalBuffer((__gm__ T*)place + at);
+    return tensor;
+}
 // A buffer of `elements`; with a source it holds what lies there.
 struct Desk {
     TPipe pipe;
@@ -27,10 +37,8 @@ struct Desk {
         return buffers[used++].Get<T>(elements);
     }
     template <typename T> __aicore__ inline LocalTensor<T> take(GM_ADDR source, uint32_t elements) {
-        GlobalTensor<T> global;
-        global.SetGlobalBuffer((__gm__ T*)source);
         LocalTensor<T> local = empty<T>(elements);
-        DataCopyPad(local, global, DataCopyExtParams(1, elements * sizeof(T), 0, 0, 0),
+        DataCopyPad(local, global<T>(source), DataCopyExtParams(1, elements * sizeof(T), 0, 0, 0),
                     DataCopyPadExtParams<T>(false, 0, 0, T(0)));
         PipeBarrier<PIPE_ALL>();
         return local;
@@ -38,75 +46,55 @@ struct Desk {
     template <typename T>
     __aicore__ inline void give(GM_ADDR target, uint32_t row, const LocalTensor<T>& local,
                                 uint32_t elements) {
-        GlobalTensor<T> global;
-        global.SetGlobalBuffer((__gm__ T*)target + row * elements);
         PipeBarrier<PIPE_ALL>();
-        DataCopyPad(global, local, DataCopyExtParams(1, elements * sizeof(T), 0, 0, 0));
+        DataCopyPad(global<T>(target, row * elements), local,
+                    DataCopyExtParams(1, elements * sizeof(T), 0, 0, 0));
         PipeBarrier<PIPE_ALL>();
     }
 };
 """
 
-
-class AscendCHarness(MachineHarness):
-    """Like the machine's harness; bodies define `__aicore__ inline void kernel(GM_ADDR* a)`."""
-
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.prefix = self.toolchain.kernel_prefix / "prefix.h"
-
-    def compile(self, body: str) -> Path:
-        text = (
-            PRELUDE
-            + body
-            + '\nextern "C" __attribute__((visibility("default")))'
-            + " void ascendopt_entry(uint8_t** a) { kernel(a); }\n"
-        )
-        stem = self.folder / hashlib.sha256(text.encode()).hexdigest()[:16]
-        library = stem / "kernel.so"
-        if not library.exists():
-            stem.mkdir()
-            (stem / "kernel.cpp").write_text(text)
-            folders = [f"-I{DEVICE_HEADERS}", f"-I{MACHINE}"]
-            flags = self.toolchain.kernel_flags("vector")
-            command = ["g++", *flags, *folders, "-include", str(self.prefix)]
-            done = subprocess.run(
-                [*command, "-c", "kernel.cpp", "-o", "kernel.o"],
-                capture_output=True,
-                text=True,
-                check=False,
-                cwd=stem,
-            )
-            assert done.returncode == 0, done.stderr
-            subprocess.run(["g++", "kernel.o", *KERNEL_LINK], check=True, cwd=stem)
-        return library
+        prefix = self.toolchain.kernel_prefix / "prefix.h"
+        self.flags += [f"-I{DEVICE_HEADERS}", "-include", str(prefix)]
 
     def rows(
         self,
-        statements: list[str],
-        inputs: list[np.ndarray[Any, Any]],
+        statements: Sequence[str],
+        inputs: Mapping[str, Array],
         count: int,
-        dtype: type | np.dtype[Any],
-        names: str,
-        kernel_type: str,
+        dtype: npt.DTypeLike = np.float32,
         more: str = "",
-    ) -> np.ndarray[Any, Any]:
-        """Run statements that each fill `d`, an empty tensor of `count` elements of
-        `kernel_type`; answers one row for each. `names` declares the inputs as tensors:
-        "x:float y:float"."""
-        lines = ["__aicore__ inline void kernel(GM_ADDR* a) {", "    Desk desk;"]
-        for index, (name, kind) in enumerate(n.split(":") for n in names.split()):
-            size = inputs[index].size
-            lines.append(f"    auto {name} = desk.take<{kind}>(a[{index}], {size});")
-        lines += [f"    auto d = desk.empty<{kernel_type}>({count});", more]
+    ) -> Array:
+        """Run statements that each fill `d`, an empty tensor of `count` elements, from the inputs
+        as local tensors of their names; answers one row for each."""
+        lines = ["Desk desk;"]
+        for index, (name, array) in enumerate(inputs.items()):
+            kind = BY_NAME[array.dtype.name].kernel_type
+            lines.append(f"auto {name} = desk.take<{kind}>(a[{index}], {array.size});")
+        kind = BY_NAME[np.dtype(dtype).name].kernel_type
+        lines += [f"auto d = desk.empty<{kind}>({count});", more]
         for row, statement in enumerate(statements):
-            lines.append(f"    {{ {statement} }}")
-            lines.append(f"    desk.give(a[{len(inputs)}], {row}, d, {count});")
-        lines.append("}")
+            lines.append(f"{{ {statement} }}")
+            lines.append(f"desk.give(a[{len(inputs)}], {row}, d, {count});")
         like = np.zeros((len(statements), count), dtype)
-        ran = self.run("\n".join(lines), inputs, [like], auto_sync=True)
-        assert ran.outcome == "ok", ran.report
-        return ran.outputs[0]
+        return self.ok("\n".join(lines), [*inputs.values()], [like], auto_sync=True).outputs[0]
 
-
-__all__ = ["AscendCHarness", "Launch"]
+    def agree(
+        self,
+        wanted: Mapping[str, Array],
+        inputs: Mapping[str, Array],
+        dtype: npt.DTypeLike = np.float32,
+        more: str = "",
+        *,
+        rtol: float = 0,
+        atol: float = 0,
+    ) -> None:
+        """Each statement must begin `d` with the elements wanted of it."""
+        count = max(array.size for array in wanted.values())
+        for row, (call, like) in zip(
+            self.rows([*wanted], inputs, count, dtype, more), wanted.items(), strict=True
+        ):
+            found = row[: like.size].reshape(like.shape)
+            np.testing.assert_allclose(found, like.astype(dtype), rtol, atol, err_msg=call)

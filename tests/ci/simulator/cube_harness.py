@@ -13,11 +13,21 @@ from tests.ci.simulator.machine_harness import MachineHarness
 Array = npt.NDArray[Any]
 
 KERNEL = """
-#include "intrinsics.h"
-typedef unsigned char u8;
 struct Case { int m, k, n, a_path, b_path, bias, quantize, relu, row_major, split, steps; };
 static int up(int value, int by) { return (value + by - 1) / by; }
-static void flag(pipe_t from, pipe_t to) { set_flag(from, to, 0); wait_flag(from, to, 0); }
+
+// `rows` of `columns` from GM, fractals in columns of `padded` rows in L1.
+template <typename T>
+static void load_l1(T* l1, T* gm, int rows, int columns, int stride, int padded) {
+    if constexpr (sizeof(T) == 2)
+        copy_gm_to_cbuf_multi_nd2nz_b16(l1, gm, 0, 1, rows, columns, 0, stride, padded, 1, 0);
+    else if constexpr (sizeof(T) == 1)
+        copy_gm_to_cbuf_multi_nd2nz_b8(l1, gm, 0, 1, rows, columns, 0, stride, padded, 1, 0);
+    else
+        copy_gm_to_cbuf_multi_nd2nz_b32s(l1, gm, 0, 1, rows, columns, 0, stride, padded, 1, 0);
+    order(PIPE_MTE2, PIPE_MTE1);
+    set_fmatrix(padded | 1ull << 16);
+}
 
 // A [m, k] (path 0: fractals row by row, 1: image to column) or [k, m] (2: image to column turned,
 // 3: squares turned) from GM to L1, and k0..k0+depth of it to L0A.
@@ -29,16 +39,7 @@ template <typename T> static void load_a(const Case& c, T* gm, int k0, int depth
     const int padded = up(rows, unit) * unit;
     T* l1 = (T*)0;
     T* l0 = (T*)0;
-    T* start = turned ? gm + k0 * c.m : gm + k0;
-    const int stride = turned ? c.m : c.k;
-    if constexpr (sizeof(T) == 2)
-        copy_gm_to_cbuf_multi_nd2nz_b16(l1, start, 0, 1, rows, columns, 0, stride, padded, 1, 0);
-    else if constexpr (sizeof(T) == 1)
-        copy_gm_to_cbuf_multi_nd2nz_b8(l1, start, 0, 1, rows, columns, 0, stride, padded, 1, 0);
-    else
-        copy_gm_to_cbuf_multi_nd2nz_b32s(l1, start, 0, 1, rows, columns, 0, stride, padded, 1, 0);
-    flag(PIPE_MTE2, PIPE_MTE1);
-    set_fmatrix(padded | 1ull << 16);
+    load_l1(l1, turned ? gm + k0 * c.m : gm + k0, rows, columns, turned ? c.m : c.k, padded);
     set_padding(0);
     if (c.a_path == 0) {
         for (int row = 0; row < padded / 16; ++row)
@@ -68,16 +69,7 @@ template <typename T> static void load_b(const Case& c, T* gm, int k0, int depth
     const int padded = up(rows, unit) * unit;
     T* l1 = (T*)(256 * 1024);
     T* l0 = (T*)0;
-    T* start = turned ? gm + k0 * c.n : gm + k0;
-    const int stride = turned ? c.n : c.k;
-    if constexpr (sizeof(T) == 2)
-        copy_gm_to_cbuf_multi_nd2nz_b16(l1, start, 0, 1, rows, columns, 0, stride, padded, 1, 0);
-    else if constexpr (sizeof(T) == 1)
-        copy_gm_to_cbuf_multi_nd2nz_b8(l1, start, 0, 1, rows, columns, 0, stride, padded, 1, 0);
-    else
-        copy_gm_to_cbuf_multi_nd2nz_b32s(l1, start, 0, 1, rows, columns, 0, stride, padded, 1, 0);
-    flag(PIPE_MTE2, PIPE_MTE1);
-    set_fmatrix(padded | 1ull << 16);
+    load_l1(l1, turned ? gm + k0 * c.n : gm + k0, rows, columns, turned ? c.n : c.k, padded);
     const int fractals = up(c.n, 16);
     if (c.b_path == 0) {
         load_cbuf_to_cb(l0, l1, 0, fractals * up(depth, C0), 1, 0, 0, false, inc);
@@ -104,15 +96,15 @@ static void multiply(const Case& c, T* a, T* b, TC* bias, unsigned long* paramet
     const int step = up(up(c.k, c.steps), 32) * 32;
     if (c.bias) {
         copy_gm_to_cbuf((void*)(480 * 1024), bias, 0, 1, up(c.n * 4, 64) * 2, 0, 0, PAD_NONE);
-        flag(PIPE_MTE2, PIPE_MTE1);
+        order(PIPE_MTE2, PIPE_MTE1);
         copy_cbuf_to_bt(0, (void*)(480 * 1024), 0, 1, up(c.n * 4, 64), 0, 0);
-        flag(PIPE_MTE1, PIPE_M);
+        order(PIPE_MTE1, PIPE_M);
     }
     for (int k0 = 0; k0 < c.k; k0 += step) {
         const int depth = c.k - k0 < step ? c.k - k0 : step;
         load_a(c, a, k0, depth);
         load_b(c, b, k0, depth);
-        flag(PIPE_MTE1, PIPE_M);
+        order(PIPE_MTE1, PIPE_M);
         const bool align = sizeof(T) == 4 && c.a_path >= 2;
         if (c.bias && k0 == 0)
             mad(l0c, (T*)0, (T*)0, (uint64_t)0, c.m == 1 ? 16 : c.m, depth, c.n, 0, align, true,
@@ -120,15 +112,15 @@ static void multiply(const Case& c, T* a, T* b, TC* bias, unsigned long* paramet
         else
             mad(l0c, (T*)0, (T*)0, c.m == 1 ? 16 : c.m, depth, c.n, 0, align, false, k0 == 0);
         pipe_barrier(PIPE_M);
-        flag(PIPE_M, PIPE_MTE1);
-        flag(PIPE_MTE1, PIPE_MTE2);
+        order(PIPE_M, PIPE_MTE1);
+        order(PIPE_MTE1, PIPE_MTE2);
     }
-    flag(PIPE_M, PIPE_FIX);
+    order(PIPE_M, PIPE_FIX);
     const auto mode = QuantMode_t(c.quantize);
     if (mode == VDEQF16 || mode == VREQ8 || mode == VQF322B8_PRE) {
         copy_gm_to_cbuf((void*)(490 * 1024), parameters, 0, 1, up(c.n * 8, 128) * 4, 0, 0,
                         PAD_NONE);
-        flag(PIPE_MTE2, PIPE_FIX);
+        order(PIPE_MTE2, PIPE_FIX);
         copy_cbuf_to_fbuf((void*)0, (void*)(490 * 1024), 1, up(c.n * 8, 128), 0, 0);
         pipe_barrier(PIPE_FIX);
         set_fpc(0);
@@ -189,12 +181,5 @@ def run(harness: MachineHarness, case: Product, operands: Operands, output: Arra
     a = operands.a.T if case.a_path >= 2 else operands.a
     b = operands.b if case.b_path >= 1 else operands.b.T
     inputs = [np.ascontiguousarray(a), np.ascontiguousarray(b), operands.bias, operands.parameters]
-    launch = harness.run(
-        body,
-        inputs=inputs,
-        outputs=[output],
-        cores=(1, 0),
-        tiling=np.array(numbers, np.int32).tobytes(),
-    )
-    assert launch.report["outcome"] == "ok", launch.report["message"]
-    return launch.outputs[0]
+    tiling = np.array(numbers, np.int32).tobytes()
+    return harness.ok(body, inputs, [output], cores=(1, 0), tiling=tiling).outputs[0]

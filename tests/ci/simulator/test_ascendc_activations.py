@@ -45,35 +45,26 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
-    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_activations_of_one_and_two_tensors(kernels: AscendCHarness, dtype: Any) -> None:
     kind = "float" if dtype is np.float32 else "half"
     a, b = A.astype(dtype), B.astype(dtype)
-    inputs = [a, b, (np.abs(a) + 1).astype(dtype), (a / 8).astype(dtype)]
+    inputs = {"x": a, "y": b, "p": (np.abs(a) + 1).astype(dtype), "u": (a / 8).astype(dtype)}
     prepare = f"using T = {kind}; auto work = desk.empty<uint8_t>(3072);"
-    calls = [call.format(n=COUNT) for call in FUNCTIONS]
-    declared = f"x:{kind} y:{kind} p:{kind} u:{kind}"
-    rows = kernels.rows(calls, inputs, COUNT, dtype, declared, kind, prepare)
+    operands = a.astype(np.float64), b.astype(np.float64)
+    wanted = {call.format(n=COUNT): f(*operands) for call, f in FUNCTIONS.items()}
     relative, absolute = (2e-5, 2e-6) if dtype is np.float32 else (3e-3, 3e-3)
-    for call, row, reference in zip(calls, rows, FUNCTIONS.values(), strict=True):
-        wanted = reference(a.astype(np.float64), b.astype(np.float64))
-        np.testing.assert_allclose(row, wanted, relative, absolute, err_msg=call)
+    kernels.agree(wanted, inputs, dtype, prepare, rtol=relative, atol=absolute)
 
 
 def test_exclusive_or_and_arange_of_16_bit_integers(kernels: AscendCHarness) -> None:
     x, y = (RANDOM.integers(-(2**15), 2**15, COUNT).astype(np.int16) for _ in range(2))
-    calls = [f"Xor(d, x, y, {COUNT});", f"Xor(d, x, y, work, {COUNT});",
-             f"Arange(d, int16_t(-3), int16_t(2), {COUNT});"]  # fmt: skip
-    prepare = "auto work = desk.empty<uint8_t>(96);"
-    rows = kernels.rows(calls, [x, y], COUNT, np.int16, "x:int16_t y:int16_t", "int16_t", prepare)
-    np.testing.assert_array_equal(rows[0], x ^ y)
-    np.testing.assert_array_equal(rows[1], x ^ y)
-    np.testing.assert_array_equal(rows[2], np.arange(COUNT) * 2 - 3)
+    calls = {
+        f"Xor(d, x, y, {COUNT});": x ^ y,
+        f"Xor(d, x, y, work, {COUNT});": x ^ y,
+        f"Arange(d, int16_t(-3), int16_t(2), {COUNT});": np.arange(COUNT) * 2 - 3,
+    }
+    kernels.agree(calls, {"x": x, "y": y}, np.int16, "auto work = desk.empty<uint8_t>(96);")
 
 
 SHAPE = f"SoftMaxTiling t{{}}; const SoftMaxShapeInfo s{{{ROWS}, {PITCH}, {ROWS}, {COLUMNS}}};"
@@ -95,8 +86,8 @@ def test_softmax_in_parts_equals_softmax_of_the_whole(kernels: AscendCHarness, d
     newer = f"SoftmaxFlash<{kind}>(d, sum, max, y, factor, old_sum, old_max, t, true, s);"
     calls = [f"{SHAPE} {first}", f"{SHAPE} {first} {second}", f"{SHAPE} {simple}",
              f"{SHAPE} {old}", f"{SHAPE} {old} {newer}"]  # fmt: skip
-    rows = kernels.rows(calls, [x, y], ROWS * PITCH, dtype, f"x:{kind} y:{kind}", kind,
-                        BLOCKS.format(kind=kind))  # fmt: skip
+    more = BLOCKS.format(kind=kind)
+    rows = kernels.rows(calls, {"x": x, "y": y}, ROWS * PITCH, dtype, more)
     shown = [row.reshape(ROWS, PITCH)[:, :COLUMNS] for row in rows]
     xs, ys = (v[:, :COLUMNS].astype(np.float64) for v in (x, y))
     both = np.concatenate([xs, ys], axis=1)
@@ -104,20 +95,18 @@ def test_softmax_in_parts_equals_softmax_of_the_whole(kernels: AscendCHarness, d
     tolerance = (
         {"rtol": 1e-5, "atol": 1e-6} if dtype is np.float32 else {"rtol": 2e-3, "atol": 1e-3}
     )
-    np.testing.assert_allclose(shown[0], np.exp(xs - xs.max(1, keepdims=True)), **tolerance)
-    np.testing.assert_allclose(shown[1], np.exp(ys - both.max(1, keepdims=True)), **tolerance)
-    np.testing.assert_allclose(shown[2], whole[:, COLUMNS:], **tolerance)
-    np.testing.assert_allclose(shown[3], special.softmax(xs, axis=1), **tolerance)
-    np.testing.assert_allclose(shown[4], whole[:, COLUMNS:], **tolerance)
+    wanted = (
+        np.exp(xs - xs.max(1, keepdims=True)), np.exp(ys - both.max(1, keepdims=True)),
+        whole[:, COLUMNS:], special.softmax(xs, axis=1), whole[:, COLUMNS:],
+    )  # fmt: skip
+    np.testing.assert_allclose(shown, wanted, **tolerance)
 
 
 def test_the_gradient_of_softmax_and_its_front(kernels: AscendCHarness) -> None:
     g, y = (RANDOM.uniform(-1, 1, (ROWS, PITCH)).astype(np.float32) for _ in range(2))
-    calls = [
-        f"{SHAPE} SoftmaxGrad(d, g, y, t, false, s);",
-        f"{SHAPE} SoftmaxGradFront(d, g, y, t, s);",
-    ]
-    rows = kernels.rows(calls, [g, y], ROWS * PITCH, np.float32, "g:float y:float", "float")
+    calls = [f"{SHAPE} SoftmaxGrad(d, g, y, t, false, s);",
+             f"{SHAPE} SoftmaxGradFront(d, g, y, t, s);"]  # fmt: skip
+    rows = kernels.rows(calls, {"g": g, "y": y}, ROWS * PITCH)
     gs, ys = (v[:, :COLUMNS].astype(np.float64) for v in (g, y))
     front = (gs * ys).sum(1, keepdims=True)
     shown = rows[0].reshape(ROWS, PITCH)[:, :COLUMNS]
@@ -128,13 +117,15 @@ def test_the_gradient_of_softmax_and_its_front(kernels: AscendCHarness) -> None:
 
 def test_quantising_rounds_to_even_and_saturates(kernels: AscendCHarness) -> None:
     x = np.concatenate([RANDOM.uniform(-90, 90, 252), [0.5, 1.5, 2.5, -300]]).astype(np.float32)
-    calls = ["AscendQuant<float>(d, x, 2.0f, 1.0f, 256);",
-             "AscendQuant<float>(d, x, work, 1.0f, 0.0f, 256);"]  # fmt: skip
-    prepare = "auto work = desk.empty<uint8_t>(1024);"
-    rows = kernels.rows(calls, [x], 256, np.int8, "x:float", "int8_t", prepare)
-    for row, scaled in zip(rows, (2 * x + 1, x), strict=True):
-        wanted = np.clip(np.rint(scaled.astype(np.float16)), -128, 127)
-        np.testing.assert_array_equal(row, wanted.astype(np.int8))
+    calls = {
+        "AscendQuant<float>(d, x, 2.0f, 1.0f, 256);": 2 * x + 1,
+        "AscendQuant<float>(d, x, work, 1.0f, 0.0f, 256);": x,
+    }
+    wanted = {
+        call: np.clip(np.rint(scaled.astype(np.float16)), -128, 127)
+        for call, scaled in calls.items()
+    }
+    kernels.agree(wanted, {"x": x}, np.int8, "auto work = desk.empty<uint8_t>(1024);")
 
 
 def test_dequantising_takes_one_scale_or_one_a_column(kernels: AscendCHarness) -> None:
@@ -142,25 +133,22 @@ def test_dequantising_takes_one_scale_or_one_a_column(kernels: AscendCHarness) -
     scales = RANDOM.uniform(0.1, 2, 24).astype(np.float32)
     packed = np.zeros(24, np.uint64)
     packed[:] = scales.view(np.uint32)
-    calls = [
-        "AscendDequant<float, float>(d, x, s, DequantParams{4, 24, 20});",
-        "AscendDequant<float, float>(d, x, 0.5f, DequantParams{4, 24, 24});",
-        "AscendDequant<float, uint64_t>(d, x, w, DequantParams{4, 24, 24});",
-        "AscendDequant<float, float>(d, x, s, DequantParams{1, 96, 24});",
-    ]
-    rows = kernels.rows(calls, [x, scales, packed], 96, np.float32,
-                        "x:int32_t s:float w:uint64_t", "float")  # fmt: skip
-    shown = [row.reshape(4, 24) for row in rows]
-    np.testing.assert_allclose(shown[0][:, :20], (x * scales)[:, :20], rtol=1e-6)
-    np.testing.assert_allclose(shown[1], x * 0.5, rtol=1e-6)
-    np.testing.assert_allclose(shown[2], x * scales, rtol=1e-6)
-    np.testing.assert_allclose(shown[3], x * scales, rtol=1e-6)
+    inputs = {"x": x, "s": scales, "w": packed}
+    calls = {
+        "AscendDequant<float, float>(d, x, 0.5f, DequantParams{4, 24, 24});": x * 0.5,
+        "AscendDequant<float, uint64_t>(d, x, w, DequantParams{4, 24, 24});": x * scales,
+        "AscendDequant<float, float>(d, x, s, DequantParams{1, 96, 24});": x * scales,
+    }
+    kernels.agree(calls, inputs, rtol=1e-6)
+    part = "AscendDequant<float, float>(d, x, s, DequantParams{4, 24, 20});"
+    shown = kernels.rows([part], inputs, 96)[0].reshape(4, 24)
+    np.testing.assert_allclose(shown[:, :20], (x * scales)[:, :20], rtol=1e-6)
 
 
 def test_dequantising_to_half_fills_whole_blocks(kernels: AscendCHarness) -> None:
     x = RANDOM.integers(-100, 100, (3, 24)).astype(np.int32)
-    rows = kernels.rows(["AscendDequant<half, float>(d, x, 0.25f, DequantParams{3, 24, 24});"],
-                        [x], 96, np.float16, "x:int32_t", "half")  # fmt: skip
+    call = "AscendDequant<half, float>(d, x, 0.25f, DequantParams{3, 24, 24});"
+    rows = kernels.rows([call], {"x": x}, 96, np.float16)
     np.testing.assert_allclose(rows[0].reshape(3, 32)[:, :24], x * 0.25, rtol=1e-3)
 
 
@@ -170,13 +158,10 @@ def test_dropout_by_bytes_and_by_bits(kernels: AscendCHarness) -> None:
     kept = np.unpackbits(bits[:, :8], axis=1, bitorder="little").astype(bool)
     mask = kept.astype(np.uint8)
     info = "DropOutShapeInfo i; i.firstAxis = 4; i.srcLastAxis = 64; i.maskLastAxis ="
-    calls = [f"{info} 64; DropOut<float>(d, x, m, 0.8f, i);",
-             f"{info} 32; DropOut<float>(d, x, b, 0.8f, i);"]  # fmt: skip
-    rows = kernels.rows(calls, [x, mask, bits], 256, np.float32,
-                        "x:float m:uint8_t b:uint8_t", "float")  # fmt: skip
+    calls = (f"{info} 64; DropOut<float>(d, x, m, 0.8f, i);",
+             f"{info} 32; DropOut<float>(d, x, b, 0.8f, i);")  # fmt: skip
     wanted = np.where(kept, x, 0) / np.float32(0.8)
-    for row in rows:
-        np.testing.assert_allclose(row.reshape(4, 64), wanted, rtol=1e-6)
+    kernels.agree(dict.fromkeys(calls, wanted), {"x": x, "m": mask, "b": bits}, rtol=1e-6)
 
 
 def test_running_moments_and_sums(kernels: AscendCHarness) -> None:
@@ -189,20 +174,19 @@ def test_running_moments_and_sums(kernels: AscendCHarness) -> None:
     start = "Duplicate(mean, 0.0f, 64); Duplicate(var, 0.0f, 64); PipeBarrier<PIPE_V>();"
     start += " WelfordUpdateParam p; p.abComputeLength = 64;"
     copy = "DataCopy(d, {}, 64); PipeBarrier<PIPE_V>();"
-    calls = [
-        f"{start} {update} {copy.format('mean')}",
-        f"{start} {update} {copy.format('var')}",
-        "CumSum<float, ROWS_FIRST>(d, last, x, CumSumInfo{3, 64});",
-        "CumSum<float, LAST_AXIS>(d, last, x, CumSumInfo{3, 64});",
-    ]
+    means = {
+        f"{start} {update} {copy.format('mean')}": x.mean(0),
+        "CumSum<float, ROWS_FIRST>(d, last, x, CumSumInfo{3, 64});": x.cumsum(0),
+    }
+    others = {
+        f"{start} {update} {copy.format('var')}": x.var(0) * 3,
+        "CumSum<float, LAST_AXIS>(d, last, x, CumSumInfo{3, 64});": x.cumsum(1),
+    }
     prepare = """
     static constexpr CumSumConfig ROWS_FIRST{false, false, true};
     static constexpr CumSumConfig LAST_AXIS{true, false, false};
     auto mean = desk.empty<float>(64); auto var = desk.empty<float>(64);
     auto last = desk.empty<float>(64);
     """
-    rows = kernels.rows(calls, [x], 192, np.float32, "x:float", "float", prepare)
-    np.testing.assert_allclose(rows[0][:64], x.mean(0), rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(rows[1][:64], x.var(0) * 3, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(rows[2].reshape(3, 64), x.cumsum(0), rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(rows[3].reshape(3, 64), x.cumsum(1), rtol=1e-4, atol=1e-5)
+    kernels.agree(means, {"x": x}, more=prepare, rtol=1e-5, atol=1e-6)
+    kernels.agree(others, {"x": x}, more=prepare, rtol=1e-4, atol=1e-5)

@@ -45,15 +45,9 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
-    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_functions_of_one_argument(kernels: AscendCHarness, dtype: Any) -> None:
     kind = "float" if dtype is np.float32 else "half"
-    inputs = [v.astype(dtype) for v in (X, UNIT, POSITIVE)]
     names = {id(X): "x", id(UNIT): "u", id(POSITIVE): "p"}
     calls = [f"{name}(d, {names[id(v[0])]}, {COUNT});" for name, v in FUNCTIONS.items()]
     # The same with a buffer for temporaries that makes several passes necessary, in place.
@@ -63,9 +57,8 @@ def test_functions_of_one_argument(kernels: AscendCHarness, dtype: Any) -> None:
         for name, v in FUNCTIONS.items()
         if name != "Log"  # takes no temporaries
     ]
-    declared = f"x:{kind} u:{kind} p:{kind}"
-    prepare = "auto work = desk.empty<uint8_t>(3072);"
-    rows = kernels.rows(calls, inputs, COUNT, dtype, declared, kind, prepare)
+    inputs = {"x": X.astype(dtype), "u": UNIT.astype(dtype), "p": POSITIVE.astype(dtype)}
+    rows = kernels.rows(calls, inputs, COUNT, dtype, "auto work = desk.empty<uint8_t>(3072);")
     for number, call in enumerate(calls):
         name = re.findall(r"(\w+)\(d, ", call)[-1]
         source, reference, relative, absolute = FUNCTIONS[name]
@@ -88,29 +81,28 @@ def test_power_of_tensors_and_scalars(kernels: AscendCHarness) -> None:
         "Power(d, 2.5f, x, 200);": 2.5 ** base.astype(np.float64),
         "Power(d, x, 0.5f, 200);": np.sqrt(np.where(base < 0, np.nan, base).astype(np.float64)),
     }
-    rows = kernels.rows(list(calls), [base, whole], 200, np.float32, "x:float y:float", "float")
-    for call, row, wanted in zip(calls, rows, calls.values(), strict=True):
-        np.testing.assert_allclose(row, wanted, rtol=1e-5, atol=1e-6, err_msg=call)
+    kernels.agree(calls, {"x": base, "y": whole}, rtol=1e-5, atol=1e-6)
 
 
 def test_broadcast_sum_mean_and_softmax(kernels: AscendCHarness) -> None:
     row = RANDOM.uniform(-1, 1, 80).astype(np.float32)
     matrix = RANDOM.uniform(-3, 3, (10, 80)).astype(np.float32)
-    calls = [
-        "uint32_t to[] = {10, 80}, from[] = {1, 80}; BroadCast<float, 2, 0>(d, r, to, from);",
-        "uint32_t to[] = {10, 80}, from[] = {10, 1}; BroadCast<float, 2, 1>(d, r, to, from);",
-        "uint32_t to[] = {800}, from[] = {1}; BroadCast<float, 1, 0>(d, r, to, from);",
-        "Sum(d, m, SumParams{10, 80, 75});",
-        "Sum(d, m, SumParams{10, 80, 50});",
-        "Mean(d, m, MeanParams{10, 80, 80});",
-        "SoftMaxTiling tiling{}; SoftMax<float>(d, m, tiling, SoftMaxShapeInfo{10, 80, 10, 75});",
-    ]
-    rows = kernels.rows(calls, [row, matrix], 800, np.float32, "r:float m:float", "float")
-    np.testing.assert_array_equal(rows[0].reshape(10, 80), np.tile(row, (10, 1)))
-    np.testing.assert_array_equal(rows[1].reshape(10, 80), np.tile(row[:10, None], (1, 80)))
-    np.testing.assert_array_equal(rows[2], np.full(800, row[0]))
-    np.testing.assert_allclose(rows[3][:10], matrix[:, :75].sum(1), rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(rows[4][:10], matrix[:, :50].sum(1), rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(rows[5][:10], matrix.mean(1), rtol=1e-4, atol=1e-5)
-    shown = rows[6].reshape(10, 80)[:, :75]
+    prepare = "const uint32_t all[] = {10, 80}, row[] = {1, 80}, column[] = {10, 1}, one[] = {1};"
+    inputs = {"r": row, "m": matrix}
+    broadcasts = {
+        "BroadCast<float, 2, 0>(d, r, all, row);": np.tile(row, (10, 1)),
+        "BroadCast<float, 2, 1>(d, r, all, column);": np.tile(row[:10, None], (1, 80)),
+        "const uint32_t flat[] = {800}; BroadCast<float, 1, 0>(d, r, flat, one);": np.full(
+            800, row[0]
+        ),
+    }
+    kernels.agree(broadcasts, inputs, more=prepare)
+    sums = {
+        "Sum(d, m, SumParams{10, 80, 75});": matrix[:, :75].sum(1),
+        "Sum(d, m, SumParams{10, 80, 50});": matrix[:, :50].sum(1),
+        "Mean(d, m, MeanParams{10, 80, 80});": matrix.mean(1),
+    }
+    kernels.agree(sums, inputs, rtol=1e-4, atol=1e-5)
+    call = "SoftMaxTiling tiling{}; SoftMax<float>(d, m, tiling, SoftMaxShapeInfo{10, 80, 10, 75});"
+    shown = kernels.rows([call], inputs, 800)[0].reshape(10, 80)[:, :75]
     np.testing.assert_allclose(shown, special.softmax(matrix[:, :75], axis=1), rtol=1e-5)

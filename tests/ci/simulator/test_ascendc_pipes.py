@@ -66,16 +66,9 @@ __aicore__ inline void kernel(GM_ADDR* a) {
 """
 
 
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
-    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))
-
-
 def test_queues_issue_the_instructions_of_the_device_headers(kernels: AscendCHarness) -> None:
     x, y = (RANDOM.uniform(-1, 1, 16384).astype(np.float16) for _ in range(2))
-    ran = kernels.run(ADD, [x, y], [np.zeros_like(x)], block_dim=8)
-    assert ran.outcome == "ok", ran.report
-    np.testing.assert_array_equal(ran.outputs[0], x + y)
+    ran = kernels.equals(ADD, [x, y], [x + y], block_dim=8)
     # Counted on the vendor's headers for this kernel.
     assert ran.report["instructions"] == {
         "copy_gm_to_ubuf": 256,
@@ -99,33 +92,26 @@ def test_a_misused_queue_ends_the_launch_with_a_sentence(
     kernels: AscendCHarness, taken_out: str, message: str
 ) -> None:
     x = np.zeros(16384, np.float16)
-    ran = kernels.run(ADD.replace(taken_out, ""), [x, x], [x], block_dim=8)
-    assert ran.outcome == "launch_error"
-    assert message in ran.report["message"]
+    body = ADD.replace(taken_out, "")
+    assert message in kernels.fails("launch_error", body, [x, x], [x], block_dim=8)
 
 
 def test_padding_fills_and_gaps_skip(kernels: AscendCHarness) -> None:
     x = np.arange(1, 61, dtype=np.int32)
     body = """
-__aicore__ inline void kernel(GM_ADDR* a) {
     Desk desk;
-    GlobalTensor<int32_t> x, y, z;
-    x.SetGlobalBuffer((__gm__ int32_t*)a[0]);
-    y.SetGlobalBuffer((__gm__ int32_t*)a[1]);
-    z.SetGlobalBuffer((__gm__ int32_t*)a[2]);
     auto local = desk.empty<int32_t>(64);
     // Four rows of 5 out of rows of 15, two elements of -7 before and one after.
-    DataCopyPad(local, x, DataCopyExtParams{4, 20, 40, 0, 0},
+    DataCopyPad(local, global<int32_t>(a[0]), DataCopyExtParams{4, 20, 40, 0, 0},
                 DataCopyPadExtParams<int32_t>{true, 2, 1, -7});
     PipeBarrier<PIPE_ALL>();
-    DataCopy(y, local, 32);
+    DataCopy(global<int32_t>(a[1]), local, 32);
     PipeBarrier<PIPE_ALL>();
     // The rows without their padding go out, three elements apart.
-    DataCopyPad(z, local, DataCopyExtParams{4, 28, 0, 12, 0});
-}"""
+    DataCopyPad(global<int32_t>(a[2]), local, DataCopyExtParams{4, 28, 0, 12, 0});
+"""
     likes = [np.zeros(32, np.int32), np.zeros(40, np.int32)]
-    ran = kernels.run(body, [x], likes, auto_sync=True)
-    assert ran.outcome == "ok", ran.report
+    ran = kernels.ok(body, [x], likes, auto_sync=True)
     wanted = np.full((4, 8), -7, np.int32)
     wanted[:, 2:7] = x.reshape(4, 15)[:, :5]
     np.testing.assert_array_equal(ran.outputs[0].reshape(4, 8), wanted)
@@ -135,36 +121,25 @@ __aicore__ inline void kernel(GM_ADDR* a) {
 def test_slices_copy_a_window(kernels: AscendCHarness) -> None:
     x = np.arange(4 * 64, dtype=np.float32)
     body = """
-__aicore__ inline void kernel(GM_ADDR* a) {
     Desk desk;
-    GlobalTensor<float> x, y;
-    x.SetGlobalBuffer((__gm__ float*)a[0]);
-    y.SetGlobalBuffer((__gm__ float*)a[1]);
     auto local = desk.empty<float>(48);
     // Columns 16..23 and 40..47 of rows 1..3, packed.
     SliceInfo from[] = {{16, 47, 16, 1, 64}, {1, 3, 0, 1, 4}};
     SliceInfo to[] = {{0, 15, 0, 1, 16}, {0, 2, 0, 1, 3}};
-    DataCopy(local, x, to, from, 2);
+    DataCopy(local, global<float>(a[0]), to, from, 2);
     PipeBarrier<PIPE_ALL>();
-    DataCopy(y, local, 48);
-}"""
-    ran = kernels.run(body, [x], [np.zeros(48, np.float32)], auto_sync=True)
-    assert ran.outcome == "ok", ran.report
+    DataCopy(global<float>(a[1]), local, 48);
+"""
     window = x.reshape(4, 64)[1:4]
     wanted = np.concatenate([window[:, 16:24], window[:, 40:48]], axis=1)
-    np.testing.assert_array_equal(ran.outputs[0].reshape(3, 16), wanted)
+    kernels.equals(body, [x], [wanted], auto_sync=True)
 
 
 def test_blocks_add_up_atomically_and_meet_at_sync_all(kernels: AscendCHarness) -> None:
     body = """
-__aicore__ inline void kernel(GM_ADDR* a) {
-    TPipe pipe;
-    TBuf<TPosition::VECCALC> buffer;
-    pipe.InitBuffer(buffer, 256);
-    auto local = buffer.Get<float>(64);
-    GlobalTensor<float> sum, copy;
-    sum.SetGlobalBuffer((__gm__ float*)a[0]);
-    copy.SetGlobalBuffer((__gm__ float*)a[1] + 64 * GetBlockIdx());
+    Desk desk;
+    auto local = desk.empty<float>(64);
+    auto sum = global<float>(a[0]), copy = global<float>(a[1], 64 * GetBlockIdx());
     if (GetBlockIdx() == 0) {
         InitOutput<float>(sum, 64, 0.5f);
     }
@@ -179,50 +154,36 @@ __aicore__ inline void kernel(GM_ADDR* a) {
     DataCopy(local, sum, 64);
     PipeBarrier<PIPE_ALL>();
     DataCopy(copy, local, 64);
-}"""
-    likes = [np.zeros(64, np.float32), np.zeros((4, 64), np.float32)]
-    ran = kernels.run(body, [], likes, block_dim=4, auto_sync=True)
-    assert ran.outcome == "ok", ran.report
-    np.testing.assert_array_equal(ran.outputs[0], np.full(64, 10.5))
-    np.testing.assert_array_equal(ran.outputs[1], np.full((4, 64), 10.5))
+"""
+    wanted = [np.full(64, 10.5, np.float32), np.full((4, 64), 10.5, np.float32)]
+    kernels.equals(body, [], wanted, block_dim=4, auto_sync=True)
 
 
 def test_work_without_the_queues_flags_is_a_race(kernels: AscendCHarness) -> None:
     body = """
-__aicore__ inline void kernel(GM_ADDR* a) {
-    TPipe pipe;
-    TBuf<TPosition::VECCALC> buffer;
-    pipe.InitBuffer(buffer, 256);
-    auto local = buffer.Get<float>();
-    GlobalTensor<float> x, y;
-    x.SetGlobalBuffer((__gm__ float*)a[0]);
-    y.SetGlobalBuffer((__gm__ float*)a[1]);
-    DataCopy(local, x, 64);
-    const int32_t loaded = pipe.FetchEventID(HardEvent::MTE2_V);
+    Desk desk;
+    auto local = desk.empty<float>(64);
+    DataCopy(local, global<float>(a[0]), 64);
+    const int32_t loaded = desk.pipe.FetchEventID(HardEvent::MTE2_V);
     SetFlag<HardEvent::MTE2_V>(loaded);
     WaitFlag<HardEvent::MTE2_V>(loaded);
     Adds(local, local, 1.0f, 64);
-    const int32_t done = pipe.FetchEventID(HardEvent::V_MTE3);
+    const int32_t done = desk.pipe.FetchEventID(HardEvent::V_MTE3);
     SetFlag<HardEvent::V_MTE3>(done);
     WaitFlag<HardEvent::V_MTE3>(done);
-    DataCopy(y, local, 64);
-}"""
+    DataCopy(global<float>(a[1]), local, 64);
+"""
     x = np.arange(64, dtype=np.float32)
-    good = kernels.run(body, [x], [x])
-    assert good.outcome == "ok", good.report
-    np.testing.assert_array_equal(good.outputs[0], x + 1)
+    kernels.equals(body, [x], [x + 1])
     without_wait = body.replace("    WaitFlag<HardEvent::V_MTE3>(done);\n", "")
     assert kernels.run(without_wait, [x], [x]).outcome != "ok"
 
 
 def test_buffers_of_a_pool_are_used_again_after_reset(kernels: AscendCHarness) -> None:
     body = """
-__aicore__ inline void kernel(GM_ADDR* a) {
     TPipe pipe;
     TBufPool<TPosition::VECCALC> pool;
     pipe.InitBufPool(pool, 512);
-    GlobalTensor<float> y;
-    y.SetGlobalBuffer((__gm__ float*)a[0]);
     for (int pass = 0; pass < 2; ++pass) {
         TBuf<TPosition::VECCALC> first, second;
         pool.InitBuffer(first, 256);
@@ -230,14 +191,13 @@ __aicore__ inline void kernel(GM_ADDR* a) {
         auto local = second.Get<float>();
         local.SetValue(0, float(local.GetPhyAddr() - uint64_t(dav_ub_base())));
         PipeBarrier<PIPE_ALL>();
-        DataCopy(y[pass * 8], local, 8);
+        DataCopy(global<float>(a[0], pass * 8), local, 8);
         PipeBarrier<PIPE_ALL>();
         pool.Reset();
     }
     SetMaskNorm();
-}"""
-    ran = kernels.run(body, [], [np.zeros(16, np.float32)], auto_sync=True)
-    assert ran.outcome == "ok", ran.report
+"""
+    ran = kernels.ok(body, [], [np.zeros(16, np.float32)], auto_sync=True)
     assert ran.outputs[0][0] == ran.outputs[0][8] == 256
 
 
@@ -245,25 +205,21 @@ def test_the_cache_hint_sends_copies_past_l2_which_is_slower_for_what_it_holds(
     kernels: AscendCHarness,
 ) -> None:
     body = """
-__aicore__ inline void kernel(GM_ADDR* a) {
-    TPipe pipe;
-    TBuf<TPosition::VECCALC> buffer;
-    pipe.InitBuffer(buffer, 131072);
-    auto local = buffer.Get<float>();
-    GlobalTensor<float> x, y;
-    x.SetGlobalBuffer((__gm__ float*)a[0] + 32768 * GetBlockIdx());
-    y.SetGlobalBuffer((__gm__ float*)a[1] + 32768 * GetBlockIdx());
+    Desk desk;
+    auto local = desk.empty<float>(32768);
+    auto x = global<float>(a[0], 32768 * GetBlockIdx());
+    auto y = global<float>(a[1], 32768 * GetBlockIdx());
     HINT
     DataCopy(local, x, 32768);
     PipeBarrier<PIPE_ALL>();
     DataCopy(y, local, 32768);
-}"""
+"""
     x = np.arange(32768 * 40, dtype=np.float32)
     hint = (
         "y.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);"
         "x.SetL2CacheHint<CacheRwMode::READ>(CacheMode::CACHE_MODE_DISABLE);"
     )
-    cached = kernels.run(body.replace("HINT", ""), [x], [x], block_dim=40)
-    streamed = kernels.run(body.replace("HINT", hint), [x], [x], block_dim=40)
-    np.testing.assert_array_equal(streamed.outputs[0], x)
+    cached, streamed = (
+        kernels.equals(body, [x], [x], block_dim=40, define={"HINT": h}) for h in ("", hint)
+    )
     assert streamed.cycles > 1.5 * cached.cycles

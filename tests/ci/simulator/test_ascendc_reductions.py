@@ -12,11 +12,6 @@ from tests.ci.simulator.ascendc_harness import AscendCHarness
 RANDOM = np.random.default_rng(6)
 
 
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> AscendCHarness:
-    return AscendCHarness(tmp_path_factory.mktemp("ascendc"))
-
-
 def unique(count: int) -> np.ndarray[Any, Any]:
     """Shuffled numbers without ties, so that the place of an extreme is one."""
     return (RANDOM.permutation(count) - count / 2).astype(np.float32)
@@ -33,7 +28,7 @@ def test_reductions_of_whole_tensors_give_value_and_place(kernels: AscendCHarnes
             f"ReduceMax(d, x, work, {count});",
         ]
         filled = [f"Duplicate(d, -1.0f, 8); PipeBarrier<PIPE_V>(); {call}" for call in calls]
-        rows = kernels.rows(filled, [x], 8, np.float32, "x:float", "float", prepare)
+        rows = kernels.rows(filled, {"x": x}, 8, more=prepare)
         np.testing.assert_allclose(rows[0][0], x.sum(), rtol=1e-5, atol=1e-3)
         assert rows[1][0] == x.max()
         assert rows[1].view(np.uint32)[1] == x.argmax()
@@ -59,7 +54,7 @@ def test_reductions_of_a_matrix_along_either_axis(
         for name in names
         for axis, scratch in (("AR", "space, "), ("RA", ""))
     ]
-    found = kernels.rows(calls, [matrix], pitch, np.float32, "x:float", "float", prepare)
+    found = kernels.rows(calls, {"x": matrix}, pitch, more=prepare)
     counted = matrix[:, :columns].astype(np.float64)
     for i, name in enumerate(names):
         expected = getattr(np, name.lower())
@@ -93,10 +88,8 @@ def test_normalisations_of_rows(
         "for (int i = 0; i < 3; ++i) {"
         " d.SetValue(i, m.GetValue(i)); d.SetValue(3 + i, v.GetValue(i)); }",
     ]
-    found = kernels.rows(
-        calls, [x, gamma, beta], rows * pitch, np.dtype(dtype),
-        f"x:{kind} g:{kind} b:{kind}", kind, prepare,
-    )  # fmt: skip
+    inputs = {"x": x, "g": gamma, "b": beta}
+    found = kernels.rows(calls, inputs, rows * pitch, dtype, prepare)
     counted, scale, shift = (a[..., :columns].astype(np.float64) for a in (x, gamma, beta))
     mean, variance = counted.mean(1, keepdims=True), counted.var(1, keepdims=True)
     expected = (counted - mean) / np.sqrt(variance + 1e-3) * scale + shift
@@ -124,7 +117,7 @@ def test_reductions_by_repeat_block_and_pair(kernels: AscendCHarness) -> None:
         "ReduceSum(d, x, work, 64, 8, 8);",
         "ReduceMax(d, x, work, 32, 8, 8, true);",
     ]
-    rows = kernels.rows(calls, [x], 64, np.float32, "x:float", "float", prepare)
+    rows = kernels.rows(calls, {"x": x}, 64, more=prepare)
     repeats = x.reshape(8, 64)
     np.testing.assert_allclose(rows[0][:8], repeats.sum(1), rtol=1e-5, atol=1e-3)
     np.testing.assert_array_equal(rows[1][:8], repeats.max(1))
@@ -144,29 +137,27 @@ def test_gather_takes_byte_offsets_and_masks_pack_what_they_pick(kernels: Ascend
     order = RANDOM.permutation(256)[:100].astype(np.uint32)
     keep = RANDOM.random(256) < 0.4
     bits = np.packbits(keep, bitorder="little").view(np.uint32)
-    calls = [
-        "Gather(d, x, offsets, 0, 100);",
+    packed = np.zeros(256)
+    packed[: keep.sum()], packed[255] = x[keep], keep.sum()
+    by_bits = (
         "Duplicate(d, 0.0f, 256); PipeBarrier<PIPE_V>(); uint64_t kept; "
         "GatherMask(d, x, bits, true, 256, GatherMaskParams(1, 1, 8, 1), kept); "
-        "PipeBarrier<PIPE_ALL>(); d.SetValue(255, float(kept));",
-        "uint64_t kept; GatherMask(d, x, 1, true, 256, GatherMaskParams(1, 1, 8, 0), kept);",
-        "CreateVecIndex(d, 3.0f, 150);",
-        "ArithProgression(d, 1.0f, 0.5f, 200);",
-    ]
-    names = "x:float offsets:uint32_t bits:uint32_t"
-    rows = kernels.rows(calls, [x, order * 4, bits], 256, np.float32, names, "float")
-    np.testing.assert_array_equal(rows[0][:100], x[order])
-    np.testing.assert_array_equal(rows[1][: keep.sum()], x[keep])
-    assert rows[1][255] == keep.sum()
-    np.testing.assert_array_equal(rows[2][:128], x[::2])
-    np.testing.assert_array_equal(rows[3][:150], 3 + np.arange(150))
-    np.testing.assert_array_equal(rows[4][:200], 1 + 0.5 * np.arange(200))
+        "PipeBarrier<PIPE_ALL>(); d.SetValue(255, float(kept));"
+    )
+    odd = "uint64_t kept; GatherMask(d, x, 1, true, 256, GatherMaskParams(1, 1, 8, 0), kept);"
+    calls = {
+        "Gather(d, x, offsets, 0, 100);": x[order],
+        by_bits: packed,
+        odd: x[::2],
+        "CreateVecIndex(d, 3.0f, 150);": 3 + np.arange(150),
+        "ArithProgression(d, 1.0f, 0.5f, 200);": 1 + 0.5 * np.arange(200),
+    }
+    kernels.agree(calls, {"x": x, "offsets": order * 4, "bits": bits})
 
 
 def test_sixteen_address_lists_transpose(kernels: AscendCHarness) -> None:
     x = np.arange(256, dtype=np.int16)
     body = """
-__aicore__ inline void kernel(GM_ADDR* a) {
     Desk desk;
     auto x = desk.take<int16_t>(a[0], 256);
     auto d = desk.empty<int16_t>(256);
@@ -176,11 +167,8 @@ __aicore__ inline void kernel(GM_ADDR* a) {
     desk.give(a[1], 0, d, 256);
     Transpose(d, x);
     desk.give(a[1], 1, d, 256);
-}"""
-    ran = kernels.run(body, [x], [np.zeros((2, 256), np.int16)], auto_sync=True)
-    assert ran.outcome == "ok", ran.report
-    for row in ran.outputs[0]:
-        np.testing.assert_array_equal(row.reshape(16, 16), x.reshape(16, 16).T)
+"""
+    kernels.equals(body, [x], [np.array([x.reshape(16, 16).T] * 2)], auto_sync=True)
 
 
 @pytest.mark.parametrize("groups", [1, 3, 9])
@@ -189,7 +177,6 @@ def test_sort_orders_values_with_their_indices(kernels: AscendCHarness, groups: 
     x = unique(count)
     index = np.arange(count, dtype=np.uint32)
     body = f"""
-__aicore__ inline void kernel(GM_ADDR* a) {{
     Desk desk;
     auto x = desk.take<float>(a[0], {count});
     auto index = desk.take<uint32_t>(a[1], {count});
@@ -204,10 +191,6 @@ __aicore__ inline void kernel(GM_ADDR* a) {{
     Extract(values, places, sorted, {groups});
     desk.give(a[2], 0, values, {count});
     desk.give(a[3], 0, places, {count});
-}}"""
-    likes = [np.zeros(count, np.float32), np.zeros(count, np.uint32)]
-    ran = kernels.run(body, [x, index], likes, auto_sync=True)
-    assert ran.outcome == "ok", ran.report
-    order = np.argsort(-x)
-    np.testing.assert_array_equal(ran.outputs[0], x[order])
-    np.testing.assert_array_equal(ran.outputs[1], order)
+"""
+    sorted_ = np.argsort(-x)
+    kernels.equals(body, [x, index], [x[sorted_], sorted_.astype(np.uint32)], auto_sync=True)

@@ -30,17 +30,13 @@ def test_a_block_reaches_from_its_hook_to_the_next_one_or_where_control_leaves()
 
 
 def scalar(harness: MachineHarness, statements: str) -> float:
-    body = f"""
-static void kernel(u8** a) {{
+    body = """
     volatile uint64_t seed = get_block_num();
     uint64_t x = seed;
-    for (int i = 0; i < 1000; i++) {{ {statements} }}
+    for (int i = 0; i < 1000; i++) { STATEMENTS }
     seed = x;
-}}
 """
-    done = harness.run(body)
-    assert done.outcome == "ok", done.report
-    return float(done.report["busy_cycles"]["SCALAR"])
+    return harness.ok(body, define={"STATEMENTS": statements}).busy("SCALAR")
 
 
 def test_straight_line_code_costs_what_it_is_long(harness: MachineHarness) -> None:

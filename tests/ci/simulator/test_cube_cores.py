@@ -10,35 +10,27 @@ from rules.architectures import load_architecture
 from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 CHIP = load_architecture("dav-c220")
-NOTHING = "static void kernel(u8** a) {}\n"
 
 # A cube core puts its block's number into L1 and from there into global memory.
 CUBE_WRITES = """
-static void kernel(u8** a) {
     const int block = (int)get_block_idx();
     create_cbuf_matrix((uint32_t*)0, 1 | 1 << 16, (uint32_t)(block + 1));
-    set_flag(PIPE_MTE2, PIPE_MTE3, 0);
-    wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+    order(PIPE_MTE2, PIPE_MTE3);
     copy_cbuf_to_gm(a[0] + block * 32, (void*)0, 0, 1, 1, 0, 0);
     SIGNAL
-}
 """
 
 # A vector core adds its own sub-block's number times 100 to what the cube core wrote.
 VECTOR_ADDS = """
-static void kernel(u8** a) {
     const int block = (int)get_block_idx(), sub = (int)get_subblockid();
     WAIT
     int* x = (int*)ub<int>(0);
     copy_gm_to_ubuf(x, a[0] + block * 32, 0, 1, 1, 0, 0);
-    set_flag(PIPE_MTE2, PIPE_V, 0);
-    wait_flag(PIPE_MTE2, PIPE_V, 0);
+    order(PIPE_MTE2, PIPE_V);
     set_vector_mask(0, 0xff);
     vadds(x, x, 100 * sub, 1, 1, 1, 8, 8);
-    set_flag(PIPE_V, PIPE_MTE3, 0);
-    wait_flag(PIPE_V, PIPE_MTE3, 0);
+    order(PIPE_V, PIPE_MTE3);
     copy_ubuf_to_gm(a[1] + (block * 2 + sub) * 32, x, 0, 1, 1, 0, 0);
-}
 """
 
 SET_MODE_2 = "ffts_cross_core_sync(PIPE_MTE3, 1 | 2 << 4 | 5 << 8);"
@@ -46,20 +38,15 @@ WAIT_5 = "wait_flag_dev(5);"
 
 
 def launch(harness: MachineHarness, signal: str, wait: str, blocks: int = 3) -> Launch:
-    shared = np.zeros((blocks, 8), np.int32)
-    result = np.zeros((blocks * 2, 8), np.int32)
-    return harness.run(
-        VECTOR_ADDS.replace("WAIT", wait),
-        outputs=[shared, result],
-        block_dim=blocks,
-        cores=(1, 2),
-        cube_body=CUBE_WRITES.replace("SIGNAL", signal),
-    )
+    likes = [np.zeros((blocks * each, 8), np.int32) for each in (1, 2)]
+    define = {"SIGNAL": signal, "WAIT": wait}
+    how = {"block_dim": blocks, "cores": (1, 2), "cube_body": CUBE_WRITES, "define": define}
+    return harness.run(VECTOR_ADDS, [], likes, **how)
 
 
 def test_vector_cores_read_what_their_cube_core_signalled(harness: MachineHarness) -> None:
     found = launch(harness, SET_MODE_2, WAIT_5)
-    assert found.outcome == "ok", found.report["message"]
+    assert found.outcome == "ok", found.message
     expected = np.array([[b + 1 + 100 * s] * 8 for b in range(3) for s in range(2)])
     np.testing.assert_array_equal(found.outputs[1], expected)
     assert found.report["wait_cycles"]["SCALAR<-OTHER_CORES"] > 0
@@ -68,30 +55,26 @@ def test_vector_cores_read_what_their_cube_core_signalled(harness: MachineHarnes
 def test_reading_without_the_signal_is_a_race(harness: MachineHarness) -> None:
     found = launch(harness, SET_MODE_2, "")
     assert found.outcome == "race"
-    assert "no SyncAll or cross-core flag" in found.report["message"]
+    assert "no SyncAll or cross-core flag" in found.message
 
 
 def test_waiting_for_a_signal_that_nobody_sends_is_a_deadlock(harness: MachineHarness) -> None:
     found = launch(harness, "", WAIT_5)
     assert found.outcome == "launch_error"
-    assert "cross-core flag" in found.report["message"]
+    assert "cross-core flag" in found.message
 
 
 def test_both_vector_cores_have_to_signal_their_cube_core(harness: MachineHarness) -> None:
-    once = "static void kernel(u8** a) { if (CONDITION) ffts_cross_core_sync(PIPE_MTE3, 0x321); }\n"
-    waits = "static void kernel(u8** a) { wait_flag_dev(3); }\n"
-    both = harness.run(once.replace("CONDITION", "true"), cores=(1, 2), cube_body=waits)
-    assert both.outcome == "ok"
-    one = harness.run(once.replace("CONDITION", "!get_subblockid()"), cores=(1, 2), cube_body=waits)
-    assert "deadlock" in one.report["message"]
+    signal = "ffts_cross_core_sync(PIPE_MTE3, 0x321);"
+    how = {"cores": (1, 2), "cube_body": "wait_flag_dev(3);"}
+    harness.ok(signal, **how)
+    once = f"if (!get_subblockid()) {signal}"
+    assert "deadlock" in harness.fails("launch_error", once, **how)
 
 
 def test_vector_cores_of_a_block_meet_in_mode_1(harness: MachineHarness) -> None:
-    body = """static void kernel(u8** a) {
-        ffts_cross_core_sync(PIPE_MTE3, 1 | 1 << 4 | 2 << 8);
-        wait_flag_dev(2);
-    }\n"""
-    assert harness.run(body, block_dim=2, cores=(1, 2), cube_body=NOTHING).outcome == "ok"
+    body = "ffts_cross_core_sync(PIPE_MTE3, 1 | 1 << 4 | 2 << 8); wait_flag_dev(2);"
+    harness.ok(body, block_dim=2, cores=(1, 2), cube_body="")
 
 
 def test_more_blocks_than_cube_cores_run_in_turns(harness: MachineHarness) -> None:
@@ -103,70 +86,54 @@ def test_more_blocks_than_cube_cores_run_in_turns(harness: MachineHarness) -> No
 
 
 def test_a_launch_takes_as_many_blocks_as_the_chip_does(harness: MachineHarness) -> None:
-    assert harness.run(NOTHING, block_dim=5000).outcome == "ok"
-    assert "1 to 65535" in harness.run(NOTHING, block_dim=65536).report["message"]
+    harness.ok("", block_dim=5000)
+    assert "1 to 65535" in harness.run("", block_dim=65536).message
 
 
 def test_a_second_event_of_ibset_waits_for_the_first_to_be_taken(harness: MachineHarness) -> None:
-    body = """static void kernel(u8** a) {
+    body = """
         for (int i = 0; i < 3; ++i) {
             if (get_block_idx() == 0) dav_core_set(0, 1);
             else dav_core_wait(0, 1);
         }
         if (get_block_idx() != 0) WAIT
-    }\n"""
-    assert harness.run(body.replace("WAIT", "return;"), block_dim=2).outcome == "ok"
-    fourth = harness.run(body.replace("WAIT", "dav_core_wait(0, 1);"), block_dim=2)
-    assert "deadlock" in fourth.report["message"]
+"""
+    harness.ok(body, block_dim=2, define={"WAIT": "return;"})
+    fourth = {"WAIT": "dav_core_wait(0, 1);"}
+    assert "deadlock" in harness.fails("launch_error", body, block_dim=2, define=fourth)
 
 
 def test_small_sums_need_a_barrier_on_the_cube(harness: MachineHarness) -> None:
-    body = """static void kernel(u8** a) {
+    body = """
         create_ca_matrix((half*)0, 1 | 1 << 16, (half)1);
         create_cb_matrix((half*)0, 1 | 1 << 16, (half)1);
-        set_flag(PIPE_MTE1, PIPE_M, 0);
-        wait_flag(PIPE_MTE1, PIPE_M, 0);
+        order(PIPE_MTE1, PIPE_M);
         mad((float*)0, (half*)0, (half*)0, 16, 16, 16, 0, false, false, true);
         BARRIER
         mad((float*)0, (half*)0, (half*)0, 16, 16, 16, 0, false, false, false);
-    }\n"""
-    assert harness.run(body.replace("BARRIER", ""), cores=(1, 0)).outcome == "race"
-    ordered = harness.run(body.replace("BARRIER", "pipe_barrier(PIPE_M);"), cores=(1, 0))
-    assert ordered.outcome == "ok"
+"""
+    harness.fails("race", body, cores=(1, 0), define={"BARRIER": ""})
+    harness.ok(body, cores=(1, 0), define={"BARRIER": "pipe_barrier(PIPE_M);"})
 
 
 @pytest.mark.parametrize(
     ("statement", "outcome", "words"),
     [
+        ("load_cbuf_to_ca((half*)65536, (half*)0, ONE, false, inc);", "memory_error", "the 65536"),
+        ("load_cbuf_to_ca((half*)32, (half*)0, ONE, false, inc);", "memory_error", "of 512"),
         (
-            "load_cbuf_to_ca((half*)65536, (half*)0, 0, 1, 0, 0, 0, false, inc);",
-            "memory_error",
-            "beyond the 65536",
-        ),
-        (
-            "load_cbuf_to_ca((half*)32, (half*)0, 0, 1, 0, 0, 0, false, inc);",
-            "memory_error",
-            "multiple of 512",
-        ),
-        (
-            "copy_gm_to_cbuf((void*)(512 * 1024 - 32), a[0], 0, 1, 2, 0, 0, PAD_NONE);",
+            "copy_gm_to_cbuf((void*)0x7ffe0, a[0], 0, 1, 2, 0, 0, PAD_NONE);",
             "memory_error",
             "of L1",
         ),
-        (
-            "load_cbuf_to_ca((int8_t*)0, (int8_t*)0, 0, 1, 0, 0, 0, true, inc);",
-            "launch_error",
-            "16-bit",
-        ),
+        ("load_cbuf_to_ca((int8_t*)0, (int8_t*)0, ONE, true, inc);", "launch_error", "16-bit"),
     ],
 )
 def test_accesses_outside_a_memory_end_the_launch(
     harness: MachineHarness, statement: str, outcome: str, words: str
 ) -> None:
-    body = f"static void kernel(u8** a) {{ {statement} }}\n"
-    found = harness.run(body, inputs=[np.zeros(64, np.uint8)], cores=(1, 0))
-    assert found.outcome == outcome
-    assert words in found.report["message"]
+    how = {"cores": (1, 0), "define": {"ONE": "0, 1, 0, 0, 0"}}
+    assert words in harness.fails(outcome, statement, [np.zeros(64, np.uint8)], **how)
 
 
 def test_cores_follow_the_kernel_type_then_what_was_used() -> None:
@@ -189,156 +156,118 @@ def test_cores_follow_the_kernel_type_then_what_was_used() -> None:
 # A vector core leaves a message in a mailbox of the workspace (a[2]), the cube core answers with
 # data and empties the mailbox; the vector core copies the data when it finds the mailbox empty.
 POSTS = """
-static void look(volatile int* box) { dcci((void*)box, SINGLE_CACHE_LINE, CACHELINE_OUT); }
-static void kernel(u8** a) {
     volatile int* box = (volatile int*)(a[2] + 64 * get_block_idx());
     for (int turn = 1; turn <= 3; ++turn) {
-        look(box);
+        LOOK
         int* x = (int*)ub<int>(0);
         dav_scalar_store(x, 4);
         *x = turn;
-        set_flag(PIPE_S, PIPE_MTE3, 0);
-        wait_flag(PIPE_S, PIPE_MTE3, 0);
+        order(PIPE_S, PIPE_MTE3);
         POST
-        set_flag(PIPE_MTE3, PIPE_S, 0);
-        wait_flag(PIPE_MTE3, PIPE_S, 0);
-        look(box);
-        while (*box != 0) look(box);
+        order(PIPE_MTE3, PIPE_S);
+        LOOK
+        while (*box != 0) LOOK
         int* y = (int*)ub<int>(64);
         copy_gm_to_ubuf(y, a[0] + get_block_idx() * 32, 0, 1, 1, 0, 0);
-        set_flag(PIPE_MTE2, PIPE_MTE3, 0);
-        wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+        order(PIPE_MTE2, PIPE_MTE3);
         copy_ubuf_to_gm(a[1] + get_block_idx() * 32, y, 0, 1, 1, 0, 0);
-        set_flag(PIPE_MTE3, PIPE_MTE2, 0);
-        wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
+        order(PIPE_MTE3, PIPE_MTE2);
     }
-}
 """
 ANSWERS = """
-static void kernel(u8** a) {
     volatile int* box = (volatile int*)(a[2] + 64 * get_block_idx());
     for (int turn = 1; turn <= 3; ++turn) {
         LOOK while (*box == 0) LOOK
         create_cbuf_matrix((uint32_t*)0, 1 | 1 << 16, (uint32_t)(*box * 10));
-        set_flag(PIPE_MTE2, PIPE_MTE3, 0);
-        wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+        order(PIPE_MTE2, PIPE_MTE3);
         copy_cbuf_to_gm(a[0] + get_block_idx() * 32, (void*)0, 0, 1, 1, 0, 0);
-        set_flag(PIPE_MTE3, PIPE_S, 0);
-        wait_flag(PIPE_MTE3, PIPE_S, 0);
+        order(PIPE_MTE3, PIPE_S);
         *box = 0;
-        dcci((void*)box, SINGLE_CACHE_LINE, CACHELINE_OUT);
-        set_flag(PIPE_MTE3, PIPE_MTE2, 0);
-        wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
+        LOOK
+        order(PIPE_MTE3, PIPE_MTE2);
     }
-}
 """
 POST = "copy_ubuf_to_gm((void*)box, x, 0, 1, 1, 0, 0);"
-LOOK = "dcci((void*)box, SINGLE_CACHE_LINE, CACHELINE_OUT);"
 
 
-def by_mail(harness: MachineHarness, post: str, look: str = LOOK, blocks: int = 2) -> Launch:
-    return harness.run(
-        POSTS.replace("POST", post),
-        outputs=[np.zeros((blocks, 8), np.int32), np.zeros((blocks, 8), np.int32)],
-        block_dim=blocks,
-        cores=(1, 1),
-        cube_body=ANSWERS.replace("LOOK", look),
-    )
+def by_mail(harness: MachineHarness, body: str, post: str = "") -> Launch:
+    define = {"POST": post, "LOOK": "dcci((void*)box, SINGLE_CACHE_LINE, CACHELINE_OUT);"}
+    how = {"block_dim": 2, "cores": (1, 1), "cube_body": ANSWERS, "define": define}
+    return harness.run(body, [], [np.zeros((2, 8), np.int32)] * 2, **how)
 
 
 def test_cores_pass_messages_through_global_memory(harness: MachineHarness) -> None:
-    found = by_mail(harness, POST)
-    assert found.outcome == "ok", found.report["message"]
+    found = by_mail(harness, POSTS, POST)
+    assert found.outcome == "ok", found.message
     np.testing.assert_array_equal(found.outputs[1], np.full((2, 8), 30))
     assert found.report["wait_cycles"]["SCALAR<-OTHER_CORES"] > 0
 
 
 def test_a_message_that_nobody_sends_is_a_deadlock(harness: MachineHarness) -> None:
-    found = by_mail(harness, "", LOOK)
-    assert found.outcome == "launch_error"
-    silent = harness.run(
-        "static void kernel(u8** a) { wait_flag_dev(5); }\n",
-        outputs=[np.zeros((1, 8), np.int32)] * 2,
-        cores=(1, 1),
-        cube_body=ANSWERS.replace("LOOK", LOOK),
-    )
+    assert by_mail(harness, POSTS).outcome == "launch_error"
+    silent = by_mail(harness, "wait_flag_dev(5);")
     assert silent.outcome == "launch_error"
-    assert "waits at a cross-core flag for ever" in silent.report["message"]
+    assert "waits at a cross-core flag for ever" in silent.message
 
 
 def test_polling_for_what_no_other_core_can_write_ends_in_words(harness: MachineHarness) -> None:
-    body = """static void kernel(u8** a) {
-        volatile int* there = (volatile int*)a[0];
-        while (*there != 1) dcci(a[0], SINGLE_CACHE_LINE, CACHELINE_OUT);
-    }\n"""
-    found = harness.run(body, [], [np.zeros(8, dtype=np.int32)])
-    assert found.outcome == "launch_error"
-    assert "waits at a message in global memory for ever" in found.report["message"]
+    body = "while (*(volatile int*)a[0] != 1) dcci(a[0], SINGLE_CACHE_LINE, CACHELINE_OUT);"
+    message = harness.fails("launch_error", body, [], [np.zeros(8, dtype=np.int32)])
+    assert "waits at a message in global memory for ever" in message
 
 
 def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(harness: MachineHarness) -> None:
     """A cube core answers the first vector core; the second gets every flag along."""
-    asks = """static void kernel(u8** a) {
+    asks = """
         for (int i = 0; i < 40 && !get_subblockid(); ++i) {
             SET
             wait_flag_dev(3);
         }
-    }\n"""
-    answers = """static void kernel(u8** a) {
+"""
+    answers = """
         for (int i = 0; i < 40; ++i) {
             WAIT
             ffts_cross_core_sync(PIPE_MTE3, 1 | 2 << 4 | 3 << 8);
         }
-    }\n"""
+"""
     box = "((volatile int*)a[1])"
     look = "dcci(a[1], SINGLE_CACHE_LINE, CACHELINE_OUT);"
-    wait = f"do {look} while ({box}[0] != i + 1);"
-    found = harness.run(
-        asks.replace("SET", f"{box}[0] = i + 1; {look}"),
-        outputs=[np.zeros(16, np.int32)],
-        cores=(1, 2),
-        cube_body=answers.replace("WAIT", wait),
-    )
-    assert found.outcome == "ok", found.report["message"]
+    define = {
+        "SET": f"{box}[0] = i + 1; {look}",
+        "WAIT": f"do {look} while ({box}[0] != i + 1);",
+    }
+    how = {"outputs": [np.zeros(16, np.int32)], "cores": (1, 2), "cube_body": answers}
+    harness.ok(asks, define=define, **how)
     # Without the questions the first core's own counter overflows.
-    eager = harness.run(
-        asks.replace("SET", ""),
-        outputs=[np.zeros(16, np.int32)],
-        cores=(1, 2),
-        cube_body=answers.replace("WAIT", ""),
-    )
-    assert "deadlock" in eager.report["message"]
+    eager = harness.run(asks, define={"SET": "", "WAIT": ""}, **how)
+    assert "deadlock" in eager.message
 
 
 def test_a_signal_behind_unit_flags_covers_what_the_product_read(harness: MachineHarness) -> None:
     """The fixpipe waits for the product by unit flags, and so for the copies before it."""
-    multiplies = """static void kernel(u8** a) {
+    multiplies = """
         copy_gm_to_cbuf((void*)0, a[1], 0, 1, 16, 0, 0, PAD_NONE);
-        set_flag(PIPE_MTE2, PIPE_MTE1, 0);
-        wait_flag(PIPE_MTE2, PIPE_MTE1, 0);
+        order(PIPE_MTE2, PIPE_MTE1);
         load_cbuf_to_ca((half*)0, (half*)0, 0, 1, 0, 0, 0, false, inc);
         create_cb_matrix((half*)0, 1 | 1 << 16, (half)1);
-        set_flag(PIPE_MTE1, PIPE_M, 0);
-        wait_flag(PIPE_MTE1, PIPE_M, 0);
+        order(PIPE_MTE1, PIPE_M);
         mad((float*)0, (half*)0, (half*)0, 16, 16, 16, 3, false, false, true);
         copy_matrix_cc_to_gm((float*)a[0], (float*)0, 0, 16, 16, 16, 16, 3, NoQuant, 0, false,
                              true);
         ffts_cross_core_sync(PIPE, 1 | 2 << 4 | 3 << 8);
-    }\n"""
-    overwrites = """static void kernel(u8** a) {
+"""
+    overwrites = """
         wait_flag_dev(3);
         int* x = (int*)ub<int>(0);
         set_vector_mask(0, 0xff);
         vector_dup(x, 7, 1, 1, 1, 8, 8);
-        set_flag(PIPE_V, PIPE_MTE3, 0);
-        wait_flag(PIPE_V, PIPE_MTE3, 0);
+        order(PIPE_V, PIPE_MTE3);
         copy_ubuf_to_gm(a[1], x, 0, 1, 1, 0, 0);
-    }\n"""
+"""
 
     def through(pipe: str) -> str:
-        product = [np.zeros((16, 16), np.float32)]
-        cube = multiplies.replace("(PIPE,", f"({pipe},")
-        return harness.run(overwrites, outputs=product, cores=(1, 1), cube_body=cube).outcome
+        how = {"cores": (1, 1), "cube_body": multiplies, "define": {"PIPE": pipe}}
+        return harness.run(overwrites, [], [np.zeros((16, 16), np.float32)], **how).outcome
 
     assert through("PIPE_FIX") == "ok"
     assert through("PIPE_MTE3") == "race"

@@ -13,27 +13,24 @@ from tests.ci.simulator.machine_harness import MachineHarness
 Array = npt.NDArray[Any]
 
 SPARSE = """
-static void flag(pipe_t from, pipe_t to) { set_flag(from, to, 0); wait_flag(from, to, 0); }
-static void kernel(u8** a) {
     auto at = [](uint64_t place) { return (int8_t*)place; };
     copy_gm_to_cbuf(at(0), a[0], 0, 1, ROWS_OF_A, 0, 0, PAD_NONE);
     copy_gm_to_cbuf(at(0x20000), a[1], 0, 1, FRACTALS * 16, 0, 0, PAD_NONE);
     copy_gm_to_cbuf(at(0x30000), a[2], 0, 1, FRACTALS * 4, 0, 0, PAD_NONE);
-    flag(PIPE_MTE2, PIPE_MTE1);
+    order(PIPE_MTE2, PIPE_MTE1);
     load_cbuf_to_ca(at(0), at(0), 0, ROWS_OF_A / 16, 1, 0, 0, false, inc);
     // In two parts, to see that values and indices move on alike.
     load_cbuf_to_cb_sp(at(0), at(0x20000 | 0x30000ull << 32), 0, 1);
     if (FRACTALS > 1)
         load_cbuf_to_cb_sp(at(512), at(0x20000 | 0x30000ull << 32), 1, FRACTALS - 1);
-    flag(PIPE_MTE1, PIPE_M);
+    order(PIPE_MTE1, PIPE_M);
     for (int turn = 0; turn < TURNS; ++turn) {
         mad_sp((int32_t*)0, at(0), at(0), M, K, N, 0, false, turn == 0);
         pipe_barrier(PIPE_M);
     }
-    flag(PIPE_M, PIPE_FIX);
+    order(PIPE_M, PIPE_FIX);
     set_nd_para(1);
     copy_matrix_cc_to_gm((int32_t*)a[3], (int32_t*)0, 0, N, M, N, ROWS, 0, NoQuant, 0, false, true);
-}
 """
 
 
@@ -88,32 +85,26 @@ def test_sparse_products_equal_those_of_the_whole_matrix(
         "ROWS_OF_A": in_a.nbytes // 32, "FRACTALS": in_b.nbytes // 512, "TURNS": turns,
         "M": m, "K": k, "N": n, "ROWS": up(m, 16) * 16,
     }  # fmt: skip
-    body = "".join(f"constexpr int {name} = {value};\n" for name, value in words.items()) + SPARSE
     inputs = [np.ascontiguousarray(x) for x in (in_a, in_b, in_index)]
-    done = harness.run(body, inputs, [np.zeros((m, n), np.int32)], cores=(1, 0))
-    assert done.outcome == "ok", done.report["message"]
-    np.testing.assert_array_equal(done.outputs[0], turns * (a.astype(np.int32) @ b))
+    harness.equals(SPARSE, inputs, [turns * (a.astype(np.int32) @ b)], cores=(1, 0), define=words)
 
 
 def test_four_bit_images_become_columns(harness: MachineHarness) -> None:
     body = """
-    static void flag(pipe_t from, pipe_t to) { set_flag(from, to, 0); wait_flag(from, to, 0); }
-    static void kernel(u8** a) {
         copy_gm_to_cbuf((void*)0, a[0], 0, 1, 40, 0, 0, PAD_NONE);
         copy_gm_to_cbuf((void*)0x8000, a[1], 0, 1, 64, 0, 0, PAD_NONE);
-        flag(PIPE_MTE2, PIPE_MTE1);
+        order(PIPE_MTE2, PIPE_MTE1);
         set_fmatrix(5 | 4ull << 16 | 1ull << 32 | 1ull << 40 | 1ull << 48 | 1ull << 56);
         set_padding(0);
         img2colv2_cbuf_to_ca_s4((void*)0, (void*)0, 128 * 9, 20, 0, 0, 1, 1, 3, 3, 1, 1, false,
                                 false, false, false, 128);
         load_cbuf_to_cb_s4((void*)0, (void*)0x8000, 0, 18, 0, 0, 0, false, inc);
-        flag(PIPE_MTE1, PIPE_M);
+        order(PIPE_MTE1, PIPE_M);
         mad_s4((int32_t*)0, (void*)0, (void*)0, 20, 128 * 9, 16, 0, false, false, true);
-        flag(PIPE_M, PIPE_FIX);
+        order(PIPE_M, PIPE_FIX);
         set_nd_para(1);
         copy_matrix_cc_to_gm((int32_t*)a[2], (int32_t*)0, 0, 16, 20, 16, 32, 0, NoQuant, 0, false,
                              true);
-    }
     """
     rng = np.random.default_rng(3)
     height, width = 4, 5
@@ -122,32 +113,25 @@ def test_four_bit_images_become_columns(harness: MachineHarness) -> None:
     weight = rng.integers(-8, 8, (16, 64)).astype(np.int8)  # the same for each of the 18 fractals
     packed_weight = np.zeros(64 * 32, np.int8)
     packed_weight[:512] = (weight[:, 0::2] & 15 | weight[:, 1::2] << 4).astype(np.int8).ravel()
-    done = harness.run(body, [packed, packed_weight], [np.zeros((20, 16), np.int32)], cores=(1, 0))
-    assert done.outcome == "ok", done.report["message"]
     padded = np.pad(image.astype(np.int32), ((0, 0), (1, 1), (1, 1), (0, 0)))
     expected = np.zeros((height, width, 16), np.int32)
     for y, x in np.ndindex(3, 3):
         expected += padded[:, y : y + height, x : x + width].sum(axis=0) @ weight.T.astype(np.int32)
-    np.testing.assert_array_equal(done.outputs[0], expected.reshape(20, 16))
+    harness.equals(body, [packed, packed_weight], [expected.reshape(20, 16)], cores=(1, 0))
 
 
 def test_sums_start_from_what_comes_from_l1(harness: MachineHarness) -> None:
     body = """
-    static void flag(pipe_t from, pipe_t to) { set_flag(from, to, 0); wait_flag(from, to, 0); }
-    static void kernel(u8** a) {
         copy_gm_to_cbuf((void*)0, a[0], 0, 1, 96, 0, 0, PAD_NONE);
-        flag(PIPE_MTE2, PIPE_MTE1);
+        order(PIPE_MTE2, PIPE_MTE1);
         copy_matrix_cbuf_to_cc((float*)0, (float*)0, 2, 32, 32, 0);
-        flag(PIPE_MTE1, PIPE_FIX);
+        order(PIPE_MTE1, PIPE_FIX);
         set_nd_para(1);
         copy_matrix_cc_to_gm((float*)a[1], (float*)0, 0, 32, 16, 32, 16, 0, NoQuant, 0, false,
                              true);
-    }
     """
     values = np.arange(3 * 256, dtype=np.float32).reshape(3, 16, 16)
-    done = harness.run(body, [values], [np.zeros((16, 32), np.float32)], cores=(1, 0))
-    assert done.outcome == "ok", done.report["message"]
-    np.testing.assert_array_equal(done.outputs[0], np.hstack([values[0], values[2]]))
+    harness.equals(body, [values], [np.hstack([values[0], values[2]])], cores=(1, 0))
 
 
 VECTOR_WRITE, COPY_READ = 28, 27
@@ -169,13 +153,11 @@ def test_a_watched_part_of_ub_stops_who_touches_it(
     harness: MachineHarness, bit: int, low: int, high: int, on: int, outcome: str
 ) -> None:
     body = f"""
-    static void kernel(u8** a) {{
         set_data_exp_2({low}ull << 48 | {high}ull << 32 | 1ull << {bit} | {on});
         set_vector_mask(~0ull, ~0ull);
         vector_dup(ub<float>(0x120), 1.0f, 1, 1, 1, 8, 0);  // blocks 9 to 16
-        set_flag(PIPE_V, PIPE_MTE3, 0); wait_flag(PIPE_V, PIPE_MTE3, 0);
+        order(PIPE_V, PIPE_MTE3);
         copy_ubuf_to_gm(a[0], ub<float>(0x120), 0, 1, 2, 0, 0);
-    }}
     """
     done = harness.run(body, [], [np.zeros(64, np.float32)])
-    assert done.outcome == outcome, done.report["message"]
+    assert done.outcome == outcome, done.message

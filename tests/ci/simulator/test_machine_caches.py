@@ -5,25 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.ci.simulator.machine_harness import Launch, MachineHarness
+from tests.ci.simulator.machine_harness import MachineHarness
 
 WORDS = np.arange(64, dtype=np.float32)
 
 
-def warned(done: Launch, kind: str) -> list[str]:
-    assert done.outcome == "ok", done.report["message"]
-    return [str(w["message"]) for w in done.report["warnings"] if w["kind"] == kind]
-
-
 SCALAR_STORE = """
-static void kernel(u8** a) {
     float* word = (float*)a[0];
     dav_scalar_store(word, 4);
     *word = 7;
     CLEAN
-    set_flag(PIPE_S, PIPE_MTE2, 0); wait_flag(PIPE_S, PIPE_MTE2, 0);
+    order(PIPE_S, PIPE_MTE2);
     copy_gm_to_ubuf(ub<float>(0), a[0] + SHIFT, 0, 1, 2, 0, 0);
-}
 """
 CLEAN_ONE = "dcci(a[0], SINGLE_CACHE_LINE);"
 CLEAN_ALL = "dcci(a[0], ENTIRE_DATA_CACHE);"
@@ -36,9 +29,8 @@ CLEAN_ALL = "dcci(a[0], ENTIRE_DATA_CACHE);"
 def test_a_copy_of_what_the_scalar_unit_wrote_needs_its_line_written_back(
     harness: MachineHarness, clean: str, shift: int, warns: bool
 ) -> None:
-    text = SCALAR_STORE.replace("CLEAN", clean).replace("SHIFT", str(shift))
-    done = harness.run(text, [WORDS], [WORDS], auto_sync=False)
-    assert bool(warned(done, "cache")) == warns
+    done = harness.ok(SCALAR_STORE, [WORDS], [WORDS], define={"CLEAN": clean, "SHIFT": shift})
+    assert bool(done.warned("cache")) == warns
 
 
 @pytest.mark.parametrize(("clean", "warns"), [("", True), (CLEAN_ONE, False)])
@@ -46,24 +38,21 @@ def test_a_scalar_read_behind_a_copy_needs_a_fresh_line(
     harness: MachineHarness, clean: str, warns: bool
 ) -> None:
     text = """
-    static void kernel(u8** a) {
         dav_scalar_load(a[1], 4);
-        set_flag(PIPE_S, PIPE_MTE3, 0); wait_flag(PIPE_S, PIPE_MTE3, 0);
+        order(PIPE_S, PIPE_MTE3);
         set_vector_mask(~0ull, ~0ull);
         vector_dup(ub<float>(0), 1.0f, 1, 1, 1, 8, 0);
-        set_flag(PIPE_V, PIPE_MTE3, 0); wait_flag(PIPE_V, PIPE_MTE3, 0);
+        order(PIPE_V, PIPE_MTE3);
         copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 2, 0, 0);
-        set_flag(PIPE_MTE3, PIPE_S, 0); wait_flag(PIPE_MTE3, PIPE_S, 0);
+        order(PIPE_MTE3, PIPE_S);
         CLEAN
         dav_scalar_load(a[1], 4);
-    }
-    """.replace("CLEAN", clean.replace("a[0]", "a[1]"))
-    done = harness.run(text, [WORDS], [WORDS], auto_sync=False)
-    assert bool(warned(done, "cache")) == warns
+"""
+    done = harness.ok(text, [WORDS], [WORDS], define={"CLEAN": clean.replace("a[0]", "a[1]")})
+    assert bool(done.warned("cache")) == warns
 
 
 BETWEEN_CORES = """
-static void kernel(u8** a) {
     float* word = (float*)a[1];
     float* other = (float*)(a[1] + 128);
     EARLY
@@ -76,37 +65,25 @@ static void kernel(u8** a) {
         dav_scalar_store(other, 4);
         *other = value;
     }
-}
 """
+CLEAN_WORD = "dcci(word, SINGLE_CACHE_LINE);"
+LOOK_EARLY = "if (get_block_idx() == 1) dav_scalar_load(word + 1, 4);"
 
 
 @pytest.mark.parametrize(
     ("early", "written", "fresh", "warns"),
     [
         ("", "", "", "writes the data cache's line back"),
-        ("", "dcci(word, SINGLE_CACHE_LINE);", "", ""),
-        (
-            "if (get_block_idx() == 1) dav_scalar_load(word + 1, 4);",
-            "dcci(word, SINGLE_CACHE_LINE);",
-            "",
-            "has held since",
-        ),
-        (
-            "if (get_block_idx() == 1) dav_scalar_load(word + 1, 4);",
-            "dcci(word, SINGLE_CACHE_LINE);",
-            "dcci(word, SINGLE_CACHE_LINE);",
-            "",
-        ),
+        ("", CLEAN_WORD, "", ""),
+        (LOOK_EARLY, CLEAN_WORD, "", "has held since"),
+        (LOOK_EARLY, CLEAN_WORD, CLEAN_WORD, ""),
     ],
 )
 def test_scalar_values_pass_between_cores_through_global_memory(
     harness: MachineHarness, early: str, written: str, fresh: str, warns: str
 ) -> None:
-    text = BETWEEN_CORES
-    for name, words in (("EARLY", early), ("WRITTEN", written), ("FRESH", fresh)):
-        text = text.replace(name, words)
-    done = harness.run(text, [WORDS], [WORDS], block_dim=2, auto_sync=False)
-    said = warned(done, "cache")
+    define = {"EARLY": early, "WRITTEN": written, "FRESH": fresh}
+    said = harness.ok(BETWEEN_CORES, [WORDS], [WORDS], block_dim=2, define=define).warned("cache")
     assert (not said) if not warns else (len(said) == 1 and warns in said[0])
 
 
@@ -115,20 +92,18 @@ def test_a_signal_tells_of_the_pipe_that_sends_it_only(
     harness: MachineHarness, pipe: str, outcome: str
 ) -> None:
     text = """
-    static void kernel(u8** a) {
         if (get_block_idx() == 0) {
             set_vector_mask(~0ull, ~0ull);
             vector_dup(ub<float>(0), 1.0f, 1, 1, 1, 8, 0);
-            set_flag(PIPE_V, PIPE_MTE3, 0); wait_flag(PIPE_V, PIPE_MTE3, 0);
+            order(PIPE_V, PIPE_MTE3);
             copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 2, 0, 0);
         }
         ffts_cross_core_sync(PIPE, 1 | (0 << 4) | (3 << 8));
         wait_flag_dev(3);
         if (get_block_idx() == 1) copy_gm_to_ubuf(ub<float>(0), a[1], 0, 1, 2, 0, 0);
-    }
-    """.replace("PIPE,", f"{pipe},")
-    done = harness.run(text, [WORDS], [WORDS], block_dim=2, auto_sync=False)
-    assert done.outcome == outcome, done.report["message"]
+"""
+    done = harness.run(text, [WORDS], [WORDS], block_dim=2, define={"PIPE": pipe})
+    assert done.outcome == outcome, done.message
 
 
 @pytest.mark.parametrize(("pipe", "outcome"), [("PIPE_MTE3", "ok"), ("PIPE_MTE2", "race")])
@@ -136,7 +111,6 @@ def test_a_signal_covers_what_automatic_waits_lead_to(
     harness: MachineHarness, pipe: str, outcome: str
 ) -> None:
     text = """
-    static void kernel(u8** a) {
         set_vector_mask(~0ull, ~0ull);
         if (get_block_idx() == 0) {
             copy_gm_to_ubuf(ub<float>(0), a[1], 0, 1, 8, 0, 0);
@@ -150,18 +124,17 @@ def test_a_signal_covers_what_automatic_waits_lead_to(
             copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 8, 0, 0);
             copy_ubuf_to_gm(a[2], ub<float>(0), 0, 1, 8, 0, 0);
         }
-    }
-    """.replace("PIPE,", f"{pipe},")
-    like = [np.zeros(64, np.float32)] * 2
-    done = harness.run(text, [WORDS], like, block_dim=2, auto_sync=True)
-    assert done.outcome == outcome, done.report["message"]
+"""
+    how = {"block_dim": 2, "auto_sync": True, "define": {"PIPE": pipe}}
+    done = harness.run(text, [WORDS], [WORDS, WORDS], **how)
+    assert done.outcome == outcome, done.message
 
 
 OVERLAPPING = {
     "MTE3": """
         set_vector_mask(~0ull, ~0ull);
         vector_dup(ub<float>(0), 1.0f, 1, 1, 1, 8, 0);
-        set_flag(PIPE_V, PIPE_MTE3, 0); wait_flag(PIPE_V, PIPE_MTE3, 0);
+        order(PIPE_V, PIPE_MTE3);
         copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 2, 0, 0);
         BARRIER
         copy_ubuf_to_gm(a[1] + SHIFT, ub<float>(0x40), 0, 1, 2, 0, 0);
@@ -179,8 +152,6 @@ OVERLAPPING = {
 def test_overlapping_targets_of_copies_on_one_pipe_need_a_barrier(
     harness: MachineHarness, pipe: str, shift: int, barrier: bool
 ) -> None:
-    body = OVERLAPPING[pipe].replace("SHIFT", str(shift))
-    body = body.replace("BARRIER", f"pipe_barrier(PIPE_{pipe});" if barrier else "")
-    text = f"static void kernel(u8** a) {{ {body} }}"
-    done = harness.run(text, [WORDS], [WORDS], auto_sync=False)
-    assert bool(warned(done, "copy_order")) == (shift < 64 and not barrier)
+    define = {"SHIFT": shift, "BARRIER": f"pipe_barrier(PIPE_{pipe});" if barrier else ""}
+    done = harness.ok(OVERLAPPING[pipe], [WORDS], [WORDS], define=define)
+    assert bool(done.warned("copy_order")) == (shift < 64 and not barrier)

@@ -11,26 +11,21 @@ N = 2048
 X = np.linspace(-4, 4, N, dtype=np.float32)
 
 COPY_ADD = """
-static void kernel(u8** a) {
     set_vector_mask(~0ull, ~0ull);
     copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 256, 0, 0);
     FIRST
     vadd(ub<float>(0x4000), ub<float>(0), ub<float>(0), 32, 1, 1, 1, 8, 8, 8);
     SECOND
     copy_ubuf_to_gm(a[1], ub<float>(0x4000), 0, 1, 256, 0, 0);
-}
 """
 FLAGS = {
-    "FIRST": "set_flag(PIPE_MTE2, PIPE_V, 0); wait_flag(PIPE_MTE2, PIPE_V, 0);",
-    "SECOND": "set_flag(PIPE_V, PIPE_MTE3, 0); wait_flag(PIPE_V, PIPE_MTE3, 0);",
+    "FIRST": "order(PIPE_MTE2, PIPE_V);",
+    "SECOND": "order(PIPE_V, PIPE_MTE3);",
 }
 
 
 def copy_add(harness: MachineHarness, *, auto_sync: bool, **changed: str) -> Launch:
-    text = COPY_ADD
-    for name, flags in (FLAGS | changed).items():
-        text = text.replace(name, flags)
-    return harness.run(text, [X], [X], auto_sync=auto_sync)
+    return harness.run(COPY_ADD, [X], [X], auto_sync=auto_sync, define=FLAGS | changed)
 
 
 def test_flags_in_order_run_ok_without_inserted_waits(harness: MachineHarness) -> None:
@@ -47,7 +42,7 @@ def test_missing_flag_is_a_race_that_names_both_pipes(
     done = copy_add(harness, auto_sync=False, **{missing: ""})
     assert done.outcome == "race"
     pipes = ("VECTOR", "MTE2") if missing == "FIRST" else ("MTE3", "VECTOR")
-    assert all(pipe in done.report["message"] for pipe in pipes)
+    assert all(pipe in done.message for pipe in pipes)
     assert done.report["site"] != "0x0" and done.report["other_site"] != "0x0"
 
 
@@ -63,69 +58,63 @@ def test_automatic_sync_inserts_the_wait_and_never_gains_time(
     np.testing.assert_array_equal(done.outputs[0], X + X)
 
 
-def test_dropped_wait_alone_leaves_an_unbalanced_flag(harness: MachineHarness) -> None:
-    done = copy_add(harness, auto_sync=True, FIRST="set_flag(PIPE_MTE2, PIPE_V, 0);")
+SET, WAIT = (f"{name}_flag(PIPE_MTE2, PIPE_V, 0);" for name in ("set", "wait"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (SET, FLAGS["SECOND"], "unbalanced flags: set_flag(MTE2, VECTOR, 0)"),
+        (SET * 2 + WAIT, FLAGS["SECOND"], "unbalanced flags"),
+        (SET * 16 + WAIT, FLAGS["SECOND"], "unbalanced flags"),
+        (
+            FLAGS["FIRST"],
+            "wait_flag(PIPE_V, PIPE_MTE3, 5);",
+            "deadlock: wait_flag(VECTOR, MTE3, 5)",
+        ),
+        ("set_flag(PIPE_MTE2, PIPE_V, 8);", FLAGS["SECOND"], "event 8"),
+    ],
+)
+def test_flags_that_do_not_pair_are_named_with_pipes_and_event(
+    harness: MachineHarness, first: str, second: str, words: str
+) -> None:
+    done = copy_add(harness, auto_sync=True, FIRST=first, SECOND=second)
     assert done.outcome == "launch_error"
-    assert "unbalanced flags: set_flag(MTE2, VECTOR, 0)" in done.report["message"]
+    assert words in done.message
 
 
 def test_flag_counts_its_sets(harness: MachineHarness) -> None:
-    set_flag, wait_flag, _ = (part + ";" for part in FLAGS["FIRST"].split(";"))
-    twice = copy_add(harness, auto_sync=False, FIRST=set_flag * 2 + wait_flag * 2)
+    twice = copy_add(harness, auto_sync=False, FIRST=SET * 2 + WAIT * 2)
     assert twice.outcome == "ok", twice.report
-    for sets in (2, 16):
-        left = copy_add(harness, auto_sync=True, FIRST=set_flag * sets + wait_flag)
-        assert left.outcome == "launch_error"
-        assert "unbalanced flags" in left.report["message"]
-
-
-def test_wait_that_nothing_sets_is_a_deadlock_naming_pipes_and_event(
-    harness: MachineHarness,
-) -> None:
-    done = copy_add(harness, auto_sync=True, SECOND="wait_flag(PIPE_V, PIPE_MTE3, 5);")
-    assert done.outcome == "launch_error"
-    assert "deadlock: wait_flag(VECTOR, MTE3, 5)" in done.report["message"]
-
-
-def test_flag_of_the_wrong_event_number_is_refused(harness: MachineHarness) -> None:
-    done = copy_add(harness, auto_sync=True, FIRST="set_flag(PIPE_MTE2, PIPE_V, 8);")
-    assert done.outcome == "launch_error"
-    assert "event 8" in done.report["message"]
 
 
 def test_flag_order_is_transitive_over_a_third_pipe(harness: MachineHarness) -> None:
     body = """
-static void kernel(u8** a) {
     copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 256, 0, 0);
-    set_flag(PIPE_MTE2, PIPE_S, 0); wait_flag(PIPE_MTE2, PIPE_S, 0);
-    set_flag(PIPE_S, PIPE_MTE3, 0); wait_flag(PIPE_S, PIPE_MTE3, 0);
+    order(PIPE_MTE2, PIPE_S);
+    order(PIPE_S, PIPE_MTE3);
     copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 256, 0, 0);
-}
 """
-    done = harness.run(body, [X], [X])
-    assert done.outcome == "ok", done.report
-    np.testing.assert_array_equal(done.outputs[0], X)
+    harness.equals(body, [X], [X])
 
 
 def vector_chain(harness: MachineHarness, between: str, *, auto_sync: bool) -> Launch:
     body = """
-static void kernel(u8** a) {
     set_vector_mask(~0ull, ~0ull);
     vector_dup(ub<float>(0), 3.0f, 32, 1, 1, 8, 8);
     BETWEEN
     vadds(ub<float>(0x4000), ub<float>(0), 1.0f, 32, 1, 1, 8, 8);
     pipe_barrier(PIPE_ALL);
     copy_ubuf_to_gm(a[1], ub<float>(0x4000), 0, 1, 256, 0, 0);
-}
-""".replace("BETWEEN", between)
-    return harness.run(body, [X], [X], auto_sync=auto_sync)
+"""
+    return harness.run(body, [X], [X], auto_sync=auto_sync, define={"BETWEEN": between})
 
 
 def test_dependent_vector_instructions_need_a_barrier(harness: MachineHarness) -> None:
     assert vector_chain(harness, "pipe_barrier(PIPE_V);", auto_sync=False).outcome == "ok"
     missing = vector_chain(harness, "", auto_sync=False)
     assert missing.outcome == "race"
-    assert "pipe_barrier" in missing.report["message"]
+    assert "pipe_barrier" in missing.message
     inserted = vector_chain(harness, "", auto_sync=True)
     assert inserted.outcome == "ok"
     assert inserted.report["inserted_waits"] == 1
@@ -134,21 +123,16 @@ def test_dependent_vector_instructions_need_a_barrier(harness: MachineHarness) -
 
 def test_overwriting_a_buffer_that_is_still_read_is_a_race(harness: MachineHarness) -> None:
     body = """
-static void kernel(u8** a) {
     copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 128, 0, 0);
-    set_flag(PIPE_MTE2, PIPE_MTE3, 0); wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+    order(PIPE_MTE2, PIPE_MTE3);
     copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 128, 0, 0);
     copy_gm_to_ubuf(ub<float>(0), a[0] + 4096, 0, 1, 128, 0, 0);
-}
 """
-    done = harness.run(body, [X], [X])
-    assert done.outcome == "race"
-    assert "overwrites what copy_ubuf_to_gm on MTE3 reads" in done.report["message"]
+    assert "overwrites what copy_ubuf_to_gm on MTE3 reads" in harness.fails("race", body, [X], [X])
 
 
 def test_scalar_read_of_a_vector_result_needs_a_flag(harness: MachineHarness) -> None:
     body = """
-static void kernel(u8** a) {
     set_vector_mask(~0ull, ~0ull);
     vector_dup(ub<float>(0), 3.0f, 1, 1, 1, 8, 8);
     FLAG
@@ -156,28 +140,20 @@ static void kernel(u8** a) {
     float value = *ub<float>(0);
     dav_scalar_store(a[1], 4);
     *(float*)a[1] = value;
-}
 """
     flag = "set_flag(PIPE_V, PIPE_S, 1); wait_flag(PIPE_V, PIPE_S, 1);"
     one = np.zeros(1, np.float32)
     assert harness.run(body.replace("FLAG", ""), [one], [one]).outcome == "race"
-    done = harness.run(body.replace("FLAG", flag), [one], [one])
-    assert done.outcome == "ok", done.report
-    assert done.outputs[0][0] == 3.0
+    harness.equals(body.replace("FLAG", flag), [one], [one + 3])
 
 
 def test_global_memory_written_and_read_back_needs_a_flag(harness: MachineHarness) -> None:
     body = """
-static void kernel(u8** a) {
     copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 256, 0, 0);
-    set_flag(PIPE_MTE2, PIPE_MTE3, 0); wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+    order(PIPE_MTE2, PIPE_MTE3);
     copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 256, 0, 0);
     FLAG
     copy_gm_to_ubuf(ub<float>(0x4000), a[1], 0, 1, 256, 0, 0);
-}
 """
-    flag = "set_flag(PIPE_MTE3, PIPE_MTE2, 0); wait_flag(PIPE_MTE3, PIPE_MTE2, 0);"
-    missing = harness.run(body.replace("FLAG", ""), [X], [X])
-    assert missing.outcome == "race"
-    assert "global memory" in missing.report["message"]
-    assert harness.run(body.replace("FLAG", flag), [X], [X]).outcome == "ok"
+    assert "global memory" in harness.fails("race", body.replace("FLAG", ""), [X], [X])
+    harness.ok(body.replace("FLAG", "order(PIPE_MTE3, PIPE_MTE2);"), [X], [X])

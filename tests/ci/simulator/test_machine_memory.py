@@ -10,21 +10,9 @@ from tests.ci.simulator.machine_harness import MachineHarness
 N = 1024
 X = np.arange(N, dtype=np.float32)
 
-ROUND_TRIP = """
-static void kernel(u8** a) {
-    IN
-    pipe_barrier(PIPE_ALL);
-    OUT
-}
-"""
-
 
 def round_trip(copy_in: str, copy_out: str) -> str:
-    return ROUND_TRIP.replace("IN", copy_in).replace("OUT", copy_out)
-
-
-def warnings_of(report: dict[str, object], kind: str) -> list[str]:
-    return [w["message"] for w in report["warnings"] if w["kind"] == kind]  # type: ignore[attr-defined]
+    return f"{copy_in} pipe_barrier(PIPE_ALL); {copy_out}"
 
 
 @pytest.mark.parametrize(
@@ -45,9 +33,9 @@ def warnings_of(report: dict[str, object], kind: str) -> list[str]:
 def test_access_out_of_bounds_is_a_memory_error(
     harness: MachineHarness, copy: str, words: str
 ) -> None:
-    done = harness.run("static void kernel(u8** a) { " + copy + " }", [X], [X])
+    done = harness.run(copy, [X], [X])
     assert done.outcome == "memory_error", done.report
-    assert words in done.report["message"]
+    assert words in done.message
     assert done.report["site"] != "0x0"
 
 
@@ -63,24 +51,17 @@ def test_write_into_the_last_block_behind_a_tensor_is_a_warning(harness: Machine
         "copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 128, 0, 0);",
         "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 128, 0, 0);",
     )
-    done = harness.run(body, [X], [short])
-    assert done.outcome == "ok"
-    np.testing.assert_array_equal(done.outputs[0], short)
-    assert "16 bytes into the padding" in warnings_of(done.report, "padding")[0]
+    done = harness.equals(body, [X], [short])
+    assert "16 bytes into the padding" in done.warned("padding")[0]
 
 
 def test_uninitialised_read_is_a_warning_with_site(harness: MachineHarness) -> None:
-    done = harness.run(
-        round_trip("", "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 128, 0, 0);"), [X], [X]
-    )
-    assert done.outcome == "ok"
-    assert "nothing has written" in warnings_of(done.report, "uninitialised")[0]
+    done = harness.ok("copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 128, 0, 0);", [X], [X])
+    assert "nothing has written" in done.warned("uninitialised")[0]
 
 
 def test_unwritten_output_holds_no_plausible_value(harness: MachineHarness) -> None:
-    done = harness.run("static void kernel(u8**) {}", [X], [X])
-    assert done.outcome == "ok"
-    assert (done.outputs[0].view(np.uint8) == 0xA5).all()
+    harness.equals("", [X], [np.full(N * 4, 0xA5, np.uint8)])
 
 
 def test_strided_copies_keep_gaps_on_both_sides(harness: MachineHarness) -> None:
@@ -90,7 +71,7 @@ def test_strided_copies_keep_gaps_on_both_sides(harness: MachineHarness) -> None
         "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 8, 2, 0, 1);",
     )
     target = np.zeros(8 * 24, np.float32)
-    done = harness.run(body, [X], [target])
+    done = harness.ok(body, [X], [target])
     packed = X.reshape(-1, 16)[:16:2]
     np.testing.assert_array_equal(done.outputs[0].reshape(8, 24)[:, :16], packed)
 
@@ -101,11 +82,9 @@ def test_padded_copy_fills_left_and_right_with_the_padding_value(harness: Machin
         copy_gm_to_ubuf_align_b32(ub<float>(0), a[0], 0, 3, 20, 1, 2, 4, 0);""",
         "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 3, 0, 0);",
     )
-    done = harness.run(body, [X], [np.zeros(24, np.float32)])
-    rows = done.outputs[0].reshape(3, 8)
-    for row in range(3):
-        expected = [-7, *X[row * 6 : row * 6 + 5], -7, -7]
-        np.testing.assert_array_equal(rows[row], expected)
+    wanted = np.full((3, 8), -7, np.float32)
+    wanted[:, 1:6] = X[:18].reshape(3, 6)[:, :5]
+    harness.equals(body, [X], [wanted])
 
 
 def test_unpadded_copy_fills_up_with_the_first_element(harness: MachineHarness) -> None:
@@ -114,8 +93,7 @@ def test_unpadded_copy_fills_up_with_the_first_element(harness: MachineHarness) 
         "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 1, 0, 0);",
     )
     halves = np.arange(1, 65, dtype=np.int16)
-    done = harness.run(body, [halves], [np.zeros(16, np.int16)])
-    np.testing.assert_array_equal(done.outputs[0], [2, 3, 4, 5, 6] + [2] * 11)
+    harness.equals(body, [halves], [np.array([2, 3, 4, 5, 6] + [2] * 11, np.int16)])
 
 
 def test_byte_exact_store_leaves_its_neighbours(harness: MachineHarness) -> None:
@@ -124,15 +102,14 @@ def test_byte_exact_store_leaves_its_neighbours(harness: MachineHarness) -> None
         "copy_ubuf_to_gm_align_b8(a[1] + 3, ub<float>(0), 0, 2, 5, 0, 0, 0, 2);",
     )
     data = np.arange(1, 65, dtype=np.uint8)
-    done = harness.run(body, [data], [np.zeros(32, np.uint8)])
+    found = harness.ok(body, [data], [np.zeros(32, np.uint8)]).outputs[0]
     expected = np.full(32, 0xA5, np.uint8)
     expected[3:8] = data[:5]
-    assert (done.outputs[0][:10] == expected[:10]).all()
-    assert (done.outputs[0][15:] == 0xA5).all()
+    assert (found[:10] == expected[:10]).all()
+    assert (found[15:] == 0xA5).all()
 
 
 ATOMIC = """
-static void kernel(u8** a) {
     copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 4, 0, 0);
     pipe_barrier(PIPE_ALL);
     copy_ubuf_to_gm(a[2], ub<float>(0), 0, 1, 4, 0, 0);
@@ -141,7 +118,6 @@ static void kernel(u8** a) {
     OPERATION
     copy_ubuf_to_gm(a[2], ub<float>(0x100), 0, 1, 4, 0, 0);
     set_atomic_none();
-}
 """
 
 
@@ -160,31 +136,25 @@ def test_atomic_store_combines_with_memory(
     left = np.random.default_rng(1).integers(-60, 60, count).astype(dtype)
     right = np.random.default_rng(2).integers(-60, 60, count).astype(dtype)
     body = ATOMIC.replace("OPERATION", f"set_atomic_{operation}(); set_atomic_{suffix}();")
-    done = harness.run(body, [left, right], [left])
-    assert done.outcome == "ok", done.report
-    np.testing.assert_array_equal(done.outputs[0], expected(left, right))
+    harness.equals(body, [left, right], [expected(left, right)])
 
 
 def test_integer_division_by_zero_goes_on_with_zero(harness: MachineHarness) -> None:
     body = """
-static void kernel(u8** a) {
     volatile int32_t zero = 0, one = -9; volatile int64_t wide = 77; volatile uint32_t u = 5;
     int32_t* out = (int32_t*)a[1];
     out[0] = one / zero; out[1] = one % zero; out[2] = (int32_t)(wide / zero);
     out[3] = (int32_t)(u % (uint32_t)zero); out[4] = 42;
-}
 """
-    done = harness.run(body, [X], [np.zeros(5, np.int32)])
-    assert done.outcome == "ok", done.report
-    assert done.outputs[0].tolist() == [0, -9, 0, 5, 42]
-    assert warnings_of(done.report, "division")
+    done = harness.equals(body, [X], [np.array([0, -9, 0, 5, 42], np.int32)])
+    assert done.warned("division")
 
 
 def test_endless_loop_ends_as_launch_error(harness: MachineHarness) -> None:
-    body = "static void kernel(u8**) { for (volatile int i = 0; i >= 0; i = 1) {} }"
-    done = harness.run(body, [X], [X], constants={"limit.scalar_instructions": 1e6})
-    assert done.outcome == "launch_error"
-    assert "endless loop" in done.report["message"]
+    body = "for (volatile int i = 0; i >= 0; i = 1) {}"
+    assert "endless loop" in harness.fails(
+        "launch_error", body, [X], [X], constants={"limit.scalar_instructions": 1e6}
+    )
 
 
 def test_endless_recursion_ends_as_launch_error(harness: MachineHarness) -> None:
@@ -194,28 +164,20 @@ static __attribute__((noinline)) int deep(volatile int* p) {
 }
 static void kernel(u8** a) { volatile int start = 0; *(int*)a[1] = deep(&start); }
 """
-    done = harness.run(body, [X], [X])
-    assert done.outcome == "launch_error", done.report
-    assert "stack" in done.report["message"]
+    assert "stack" in harness.fails("launch_error", body, [X], [X])
 
 
 def test_absent_input_is_a_null_pointer(harness: MachineHarness) -> None:
-    body = "static void kernel(u8** a) { *(int*)a[1] = a[0] == nullptr; }"
-    done = harness.run(body, [None], [np.zeros(1, np.int32)])
-    assert done.outputs[0][0] == 1
+    harness.equals("*(int*)a[1] = a[0] == nullptr;", [None], [np.ones(1, np.int32)])
 
 
 def test_tensor_list_arrives_as_the_descriptor_kernels_parse(harness: MachineHarness) -> None:
     body = """
-static void kernel(u8** a) {
     uint64_t* words = (uint64_t*)a[0];
     float** data = (float**)(words + words[0] / 8);
     float* out = (float*)a[1];
     out[0] = words[1] & 0xffffffff; out[1] = words[2]; out[2] = words[3];
     out[3] = words[4] >> 32; out[4] = data[0][1]; out[5] = data[1][0];
-}
 """
     tensors = [X[:6].reshape(2, 3), X[6:10].reshape(4, 1)]
-    done = harness.run(body, [tensors], [np.zeros(6, np.float32)])
-    assert done.outcome == "ok", done.report
-    assert done.outputs[0].tolist() == [2, 2, 3, 1, 1, 6]
+    harness.equals(body, [tensors], [np.array([2, 2, 3, 1, 1, 6], np.float32)])

@@ -9,12 +9,8 @@ from rules.devices import load_device
 from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 LOADS = """
-static void kernel(u8** a) {
-    for (int i = 0; i < 8; i++) {
-        u8* from = a[0] + (PLACE) % (1 << 25);
-        copy_gm_to_ubuf(ub<u8>(0), from, 0, 1, LENGTH / 32, 0, 0);
-    }
-}
+    for (int i = 0; i < 8; i++)
+        copy_gm_to_ubuf(ub<u8>(0), a[0] + (PLACE) % (1 << 25), 0, 1, LENGTH / 32, 0, 0);
 """
 
 
@@ -26,11 +22,9 @@ def loads(
     length: int = 32768,
     constants: dict[str, float] | None = None,
 ) -> Launch:
-    body = LOADS.replace("PLACE", place).replace("LENGTH", str(length))
-    data = np.zeros(1 << 25, np.uint8)
-    done = harness.run(body, [data], block_dim=cores, device="910B1", constants=constants)
-    assert done.outcome == "ok", done.report
-    return done
+    data, define = np.zeros(1 << 25, np.uint8), {"PLACE": place, "LENGTH": length}
+    how = {"device": "910B1", "constants": constants, "define": define}
+    return harness.ok(LOADS, [data], block_dim=cores, **how)
 
 
 APART = "(get_block_idx() * 8 + i) * 65536"
@@ -53,42 +47,31 @@ def test_cores_at_one_place_hold_each_other_up(harness: MachineHarness) -> None:
 
 @pytest.mark.parametrize("length", [2048, 32768])
 def test_a_launch_is_never_faster_on_less_memory(harness: MachineHarness, length: int) -> None:
-    times = [
-        loads(
-            harness, APART, cores=48, length=length, constants={"hbm.bytes_per_second": rate}
-        ).cycles
-        for rate in (2.4e12, 1.2e12, 0.4e12)
-    ]
+    rates = [{"hbm.bytes_per_second": rate} for rate in (2.4e12, 1.2e12, 0.4e12)]
+    times = [loads(harness, APART, cores=48, length=length, constants=c).cycles for c in rates]
     assert times == sorted(times)
     assert times[2] > 1.3 * times[0]
 
 
 COPY = """
-static void kernel(u8** a) {
     for (int i = 0; i < 16; i++) {
         const uint64_t place = (get_block_idx() * 16 + i) * 32768;
-        wait_event_of_store
+        if (i > 1) wait_flag(PIPE_MTE3, PIPE_MTE2, i % 2);
         BYPASS
         copy_gm_to_ubuf(ub<u8>(i % 2 * 65536), a[0] + place, 0, 1, 1024, 0, 0);
-        set_flag(PIPE_MTE2, PIPE_MTE3, 0);
-        wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+        order(PIPE_MTE2, PIPE_MTE3);
         copy_ubuf_to_gm(a[1] + place, ub<u8>(i % 2 * 65536), 0, 1, 1024, 0, 0);
         set_flag(PIPE_MTE3, PIPE_MTE2, i % 2);
     }
     wait_flag(PIPE_MTE3, PIPE_MTE2, 0);
     wait_flag(PIPE_MTE3, PIPE_MTE2, 1);
-}
 """
 
 
 def copy(harness: MachineHarness, *, cores: int, bypass: bool = False) -> Launch:
-    body = COPY.replace("BYPASS", "dav_bypass_l2();" if bypass else "").replace(
-        "wait_event_of_store", "if (i > 1) wait_flag(PIPE_MTE3, PIPE_MTE2, i % 2);"
-    )
     data = np.zeros(48 * 16 * 32768, np.uint8)
-    done = harness.run(body, [data], [data], block_dim=cores, device="910B1")
-    assert done.outcome == "ok", done.report
-    return done
+    how = {"device": "910B1", "define": {"BYPASS": "dav_bypass_l2();" if bypass else ""}}
+    return harness.ok(COPY, [data], [data], block_dim=cores, **how)
 
 
 def loads_begun_during_stores(done: Launch) -> int:
@@ -105,16 +88,14 @@ def test_loads_queue_behind_stores_of_their_core_at_a_busy_memory_only(
     alone, crowded, past = (
         loads_begun_during_stores(done)
         for done in (
-            copy(harness, cores=1),
-            copy(harness, cores=48),
-            copy(harness, cores=48, bypass=True),
+            copy(harness, cores=n, bypass=b) for n, b in ((1, False), (48, False), (48, True))
         )
     )
     assert crowded < 0.3 * min(alone, past), (alone, crowded, past)
 
 
 def test_each_core_takes_its_start_once(harness: MachineHarness) -> None:
-    body = "static void kernel(u8**) { dav_scalar(10000); }"
+    body = "dav_scalar(10000);"
     start = {"launch.start_up_cycles": 5000.0}
     plain = [harness.run(body, block_dim=n).cycles for n in (1, 120)]
     slow = [harness.run(body, block_dim=n, constants=start).cycles for n in (1, 120)]
@@ -122,54 +103,42 @@ def test_each_core_takes_its_start_once(harness: MachineHarness) -> None:
 
 
 def test_the_start_grows_with_the_ai_cores_that_fetch_the_code(harness: MachineHarness) -> None:
-    body = "static void kernel(u8**) { dav_scalar(1000); }"
-    fetch = {"launch.fetch_cycles_per_core": 100.0}
-
-    def start(blocks: int, cores: tuple[int, int]) -> float:
+    def start(blocks: int, cores: tuple[int, int], cube: str | None = None) -> float:
+        how = {"block_dim": blocks, "device": "910B1", "cores": cores, "cube_body": cube}
+        fetch = {"launch.fetch_cycles_per_core": 100.0}
         with_, without = (
-            harness.run(
-                body, block_dim=blocks, device="910B1", cores=cores, constants=one, cube_body=cube
-            ).cycles
-            for one in (fetch, {})
+            harness.run("dav_scalar(1000);", constants=one, **how).cycles for one in (fetch, {})
         )
         return with_ - without
 
-    cube = None
     # Two vector cores are an AI core; more blocks than cores start no core anew.
     assert [start(n, (0, 1)) for n in (1, 2, 3, 48, 96)] == pytest.approx(
         [100, 100, 200, 2400, 2400]
     )
     assert start(24, (1, 0)) == pytest.approx(2400)
-    cube = "static void kernel(u8**) {}"
-    assert start(10, (1, 2)) == pytest.approx(2000)  # the code of both kinds of cores
+    assert start(10, (1, 2), cube="") == pytest.approx(2000)  # the code of both kinds of cores
 
 
 def test_a_short_burst_past_l2_keeps_its_port_longer(harness: MachineHarness) -> None:
     def read(length: int, hint: str) -> float:
-        body = f"static void kernel(u8** a) {{ {hint} copy_gm_to_ubuf(ub<u8>(0), a[0], 0, 64, " + (
-            f"{length} / 32, {2048 - length} / 32, 0); }}"
-        )
+        lengths = f"{length} / 32, {2048 - length} / 32"
+        body = f"{hint} copy_gm_to_ubuf(ub<u8>(0), a[0], 0, 64, {lengths}, 0);"
         # a memory that no burst has to wait for
         fast = {"l2.warm": 1.0, "hbm.extra_latency": 0.0, "gm.burst_cycles": 40.0}
-        done = harness.run(body, [np.zeros(1 << 17, np.uint8)], device="910B1", constants=fast)
-        assert done.outcome == "ok", done.report
-        return done.cycles
+        data = np.zeros(1 << 17, np.uint8)
+        return harness.ok(body, [data], device="910B1", constants=fast).cycles
 
     longer = {n: read(n, "dav_bypass_l2();") - read(n, "") for n in (128, 160, 256)}
     assert longer == pytest.approx({128: 64 * 20, 160: 64 * 8, 256: 0}, abs=6)
 
 
 def test_a_burst_into_l1_takes_longer_from_the_memory(harness: MachineHarness) -> None:
-    body = """static void kernel(u8** a) {
-        copy_gm_to_cbuf((__cbuf__ u8*)0, a[0], 0, 256, 4, 60, 0, PAD_NONE);
-    }"""
+    body = "copy_gm_to_cbuf((__cbuf__ u8*)0, a[0], 0, 256, 4, 60, 0, PAD_NONE);"
     data = [np.zeros(1 << 20, np.uint8)]
     cycles = [
         harness.run(body, data, device="910B1", cores=(1, 0), constants={"l2.warm": warm}).cycles
         for warm in (0.0, 1.0)
     ]
     device = load_device("910B1")
-    bursts = 256 * device.number("mte2.l1_burst_memory_cycles")
-    assert cycles[0] - cycles[1] == pytest.approx(
-        bursts + device.number("hbm.extra_latency"), rel=0.1
-    )
+    wanted = 256 * device.number("mte2.l1_burst_memory_cycles") + device.number("hbm.extra_latency")
+    assert cycles[0] - cycles[1] == pytest.approx(wanted, rel=0.1)

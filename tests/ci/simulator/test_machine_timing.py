@@ -8,7 +8,6 @@ import pytest
 from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 ADD = """
-static void kernel(u8** a) {
     const int tile = TILE, buffers = BUFFERS;
     const int count = TOTAL / get_block_num(), tiles = count / tile;
     half* x = (half*)a[0] + get_block_idx() * count;
@@ -36,7 +35,6 @@ static void kernel(u8** a) {
     for (int i = 0; i < buffers; i++) {
         wait_flag(PIPE_V, PIPE_MTE2, i); wait_flag(PIPE_MTE3, PIPE_V, i);
     }
-}
 """
 
 
@@ -52,39 +50,28 @@ def add(
     far: int = 0,
     constants: dict[str, float] | None = None,
 ) -> Launch:
-    body = ADD
-    values = {"TOTAL": total, "TILE": tile, "BUFFERS": buffers, "GAP": gap, "FAR": far}
-    for name, value in values.items():
-        body = body.replace(name, str(value))
+    define = {"TOTAL": total, "TILE": tile, "BUFFERS": buffers, "GAP": gap, "FAR": far}
     x = np.random.default_rng(0).standard_normal(total).astype(np.float16)
     y = x[::-1].copy()
-    done = harness.run(body, [x, y], [x], block_dim=cores, device=device, constants=constants)
-    assert done.outcome == "ok", done.report
-    np.testing.assert_array_equal(done.outputs[0], x + y)
-    return done
+    how = {"device": device, "constants": constants, "define": define}
+    return harness.equals(ADD, [x, y], [x + y], block_dim=cores, **how)
 
 
 WARM = {"l2.warm": 1.0}
 """What an equal launch before left in L2 is still there."""
 
 
-def busy(done: Launch, pipe: str) -> float:
-    return float(done.report["busy_cycles"][pipe])
-
-
-def test_double_buffering_overlaps_copies_with_the_rest(harness: MachineHarness) -> None:
-    single, double = add(harness), add(harness, buffers=2)
-    assert double.cycles < 0.75 * single.cycles
-    spans = [(s["start"], s["end"]) for s in double.timeline if s["pipe"] == "VECTOR"]
-    copies = [(s["start"], s["end"]) for s in double.timeline if s["pipe"] == "MTE2"]
-    assert any(a < d and c < b for a, b in spans for c, d in copies)
-
-
-def test_single_buffering_does_not_overlap_vector_with_loads(harness: MachineHarness) -> None:
-    done = add(harness)
+def overlapping(done: Launch) -> bool:
+    """Whether a vector instruction runs during a load."""
     spans = [(s["start"], s["end"]) for s in done.timeline if s["pipe"] == "VECTOR"]
     copies = [(s["start"], s["end"]) for s in done.timeline if s["pipe"] == "MTE2"]
-    assert not any(a < d and c < b for a, b in spans for c, d in copies)
+    return any(a < d and c < b for a, b in spans for c, d in copies)
+
+
+def test_only_double_buffering_overlaps_loads_with_the_rest(harness: MachineHarness) -> None:
+    single, double = add(harness), add(harness, buffers=2)
+    assert double.cycles < 0.75 * single.cycles
+    assert overlapping(double) and not overlapping(single)
 
 
 def test_larger_tiles_take_less_time(harness: MachineHarness) -> None:
@@ -103,10 +90,8 @@ def test_more_cores_help_until_the_memory_is_busy(harness: MachineHarness) -> No
 
 
 def test_launch_overhead_grows_with_the_cores(harness: MachineHarness) -> None:
-    gaps = []
-    for cores in (1, 8, 40):
-        done = add(harness, total=40 * 4096, cores=cores)
-        gaps.append(done.report["total_cycles"] - done.cycles)
+    runs = [add(harness, total=40 * 4096, cores=cores) for cores in (1, 8, 40)]
+    gaps = [done.report["total_cycles"] - done.cycles for done in runs]
     assert gaps == sorted(gaps) and gaps[0] > 0
 
 
@@ -117,9 +102,9 @@ def test_add_on_one_core_of_910b1_matches_the_published_time(harness: MachineHar
     small = {"l2.bytes": 192 * 2.0**20 / 256}
     done = add(harness, total=64 * 4096, device="910B1", constants=small)
     assert done.cycles / 64 == pytest.approx(6909.14 * 1850 / 16384, rel=0.05)
-    assert busy(done, "VECTOR") / 64 == pytest.approx(761.65 * 1850 / 16384, rel=0.02)
-    assert busy(done, "MTE2") / 64 == pytest.approx(6208.76 * 1850 / 16384, rel=0.05)
-    assert busy(done, "MTE3") / 64 == pytest.approx(2613.2 * 1850 / 16384, rel=0.08)
+    assert done.busy("VECTOR") / 64 == pytest.approx(761.65 * 1850 / 16384, rel=0.02)
+    assert done.busy("MTE2") / 64 == pytest.approx(6208.76 * 1850 / 16384, rel=0.05)
+    assert done.busy("MTE3") / 64 == pytest.approx(2613.2 * 1850 / 16384, rel=0.08)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +135,6 @@ def test_data_past_the_cache_is_bound_by_the_memory(harness: MachineHarness) -> 
 
 def test_sources_past_the_cache_leave_it_to_the_results(harness: MachineHarness) -> None:
     body = """
-static void kernel(u8** a) {
     for (int i = 0; i < 32; i++) {
         const uint64_t place = (get_block_idx() * 32 + i) * 32768;
         BYPASS
@@ -159,13 +143,13 @@ static void kernel(u8** a) {
         copy_ubuf_to_gm(a[1] + place, ub<u8>(0), 0, 1, 1024, 0, 0);
         pipe_barrier(PIPE_ALL);
     }
-}
 """
     data = np.zeros(40 * 32 * 32768, np.uint8)
     small = {"l2.bytes": float(data.size), "l2.write_back_bytes": 1e5}
+    how = {"block_dim": 40, "constants": small}
     through, past = (
-        harness.run(body.replace("BYPASS", how), [data], [data], block_dim=40, constants=small)
-        for how in ("", "dav_bypass_l2();")
+        harness.ok(body, [data], [data], define={"BYPASS": call}, **how)
+        for call in ("", "dav_bypass_l2();")
     )
     assert past.report["hbm_bytes"] < 1.01 * data.size
     assert through.report["hbm_bytes"] > 1.3 * data.size
@@ -177,45 +161,39 @@ def test_shifted_source_and_result_in_another_bank_do_not_conflict(harness: Mach
     shifted = add(harness, gap=256, far=0xC000)
     assert plain.report["bank_conflict_cycles"] > 0
     assert shifted.report["bank_conflict_cycles"] == 0
-    assert busy(shifted, "VECTOR") < busy(plain, "VECTOR")
+    assert shifted.busy("VECTOR") < plain.busy("VECTOR")
 
 
 VECTOR_ADDS = """
-static void kernel(u8** a) {
     set_vector_mask(0, ~0ull);
     vector_dup(ub<float>(0), 1.0f, 255, 1, 1, 8, 8);
     vector_dup(ub<float>(0x10000), 1.0f, 255, 1, 1, 8, 8);
     pipe_barrier(PIPE_ALL);
     for (int i = 0; i < 100; i++)
         vadd(ub<float>(DST), ub<float>(SRC0), ub<float>(SRC1), 64, 1, BLOCK, 1, 8, REPEAT, 8);
-}
 """
 
 
 @pytest.mark.parametrize(
-    ("src0", "src1", "dst", "block", "repeat", "cycles"),
+    ("places", "cycles"),
     [
         # Published for 910B1 (bank_conflict_ub s1 to s8): ticks of 50 MHz for 1000 instructions.
-        (0, 0x10100, 0x20000, 1, 8, 2390),
-        (0, 0x4000, 0x10000, 1, 8, 4167),
-        (0, 0x10000, 0x14100, 1, 8, 4167),
-        (0, 0x10100, 0x4000, 1, 8, 2389),
-        (0, 0x10100, 0x4020, 1, 8, 3751),
-        (0, 0x10100, 0x10100, 1, 8, 2390),
-        (0, 0x10100, 0x10100, 0, 1, 3584),
-        (0, 0x10100, 0x10100, 0, 8, 2389),
+        ((0, 0x10100, 0x20000, 1, 8), 2390),
+        ((0, 0x4000, 0x10000, 1, 8), 4167),
+        ((0, 0x10000, 0x14100, 1, 8), 4167),
+        ((0, 0x10100, 0x4000, 1, 8), 2389),
+        ((0, 0x10100, 0x4020, 1, 8), 3751),
+        ((0, 0x10100, 0x10100, 1, 8), 2390),
+        ((0, 0x10100, 0x10100, 0, 1), 3584),
+        ((0, 0x10100, 0x10100, 0, 8), 2389),
     ],
 )
 def test_bank_conflicts_cost_what_was_measured(
-    harness: MachineHarness, src0: int, src1: int, dst: int, block: int, repeat: int, cycles: int
+    harness: MachineHarness, places: tuple[int, ...], cycles: int
 ) -> None:
-    body = VECTOR_ADDS
-    for name, value in {"SRC0": src0, "SRC1": src1, "DST": dst, "BLOCK": block}.items():
-        body = body.replace(name, str(value))
-    body = body.replace("REPEAT", str(repeat))
+    define = dict(zip(("SRC0", "SRC1", "DST", "BLOCK", "REPEAT"), places, strict=True))
     # The loop rewrites one destination, so each instruction waits for the one before.
-    done = harness.run(body, device="910B1", auto_sync=True)
-    assert done.outcome == "ok", done.report
+    done = harness.ok(VECTOR_ADDS, device="910B1", auto_sync=True, define=define)
     spans = [s for s in done.timeline if s["name"] == "vadd"]
     measured = (spans[-1]["end"] - spans[0]["start"]) / 100
     assert measured == pytest.approx(cycles * 1850 / 50 / 1000, rel=0.12)
@@ -225,63 +203,53 @@ def test_independent_instructions_pipeline_and_dependent_ones_do_not(
     harness: MachineHarness,
 ) -> None:
     text = """
-static void kernel(u8** a) {
     set_vector_mask(0, ~0ull);
     vector_dup(ub<float>(0), 1.0f, 128, 1, 1, 8, 8);
     pipe_barrier(PIPE_ALL);
     for (int i = 0; i < 32; i++) {
         vadds(ub<float>(TARGET), ub<float>(SOURCE), 1.0f, 1, 1, 1, 8, 8);
-        pipe_barrier_if
+        BARRIER
     }
-}
 """
-    free = text.replace("TARGET", "0x8000 + i * 256").replace("SOURCE", "i * 256")
-    chain = text.replace("TARGET", "0x100 * (i + 1)").replace("SOURCE", "0x100 * i")
-    independent = harness.run(free.replace("pipe_barrier_if", ""))
-    dependent = harness.run(chain.replace("pipe_barrier_if", "pipe_barrier(PIPE_V);"))
-    assert independent.outcome == dependent.outcome == "ok"
-    first = busy(independent, "VECTOR")
-    assert busy(dependent, "VECTOR") - first > 31 * 15
+    free = {"TARGET": "0x8000 + i * 256", "SOURCE": "i * 256", "BARRIER": ""}
+    chain = {"TARGET": "0x100 * (i + 1)", "SOURCE": "0x100 * i", "BARRIER": "pipe_barrier(PIPE_V);"}
+    independent, dependent = (harness.ok(text, define=d).busy("VECTOR") for d in (free, chain))
+    assert dependent - independent > 31 * 15
 
 
 def test_small_copies_back_to_back_pipeline_their_latency(harness: MachineHarness) -> None:
-    body = """
-static void kernel(u8** a) {
-    for (int i = 0; i < 64; i++) copy_gm_to_ubuf(ub<u8>(i * 128), a[0] + i * 128, 0, 1, 4, 0, 0);
-}
-"""
-    done = harness.run(body, [np.zeros(8192, np.uint8)])
+    copies = (
+        "for (int i = 0; i < 8192; i += 128) copy_gm_to_ubuf(ub<u8>(i), a[0] + i, 0, 1, 4, 0, 0);"
+    )
+    done = harness.run(copies, [np.zeros(8192, np.uint8)])
     # data_copy_ub s1: one copy in about 20.6 cycles.
-    assert (busy(done, "MTE2") - 460) / 64 == pytest.approx(20.6, rel=0.1)
+    assert (done.busy("MTE2") - 460) / 64 == pytest.approx(20.6, rel=0.1)
 
 
 def test_one_copy_with_many_bursts_beats_many_copies(harness: MachineHarness) -> None:
     many = """
-static void kernel(u8** a) {
     for (int i = 0; i < 64; i++) copy_gm_to_ubuf(ub<u8>(i * 128), a[0] + i * 512, 0, 1, 4, 0, 0);
-}
 """
-    one = "static void kernel(u8** a) { copy_gm_to_ubuf(ub<u8>(0), a[0], 0, 64, 4, 12, 0); }"
+    one = "copy_gm_to_ubuf(ub<u8>(0), a[0], 0, 64, 4, 12, 0);"
     data = np.zeros(64 * 512, np.uint8)
     assert harness.run(one, [data]).cycles < 0.7 * harness.run(many, [data]).cycles
 
 
 def test_copies_off_a_512_byte_boundary_are_slower(harness: MachineHarness) -> None:
     body = """
-static void kernel(u8** a) {
     for (int i = 0; i < 4; i++) {
         u8* from = a[0] + (get_block_idx() * 4 + i) * (1 << 17) + OFFSET;
         copy_gm_to_ubuf(ub<u8>(0), from, 0, ROWS, LENGTH, LENGTH, 0);
         pipe_barrier(PIPE_ALL);
     }
-}
 """
     data = np.zeros((40 * 4 << 17) + 512, np.uint8)
 
     def slowdown(rows: int, length: int) -> float:
-        text = body.replace("ROWS", str(rows)).replace("LENGTH", str(length))
+        define = {"ROWS": rows, "LENGTH": length}
         off, aligned = (
-            harness.run(text.replace("OFFSET", o), [data], block_dim=40).cycles for o in ("32", "0")
+            harness.run(body, [data], block_dim=40, define=define | {"OFFSET": offset}).cycles
+            for offset in (32, 0)
         )
         return off / aligned
 
@@ -291,26 +259,23 @@ static void kernel(u8** a) {
 
 def test_data_that_was_just_read_comes_faster_from_the_cache(harness: MachineHarness) -> None:
     body = """
-static void kernel(u8** a) {
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < 16; i++)
             copy_gm_to_ubuf(ub<u8>(0), a[0] + (get_block_idx() * 16 + PLACE) * 32768,
                             0, 1, 1024, 0, 0);
-}
 """
     data = np.zeros(40 * 2 * 16 * 32768, np.uint8)
-    cold = {"l2.warm": 0.0}
-    twice = harness.run(body.replace("PLACE", "i"), [data], block_dim=40, constants=cold)
-    fresh = harness.run(
-        body.replace("PLACE", "i + pass * 640"), [data], block_dim=40, constants=cold
+    how = {"block_dim": 40, "constants": {"l2.warm": 0.0}}
+    twice, fresh = (
+        harness.ok(body, [data], define={"PLACE": place}, **how)
+        for place in ("i", "i + pass * 640")
     )
     assert twice.report["hbm_bytes"] == fresh.report["hbm_bytes"] // 2
     assert twice.cycles < 0.75 * fresh.cycles
 
 
 def test_same_launch_gives_the_same_report_to_the_byte(harness: MachineHarness) -> None:
-    first = add(harness, cores=8, buffers=2)
-    second = add(harness, cores=8, buffers=2)
+    first, second = (add(harness, cores=8, buffers=2) for _ in range(2))
     for done in (first, second):
         done.report.pop("host_seconds")
     assert first.report == second.report
@@ -320,14 +285,12 @@ def test_same_launch_gives_the_same_report_to_the_byte(harness: MachineHarness) 
 def test_scalar_loop_costs_what_was_measured(harness: MachineHarness) -> None:
     # add_high_performance case0: 34 cycles for two loads, an addition and a store on half.
     body = """
-static void kernel(u8** a) {
     pipe_barrier(PIPE_ALL);
     for (int i = 0; i < 4096; i++) {
         dav_scalar_load(ub<half>(2 * i), 2); half x = *ub<half>(2 * i);
         dav_scalar_load(ub<half>(2 * i), 2); half y = *ub<half>(2 * i);
         dav_scalar_store(ub<half>(0x4000 + 2 * i), 2); *ub<half>(0x4000 + 2 * i) = x + y;
     }
-}
 """
     done = harness.run(body)
-    assert busy(done, "SCALAR") / 4096 == pytest.approx(34, rel=0.2)
+    assert done.busy("SCALAR") / 4096 == pytest.approx(34, rel=0.2)

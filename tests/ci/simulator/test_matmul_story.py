@@ -7,28 +7,23 @@ import numpy as np
 from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
 BODY = """
-#include "intrinsics_matmul.h"
-static void kernel(u8** p) {
     DavMatmul product;
-    const int cores_m = CORES_M, cores_n = CORES_N;
     const int block = (int)get_block_idx();
-    product.a = p[0];
-    product.b = p[1];
-    product.c = p[2];
+    product.a = a[0];
+    product.b = a[1];
+    product.c = a[2];
     product.b_turned = true;
-    product.m = M;
-    product.n = N;
-    product.k = product.a_stride = product.b_stride = K;
-    product.c_stride = N;
-    product.count_m = M / cores_m;
-    product.count_n = N / cores_n;
-    product.first_m = block % cores_m * product.count_m;
-    product.first_n = block / cores_m * product.count_n;
+    product.m = 128 * CORES_M;
+    product.n = product.c_stride = 256 * CORES_N;
+    product.k = product.a_stride = product.b_stride = 1024;
+    product.count_m = 128;
+    product.count_n = 256;
+    product.first_m = block % CORES_M * 128;
+    product.first_n = block / CORES_M * 256;
     product.base_k = 64;
     product.depth_a = product.depth_b = 1;
     TILING
     dav_matmul(product);
-}
 """
 BASE = "product.base_m = 128; product.base_n = 256;"
 STEPS = f"{BASE} product.large_steps = true; product.step_ka = product.step_kb = 2;"
@@ -41,17 +36,13 @@ DEEP = (
 def run(harness: MachineHarness, tiling: str, cores_m: int = 1, cores_n: int = 1) -> Launch:
     """A product of 128 x 256 x 1024 on each core, its results verified."""
     m, n, k = 128 * cores_m, 256 * cores_n, 1024
-    body = BODY.replace("TILING", tiling)
-    for name, value in (("CORES_M", cores_m), ("CORES_N", cores_n), ("M", m), ("N", n), ("K", k)):
-        body = body.replace(f"= {name};", f"= {value};").replace(f" {name},", f" {value},")
-        body = body.replace(f" {name} /", f" {value} /").replace(f"= {name} ", f"= {value} ")
     draw = np.random.default_rng(5)
     a, b = (draw.uniform(-1, 1, (rows, k)).astype(np.float16) for rows in (m, n))
-    done = harness.run(
-        body, [a, b], [np.zeros((m, n), np.float16)],
+    done = harness.ok(
+        BODY, [a, b], [np.zeros((m, n), np.float16)],
         block_dim=cores_m * cores_n, device="910B1", cores=(1, 0),
+        define={"TILING": tiling, "CORES_M": cores_m, "CORES_N": cores_n},
     )  # fmt: skip
-    assert done.outcome == "ok", done.report
     right = a.astype(np.float32) @ b.astype(np.float32).T
     assert np.allclose(done.outputs[0].astype(np.float32), right, atol=0.1)
     return done
@@ -70,7 +61,7 @@ def test_the_api_s_own_code_costs_what_its_configuration_makes_of_it(
     harness: MachineHarness,
 ) -> None:
     def scalar(tiling: str) -> float:
-        return float(run(harness, tiling).report["busy_cycles"]["SCALAR"])
+        return run(harness, tiling).busy("SCALAR")
 
     fixed = scalar(DEEP + "product.fixed_tiling = true;")
     assert fixed < scalar(DEEP) < scalar(BASE)
@@ -78,6 +69,6 @@ def test_the_api_s_own_code_costs_what_its_configuration_makes_of_it(
 
 def test_unit_flags_keep_the_results_and_the_fixpipe_waiting(harness: MachineHarness) -> None:
     def fixpipe(tiling: str) -> float:
-        return float(run(harness, tiling).report["busy_cycles"]["FIX"])
+        return run(harness, tiling).busy("FIX")
 
     assert fixpipe(DEEP + "product.unit_flag = true;") > fixpipe(DEEP)
