@@ -16,9 +16,7 @@ using errno_t = int;
 #endif
 
 inline errno_t memcpy_s(void* to, size_t room, const void* from, size_t count) {
-    if (to == nullptr || from == nullptr || count > room) {
-        return ERANGE_AND_RESET;
-    }
+    if (to == nullptr || from == nullptr || count > room) return ERANGE_AND_RESET;
     std::memmove(to, from, count);
     return EOK;
 }
@@ -26,23 +24,17 @@ inline errno_t memmove_s(void* to, size_t room, const void* from, size_t count) 
     return memcpy_s(to, room, from, count);
 }
 inline errno_t memset_s(void* to, size_t room, int value, size_t count) {
-    if (to == nullptr || count > room) {
-        return ERANGE_AND_RESET;
-    }
+    if (to == nullptr || count > room) return ERANGE_AND_RESET;
     std::memset(to, value, count);
     return EOK;
 }
 inline errno_t strncpy_s(char* to, size_t room, const char* from, size_t count) {
-    if (to == nullptr || from == nullptr) {
-        return EINVAL_AND_RESET;
-    }
+    if (to == nullptr || from == nullptr) return EINVAL_AND_RESET;
     size_t length = 0;
     while (length < count && from[length] != '\0') {
         ++length;
     }
-    if (length >= room) {
-        return ERANGE_AND_RESET;
-    }
+    if (length >= room) return ERANGE_AND_RESET;
     std::memcpy(to, from, length);
     to[length] = '\0';
     return EOK;

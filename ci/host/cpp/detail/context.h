@@ -29,17 +29,13 @@ public:
     const void* GetData() const { return bytes_.data(); }
     template <class T> ge::graphStatus Append(const T& value) { return Append(&value, 1); }
     template <class T> ge::graphStatus Append(const T* values, size_t count) {
-        if (size_ + count * sizeof(T) > bytes_.size()) {
-            return ge::GRAPH_FAILED;
-        }
+        if (size_ + count * sizeof(T) > bytes_.size()) return ge::GRAPH_FAILED;
         std::memcpy(bytes_.data() + size_, values, count * sizeof(T));
         size_ += count * sizeof(T);
         return ge::GRAPH_SUCCESS;
     }
     template <class T> T* Expand(size_t count) {
-        if (size_ + count * sizeof(T) > bytes_.size()) {
-            return nullptr;
-        }
+        if (size_ + count * sizeof(T) > bytes_.size()) return nullptr;
         T* first = reinterpret_cast<T*>(bytes_.data() + size_);
         size_ += count * sizeof(T);
         return first;
@@ -116,9 +112,7 @@ protected:
     Tensor* instance(const std::vector<AnchorInstanceInfo>& irs,
                      const std::vector<std::unique_ptr<Tensor>>& tensors, size_t ir,
                      size_t relative) const {
-        if (ir >= irs.size() || relative >= irs[ir].GetInstanceNum()) {
-            return nullptr;
-        }
+        if (ir >= irs.size() || relative >= irs[ir].GetInstanceNum()) return nullptr;
         return tensors[irs[ir].GetInstanceStart() + relative].get();
     }
     Tensor* in(size_t ir, size_t relative) const {
@@ -132,6 +126,15 @@ protected:
     }
     static const StorageShape* shape(const Tensor* t) {
         return t == nullptr ? nullptr : &t->GetShape();
+    }
+    template <class T, class Value> static ge::graphStatus set(T& field, Value value) {
+        field = value;
+        return ge::GRAPH_SUCCESS;
+    }
+    static ge::graphStatus set_type(Tensor* t, ge::DataType type) {
+        if (t == nullptr) return ge::GRAPH_FAILED;
+        t->SetDataType(type);
+        return ge::GRAPH_SUCCESS;
     }
     Node* node_;
 };
@@ -166,20 +169,26 @@ public:
     size_t GetComputeNodeOutputNum() const { return node_->info.outputs_.size(); }
 };
 
-class TilingContext : public ExtendedKernelContext {
+// Where tensors, with the values that the host side may read, are at hand.
+class TensorContext : public ExtendedKernelContext {
 public:
     using ExtendedKernelContext::ExtendedKernelContext;
-    const StorageShape* GetInputShape(size_t i) const { return shape(in(i)); }
-    const StorageShape* GetOptionalInputShape(size_t ir) const { return shape(in(ir, 0)); }
-    const StorageShape* GetRequiredInputShape(size_t ir) const { return shape(in(ir, 0)); }
-    const StorageShape* GetDynamicInputShape(size_t ir, size_t relative) const {
-        return shape(in(ir, relative));
-    }
     const Tensor* GetInputTensor(size_t i) const { return in(i); }
     const Tensor* GetOptionalInputTensor(size_t ir) const { return in(ir, 0); }
     const Tensor* GetRequiredInputTensor(size_t ir) const { return in(ir, 0); }
     const Tensor* GetDynamicInputTensor(size_t ir, size_t relative) const {
         return in(ir, relative);
+    }
+};
+
+class TilingContext : public TensorContext {
+public:
+    using TensorContext::TensorContext;
+    const StorageShape* GetInputShape(size_t i) const { return shape(in(i)); }
+    const StorageShape* GetOptionalInputShape(size_t ir) const { return shape(in(ir, 0)); }
+    const StorageShape* GetRequiredInputShape(size_t ir) const { return shape(in(ir, 0)); }
+    const StorageShape* GetDynamicInputShape(size_t ir, size_t relative) const {
+        return shape(in(ir, relative));
     }
     const StorageShape* GetOutputShape(size_t i) const { return shape(out(i)); }
     const StorageShape* GetDynamicOutputShape(size_t ir, size_t relative) const {
@@ -197,45 +206,25 @@ public:
                                                         : nullptr;
     }
     size_t* GetWorkspaceSizes(size_t count) const {
-        if (count > Node::kMaxWorkspaces) {
-            return nullptr;
-        }
+        if (count > Node::kMaxWorkspaces) return nullptr;
         node_->workspace_count = count;
         return node_->workspaces.data();
     }
     size_t GetWorkspaceNum() const { return node_->workspace_count; }
-    ge::graphStatus SetTilingKey(uint64_t key) {
-        node_->tiling_key = key;
-        return ge::GRAPH_SUCCESS;
-    }
+    ge::graphStatus SetTilingKey(uint64_t key) { return set(node_->tiling_key, key); }
     uint64_t GetTilingKey() const { return node_->tiling_key; }
-    ge::graphStatus SetBlockDim(uint32_t dim) {
-        node_->block_dim = dim;
-        return ge::GRAPH_SUCCESS;
-    }
+    ge::graphStatus SetBlockDim(uint32_t dim) { return set(node_->block_dim, dim); }
     uint32_t GetBlockDim() const { return node_->block_dim; }
     ge::graphStatus SetNumBlocks(uint32_t dim) { return SetBlockDim(dim); }
     uint32_t GetNumBlocks() const { return node_->block_dim; }
     ge::graphStatus SetAicpuBlockDim(uint32_t) { return ge::GRAPH_SUCCESS; }
-    ge::graphStatus SetNeedAtomic(bool need) {
-        node_->need_atomic = need;
-        return ge::GRAPH_SUCCESS;
-    }
+    ge::graphStatus SetNeedAtomic(bool need) { return set(node_->need_atomic, need); }
     bool NeedAtomic() const { return node_->need_atomic; }
-    ge::graphStatus SetScheduleMode(uint32_t mode) {
-        node_->schedule_mode = mode;
-        return ge::GRAPH_SUCCESS;
-    }
+    ge::graphStatus SetScheduleMode(uint32_t mode) { return set(node_->schedule_mode, mode); }
     uint32_t GetScheduleMode() const { return node_->schedule_mode; }
-    ge::graphStatus SetTilingCond(int32_t cond) {
-        node_->tiling_cond = cond;
-        return ge::GRAPH_SUCCESS;
-    }
+    ge::graphStatus SetTilingCond(int32_t cond) { return set(node_->tiling_cond, cond); }
     int32_t GetTilingCond() const { return node_->tiling_cond; }
-    ge::graphStatus SetLocalMemorySize(uint32_t size) {
-        node_->local_memory = size;
-        return ge::GRAPH_SUCCESS;
-    }
+    ge::graphStatus SetLocalMemorySize(uint32_t size) { return set(node_->local_memory, size); }
     uint32_t GetLocalMemorySize() const { return node_->local_memory; }
     int32_t GetDeterministic() const { return node_->deterministic ? 1 : 0; }
     int32_t GetDeterministicLevel() const { return GetDeterministic(); }
@@ -250,20 +239,14 @@ public:
     fe::PlatFormInfos* GetPlatformInfo() const { return &node_->platform; }
 };
 
-class InferShapeContext : public ExtendedKernelContext {
+class InferShapeContext : public TensorContext {
 public:
-    using ExtendedKernelContext::ExtendedKernelContext;
+    using TensorContext::TensorContext;
     const Shape* GetInputShape(size_t i) const { return origin(in(i)); }
     const Shape* GetOptionalInputShape(size_t ir) const { return origin(in(ir, 0)); }
     const Shape* GetRequiredInputShape(size_t ir) const { return origin(in(ir, 0)); }
     const Shape* GetDynamicInputShape(size_t ir, size_t relative) const {
         return origin(in(ir, relative));
-    }
-    const Tensor* GetInputTensor(size_t i) const { return in(i); }
-    const Tensor* GetOptionalInputTensor(size_t ir) const { return in(ir, 0); }
-    const Tensor* GetRequiredInputTensor(size_t ir) const { return in(ir, 0); }
-    const Tensor* GetDynamicInputTensor(size_t ir, size_t relative) const {
-        return in(ir, relative);
     }
     Shape* GetOutputShape(size_t i) {
         return out(i) == nullptr ? nullptr : &out(i)->MutableOriginShape();
@@ -274,11 +257,7 @@ public:
     }
     // The inference functions of some repositories ask for dtypes through the descriptors.
     ge::graphStatus SetOutputDataType(size_t i, ge::DataType type) {
-        if (out(i) == nullptr) {
-            return ge::GRAPH_FAILED;
-        }
-        out(i)->SetDataType(type);
-        return ge::GRAPH_SUCCESS;
+        return set_type(out(i), type);
     }
 
 private:
@@ -307,19 +286,10 @@ public:
     }
     ge::DataType GetOutputDataType(size_t i) const { return type(out(i)); }
     ge::graphStatus SetOutputDataType(size_t i, ge::DataType type) {
-        if (out(i) == nullptr) {
-            return ge::GRAPH_FAILED;
-        }
-        out(i)->SetDataType(type);
-        return ge::GRAPH_SUCCESS;
+        return set_type(out(i), type);
     }
     ge::graphStatus SetDynamicOutputDataType(size_t ir, size_t relative, ge::DataType type) {
-        Tensor* t = out(ir, relative);
-        if (t == nullptr) {
-            return ge::GRAPH_FAILED;
-        }
-        t->SetDataType(type);
-        return ge::GRAPH_SUCCESS;
+        return set_type(out(ir, relative), type);
     }
 
 private:

@@ -14,18 +14,12 @@ public:
 
     Shape() = default;
     Shape(std::initializer_list<int64_t> dims) {
-        for (int64_t d : dims) {
-            AppendDim(d);
-        }
+        for (int64_t d : dims) AppendDim(d);
     }
     bool operator==(const Shape& other) const {
-        if (count_ != other.count_) {
-            return false;
-        }
+        if (count_ != other.count_) return false;
         for (size_t i = 0; i < count_; ++i) {
-            if (dims_[i] != other.dims_[i]) {
-                return false;
-            }
+            if (dims_[i] != other.dims_[i]) return false;
         }
         return true;
     }
@@ -33,9 +27,7 @@ public:
     // Elements; 1 for a scalar, negative when a dim is unknown.
     int64_t GetShapeSize() const {
         int64_t size = 1;
-        for (size_t i = 0; i < count_; ++i) {
-            size *= dims_[i];
-        }
+        for (size_t i = 0; i < count_; ++i) size *= dims_[i];
         return size;
     }
     bool IsScalar() const { return count_ == 0; }
@@ -46,14 +38,10 @@ public:
     const int64_t& operator[](size_t i) const { return dims_[i < kMaxDimNum ? i : kMaxDimNum]; }
     int64_t& operator[](size_t i) { return dims_[i < kMaxDimNum ? i : kMaxDimNum]; }
     void SetDim(size_t i, int64_t value) {
-        if (i < kMaxDimNum) {
-            dims_[i] = value;
-        }
+        if (i < kMaxDimNum) dims_[i] = value;
     }
     Shape& AppendDim(int64_t value) {
-        if (count_ < kMaxDimNum) {
-            dims_[count_++] = value;
-        }
+        if (count_ < kMaxDimNum) dims_[count_++] = value;
         return *this;
     }
 

@@ -13,9 +13,7 @@ size_t RuntimeAttrs::GetAttrNum() const { return values_.size(); }
 void RuntimeAttrs::add(const Value& value) { values_.push_back(std::make_unique<Value>(value)); }
 
 const void* RuntimeAttrs::find(size_t index) const {
-    if (index >= values_.size()) {
-        return nullptr;
-    }
+    if (index >= values_.size()) return nullptr;
     const Value& v = *values_[index];
     switch (v.kind) {
         case Value::kInt: return &v.integer;

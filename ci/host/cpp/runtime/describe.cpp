@@ -23,14 +23,6 @@ std::string quoted(const std::string& text) {
 }
 
 namespace {
-template <class Items, class Word> std::string list(const Items& items, Word word) {
-    std::string out = "[";
-    for (const auto& item : items) {
-        out += (out.size() > 1 ? "," : "") + word(item);
-    }
-    return out + "]";
-}
-
 std::string truth(bool value) { return value ? "true" : "false"; }
 
 std::string number(double value) {

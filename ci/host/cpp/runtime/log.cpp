@@ -9,9 +9,7 @@ constexpr size_t kMaxLines = 400;
 constexpr size_t kMaxLine = 2000;
 
 void add(int level, const char* format, va_list list) {
-    if (host::log_lines().size() >= kMaxLines || format == nullptr) {
-        return;
-    }
+    if (host::log_lines().size() >= kMaxLines || format == nullptr) return;
     char text[kMaxLine];
     std::vsnprintf(text, sizeof text, format, list);
     const char* label = level == DLOG_ERROR   ? "error: "

@@ -198,16 +198,12 @@ int64_t MatmulApiTilingBase::GetTiling(optiling::TCubeTiling& tiling) {
     const int32_t m = m_ > 0 ? m_ : org_m_;
     const int32_t n = n_ > 0 ? n_ : org_n_;
     const int32_t k = k_ > 0 ? k_ : org_ka_;
-    if (m <= 0 || n <= 0 || k <= 0) {
-        return -1;
-    }
+    if (m <= 0 || n <= 0 || k <= 0) return -1;
     split_cores();
     const int32_t single_m = single_m_ > 0 ? single_m_ : m;
     const int32_t single_n = single_n_ > 0 ? single_n_ : n;
     const int32_t single_k = single_k_ > 0 ? single_k_ : k;
-    if (!choose_base(single_m, single_n, single_k)) {
-        return -1;
-    }
+    if (!choose_base(single_m, single_n, single_k)) return -1;
     tiling.set_usedCoreNum(used_cores_);
     tiling.set_M(org_m_ > 0 ? org_m_ : m);
     tiling.set_N(org_n_ > 0 ? org_n_ : n);

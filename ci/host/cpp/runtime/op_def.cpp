@@ -6,9 +6,7 @@ namespace {
 // Elements stay where they are while more are added.
 template <class Item> Item& named(std::vector<std::shared_ptr<Item>>& all, const char* name) {
     for (const std::shared_ptr<Item>& one : all) {
-        if (one->name_ == name) {
-            return *one;
-        }
+        if (one->name_ == name) return *one;
     }
     all.push_back(std::make_shared<Item>(name));
     return *all.back();

@@ -50,9 +50,7 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label, const std::string& 
     for (const Resource& r : kResources) {
         if (label == r.label && key == r.key) {
             const auto found = facts.find(r.fact);
-            if (found == facts.end()) {
-                return false;
-            }
+            if (found == facts.end()) return false;
             value = found->second;
             return true;
         }
@@ -69,9 +67,7 @@ bool PlatFormInfos::GetPlatformRes(const std::string& label,
     values.clear();
     for (const Resource& r : kResources) {
         std::string value;
-        if (label == r.label && GetPlatformRes(label, r.key, value)) {
-            values[r.key] = value;
-        }
+        if (label == r.label && GetPlatformRes(label, r.key, value)) values[r.key] = value;
     }
     return !values.empty();
 }
@@ -178,9 +174,7 @@ uint32_t PlatformAscendC::GetCoreNumAiv() const {
 uint32_t PlatformAscendC::GetCoreNumVector() const { return 0; }
 
 uint32_t PlatformAscendC::CalcTschBlockDim(uint32_t slices, uint32_t aic, uint32_t aiv) const {
-    if (aic == 0 || aiv == 0 || aic > aiv) {
-        return slices;
-    }
+    if (aic == 0 || aiv == 0 || aic > aiv) return slices;
     const uint32_t ratio = aiv / aic;
     return (slices + ratio - 1) / ratio;
 }
@@ -197,12 +191,8 @@ void PlatformAscendC::GetCoreMemSize(const CoreMemType& type, uint64_t& size) co
     infos_->GetLocalMemSize(static_cast<fe::LocalMemType>(type), size);
     // The framework keeps some bytes of UB and of L1 of each core for itself.
     const uint64_t kept = infos_->number("memory.reserved", 0);
-    if ((type == CoreMemType::UB || type == CoreMemType::L1) && size > kept) {
-        size -= kept;
-    }
-    if (type == CoreMemType::UB && size > reserved_) {
-        size -= reserved_;
-    }
+    if ((type == CoreMemType::UB || type == CoreMemType::L1) && size > kept) size -= kept;
+    if (type == CoreMemType::UB && size > reserved_) size -= reserved_;
 }
 
 void PlatformAscendC::GetCoreMemBw(const CoreMemType& type, uint64_t& bandwidth) const {
@@ -215,9 +205,7 @@ void PlatformAscendC::ReserveLocalMemory(ReservedSize size) {
 
 SocVersion PlatformAscendC::GetSocVersion() const {
     const auto found = infos_->facts.find("soc.short");
-    if (found == infos_->facts.end()) {
-        return SocVersion::RESERVED_VERSION;
-    }
+    if (found == infos_->facts.end()) return SocVersion::RESERVED_VERSION;
     const std::string& name = found->second;
     return name == "Ascend910B"   ? SocVersion::ASCEND910B
            : name == "Ascend910"  ? SocVersion::ASCEND910

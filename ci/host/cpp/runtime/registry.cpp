@@ -136,9 +136,7 @@ std::map<uint64_t, std::vector<int64_t>>& host::template_choices() {
 
 uint64_t ascendopt_host::template_key(std::vector<int64_t> arguments) {
     bool bytes = arguments.size() < sizeof(uint64_t);
-    for (const int64_t a : arguments) {
-        bytes = bytes && a >= 0 && a < 256;
-    }
+    for (const int64_t a : arguments) bytes = bytes && a >= 0 && a < 256;
     uint64_t key = 0;
     for (size_t i = 0; i < arguments.size(); ++i) {
         const auto word = static_cast<uint64_t>(arguments[i]);

@@ -11,9 +11,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
     std::vector<std::string> parts;
     std::string part;
     std::istringstream stream(text);
-    while (std::getline(stream, part, separator)) {
-        parts.push_back(part);
-    }
+    while (std::getline(stream, part, separator)) parts.push_back(part);
     return parts;
 }
 
@@ -33,13 +31,9 @@ TensorRequest read_tensor(const std::vector<std::string>& fields) {
     const std::string dims = fields.size() > 3 ? fields[3] : "";
     tensor.has_shape = dims != "?";
     if (tensor.has_shape) {
-        for (const std::string& d : split(dims, ',')) {
-            tensor.dims.push_back(std::stoll(d));
-        }
+        for (const std::string& d : split(dims, ',')) tensor.dims.push_back(std::stoll(d));
     }
-    if (fields.size() > 4) {
-        tensor.data = from_hex(fields[4]);
-    }
+    if (fields.size() > 4) tensor.data = from_hex(fields[4]);
     return tensor;
 }
 
@@ -59,17 +53,13 @@ std::string unescaped(const std::string& text) {
 
 Request read_request(const std::string& path) {
     std::ifstream stream(path);
-    if (!stream) {
-        throw std::runtime_error("The request " + path + " cannot be read.");
-    }
+    if (!stream) throw std::runtime_error("The request " + path + " cannot be read.");
     Request request;
     std::vector<std::vector<TensorRequest>>* current = nullptr;
     std::string line;
     while (std::getline(stream, line)) {
         const std::vector<std::string> fields = split(line, '\t');
-        if (fields.empty()) {
-            continue;
-        }
+        if (fields.empty()) continue;
         const std::string& kind = fields[0];
         if (kind == "op_type") {
             request.op_type = fields.at(1);

@@ -45,4 +45,10 @@ std::string tile(const Request& request);
 
 // `text` as a JSON string, quotes included.
 std::string quoted(const std::string& text);
+// A JSON array of what `word` makes of the items.
+template <class Items, class Word> std::string list(const Items& items, Word word) {
+    std::string out = "[";
+    for (const auto& item : items) out += (out.size() > 1 ? "," : "") + word(item);
+    return out + "]";
+}
 }  // namespace host

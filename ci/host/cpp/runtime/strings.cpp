@@ -18,9 +18,7 @@ std::string ToString(ge::DataType type) { return ge::TypeUtils::DataTypeToSerial
 std::string ToString(ge::Format format) { return ge::TypeUtils::FormatToSerialString(format); }
 std::string ToString(const std::vector<int64_t>& values) {
     gert::Shape shape;
-    for (const int64_t v : values) {
-        shape.AppendDim(v);
-    }
+    for (const int64_t v : values) shape.AppendDim(v);
     return ToString(shape);
 }
 }  // namespace ops

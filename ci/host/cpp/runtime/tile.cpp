@@ -12,9 +12,7 @@ using gert::Node;
 const ops::OpDef* find_definition(const std::string& type) {
     const auto& all = ops::registered_definitions();
     for (const ops::OpDef* def : all) {
-        if (def->type_ == type) {
-            return def;
-        }
+        if (def->type_ == type) return def;
     }
     return all.size() == 1 ? all.front() : nullptr;
 }
@@ -23,26 +21,22 @@ const ops::OpDef* find_definition(const std::string& type) {
 gert::OpFunctions find_functions(const std::string& type, const ops::OpDef* def) {
     auto& all = gert::registered_functions();
     gert::OpFunctions found;
-    if (const auto it = all.find(type); it != all.end()) {
-        found = it->second;
-    }
+    if (const auto it = all.find(type); it != all.end()) found = it->second;
     if (def != nullptr) {
         found.tiling = def->aicore_.tiling_ != nullptr ? def->aicore_.tiling_ : found.tiling;
         found.infer_shape = def->infer_shape_ != nullptr ? def->infer_shape_ : found.infer_shape;
         found.infer_data_type =
             def->infer_type_ != nullptr ? def->infer_type_ : found.infer_data_type;
-        for (size_t i = 0; i < def->inputs_.all.size(); ++i) {
-            if (def->inputs_.all[i]->value_depend_) {
-                found.value_inputs.push_back(static_cast<int32_t>(i));
+        const auto add_readable = [&found](const ops::OpParams& inputs) {
+            for (size_t i = 0; i < inputs.all.size(); ++i) {
+                if (inputs.all[i]->value_depend_)
+                    found.value_inputs.push_back(static_cast<int32_t>(i));
             }
-        }
+        };
+        add_readable(def->inputs_);
         const std::string& chip = current_platform().facts["soc.definition"];
         for (const auto& [soc, config] : def->aicore_.configs_) {
-            for (size_t i = 0; soc == chip && i < config.inputs_.all.size(); ++i) {
-                if (config.inputs_.all[i]->value_depend_) {
-                    found.value_inputs.push_back(static_cast<int32_t>(i));
-                }
-            }
+            if (soc == chip) add_readable(config.inputs_);
         }
     }
     return found;
@@ -50,9 +44,7 @@ gert::OpFunctions find_functions(const std::string& type, const ops::OpDef* def)
 
 gert::Shape shape_of(const std::vector<int64_t>& dims) {
     gert::Shape shape;
-    for (const int64_t d : dims) {
-        shape.AppendDim(d);
-    }
+    for (const int64_t d : dims) shape.AppendDim(d);
     return shape;
 }
 
@@ -80,43 +72,39 @@ void add_tensors(const std::vector<std::vector<TensorRequest>>& requests,
     }
 }
 
+template <class T, class Read>
+void fill_list(gert::RuntimeAttrs::Value& value, const std::vector<std::string>& words, Read read) {
+    std::vector<T> list;
+    for (const std::string& word : words) list.push_back(read(word));
+    value.kind = gert::RuntimeAttrs::Value::kList;
+    value.list.fill(list.data(), list.size(), sizeof(T));
+}
+
 gert::RuntimeAttrs::Value attr_value(const std::string& kind, const std::vector<std::string>& v) {
     using Value = gert::RuntimeAttrs::Value;
     Value value;
     const std::string first = v.empty() ? "" : v.front();
+    const auto integer = [](const std::string& w) { return std::strtoll(w.c_str(), nullptr, 10); };
+    const auto real = [](const std::string& w) { return std::strtof(w.c_str(), nullptr); };
+    const auto truth = [](const std::string& w) { return w == "1" || w == "true"; };
     if (kind == "int") {
         value.kind = Value::kInt;
-        value.integer = std::strtoll(first.c_str(), nullptr, 10);
+        value.integer = integer(first);
     } else if (kind == "float") {
         value.kind = Value::kFloat;
-        value.real = std::strtof(first.c_str(), nullptr);
+        value.real = real(first);
     } else if (kind == "bool") {
         value.kind = Value::kBool;
-        value.truth = first == "1" || first == "true";
+        value.truth = truth(first);
     } else if (kind == "string") {
         value.kind = Value::kString;
         value.text = first;
     } else if (kind == "list_float") {
-        value.kind = Value::kList;
-        std::vector<float> list;
-        for (const std::string& item : v) {
-            list.push_back(std::strtof(item.c_str(), nullptr));
-        }
-        value.list.fill(list.data(), list.size(), sizeof(float));
+        fill_list<float>(value, v, real);
     } else if (kind == "list_bool") {
-        value.kind = Value::kList;
-        std::vector<uint8_t> list;
-        for (const std::string& item : v) {
-            list.push_back(item == "1" || item == "true" ? 1 : 0);
-        }
-        value.list.fill(list.data(), list.size(), 1);
+        fill_list<uint8_t>(value, v, truth);
     } else {
-        value.kind = Value::kList;
-        std::vector<int64_t> list;
-        for (const std::string& item : v) {
-            list.push_back(std::strtoll(item.c_str(), nullptr, 10));
-        }
-        value.list.fill(list.data(), list.size(), sizeof(int64_t));
+        fill_list<int64_t>(value, v, integer);
     }
     return value;
 }
@@ -164,14 +152,6 @@ std::string hex(const void* data, size_t size) {
         out += kDigits[bytes[i] & 15];
     }
     return out;
-}
-
-template <class Items, class Word> std::string list(const Items& items, Word word) {
-    std::string out = "[";
-    for (const auto& item : items) {
-        out += (out.size() > 1 ? "," : "") + word(item);
-    }
-    return out + "]";
 }
 
 std::string tensor_json(const gert::Tensor& t) {
@@ -224,16 +204,12 @@ void infer(Node& node, const gert::OpFunctions& functions, const Request& reques
             open = open || !r.has_shape || r.dtype == ge::DT_UNDEFINED;
         }
     }
-    if (!open) {
-        return;
-    }
+    if (!open) return;
     if (functions.infer_data_type != nullptr) {
         gert::InferDataTypeContext context(&node);
         functions.infer_data_type(&context);
     } else if (functions.infer_type_from_first && !node.info.inputs_.empty()) {
-        for (auto& out : node.info.outputs_) {
-            out->SetDataType(node.info.inputs_[0]->GetDataType());
-        }
+        for (auto& out : node.info.outputs_) out->SetDataType(node.info.inputs_[0]->GetDataType());
     }
     if (functions.infer_shape != nullptr) {
         gert::InferShapeContext context(&node);
@@ -243,12 +219,8 @@ void infer(Node& node, const gert::OpFunctions& functions, const Request& reques
     for (const auto& ir : request.outputs) {
         for (const TensorRequest& r : ir) {
             gert::Tensor& out = *node.info.outputs_[at++];
-            if (r.has_shape) {
-                out.MutableOriginShape() = shape_of(r.dims);
-            }
-            if (r.dtype != ge::DT_UNDEFINED) {
-                out.SetDataType(static_cast<ge::DataType>(r.dtype));
-            }
+            if (r.has_shape) out.MutableOriginShape() = shape_of(r.dims);
+            if (r.dtype != ge::DT_UNDEFINED) out.SetDataType(static_cast<ge::DataType>(r.dtype));
             out.MutableStorageShape() = out.GetOriginShape();
         }
     }

@@ -61,9 +61,7 @@ constexpr FormatRow kFormats[] = {
 };
 const TypeRow* find(DataType type) {
     for (const TypeRow& row : kTypes) {
-        if (row.type == type) {
-            return &row;
-        }
+        if (row.type == type) return &row;
     }
     return nullptr;
 }
@@ -71,9 +69,7 @@ const TypeRow* find(DataType type) {
 
 int GetSizeByDataType(DataType data_type) {
     const TypeRow* row = find(data_type);
-    if (row == nullptr) {
-        return -1;
-    }
+    if (row == nullptr) return -1;
     return row->bits < 8 ? kDataTypeSizeBitOffset + row->bits : row->bits / 8;
 }
 
@@ -93,18 +89,14 @@ AscendString TypeUtils::DataTypeToAscendString(const DataType& data_type) {
 
 DataType TypeUtils::SerialStringToDataType(const std::string& text) {
     for (const TypeRow& row : kTypes) {
-        if (text == std::string("DT_") + row.name) {
-            return row.type;
-        }
+        if (text == std::string("DT_") + row.name) return row.type;
     }
     return DT_UNDEFINED;
 }
 
 const char* GetFormatName(Format format) {
     for (const FormatRow& row : kFormats) {
-        if (row.format == GetPrimaryFormat(format)) {
-            return row.name;
-        }
+        if (row.format == GetPrimaryFormat(format)) return row.name;
     }
     return "RESERVED";
 }
@@ -116,18 +108,14 @@ AscendString TypeUtils::FormatToAscendString(const Format& format) {
 
 Format TypeUtils::SerialStringToFormat(const std::string& text) {
     for (const FormatRow& row : kFormats) {
-        if (text == row.name) {
-            return row.format;
-        }
+        if (text == row.name) return row.format;
     }
     return FORMAT_RESERVED;
 }
 
 bool TypeUtils::GetDataTypeLength(DataType data_type, uint32_t& length) {
     const TypeRow* row = find(data_type);
-    if (row == nullptr || row->bits < 8) {
-        return false;
-    }
+    if (row == nullptr || row->bits < 8) return false;
     length = static_cast<uint32_t>(row->bits / 8);
     return true;
 }
