@@ -242,25 +242,8 @@ private:
     // What the configuration fixes at compile time stands before the host's tiling.
     __aicore__ void merge_fixed() {
         if constexpr (IsSameType<std::decay_t<decltype(CONFIG)>, MatmulApiStaticTiling>::value) {
-#define ASC_TAKE(field) take(tiling_.field, CONFIG.field)
-            ASC_TAKE(M);
-            ASC_TAKE(N);
-            ASC_TAKE(Ka);
-            ASC_TAKE(Kb);
-            ASC_TAKE(singleCoreM);
-            ASC_TAKE(singleCoreN);
-            ASC_TAKE(singleCoreK);
-            ASC_TAKE(baseM);
-            ASC_TAKE(baseN);
-            ASC_TAKE(baseK);
-            ASC_TAKE(depthA1);
-            ASC_TAKE(depthB1);
-            ASC_TAKE(stepM);
-            ASC_TAKE(stepN);
-            ASC_TAKE(stepKa);
-            ASC_TAKE(stepKb);
-            ASC_TAKE(iterateOrder);
-            ASC_TAKE(dbL0C);
+#define ASC_TAKE(field) take(tiling_.field, CONFIG.field);
+            ASC_CUBE_TILING(ASC_TAKE)
 #undef ASC_TAKE
         } else if constexpr (CONFIG.doBasicBlock) {
             tiling_.baseM = int32_t(CONFIG.basicM);

@@ -258,40 +258,12 @@ struct MatmulType {
 };
 
 // A tiling known at compile time; what is -1 comes from the host's.
+#define ASC_UNFIXED(name) int32_t name = -1;
 struct MatmulApiStaticTiling {
-    int32_t usedCoreNum = -1;
-    int32_t M = -1;
-    int32_t N = -1;
-    int32_t Ka = -1;
-    int32_t Kb = -1;
-    int32_t singleCoreM = -1;
-    int32_t singleCoreN = -1;
-    int32_t singleCoreK = -1;
-    int32_t baseM = -1;
-    int32_t baseN = -1;
-    int32_t baseK = -1;
-    int32_t depthA1 = -1;
-    int32_t depthB1 = -1;
-    int32_t stepM = -1;
-    int32_t stepN = -1;
-    int32_t stepKa = -1;
-    int32_t stepKb = -1;
-    int32_t isBias = -1;
-    int32_t transLength = -1;
-    int32_t iterateOrder = -1;
-    int32_t dbL0A = -1;
-    int32_t dbL0B = -1;
-    int32_t dbL0C = -1;
-    int32_t shareMode = -1;
-    int32_t shareL1Size = -1;
-    int32_t shareL0CSize = -1;
-    int32_t shareUbSize = -1;
-    int32_t batchM = -1;
-    int32_t batchN = -1;
-    int32_t singleBatchM = -1;
-    int32_t singleBatchN = -1;
+    ASC_CUBE_TILING(ASC_UNFIXED)
     MatmulConfig cfg;
 };
+#undef ASC_UNFIXED
 
 // Base blocks as the configuration names them, and the steps that L1 has room for.
 template <class A, class B, class C, class BIAS = C>
@@ -312,14 +284,10 @@ __aicore__ constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig
     const int32_t block = (tiling.baseM + tiling.baseN) * tiling.baseK * element;
     int32_t steps = 1;
     while (steps < 8 && 2 * (steps + 1) * block <= l1Size - 8 * 1024) ++steps;
-    tiling.stepM = 1;
-    tiling.stepN = 1;
-    tiling.stepKa = steps;
-    tiling.stepKb = steps;
-    tiling.depthA1 = 2 * steps;
-    tiling.depthB1 = 2 * steps;
-    tiling.dbL0A = 2;
-    tiling.dbL0B = 2;
+    tiling.stepM = tiling.stepN = 1;
+    tiling.stepKa = tiling.stepKb = steps;
+    tiling.depthA1 = tiling.depthB1 = 2 * steps;
+    tiling.dbL0A = tiling.dbL0B = 2;
     tiling.dbL0C = 1;
     tiling.iterateOrder = 0;
     return tiling;
