@@ -193,6 +193,7 @@ def open_session(path: Path, setup: EvaluationSetup, *, timelines: Path | None =
         backend,
         settings=EvaluationSettings(timelines=timelines, jobs=setup.jobs),
     )
+    evaluator.references.load()  # what is wrong with it is said before anything is built
     settings = {"backend": setup.backend, "device": setup.device}
     if setup.asc_headers:
         settings["asc-headers"] = setup.asc_headers

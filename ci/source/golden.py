@@ -1,15 +1,21 @@
-"""Runs the golden function of a workload: the reference result, in Python (numpy or torch)."""
+"""Asks the golden function of a workload for the right outputs: Python (numpy or torch).
+
+The function is somebody's code: it runs in the sandbox, in a process that stays for all cases
+(`golden_child.py`). Arrays go in and come out as raw bytes, and what comes out is checked here.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import inspect
+import json
+import math
 import sys
-import traceback
-from collections.abc import Callable
+import sysconfig
+import threading
+import time
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,53 +26,197 @@ from ci.model.errors import InputError
 from ci.model.launch import Array, Tensors
 from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source import golden_child
 from ci.source.inputs import store
+from ci.system.resident import Resident, Silent
+from ci.system.sandbox import Level, Limits
+
+LIMITS = Limits(seconds=6 * 3600.0, memory_bytes=16 << 30)
+"""Of a golden's process in its life; torch alone maps some GiB of addresses."""
+
+CASE_SECONDS = 600.0
+"""Wall time that a golden may take for one case."""
+
+LOAD_SECONDS = 120.0
+"""Wall time to load it; importing torch from a cold disk takes half a minute."""
+
+MOST_BYTES = 8 << 30
+"""Of the outputs of one case, before they are rounded into their dtypes."""
+
+LIBRARIES = ("numpy", "scipy", "torch")
+"""A golden may import what is installed beside these."""
+
+_HEAD_BYTES = 1 << 20
+_DTYPES = frozenset(
+    [
+        "|b1",
+        "|i1",
+        "|u1",
+        "<i2",
+        "<u2",
+        "<i4",
+        "<u4",
+        "<i8",
+        "<u8",
+        "<f2",
+        "<f4",
+        "<f8",
+        "<c8",
+        "<c16",
+    ]
+)
 
 
 class Golden:
     """The golden function of `workload`, loaded from its file.
 
-    It is called as `function(*inputs, **attrs)` with numpy arrays (bfloat16 as float32, a tensor
-    list as a list, an absent optional input as None), or with torch tensors when its file imports
-    torch. Output dtypes come from the case, else from the definition of `operator`, else from what
-    the function returns. Raises InputError when the workload has no golden or it cannot be loaded.
+    It is called as `function(*inputs, **attrs)` with numpy arrays (bfloat16 as float32, int4 as
+    int8, a tensor list as a list, an absent optional input as None), or with torch tensors when its
+    file imports torch. One with a parameter `dtypes` gets the dtype's name of each input and output
+    by the name in the definition. Output dtypes come from the case, else from the definition of
+    `operator`, else from what the function returns. Raises InputError when the workload has no
+    golden or it cannot be loaded. Safe to share by threads; it ends with `close` or when forgotten.
     """
 
-    def __init__(self, workload: Workload, operator: Operator | None = None) -> None:
+    def __init__(
+        self, workload: Workload, operator: Operator | None = None, *, level: Level | None = None
+    ) -> None:
         self._operator = operator
         self._label = workload.golden
-        if not workload.golden:
-            raise InputError(f"The workload of {workload.operator} names no golden function.")
-        path, _, name = workload.golden.rpartition(":")
-        if not path or not name.isidentifier():
-            raise InputError(f"golden: '{workload.golden}' is not of the form 'file.py:function'.")
-        file = (workload.folder / path).resolve()
-        if not file.is_file():
-            raise InputError(f"golden: there is no file {file}.")
-        module = _load(file)
-        function = getattr(module, name, None)
-        if not callable(function):
-            raise InputError(f"golden: {file} defines no function '{name}'.")
-        self._function: Callable[..., Any] = function
-        self._torch = getattr(module, "torch", None)
+        self._level = level
+        self._file, self._name = golden_function(workload)
+        self._readable = [
+            *_python(),
+            *dict.fromkeys((*shown(self._file.parent), *shown(workload.folder.resolve()))),
+        ]
+        self._lock = threading.Lock()
+        self._resident = self._started()
 
     def outputs(self, case: WorkloadCase, inputs: Tensors) -> Tensors:
         """The reference outputs of `case`, rounded to nearest into the declared dtypes."""
-        dtypes = case_dtypes(case)
-        arguments = [
-            self._argument(value, dtypes[i] if i < len(dtypes) else None)
-            for i, value in enumerate(inputs)
-        ]
-        result = self._call(case, arguments)
-        values = list(result) if isinstance(result, tuple) else [result]
-        values = self._fit_lists(values)
         declared = output_dtypes(self._operator, case) if self._operator else []
+        values = self._fit_lists(self._asked(case, inputs, declared))
         if self._operator and len(values) != len(self._operator.outputs):
             raise InputError(
                 f"golden {self._label} returned {len(values)} outputs for case '{case.name}', but"
                 f" {self._operator.op_type} declares {len(self._operator.outputs)}."
             )
         return [self._output(case, i, v, declared) for i, v in enumerate(values)]
+
+    def close(self) -> None:
+        """End its process."""
+        self._resident.close()
+
+    # The process
+
+    def _started(self) -> Resident:
+        code = (
+            "import runpy, sys; sys.path += sys.argv[3:];"
+            f"runpy.run_path({golden_child.__file__!r}, run_name='__main__')"
+        )
+        resident = Resident(
+            [
+                *(str(Path(sys.executable).resolve()), "-I", "-S", "-c", code),
+                *(str(self._file), self._name),
+                *map(str, _packages()),
+            ],
+            cwd=self._file.parent,
+            readable=self._readable,
+            limits=LIMITS,
+            level=self._level,
+        )
+        try:
+            self._head(resident, time.monotonic() + LOAD_SECONDS)
+        except _Refused as problem:
+            resident.close()
+            raise InputError(f"golden: {problem}") from None
+        except Silent as problem:
+            raise InputError(f"golden {self._label} {problem} while it was loaded.") from None
+        return resident
+
+    def _asked(self, case: WorkloadCase, inputs: Tensors, declared: Sequence[str]) -> list[Any]:
+        """What the function returns for a case, as arrays and lists of them."""
+        kinds = case_dtypes(case)
+        arrays: list[Array] = []
+        given = [_argument(value, kind) for value, kind in zip(inputs, kinds, strict=True)]
+        head = {
+            "case": case.name,
+            "arguments": golden_child.told(given, arrays),
+            "kinds": kinds,
+            "attrs": case.attrs,
+            "names": [spec.name for spec in self._operator.inputs] if self._operator else [],
+            "dtypes": self._dtypes(kinds, declared),
+        }
+        with self._lock:  # a golden function need not be thread-safe
+            if not self._resident.alive:  # such as with the thread that started it
+                self._resident.close()
+                self._resident = self._started()
+            deadline = time.monotonic() + CASE_SECONDS
+            try:
+                self._resident.tell(golden_child.packed(head, arrays), deadline)
+                return self._arrays(case, self._head(self._resident, deadline), deadline)
+            except _Refused as problem:
+                raise InputError(f"golden {self._label} {problem}.") from None
+            except Silent as problem:
+                raise InputError(
+                    f"golden {self._label} {problem} while it computed case '{case.name}'."
+                ) from None
+
+    def _dtypes(self, inputs: Sequence[str | None], outputs: Sequence[str]) -> dict[str, str]:
+        specs = (*self._operator.inputs, *self._operator.outputs) if self._operator else ()
+        return {s.name: d for s, d in zip(specs, (*inputs, *outputs), strict=False) if d}
+
+    def _head(self, resident: Resident, deadline: float) -> dict[str, Any]:
+        """The head of its next message; raises _Refused with what it says is wrong."""
+        (length,) = golden_child.LENGTH.unpack(resident.hear(golden_child.LENGTH.size, deadline))
+        if length > _HEAD_BYTES:
+            raise self._odd()
+        try:
+            head = json.loads(resident.hear(length, deadline))
+        except ValueError:
+            raise self._odd() from None
+        if not isinstance(head, dict):
+            raise self._odd()
+        if "refused" in head:
+            raise _Refused(_harmless(str(head["refused"])))
+        return head
+
+    def _arrays(self, case: WorkloadCase, head: dict[str, Any], deadline: float) -> list[Any]:
+        """The arrays of an answer. Nothing of it is believed: a golden can write to the pipe."""
+        described = head.get("outputs")
+        if not isinstance(described, list):
+            raise self._odd()
+        left = MOST_BYTES
+
+        def read(one: Any, *, nested: bool = False) -> Any:
+            nonlocal left
+            if isinstance(one, list) and not nested:
+                return [read(item, nested=True) for item in one]
+            shape = one.get("shape") if isinstance(one, dict) else None
+            if (
+                not isinstance(shape, list)
+                or len(shape) > 32
+                or not all(type(n) is int and 0 <= n < 1 << 40 for n in shape)
+                or one.get("dtype") not in _DTYPES
+            ):
+                raise self._odd()
+            dtype = np.dtype(one["dtype"])
+            size = math.prod(shape) * dtype.itemsize
+            if size > left:
+                raise _Refused(f"returned more than {MOST_BYTES >> 30} GiB for case '{case.name}'")
+            left -= size
+            return np.frombuffer(self._resident.hear(size, deadline), dtype).reshape(shape)
+
+        return [read(one) for one in described]
+
+    def _odd(self) -> InputError:
+        self._resident.close()
+        return InputError(
+            f"golden {self._label} gave an answer that is none; it may not write to"
+            " its process's output."
+        )
+
+    # The values
 
     def _fit_lists(self, values: list[Any]) -> list[Any]:
         """A function with one tensor-list output may return the list's items as a tuple."""
@@ -76,51 +226,6 @@ class Golden:
                 return values
             return [values]
         return values
-
-    def _argument(self, value: Array | list[Array] | None, dtype: str | None) -> Any:
-        if isinstance(value, list):
-            return [self._argument(v, dtype) for v in value]
-        if value is None:
-            return None
-        bfloat16 = dtype == "bfloat16" and value.dtype == np.uint16
-        array = from_bfloat16(value) if bfloat16 else value.copy()
-        if self._torch is None:
-            return array
-        if array.dtype in (np.uint16, np.uint32, np.uint64):
-            array = array.astype(np.int64)
-        tensor = self._torch.from_numpy(np.ascontiguousarray(array))
-        return tensor.to(self._torch.bfloat16) if bfloat16 else tensor
-
-    def _call(self, case: WorkloadCase, arguments: list[Any]) -> Any:
-        parameters = inspect.signature(self._function).parameters
-        takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        named: dict[str, Any] = {
-            k: v for k, v in case.attrs.items() if takes_all or k in parameters
-        }
-        names = [spec.name for spec in self._operator.inputs] if self._operator else []
-        if names and all(n in parameters for n in names):
-            # A function that calls its parameters as the definition does may order them its way.
-            named |= {
-                name: _plain_number(value, parameters[name])
-                for name, value in zip(names, arguments, strict=False)
-            }
-            arguments = []
-        try:
-            inspect.signature(self._function).bind(*arguments, **named)
-        except TypeError as problem:
-            raise InputError(
-                f"golden {self._label} cannot be called with the {len(case.inputs)} inputs and"
-                f" attributes ({', '.join(case.attrs) or 'none'}) of case '{case.name}': {problem}."
-            ) from None
-        try:
-            with np.errstate(all="ignore"):
-                return self._function(*arguments, **named)
-        except Exception as problem:
-            frames = traceback.extract_tb(problem.__traceback__)
-            raise InputError(
-                f"golden {self._label} failed on case '{case.name}' at line {frames[-1].lineno} of"
-                f" {Path(frames[-1].filename).name}: {type(problem).__name__}: {problem}."
-            ) from None
 
     def _output(self, case: WorkloadCase, index: int, value: Any, declared: list[str]) -> Any:
         spec = case.outputs[index] if index < len(case.outputs) else None
@@ -137,17 +242,11 @@ class Golden:
         self,
         case: WorkloadCase,
         index: int,
-        value: Any,
+        array: Array,
         spec: TensorCase | None,
         declared: list[str],
     ) -> Array:
         where = f"golden {self._label} returned for output {index} of case '{case.name}'"
-        if self._torch is not None and isinstance(value, self._torch.Tensor):
-            value = value.detach()
-            value = (value.float() if value.dtype == self._torch.bfloat16 else value).numpy()
-        array = np.asarray(value)
-        if array.dtype.kind not in "biufc":
-            raise InputError(f"{where} a {type(value).__name__}, not an array of numbers.")
         if spec is not None and tuple(array.shape) != spec.shape:
             if array.size != int(np.prod(spec.shape)):
                 raise InputError(
@@ -162,33 +261,54 @@ class Golden:
         return store(array, dtype)
 
 
-def _plain_number(value: Any, parameter: inspect.Parameter) -> Any:
-    """A one-element tensor as the number that the parameter's annotation asks for."""
-    wants_number = parameter.annotation in (float, int, bool, "float", "int", "bool")
-    size = value.numel() if hasattr(value, "numel") else getattr(value, "size", 0)
-    return value.item() if wants_number and size == 1 else value
+class _Refused(Exception):
+    """What a golden's process says is wrong; the text finishes a sentence."""
 
 
-def _load(file: Path) -> ModuleType:
-    """The module of `file`; its folder is importable while it loads, so that it finds siblings."""
-    name = "ascendopt_golden_" + hashlib.sha256(str(file).encode()).hexdigest()[:16]
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise InputError(f"golden: {file} is not a Python file.")
-    module = importlib.util.module_from_spec(spec)
-    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    sys.path.insert(0, str(file.parent))
-    try:
-        spec.loader.exec_module(module)
-    except ModuleNotFoundError as problem:
-        raise InputError(
-            f"golden: {file} needs the Python package '{problem.name}', which is not installed."
-        ) from None
-    except Exception as problem:
-        raise InputError(
-            f"golden: {file} cannot be loaded: {type(problem).__name__}: {problem}."
-        ) from None
-    finally:
-        sys.path.remove(str(file.parent))
-        sys.dont_write_bytecode = written
-    return module
+def golden_function(workload: Workload) -> tuple[Path, str]:
+    """File and name of a workload's golden function; raises InputError when it has none."""
+    if not workload.golden:
+        raise InputError(f"The workload of {workload.operator} names no golden function.")
+    path, _, name = workload.golden.rpartition(":")
+    if not path or not name.isidentifier():
+        raise InputError(f"golden: '{workload.golden}' is not of the form 'file.py:function'.")
+    file = (workload.folder / path).resolve()
+    if not file.is_file():
+        raise InputError(f"golden: there is no file {file}.")
+    return file, name
+
+
+def shown(folder: Path) -> list[Path]:
+    """What a golden sees of a folder: all but hidden entries, such as .git and .ssh."""
+    entries = sorted(folder.iterdir())
+    kept = [entry for entry in entries if not entry.name.startswith(".")]
+    return [folder] if len(kept) == len(entries) else kept
+
+
+@cache
+def _packages() -> tuple[Path, ...]:
+    """The folders where the libraries of goldens are installed."""
+    found = (importlib.util.find_spec(name) for name in LIBRARIES)
+    places = (Path(spec.origin).parents[1] for spec in found if spec and spec.origin)
+    return tuple(dict.fromkeys(places))
+
+
+@cache
+def _python() -> tuple[Path, ...]:
+    """The interpreter with its library, packages, and the program of the child."""
+    base = Path(sys.base_prefix), Path(sysconfig.get_path("stdlib"))
+    return (*base, Path(golden_child.__file__), *_packages())
+
+
+def _argument(value: Array | list[Array] | None, kind: str | None) -> Any:
+    """An input as golden functions know it."""
+    if isinstance(value, list):
+        return [_argument(one, kind) for one in value]
+    if value is not None and kind == "bfloat16" and value.dtype == np.uint16:
+        return from_bfloat16(value)
+    return value
+
+
+def _harmless(text: str) -> str:
+    """A child's words on one line, cut."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:1000]

@@ -1,27 +1,29 @@
 """Runs a program that nobody trusts: no network, a read-only view of few files, hard limits.
 
-Two levels, chosen once for the machine (`sandbox_level`):
+Three levels, chosen once for the machine (`sandbox_level`):
 
 - `bubblewrap`: own namespaces for files, processes, network and IPC. The program sees the
   system's libraries, the paths it is given, a private /tmp, no /proc, and nothing else.
-- `limits only`: where `bwrap` is missing or user namespaces are forbidden. The program still has
-  no network and starts no other program (a system-call filter forbids both), but can read what
-  the user can read.
+- `landlock`: where `bwrap` is missing or user namespaces are forbidden. The kernel lets the program
+  open the same paths only, and no other process's memory or environment. It can still see that
+  files exist.
+- `limits only`: where the kernel has no Landlock either. The program can read and write what the
+  user can.
 
-Both levels limit CPU and wall time, address space and file size, cap the output, and end the
-whole process group.
+At each level a system-call filter forbids the network and other programs, CPU and wall time,
+address space and file size are limited, the output is cut, the environment is empty, and the whole
+process group is ended.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
-import platform
 import selectors
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import threading
@@ -32,7 +34,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
-Level: TypeAlias = Literal["bubblewrap", "limits only"]
+from ci.system.sandbox_filter import syscall_filter
+from ci.system.scratch import scratch
+
+Level: TypeAlias = Literal["bubblewrap", "landlock", "limits only"]
 
 OUTPUT_BYTES = 1 << 20
 """Of stdout and of stderr each, this much is kept; the rest is read and thrown away."""
@@ -40,8 +45,17 @@ OUTPUT_BYTES = 1 << 20
 SYSTEM_PATHS = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/alternatives", "/etc/ld.so.cache")
 """What a dynamically linked program and a compiler need. Holds no secrets on a sane machine."""
 
-ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": "/tmp"}
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LC_ALL": "C",
+    "TMPDIR": "/tmp",
+    # Numeric libraries would start threads when they are loaded, which one process may not.
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+}
 """All that a sandboxed program sees of the environment: no tokens, no home."""
+
+DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
+"""All that a program sees of /dev where it has none of its own."""
 
 TMP_BYTES = 512 << 20
 """Size of the private /tmp, which lives in memory; a compiler's scratch files need 100 MiB."""
@@ -75,6 +89,15 @@ class Completed:
     stderr: bytes
     seconds: float
     timed_out: bool
+
+    @classmethod
+    def of(
+        cls, code: int, stdout: bytes, stderr: bytes, seconds: float, timed_out: bool
+    ) -> Completed:
+        """What an exit code says: bwrap, like a shell, tells a death by signal n as 128 + n."""
+        number = -code if code < 0 else code - 128 if 128 < code <= 128 + 64 else 0
+        late = timed_out or number == signal.SIGXCPU
+        return cls(code, number, stdout, stderr, seconds, late)
 
     @property
     def ok(self) -> bool:
@@ -112,13 +135,11 @@ def run(
     """
     chosen = level or sandbox_level()
     if chosen == "bubblewrap":
-        process = _start_bubblewrap(argv, cwd, readable, writable, limits)
-    else:
-        child = str(Path(__file__).with_name("sandbox_child.py"))
-        program = syscall_filter(may_spawn=limits.processes > 1).hex()
-        command = [*_prlimit(limits), sys.executable, "-I", "-S", child, program, *argv]
-        process = _spawn(command, cwd)
-    return _completed(process, stdin, limits)
+        process = start_bubblewrap(argv, cwd, readable, writable, limits)
+        return _completed(process, stdin, limits)
+    with scratch("tmp") as own:
+        process = start_confined(argv, cwd, readable, writable, limits, chosen, Path(own))
+        return _completed(process, stdin, limits)
 
 
 class Waiting:
@@ -156,7 +177,7 @@ class Waiting:
         if chosen == "bubblewrap":
             gate, self._gate = os.pipe()
             try:
-                self._process = _start_bubblewrap(argv, cwd, readable, writable, limits, gate)
+                self._process = start_bubblewrap(argv, cwd, readable, writable, limits, gate)
             finally:
                 os.close(gate)
 
@@ -175,7 +196,7 @@ class Waiting:
         process, self._process = self._process, None
         if process is None:
             return
-        _end(process)
+        end(process)
         self._open_gate()
         for stream in (process.stdin, process.stdout, process.stderr):
             assert stream is not None
@@ -187,32 +208,67 @@ class Waiting:
         os.close(self._gate)
 
 
-def _start_bubblewrap(
+def start_bubblewrap(
     argv: Sequence[str],
     cwd: Path,
     readable: Sequence[Path],
     writable: Sequence[Path],
     limits: Limits,
     gate: int = -1,
+    *,
+    quiet: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """The sandbox with its program, which waits until there is something to read from `gate`."""
+    """The program in namespaces; it waits until there is something to read from `gate`.
+
+    `quiet` throws away what it says on stderr.
+    """
     filter_fd = _filter_fd(limits)
     command = [*_prlimit(limits), *_bubblewrap(cwd, readable, writable, filter_fd, gate), *argv]
     try:
-        return _spawn(command, cwd, [fd for fd in (filter_fd, gate) if fd >= 0])
+        return _spawn(command, cwd, [fd for fd in (filter_fd, gate) if fd >= 0], quiet=quiet)
     finally:
         if filter_fd >= 0:
             os.close(filter_fd)
 
 
-def _spawn(command: Sequence[str], cwd: Path, fds: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+def start_confined(
+    argv: Sequence[str],
+    cwd: Path,
+    readable: Sequence[Path],
+    writable: Sequence[Path],
+    limits: Limits,
+    level: Level,
+    own_tmp: Path,
+    *,
+    quiet: bool = False,
+) -> subprocess.Popen[bytes]:
+    """The program without namespaces; `own_tmp` is the folder for its temporary files."""
+    takes_on = {
+        "filter": syscall_filter(may_spawn=limits.processes > 1).hex(),
+        "landlock": level == "landlock",
+        "readable": [*SYSTEM_PATHS, *map(str, (*DEVICES, *readable))],
+        "writable": [str(own_tmp), "/dev/null", *map(str, writable)],
+    }
+    child = str(Path(__file__).with_name("sandbox_child.py"))
+    command = [*_prlimit(limits), sys.executable, "-I", "-S", child, json.dumps(takes_on), *argv]
+    return _spawn(command, cwd, own_tmp=own_tmp, quiet=quiet)
+
+
+def _spawn(
+    command: Sequence[str],
+    cwd: Path,
+    fds: Sequence[int] = (),
+    *,
+    own_tmp: Path = Path("/tmp"),
+    quiet: bool,
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command,
         cwd=cwd,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, "TMPDIR": str(own_tmp)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if quiet else subprocess.PIPE,
         start_new_session=True,
         pass_fds=fds,
     )
@@ -222,22 +278,22 @@ def _completed(process: subprocess.Popen[bytes], stdin: bytes, limits: Limits) -
     started = time.monotonic()
     stdout, stderr, timed_out = _converse(process, stdin, started + limits.seconds * WALL_FACTOR)
     seconds = time.monotonic() - started
-    code = process.returncode
-    # bwrap, like a shell, tells a death by signal n as exit code 128 + n.
-    number = -code if code < 0 else code - 128 if 128 < code <= 128 + 64 else 0
-    if number == signal.SIGXCPU:
-        timed_out = True
-    return Completed(code, number, stdout, stderr, seconds, timed_out)
+    return Completed.of(process.returncode, stdout, stderr, seconds, timed_out)
 
 
 @cache
 def sandbox_level() -> Level:
     """The strongest level that works on this machine, found by trying once."""
+    levels: list[Level] = ["bubblewrap", "landlock"]
     if shutil.which("bwrap", path=ENVIRONMENT["PATH"]) is None:
-        return "limits only"
+        levels.remove("bubblewrap")
+    return next((level for level in levels if works(level)), "limits only")
+
+
+def works(level: Level) -> bool:
+    """Whether a program runs at this level here."""
     probe = ["/usr/bin/env", "true"]
-    done = run(probe, cwd=Path("/usr"), limits=Limits(seconds=20), level="bubblewrap")
-    return "bubblewrap" if done.ok else "limits only"
+    return run(probe, cwd=Path("/usr"), limits=Limits(seconds=20), level=level).ok
 
 
 def _prlimit(limits: Limits) -> list[str]:
@@ -284,40 +340,6 @@ def _filter_fd(limits: Limits) -> int:
     return read_end
 
 
-_FORBIDDEN = {
-    # Linux x86-64 system-call numbers (arch/x86/entry/syscalls/syscall_64.tbl).
-    "connect": 42, "socket": 41, "socketpair": 53, "bind": 49, "listen": 50, "accept": 43,
-    "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "mount": 165,
-    "umount2": 166, "setns": 308, "unshare": 272, "bpf": 321, "perf_event_open": 298,
-    "userfaultfd": 323, "io_uring_setup": 425, "keyctl": 250, "add_key": 248,
-    "init_module": 175, "finit_module": 313, "kexec_load": 246, "open_by_handle_at": 304,
-}  # fmt: skip
-_SPAWNING = {"clone": 56, "fork": 57, "vfork": 58, "clone3": 435, "setsid": 112, "setpgid": 109,
-             "kill": 62}  # fmt: skip
-
-_AUDIT_ARCH_X86_64 = 0xC000003E
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_ALLOW, _KILL = 0x7FFF0000, 0x80000000
-
-
-def syscall_filter(*, may_spawn: bool) -> bytes:
-    """A seccomp program that kills at network, kernel and (unless allowed) process calls.
-
-    Empty on machines other than x86-64, the only one that the simulator is built for.
-    """
-    if platform.machine() != "x86_64" or sys.platform != "linux":
-        return b""
-    numbers = sorted({**_FORBIDDEN, **({} if may_spawn else _SPAWNING)}.values())
-    count = len(numbers)
-    # (code, jump if true, jump if false, operand); the last two return kill and allow.
-    steps = [(_LOAD, 0, 0, 4), (_JUMP_EQUAL, 0, count + 2, _AUDIT_ARCH_X86_64), (_LOAD, 0, 0, 0)]
-    # Calls of the x32 ABI would slip past the numbers.
-    steps.append((_JUMP_AT_LEAST, count + 1, 0, 0x40000000))
-    steps += [(_JUMP_EQUAL, count - i, 0, number) for i, number in enumerate(numbers)]
-    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _KILL)]
-    return b"".join(struct.pack("=HBBI", *step) for step in steps)
-
-
 def _converse(
     process: subprocess.Popen[bytes], stdin: bytes, deadline: float
 ) -> tuple[bytes, bytes, bool]:
@@ -356,7 +378,7 @@ def _converse(
         process.wait(timeout=max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         timed_out = True
-    _end(process)
+    end(process)
     for stream in (process.stdin, process.stdout, process.stderr):
         stream.close()
     stdout, stderr = (bytes(buffer) for buffer in kept.values())
@@ -371,7 +393,7 @@ def _feed(stream: IO[bytes], left: memoryview) -> memoryview:
         return left[:0]
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """Kill the whole group: also what the program may have left running behind itself."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,16 +1,34 @@
-"""Takes on a system-call filter, then becomes the program: `sandbox_child.py FILTER-HEX PROGRAM …`.
+"""Takes on what confines it, then becomes the program: `sandbox_child.py CONFINEMENT PROGRAM …`.
 
 Started by `sandbox.py` where bubblewrap does not work. A file of its own and free of imports
-from the project, because it runs with `python -I -S` for the sake of speed.
+from the project, because it runs with `python -I -S` for the sake of speed. CONFINEMENT is JSON:
+`filter` (a seccomp program, hex), `landlock` (whether), `readable` and `writable` (paths).
 """
 
 import ctypes
+import json
 import os
+import stat
+import struct
 import sys
 
+_PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
+
+# <linux/landlock.h>; the numbers of its system calls are the same on every architecture.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_PATH_BENEATH = 1
+_VERSION_ONLY = 1
+# Below 3 (Linux 6.2) any file of the user can be cut to nothing.
+_OLDEST_LANDLOCK = 3
+_EXECUTE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 2, 1 << 3
+_OF_FILES = _EXECUTE | 1 << 1 | _READ_FILE | 1 << 14 | 1 << 15  # write, truncate, ioctl
+_KNOWN_BITS = {3: 15, 4: 15, 5: 16}  # rights by version; none came after 5
+_SCOPES = 3  # abstract sockets and signals, from version 6 on
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class _Program(ctypes.Structure):
@@ -19,19 +37,52 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-def become(program: bytes, argv: list[str]) -> None:
-    """Install the filter for this process and all it becomes, then run `argv` in its place."""
+def _install(program: bytes) -> bool:
+    text = ctypes.create_string_buffer(program, len(program))
+    described = _Program(len(program) // 8, ctypes.cast(text, ctypes.c_void_p))
+    return not _LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(described), 0, 0)
+
+
+def _close_files(readable: list[str], writable: list[str]) -> bool:
+    """Let this process and all it becomes open these paths only; False where it cannot be done."""
+    version = _LIBC.syscall(_CREATE_RULESET, None, 0, _VERSION_ONLY)
+    if version < _OLDEST_LANDLOCK:
+        return False
+    every = (1 << _KNOWN_BITS.get(version, 16)) - 1
+    words = (every, 0, _SCOPES) if version >= 6 else (every,)
+    attributes = struct.pack(f"={len(words)}Q", *words)
+    rules = _LIBC.syscall(_CREATE_RULESET, attributes, len(attributes), 0)
+    if rules < 0:
+        return False
+    for paths, granted in ((readable, _EXECUTE | _READ_FILE | _READ_DIR), (writable, every)):
+        for path in paths:
+            try:
+                place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            except OSError:
+                continue  # what is not there cannot be opened either
+            folder = stat.S_ISDIR(os.fstat(place).st_mode)
+            rule = struct.pack("=Qi", granted if folder else granted & _OF_FILES & every, place)
+            if _LIBC.syscall(_ADD_RULE, rules, _PATH_BENEATH, rule, 0):
+                return False
+            os.close(place)
+    return not _LIBC.syscall(_RESTRICT_SELF, rules, 0)
+
+
+def become(confinement: dict[str, object], argv: list[str]) -> None:
+    """Take it on, for this process and all it becomes, then run `argv` in its place."""
+    for capability in range(64):  # root without them cannot look into processes of others
+        _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    os.get_exec_path()  # imports what `execvp` needs while Python's library can still be read
+    program = bytes.fromhex(str(confinement["filter"]))
+    confined = not _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if confinement["landlock"]:
+        confined &= _close_files(confinement["readable"], confinement["writable"])  # type: ignore[arg-type]
     if program:
-        libc = ctypes.CDLL(None, use_errno=True)
-        text = ctypes.create_string_buffer(program, len(program))
-        described = _Program(len(program) // 8, ctypes.cast(text, ctypes.c_void_p))
-        if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(
-            _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(described), 0, 0
-        ):
-            # Without the filter the candidate would have the network: rather do not start it.
-            sys.exit(126)
+        confined &= _install(program)
+    if not confined:
+        sys.exit(126)  # rather do not start the program
     os.execvp(argv[0], argv)
 
 
 if __name__ == "__main__":
-    become(bytes.fromhex(sys.argv[1]), sys.argv[2:])
+    become(json.loads(sys.argv[1]), sys.argv[2:])

@@ -1,6 +1,8 @@
-"""The sandbox holds back what a hostile program tries, at both levels."""
+"""The sandbox holds back what a hostile program tries, at each level that works here."""
 
+import os
 import signal
+import struct
 import sys
 import threading
 import time
@@ -9,11 +11,23 @@ from typing import Any
 
 import pytest
 
-from ci.system.sandbox import OUTPUT_BYTES, Completed, Level, Limits, Waiting, run, sandbox_level
+from ci.model.errors import TrialFailure
+from ci.system import compiler, sandbox
+from ci.system.compiler import compile_candidate
+from ci.system.sandbox import (
+    OUTPUT_BYTES,
+    Completed,
+    Level,
+    Limits,
+    Waiting,
+    run,
+    sandbox_level,
+    works,
+)
+from ci.system.sandbox_filter import syscall_filter
 
-LEVELS: list[Level] = ["limits only"]
-if sandbox_level() == "bubblewrap":
-    LEVELS.insert(0, "bubblewrap")
+CLOSED: list[Level] = [level for level in ("bubblewrap", "landlock") if works(level)]
+LEVELS: list[Level] = [*CLOSED, "limits only"]
 
 # Real paths: a virtual environment's python is a link to it, and the sandbox shows /usr only.
 PYTHON = str(Path(sys.executable).resolve())
@@ -123,7 +137,7 @@ def test_the_environment_is_not_passed_on(
     assert b"secret-token" not in done.stdout
 
 
-def test_bubblewrap_hides_and_protects_what_is_not_granted(tmp_path: Path, level: Level) -> None:
+def test_it_hides_and_protects_what_is_not_granted(tmp_path: Path, level: Level) -> None:
     granted, hidden = tmp_path / "granted", tmp_path / "hidden"
     granted.mkdir()
     hidden.mkdir()
@@ -133,8 +147,76 @@ def test_bubblewrap_hides_and_protects_what_is_not_granted(tmp_path: Path, level
     for path in (hidden / "secret", Path("/etc/passwd"), Path("/proc/self/maps")):
         done = attempt(f"print(len(open({str(path)!r}).read()))", granted, level)
         assert done.ok == visible, path
-    done = attempt(f"open({str(hidden / 'planted')!r}, 'w')", granted, level)
-    assert done.ok == (hidden / "planted").exists() == visible
+    secret = str(hidden / "secret")
+    for code in (
+        f"open({str(hidden / 'planted')!r}, 'w')",
+        f"import os; os.truncate({secret!r}, 1)",
+        f"import os; os.rename({secret!r}, 'taken')",
+        f"import os; os.link({secret!r}, 'taken'); open('taken').read()",
+        f"import os; os.symlink({secret!r}, 'taken'); open('taken').read()",
+    ):
+        (hidden / "secret").write_text("secret")
+        for path in (hidden / "planted", granted / "taken"):
+            path.unlink(missing_ok=True)
+        assert attempt(code, granted, level).ok == visible, code
+        assert (hidden / "planted").exists() == (visible and "planted" in code)
+        assert visible or (hidden / "secret").read_text() == "secret"
+
+
+@pytest.mark.parametrize("sandbox", CLOSED)
+@pytest.mark.parametrize("entry", ["environ", "mem", "maps", "cwd"])
+def test_other_processes_cannot_be_looked_into(tmp_path: Path, sandbox: Level, entry: str) -> None:
+    code = f"import os; os.listdir('/proc/{os.getpid()}/cwd'); print('seen')"
+    if entry != "cwd":
+        code = f"print('seen', open('/proc/{os.getpid()}/{entry}', 'rb').read(1))"
+    for processes in (1, 8):
+        done = attempt(code, tmp_path, sandbox, processes=processes)
+        assert not done.ok and b"seen" not in done.stdout
+
+
+@pytest.mark.parametrize("sandbox_of_compiler", CLOSED)
+def test_a_source_that_includes_secrets_does_not_compile(
+    tmp_path: Path, sandbox_of_compiler: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "sandbox_level", lambda: sandbox_of_compiler)
+    monkeypatch.setenv("ASCENDOPT_TOKEN", "s3cret")
+    token, cwd = tmp_path / "token", tmp_path / "cwd"
+    token.write_text("s3cret")
+    cwd.mkdir()
+    for place in ("/proc/self/environ", f"/proc/{os.getpid()}/environ", str(token)):
+        (cwd / "a.cpp").write_text(f'#include "{place}"\nint a;\n')
+        with pytest.raises(TrialFailure) as caught:
+            compile_candidate(["-c", "a.cpp", "-o", "a.o"], cwd, [], "kernel")
+        assert "s3cret" not in repr(caught.value.refusal)
+    (cwd / "a.cpp").write_text("int a;\n")
+    compile_candidate(["-c", "a.cpp", "-o", "a.o"], cwd, [], "kernel")
+    assert compiler.COMPILER == "g++" and (cwd / "a.o").is_file()
+
+
+def verdict(architecture: int, number: int, *, may_spawn: bool) -> bool:
+    """Whether the filter lets a system call pass, by the rules of classic BPF."""
+    program = list(struct.iter_unpack("=HBBI", syscall_filter(may_spawn=may_spawn)))
+    at = loaded = 0
+    while True:
+        code, true, false, operand = program[at]
+        if code == 0x06:
+            return bool(operand == 0x7FFF0000)
+        if code == 0x20:
+            loaded = {0: number, 4: architecture}[operand]
+            at += 1
+        else:
+            holds = loaded >= operand if code == 0x35 else loaded == operand
+            at += 1 + (true if holds else false)
+
+
+def test_the_filter_forbids_every_call_of_another_architecture() -> None:
+    x86_64, i386 = 0xC000003E, 0x40000003
+    assert verdict(x86_64, 0, may_spawn=False)  # read
+    assert not verdict(x86_64, 41, may_spawn=True)  # socket
+    assert verdict(x86_64, 57, may_spawn=True)  # fork
+    assert not verdict(x86_64, 57, may_spawn=False)
+    assert not verdict(x86_64, 0x40000000 | 41, may_spawn=True)  # socket of the x32 ABI
+    assert not verdict(i386, 359, may_spawn=True)  # socket by int 0x80
 
 
 def waiting(code: str, folder: Path, level: Level, **limits: float) -> Waiting:
@@ -194,10 +276,10 @@ def test_a_sandbox_made_before_holds_back_the_same(tmp_path: Path, level: Level)
         assert b"done" not in done.stdout
     done = waiting("while True: pass", own, level, seconds=0.3).run()
     assert done.timed_out
-    if level == "bubblewrap":
+    if level in CLOSED:
         (other / "report").write_text("the other launch's")
-        code = f"import os; print(os.path.exists({str(other)!r}))"
-        assert waiting(code, own, level).run().stdout == b"False\n"
+        done = waiting(f"open({str(other / 'report')!r})", own, level).run()
+        assert not done.ok
         done = waiting(f"open({str(other / 'report')!r}, 'w')", own, level).run()
         assert not done.ok
         assert (other / "report").read_text() == "the other launch's"
@@ -235,5 +317,5 @@ def test_one_sandbox_cannot_end_another(tmp_path: Path, sandbox: Level) -> None:
     assert other.run().stdout == b"alive\n"
 
 
-def test_the_level_is_one_of_two() -> None:
-    assert sandbox_level() in ("bubblewrap", "limits only")
+def test_the_strongest_level_that_works_is_taken() -> None:
+    assert sandbox_level() == LEVELS[0]

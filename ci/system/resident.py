@@ -1,0 +1,129 @@
+"""A sandboxed program that stays and is talked to, where starting it anew each time is dear."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import subprocess
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ci.system.sandbox import (
+    Completed,
+    Level,
+    Limits,
+    end,
+    sandbox_level,
+    start_bubblewrap,
+    start_confined,
+)
+from ci.system.scratch import scratch
+
+_CHUNK = 1 << 20
+# Between the end of a program's output and its own.
+_FAREWELL_S = 5.0
+
+
+class Silent(Exception):
+    """The program ended or was ended instead of answering; the text finishes a sentence."""
+
+
+class Resident:
+    """A program that is confined as `sandbox.run` does it, and reached by its standard streams.
+
+    What it says on stderr is thrown away. It ends with `close`, with this object, or with the
+    thread that made it.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        readable: Sequence[Path],
+        limits: Limits,
+        level: Level | None = None,
+    ) -> None:
+        """`limits.seconds` is the CPU time of its whole life; a question has its own deadline."""
+        chosen = level or sandbox_level()
+        own: tempfile.TemporaryDirectory[str] | None = None
+        if chosen == "bubblewrap":
+            self._process = start_bubblewrap(argv, cwd, readable, [], limits, quiet=True)
+        else:
+            own = scratch("tmp")
+            place = Path(own.name)
+            self._process = start_confined(
+                argv, cwd, readable, [], limits, chosen, place, quiet=True
+            )
+        assert self._process.stdin and self._process.stdout
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        for fd in (self._in, self._out):
+            os.set_blocking(fd, False)
+        self._asked = time.monotonic()
+        self._maker = threading.current_thread()
+        self._close = weakref.finalize(self, _ended, self._process, own)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can still be asked something."""
+        return self._maker.is_alive() and self._process.poll() is None
+
+    def tell(self, parts: Iterable[bytes | memoryview], deadline: float) -> None:
+        """Write all parts; `deadline` on the monotonic clock. Raises Silent."""
+        self._asked = time.monotonic()
+        for part in parts:
+            left = memoryview(part).cast("B")
+            while left:
+                self._wait(deadline, writing=True)
+                try:
+                    left = left[os.write(self._in, left[:_CHUNK]) :]
+                except BlockingIOError:
+                    continue
+                except BrokenPipeError:
+                    raise self._silent(timed_out=False) from None
+
+    def hear(self, count: int, deadline: float) -> bytearray:
+        """The next `count` bytes that it says; `deadline` on the monotonic clock. Raises Silent."""
+        heard = bytearray()
+        while len(heard) < count:
+            self._wait(deadline, writing=False)
+            chunk = os.read(self._out, min(_CHUNK, count - len(heard)))
+            if not chunk:
+                raise self._silent(timed_out=False)
+            heard += chunk
+        return heard
+
+    def close(self) -> None:
+        """End it; nothing when it has ended."""
+        self._close()
+
+    def _wait(self, deadline: float, *, writing: bool) -> None:
+        poll = select.poll()
+        fd = self._in if writing else self._out
+        poll.register(fd, select.POLLOUT if writing else select.POLLIN)
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1e3):
+            raise self._silent(timed_out=True)
+
+    def _silent(self, *, timed_out: bool) -> Silent:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(0 if timed_out else _FAREWELL_S)
+        code = self._process.poll()
+        self.close()
+        if code is None and not timed_out:
+            return Silent("closed its output")
+        seconds = time.monotonic() - self._asked
+        return Silent(Completed.of(code or 0, b"", b"", seconds, timed_out).ending())
+
+
+def _ended(process: subprocess.Popen[bytes], own: tempfile.TemporaryDirectory[str] | None) -> None:
+    end(process)
+    for stream in (process.stdin, process.stdout):
+        assert stream is not None
+        stream.close()
+    if own is not None:
+        own.cleanup()

@@ -1,0 +1,33 @@
+"""What `evaluate` says of a golden function that cannot be asked."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bot.cli.main import run
+from tests.places import SAMPLE
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def other(x):\n    return x\n", "defines no function 'affine_clamp'"),
+        ("import not_there\n", "needs the Python package 'not_there'"),
+        ("while True: pass\n", "was stopped after"),
+    ],
+)
+def test_a_golden_that_cannot_be_loaded_is_told_before_anything_is_built(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    source: str,
+    words: str,
+) -> None:
+    monkeypatch.setattr("ci.source.golden.LOAD_SECONDS", 2.0)
+    place = tmp_path / "affine_clamp"
+    shutil.copytree(SAMPLE / "src/math/affine_clamp", place)
+    (place / "op_kernel/affine_clamp.cpp").write_text("this does not compile\n")
+    (place / "golden.py").write_text(source)
+    assert run(["evaluate", str(place)]) == 2
+    assert words in capsys.readouterr().err

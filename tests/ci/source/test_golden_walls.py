@@ -1,0 +1,170 @@
+"""What a golden function may not do, at each level of the sandbox that works here."""
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ci.model.dtypes import to_bfloat16
+from ci.model.errors import InputError
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source import golden as golden_module
+from ci.source.discovery import load_operator
+from ci.source.golden import Golden
+from ci.source.inputs import draw_inputs
+from ci.system.sandbox import Level, works
+from tests.ci.small_operator import write_operator
+
+LEVELS: list[Level] = [level for level in ("bubblewrap", "landlock") if works(level)]
+SECRET = "s3cret-of-the-bot"
+
+
+@pytest.fixture(params=LEVELS)
+def level(request: pytest.FixtureRequest) -> Level:
+    return request.param  # type: ignore[no-any-return]
+
+
+def golden(folder: Path, source: str, level: Level | None = None, dtype: str = "float32") -> Golden:
+    (folder / "golden.py").write_text(source)
+    case = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype=dtype),))
+    return Golden(
+        Workload(operator="Op", cases=(case,), golden="golden.py:f", folder=folder), level=level
+    )
+
+
+def answer(made: Golden, dtype: str = "float32") -> object:
+    case = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype=dtype),))
+    x = np.zeros(2, np.float32)
+    (out,) = made.outputs(case, [to_bfloat16(x) if dtype == "bfloat16" else x])
+    assert isinstance(out, np.ndarray)
+    return out.tolist()
+
+
+TRIES = {
+    "environment": "import os\nfound = repr(dict(os.environ))",
+    "its parent's environment": f"found = open('/proc/{os.getpid()}/environ').read()",
+    "its own environment": "found = open('/proc/self/environ').read()",
+    "a token file": "found = open('{token}').read()",
+    "a listing": "import os\nfound = repr(os.listdir('{home}'))",
+    "a write": "found = open('{token}', 'w').write('s3cret-of-the-bot') and 's3cret-of-the-bot'",
+    "a write beside it": "found = open(__file__, 'w').write('x') and 's3cret-of-the-bot'",
+    "a program": "import subprocess\nfound = subprocess.check_output(['cat', '{token}']).decode()",
+    "the network": "import socket\nsocket.socket()\nfound = 's3cret-of-the-bot'",
+    "a signal": f"import os\nos.kill({os.getpid()}, 0)\nfound = 's3cret-of-the-bot'",
+    "a mode": "import os\nos.chmod('{token}', 0o777)\nfound = 's3cret-of-the-bot'",
+}
+
+
+@pytest.mark.parametrize("what", TRIES)
+def test_a_golden_reaches_nothing_of_the_bot(
+    tmp_path: Path, level: Level, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASCENDOPT_TOKEN", SECRET)
+    home, folder = tmp_path / "home", tmp_path / "workload"
+    home.mkdir()
+    folder.mkdir()
+    (home / SECRET).write_text(SECRET)
+    attempt = TRIES[what].replace("{token}", str(home / SECRET)).replace("{home}", str(home))
+    body = "\n    ".join(attempt.splitlines())
+    source = (
+        f"def f(x):\n    {body}\n"
+        f"    assert {SECRET[::-1]!r}[::-1] not in found, 'reached'\n    return x\n"
+    )
+    before = (home / SECRET).stat()
+    try:
+        assert answer(golden(folder, source, level)) == [0, 0]
+    except InputError as problem:
+        assert "reached" not in str(problem)
+    after = (home / SECRET).stat()
+    assert (after.st_mode, after.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
+    assert (folder / "golden.py").read_text() == source
+
+
+def test_hidden_files_beside_a_golden_are_not_shown(tmp_path: Path, level: Level) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text(SECRET)
+    (tmp_path / "table.txt").write_text("7 8")
+    source = (
+        "from pathlib import Path\nimport numpy as np\nhere = Path(__file__).parent\n"
+        "def f(x):\n    try:\n        (here / '.git/config').read_text()\n"
+        "    except OSError:\n        return np.loadtxt(here / 'table.txt')\n"
+    )
+    assert answer(golden(tmp_path, source, level)) == [7, 8]
+
+
+def test_siblings_and_packages_beside_a_golden_can_be_imported(
+    tmp_path: Path, level: Level
+) -> None:
+    (tmp_path / "pads").mkdir()
+    (tmp_path / "pads" / "__init__.py").write_text("from pads.edge import pad\n")
+    (tmp_path / "pads" / "edge.py").write_text("def pad(x):\n    return x + 3\n")
+    source = "def f(x):\n    from pads import pad\n    return pad(x)\n"
+    assert answer(golden(tmp_path, source, level)) == [3, 3]
+
+
+def test_nothing_of_this_project_can_be_imported(tmp_path: Path, level: Level) -> None:
+    with pytest.raises(InputError, match="needs the Python package 'ci'"):
+        golden(tmp_path, "import ci.model.errors\ndef f(x):\n    return x\n", level)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("import os\n    os._exit(3)", "ended with exit code 3 while it computed case 'c'"),
+        ("import sys\n    sys.exit(3)", "failed on case 'c' at line 3 of golden.py: SystemExit: 3"),
+        ("import os\n    os.closerange(5, 9)\n    [os.write(fd, bytes(64)) for fd in (3, 4) if fd]",
+         "is none|Bad file"),
+        ("while True: pass", "was stopped after"),
+        ("import numpy as np\n    return np.zeros(1 << 36, np.int8)", "MemoryError"),
+        ("print('noise')\n    raise ValueError('a' * 5000)", "ValueError: a{100,1000}"),
+        ("return [[x]]", "gave an answer that is none"),
+        ("return None", "returned for case 'c' a NoneType, not an array of numbers"),
+    ],
+)  # fmt: skip
+def test_a_golden_that_misbehaves_is_told_in_a_sentence(
+    tmp_path: Path, body: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(golden_module, "CASE_SECONDS", 2.0)
+    with pytest.raises(InputError, match=words):
+        answer(golden(tmp_path, f"def f(x):\n    {body}\n"))
+
+
+def test_a_golden_goes_on_after_a_mistake_and_after_its_thread_has_ended(tmp_path: Path) -> None:
+    source = (
+        "calls = []\ndef f(x):\n    calls.append(1)\n    if len(calls) == 1: x[9]\n    return x\n"
+    )
+    made: list[Golden] = []
+    maker = threading.Thread(target=lambda: made.append(golden(tmp_path, source)))
+    maker.start()
+    maker.join()
+    with pytest.raises(InputError, match="IndexError"):
+        answer(made[0])
+    assert answer(made[0]) == [0, 0]
+
+
+def test_a_golden_that_nobody_knows_any_more_has_no_process(tmp_path: Path) -> None:
+    made = golden(tmp_path, "def f(x):\n    return x\n")
+    process = made._resident._process
+    assert process.poll() is None
+    del made
+    assert process.poll() is not None
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_golden_is_told_the_dtypes(tmp_path: Path, dtype: str) -> None:
+    inputs = (
+        TensorCase(shape=(2,), dtype=dtype),
+        TensorCase(shape=(0,), dtype="uint8", present=False),
+        (TensorCase(shape=(2,), dtype="float32"),),
+    )
+    case = WorkloadCase(name="c", inputs=inputs)
+    workload = Workload(operator="Op", cases=(case,), golden="golden.py:f", folder=tmp_path)
+    told = f"{{'x': '{dtype}', 'weights': 'float32', 'y': '{dtype}'}}"
+    (tmp_path / "golden.py").write_text(
+        f"def f(x, mask, weights, dtypes):\n    assert repr(dtypes) == {told!r}, repr(dtypes)\n"
+        "    return x\n"
+    )
+    made = Golden(workload, load_operator(write_operator(tmp_path / "operator")))
+    made.outputs(case, draw_inputs(case, 1))
