@@ -27,7 +27,8 @@ def test_a_golden_that_cannot_be_loaded_is_told_before_anything_is_built(
     monkeypatch.setattr("ci.source.golden.LOAD_SECONDS", 2.0)
     place = tmp_path / "affine_clamp"
     shutil.copytree(SAMPLE / "src/math/affine_clamp", place)
-    (place / "op_kernel/affine_clamp.cpp").write_text("this does not compile\n")
+    kernel = place / "op_kernel/affine_clamp.cpp"
+    kernel.write_text(kernel.read_text() + "this does not compile\n")
     (place / "golden.py").write_text(source)
     assert run(["evaluate", str(place)]) == 2
     assert words in capsys.readouterr().err
