@@ -1,7 +1,6 @@
 """The bot's own bare copy of a repository: what it reads commits from and cuts checkouts out of.
 
-Nothing in it is run. Sources come from the commit under test; whatever judges them (workload and
-golden function) from the default branch.
+Nothing in it is run.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -22,6 +21,8 @@ from ci.model.errors import InputError
 
 # A source file larger than this is generated data, not something an operator includes.
 _MAX_SOURCE_BYTES: Final = 2_000_000
+# Of links that lead from one to the next; Linux follows as many.
+_MOST_LINKS: Final = 40
 
 
 class Commit:
@@ -34,13 +35,53 @@ class Commit:
     @cached_property
     def files(self) -> dict[str, str]:
         """Blob hash by path, over all plain files."""
-        found = {}
+        return {path: blob for mode, blob, path in self._entries if mode in ("100644", "100755")}
+
+    @cached_property
+    def links(self) -> dict[str, tuple[str, str]]:
+        """Blob hash and target by path, over all symbolic links."""
+        blobs = {path: blob for mode, blob, path in self._entries if mode == "120000"}
+        targets = self._git.blobs(list(dict.fromkeys(blobs.values()))) if blobs else {}
+        return {
+            path: (blob, targets[blob].decode(errors="replace")) for path, blob in blobs.items()
+        }
+
+    @cached_property
+    def _entries(self) -> list[tuple[str, str, str]]:
+        """(mode, blob hash, path) of everything in the tree."""
+        found = []
         for entry in self._git.run("ls-tree", "-r", "-z", self.name).split("\0"):
             head, _, path = entry.partition("\t")
             words = head.split()
-            if len(words) == 3 and words[0] in ("100644", "100755"):
-                found[path] = words[2]
+            if len(words) == 3:
+                found.append((words[0], words[2], path))
         return found
+
+    def resolved(self, path: str) -> str | None:
+        """The place that `path` leads to with all links followed; None outside the repository."""
+        followed = self._followed(path)
+        return None if followed is None else followed[0]
+
+    def through(self, path: str) -> list[str]:
+        """The links on the way of `path`."""
+        followed = self._followed(path)
+        return [] if followed is None else followed[1]
+
+    def _followed(self, path: str) -> tuple[str, list[str]] | None:
+        pending, place, met = [*PurePosixPath(path).parts], list[str](), list[str]()
+        while pending:
+            part = pending.pop(0)
+            here = "/".join([*place, part])
+            if part == "/" or len(met) > _MOST_LINKS or (part == ".." and not place):
+                return None
+            if part == "..":
+                place.pop()
+            elif here in self.links:
+                met.append(here)
+                pending = [*PurePosixPath(self.links[here][1]).parts, *pending]
+            else:
+                place.append(part)
+        return "/".join(place), met
 
     @cached_property
     def operators(self) -> dict[str, tuple[str, ...]]:
@@ -69,11 +110,6 @@ class Commit:
         lists = (f"{folder}/CMakeLists.txt", f"{folder}/{layout.HOST}/CMakeLists.txt")
         paths = sorted({*reached, *(p for p in lists if p in self.files)})
         return {path: self.files[path] for path in paths if path in self.files}
-
-    def beside(self, file: str) -> dict[str, str]:
-        """Blob hash of what a workload file may use: the plain files of its own folder."""
-        home = str(PurePosixPath(file).parent)
-        return {p: b for p, b in self.files.items() if str(PurePosixPath(p).parent) == home}
 
     def read(self, path: str) -> bytes | None:
         """Content of a file, None when it is not there."""
@@ -151,10 +187,9 @@ class Mirror:
 
 
 def check_out(git_folder: Path, job: Job, into: Path) -> None:
-    """Cut the work tree of a job out of a repository that has its commits.
+    """Cut the work tree of a job, at `source_commit`, out of a repository that has its commits.
 
-    The sources are those of `source_commit`; the files of the workload's folder, which judge, are
-    replaced by those of `judge_commit`. No hook, filter or submodule of the repository is used.
+    No hook, filter or submodule of the repository is used; links that lead out of it are left out.
     Raises InputError when a commit is missing or there is no such operator.
     """
     git = Git(git_folder)
@@ -162,13 +197,12 @@ def check_out(git_folder: Path, job: Job, into: Path) -> None:
         if git.commit(commit) is None:
             raise InputError(f"{git_folder} does not have commit {commit[:12]}; fetch it first.")
     _clone(git, job.source_commit, into)
-    judge, tested = Commit(git, job.judge_commit), Commit(git, job.source_commit)
+    tested = Commit(git, job.source_commit)
     if job.operator not in tested.operators:
         raise InputError(f"Commit {job.source_commit[:12]} has no operator in {job.operator}.")
-    trusted = judge.beside(job.workload)
-    if job.workload not in trusted:
-        raise InputError(f"{job.workload} is not on the default branch.")
-    _replace(into, tested.beside(job.workload), trusted, git)
+    for link in tested.links:
+        if tested.resolved(link) is None:
+            (into / link).unlink()
 
 
 def _clone(git: Git, commit: str, into: Path) -> None:
@@ -179,27 +213,6 @@ def _clone(git: Git, commit: str, into: Path) -> None:
     source = git.run("rev-parse", "--absolute-git-dir").strip()
     git.run("clone", "--quiet", "--shared", "--no-checkout", "--", source, str(into.resolve()))
     Git(into).run("checkout", "--quiet", "--detach", commit)
-
-
-def _replace(into: Path, old: Iterable[str], new: dict[str, str], git: Git) -> None:
-    """In the work tree: delete the files `old` and write the blobs `new`."""
-    for path in old:
-        _inside(into, path).unlink(missing_ok=True)
-    contents = git.blobs(list(new.values()))
-    for path, blob in new.items():
-        file = _inside(into, path)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.is_symlink():
-            file.unlink()
-        file.write_bytes(contents[blob])
-
-
-def _inside(top: Path, path: str) -> Path:
-    """`path` below `top`; InputError when a link of the work tree leads it elsewhere."""
-    file = top / path
-    if not file.parent.resolve().is_relative_to(top.resolve()):
-        raise InputError(f"{path} lies behind a link that leads out of the repository.")
-    return file
 
 
 def workload_of(judge: Commit, folder: str, chosen: str | None, workloads: str) -> str | None:

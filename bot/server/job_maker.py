@@ -14,6 +14,7 @@ from bot.repository.command import Command
 from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
 from bot.repository.job import Job, Record, job_key
+from bot.repository.judge import judge_files
 from bot.repository.mirror import Commit, Mirror, workload_of
 from bot.repository.trigger import Touched, touched_operators
 from bot.server import wording
@@ -89,8 +90,8 @@ class Subject:
 
     def key(self, forge: str, repository: str, settings: Mapping[str, str]) -> str:
         """The identity of work on it, see `job_key`."""
-        beside = self.judge.beside(self.workload)
-        blobs = self.source.built_from(self.folder) | {f"judge:{p}": b for p, b in beside.items()}
+        judges = judge_files(self.judge, self.workload)
+        blobs = self.source.built_from(self.folder) | {f"judge:{p}": b for p, b in judges.items()}
         return job_key(forge, repository, self.folder, blobs, settings)
 
 

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from bot.report import RESULT
 from bot.repository.job import Job
+from bot.repository.judge import lay_out
 from bot.repository.mirror import check_out
 from bot.repository.patch import applied
 from bot.server.progress import progress_for
@@ -25,6 +26,7 @@ from ci.session import open_session
 
 JOB_FILE: Final = "job.json"
 CHECKOUT: Final = "checkout"
+JUDGE: Final = "judge"
 
 
 def read_job(file: Path) -> Job:
@@ -52,9 +54,10 @@ def run_job(
     killed goes on where it was. Raises InputError when the job does not fit the repository, such
     as a patch that no longer applies.
     """
-    check_out(git_folder, job, out / CHECKOUT)
-    top = out / CHECKOUT
-    setup = EvaluationSetup(workload=top / job.workload, backend=job.backend, device=job.device)
+    top, judge = out / CHECKOUT, out / JUDGE
+    check_out(git_folder, job, top)
+    lay_out(git_folder, job, judge)
+    setup = EvaluationSetup(workload=judge / job.workload, backend=job.backend, device=job.device)
     session = open_session(top / job.operator, setup)
     unit = "simulated time" if job.backend == "sim" else "time"
     with progress_for(console, session.operator.name, unit) as progress:
@@ -75,8 +78,9 @@ def run_job(
             )
             # The program or the bank may have changed since the run was killed.
             found = session.optimize(settings, proposing, bank, out, progress, set_aside=True)
-    # The run is known by its key wherever the bot names it.
-    return write_run(found.model_copy(update={"run": job.run}), session.operator, out)
+    # The run is known by its key wherever the bot names it, the workload by its place.
+    told = {"run": job.run, "settings": {**found.settings, "workload": job.workload}}
+    return write_run(found.model_copy(update=told), session.operator, out)
 
 
 def result_file(out: Path) -> Path:
