@@ -9,27 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.events import gitlab
+from bot.events import github, gitlab
 from bot.events.ci import actions_event
-from bot.events.github import dispatch
-from bot.events.model import Action, Event
-from bot.events.reading import LONGEST_TEXT, Fields, digest, header, load
+from bot.events.model import Event
+from bot.events.reading import Fields, delivered, header, load
 from bot.events.signature import check_hex, check_token
 
 _SIGNATURE: Final = "X-GitCode-Signature-256"
 _TOKEN: Final = "X-GitCode-Token"
-_ACTIONS: Final[dict[str, Action]] = {
-    "open": "opened",
-    "update": "updated",
-    "reopen": "reopened",
-    "close": "closed",
-    "merge": "merged",
-}
-_REMARKS: Final[dict[str, Action]] = {
-    "created": "created",
-    "edited": "edited",
-    "deleted": "deleted",
-}
 
 
 def verify(headers: Mapping[str, str], body: bytes, secret: str, now: float = 0.0) -> None:
@@ -43,59 +30,15 @@ def verify(headers: Mapping[str, str], body: bytes, secret: str, now: float = 0.
 
 def parse(headers: Mapping[str, str], body: bytes) -> Event:
     """The event of a delivery; raises `EventError` when it is none."""
-    data = load(headers, body)
-    event = gitlab.read(data, "gitcode")
-    update: dict[str, object] = {
-        "delivery": header(headers, "X-GitCode-Delivery")[:255],
-        "digest": digest(body),
-    }
-    if event.kind == "merge_request" and not event.head:
-        update["head"] = data.commit("git_commit_no")
-    return event.model_copy(update=update)
+    event = gitlab.read(load(headers, body), "gitcode")
+    return delivered(event, headers, body, "X-GitCode-Delivery")
 
 
 def read_ci(name: str, data: Fields) -> Event:
-    """The event of a GitCode Actions job, whose payload is in GitHub's form."""
+    """The event of a GitCode Actions job, whose payload is in GitHub's form, or in GitLab's."""
     if data.text("object_kind"):
         return gitlab.read(data, "gitcode")
-    common = Event(
-        forge="gitcode",
-        kind="other",
-        repository=data.repository("repository", "full_name"),
-        sender=data.text("comment", "user", "login") or data.text("sender", "login"),
-    )
-    if name == "push":
-        fields: dict[str, object] = {
-            "kind": "push",
-            "ref": data.text("ref"),
-            "before": data.commit("before"),
-            "after": data.commit("after"),
-        }
-    elif name in ("pull_request", "pull_request_target"):
-        fields = {
-            "kind": "merge_request",
-            "action": _ACTIONS.get(data.text("action"), ""),
-            "number": data.number("pull_request", "number"),
-            "draft": data.flag("pull_request", "draft"),
-            "head": data.commit("pull_request", "head", "sha"),
-        }
-    elif name == "pull_request_comment" or (
-        name == "issue_comment" and data.value("issue", "pull_request") is not None
-    ):
-        fields = {
-            "kind": "comment",
-            "action": _REMARKS.get(data.text("action"), "created"),
-            "number": data.number("pull_request", "number") or data.number("issue", "number"),
-            "comment_id": data.number("comment", "id"),
-            "text": data.text("comment", "body", limit=LONGEST_TEXT),
-            "head": data.commit("pull_request", "head", "sha"),
-            "at": data.time("comment", "created_at"),
-        }
-    elif name == "workflow_dispatch":
-        fields = dispatch(data)
-    else:
-        fields = {"kind": "schedule"} if name == "schedule" else {}
-    return common.model_copy(update=fields)
+    return github.read(name, data, "gitcode", "comment.user.login|sender.login", "created")
 
 
 def from_ci(environ: Mapping[str, str]) -> Event:

@@ -7,23 +7,57 @@ from typing import Final
 
 from bot.events.ci import actions_event
 from bot.events.model import Action, Event
-from bot.events.reading import LONGEST_TEXT, Fields, digest, header, load
+from bot.events.reading import Fields, delivered, event_of, header, load
 from bot.events.signature import check_hex
 
-_ACTIONS: Final[dict[str, Action]] = {
-    "opened": "opened",
-    "synchronize": "updated",
-    "reopened": "reopened",
-    "ready_for_review": "ready",
-    "closed": "closed",
-    "labeled": "labeled",
-    "unlabeled": "unlabeled",
-    "edited": "edited",
+# Of a pull request and of a comment, in GitHub's and GitCode's words.
+_ACTIONS: Final[Mapping[str, Mapping[str, Action]]] = {
+    "merge_request": {
+        "opened": "opened",
+        "open": "opened",
+        "synchronize": "updated",
+        "update": "updated",
+        "reopened": "reopened",
+        "reopen": "reopened",
+        "ready_for_review": "ready",
+        "closed": "closed",
+        "close": "closed",
+        "merge": "merged",
+        "labeled": "labeled",
+        "unlabeled": "unlabeled",
+        "edited": "edited",
+    },
+    "comment": {"created": "created", "edited": "edited", "deleted": "deleted"},
 }
-_REMARKS: Final[dict[str, Action]] = {
-    "created": "created",
-    "edited": "edited",
-    "deleted": "deleted",
+_KINDS: Final = {
+    "push": "push",
+    "pull_request": "merge_request",
+    "pull_request_target": "merge_request",
+    "pull_request_comment": "comment",
+    "issue_comment": "comment",
+    "schedule": "schedule",
+    "workflow_dispatch": "dispatch",
+}
+_COMMON: Final = {"repository": "repository.full_name"}
+# Where an event of a kind has its fields; a dispatch has the inputs of our workflows.
+_PLACES: Final[Mapping[str, Mapping[str, str]]] = {
+    "push": {"ref": "ref", "before": "before", "after": "after", "at": "head_commit.timestamp"},
+    "merge_request": {
+        "number": "pull_request.number|number",
+        "label": "label.name",
+        "draft": "pull_request.draft",
+        "head": "pull_request.head.sha",
+        "at": "pull_request.updated_at",
+    },
+    "comment": {
+        "number": "pull_request.number|issue.number",
+        "comment_id": "comment.id",
+        "text": "comment.body",
+        "draft": "issue.draft",
+        "head": "pull_request.head.sha",
+        "at": "comment.updated_at|comment.created_at",
+    },
+    "dispatch": {"text": "inputs.command", "number": "inputs.number", "ref": "ref"},
 }
 
 
@@ -36,77 +70,29 @@ def verify(headers: Mapping[str, str], body: bytes, secret: str, now: float = 0.
 def parse(headers: Mapping[str, str], body: bytes) -> Event:
     """The event of a delivery; raises `EventError` when it is none."""
     event = read(header(headers, "X-GitHub-Event"), load(headers, body))
-    delivery = header(headers, "X-GitHub-Delivery")[:255]
-    return event.model_copy(update={"delivery": delivery, "digest": digest(body)})
+    return delivered(event, headers, body, "X-GitHub-Delivery")
 
 
-def read(name: str, data: Fields) -> Event:
-    """The event called `name` (push, pull_request, issue_comment …) with its payload."""
-    common = Event(
-        forge="github",
-        kind="other",
-        repository=data.repository("repository", "full_name"),
-        sender=data.text("sender", "login"),
-        sender_is_bot=data.text("sender", "type") == "Bot",
-    )
-    if name == "push":
-        return common.model_copy(update=_push(data))
-    if name in ("pull_request", "pull_request_target"):
-        return common.model_copy(update=_pull_request(data))
-    if name == "issue_comment" and data.value("issue", "pull_request") is not None:
-        return common.model_copy(update=_comment(data))
-    if name == "schedule":
-        return common.model_copy(update={"kind": "schedule"})
-    if name == "workflow_dispatch":
-        return common.model_copy(update=dispatch(data))
-    return common
+def read(
+    name: str,
+    data: Fields,
+    forge: str = "github",
+    sender: str = "sender.login",
+    remark: Action = "",
+) -> Event:
+    """The event called `name` (push, pull_request, issue_comment …) with its payload.
 
-
-def _push(data: Fields) -> dict[str, object]:
-    return {
-        "kind": "push",
-        "ref": data.text("ref"),
-        "before": data.commit("before"),
-        "after": data.commit("after"),
-        "at": data.time("head_commit", "timestamp"),
-    }
-
-
-def _pull_request(data: Fields) -> dict[str, object]:
-    action = _ACTIONS.get(data.text("action"), "")
+    `sender`: where its login stands; `remark`: what a comment's action that is not known means.
+    """
+    kind = _KINDS.get(name, "other")
+    if name == "issue_comment" and data.value("issue", "pull_request") is None:
+        kind = "other"
+    action = _ACTIONS.get(kind, {}).get(data.text("action"), remark if kind == "comment" else "")
     if action == "closed" and data.flag("pull_request", "merged"):
         action = "merged"
-    return {
-        "kind": "merge_request",
-        "action": action,
-        "number": data.number("number") or data.number("pull_request", "number"),
-        "label": data.text("label", "name"),
-        "draft": data.flag("pull_request", "draft"),
-        "head": data.commit("pull_request", "head", "sha"),
-        "at": data.time("pull_request", "updated_at"),
-    }
-
-
-def _comment(data: Fields) -> dict[str, object]:
-    return {
-        "kind": "comment",
-        "action": _REMARKS.get(data.text("action"), ""),
-        "number": data.number("issue", "number"),
-        "comment_id": data.number("comment", "id"),
-        "text": data.text("comment", "body", limit=LONGEST_TEXT),
-        "draft": data.flag("issue", "draft"),
-        "at": data.time("comment", "updated_at"),
-    }
-
-
-def dispatch(data: Fields) -> dict[str, object]:
-    """A job that a person started, with the inputs `command` and `number` of our workflows."""
-    return {
-        "kind": "dispatch",
-        "text": data.text("inputs", "command", limit=LONGEST_TEXT),
-        "number": data.number("inputs", "number"),
-        "ref": data.text("ref"),
-    }
+    places = {**_COMMON, "sender": sender, **_PLACES.get(kind, {})}
+    bot = data.text("sender", "type") == "Bot"
+    return event_of(forge, kind, data, places, action=action, sender_is_bot=bot)
 
 
 def from_ci(environ: Mapping[str, str]) -> Event:

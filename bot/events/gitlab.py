@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.events.ci import of_this_job, payload
 from bot.events.model import Action, Event
-from bot.events.reading import LONGEST_TEXT, Fields, digest, header, load
+from bot.events.reading import Fields, delivered, event_of, header, load
 from bot.events.signature import SIGNING, check_standard, check_token
 from bot.forge.gitlab_words import is_token_account
 
@@ -18,6 +18,46 @@ _ACTIONS: Final[dict[str, Action]] = {
     "reopen": "reopened",
     "close": "closed",
     "merge": "merged",
+}
+_COMMON: Final = {
+    "repository": "project.path_with_namespace",
+    "sender": "user.username|user_username",
+}
+# Where an event of a kind has its fields; `git_commit_no` is GitCode's.
+_PLACES: Final[Mapping[str, Mapping[str, str]]] = {
+    "push": {"ref": "ref", "before": "before", "after": "after"},
+    "merge_request": {
+        "number": "object_attributes.iid",
+        "draft": "object_attributes.draft|object_attributes.work_in_progress",
+        "head": "object_attributes.last_commit.id|git_commit_no",
+        "at": "object_attributes.updated_at",
+    },
+    "comment": {
+        "number": "merge_request.iid",
+        "comment_id": "object_attributes.id",
+        "text": "object_attributes.note",
+        "draft": "merge_request.draft|merge_request.work_in_progress",
+        "head": "merge_request.last_commit.id",
+        "at": "object_attributes.updated_at",
+    },
+}
+# The same for the variables of a pipeline, by what started it.
+_STARTED: Final = {
+    "merge_request_event": "merge_request",
+    "push": "push",
+    "schedule": "schedule",
+    "web": "dispatch",
+    "api": "dispatch",
+    "trigger": "dispatch",
+}
+_VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "merge_request": {
+        "number": "CI_MERGE_REQUEST_IID",
+        "head": "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA|CI_COMMIT_SHA",
+        "draft": "draft",
+    },
+    "push": {"ref": "ref", "before": "CI_COMMIT_BEFORE_SHA", "after": "CI_COMMIT_SHA"},
+    "dispatch": {"text": "ASCENDOPT_COMMAND", "number": "ASCENDOPT_NUMBER", "ref": "ref"},
 }
 
 
@@ -44,92 +84,51 @@ def parse(headers: Mapping[str, str], body: bytes) -> Event:
     """The event of a delivery; raises `EventError` when it is none."""
     event = read(load(headers, body), "gitlab")
     names = ("webhook-id", "Idempotency-Key", "X-Gitlab-Event-UUID")
-    delivery = next((header(headers, n) for n in names if header(headers, n)), "")[:255]
-    return event.model_copy(update={"delivery": delivery, "digest": digest(body)})
+    return delivered(event, headers, body, *names)
 
 
 def read(data: Fields, forge: str) -> Event:
     """The event of a payload in GitLab's form, which `forge` sent."""
-    sender = data.text("user", "username") or data.text("user_username")
-    common = Event(
-        forge=forge,
-        kind="other",
-        repository=data.repository("project", "path_with_namespace"),
-        sender=sender,
-        sender_is_bot=data.flag("user", "bot") or is_token_account(sender),
-    )
-    kind = data.text("object_kind")
-    if kind == "push":
-        return common.model_copy(update=_push(data))
+    kind, action, label = data.text("object_kind"), "", ""
+    on_request = data.text("object_attributes", "noteable_type") == "MergeRequest"
     if kind == "merge_request":
-        return common.model_copy(update=_merge_request(data))
-    on = data.text("object_attributes", "noteable_type")
-    if kind == "note" and on == "MergeRequest" and not data.flag("object_attributes", "system"):
-        return common.model_copy(update=_note(data))
-    return common
+        action, label = _changed(data)
+    elif kind == "note" and on_request and not data.flag("object_attributes", "system"):
+        edited = data.text("object_attributes", "action") == "update"
+        kind, action = "comment", "edited" if edited else "created"
+    elif kind != "push":
+        kind = "other"
+    places = {**_COMMON, **_PLACES.get(kind, {})}
+    event = event_of(forge, kind, data, places, action=action, label=label)
+    bot = data.flag("user", "bot") or is_token_account(event.sender)
+    return event.model_copy(update={"sender_is_bot": bot})
 
 
-def _push(data: Fields) -> dict[str, object]:
-    return {
-        "kind": "push",
-        "ref": data.text("ref"),
-        "before": data.commit("before"),
-        "after": data.commit("after"),
-    }
+def _changed(data: Fields) -> tuple[Action, str]:
+    """What was done to a merge request, with the label that was added or removed.
 
-
-def _merge_request(data: Fields) -> dict[str, object]:
+    An update is a push when it has an old revision; else a label, the draft, or an edit.
+    """
     action = _ACTIONS.get(data.text("object_attributes", "action"), "")
-    label = ""
-    if action == "edited":
-        action, label = _what_changed(data)
-    return {
-        "kind": "merge_request",
-        "action": action,
-        "label": label,
-        "number": data.number("object_attributes", "iid"),
-        "draft": _draft(data, "object_attributes"),
-        "head": data.commit("object_attributes", "last_commit", "id"),
-        "at": data.time("object_attributes", "updated_at"),
-    }
-
-
-def _what_changed(data: Fields) -> tuple[Action, str]:
-    """An update is a push when it has an old revision; else a label, the draft, or an edit."""
+    if action != "edited":
+        return action, ""
     if data.commit("object_attributes", "oldrev"):
         return "updated", ""
     before, after = (_labels(data, when) for when in ("previous", "current"))
-    for more, fewer, action in ((after, before, "labeled"), (before, after, "unlabeled")):
-        for name in more:
-            if name not in fewer:
-                return ("labeled" if action == "labeled" else "unlabeled"), name
-    was = data.value("changes", "draft", "previous")
-    return ("ready" if was is True and not _draft(data, "object_attributes") else "edited"), ""
+    for name in after:
+        if name not in before:
+            return "labeled", name
+    for name in before:
+        if name not in after:
+            return "unlabeled", name
+    attributes = ("draft", "work_in_progress")
+    draft = any(data.flag("object_attributes", name) for name in attributes)
+    return ("ready" if data.flag("changes", "draft", "previous") and not draft else "edited"), ""
 
 
 def _labels(data: Fields, when: str) -> list[str]:
     found = data.value("changes", "labels", when)
     return [Fields(label).text("title") for label in found] if isinstance(found, list) else []
-
-
-def _note(data: Fields) -> dict[str, object]:
-    action: Action = "created"
-    if data.text("object_attributes", "action") == "update":
-        action = "edited"
-    return {
-        "kind": "comment",
-        "action": action,
-        "number": data.number("merge_request", "iid"),
-        "comment_id": data.number("object_attributes", "id"),
-        "text": data.text("object_attributes", "note", limit=LONGEST_TEXT),
-        "draft": _draft(data, "merge_request"),
-        "head": data.commit("merge_request", "last_commit", "id"),
-        "at": data.time("object_attributes", "updated_at"),
-    }
-
-
-def _draft(data: Fields, where: str) -> bool:
-    return data.flag(where, "draft") or data.flag(where, "work_in_progress")
 
 
 def from_ci(environ: Mapping[str, str]) -> Event:
@@ -142,41 +141,15 @@ def from_ci(environ: Mapping[str, str]) -> Event:
         body, data = payload(environ, "TRIGGER_PAYLOAD")
         event = of_this_job(read(data, "gitlab"), job, body)
     else:
-        fields = Fields(dict(environ))
-        event = Event(
-            forge="gitlab",
-            kind="other",
-            repository=job,
-            sender=fields.text("GITLAB_USER_LOGIN"),
-        ).model_copy(update=_variables(fields))
+        kind = _STARTED.get(environ.get("CI_PIPELINE_SOURCE", ""), "other")
+        fields = Fields(
+            {
+                **environ,
+                "ref": f"refs/heads/{environ.get('CI_COMMIT_BRANCH', '')}",
+                "draft": environ.get("CI_MERGE_REQUEST_DRAFT") == "true",
+            }
+        )
+        places = {"sender": "GITLAB_USER_LOGIN", **_VARIABLES.get(kind, {})}
+        action = "updated" if kind == "merge_request" else ""
+        event = event_of("gitlab", kind, fields, places, repository=job, action=action)
     return event.model_copy(update={"delivery": environ.get("CI_PIPELINE_ID", "")})
-
-
-def _variables(fields: Fields) -> dict[str, object]:
-    source = fields.text("CI_PIPELINE_SOURCE")
-    if source == "merge_request_event":
-        head = fields.commit("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or fields.commit("CI_COMMIT_SHA")
-        return {
-            "kind": "merge_request",
-            "action": "updated",
-            "number": fields.number("CI_MERGE_REQUEST_IID"),
-            "head": head,
-            "draft": fields.text("CI_MERGE_REQUEST_DRAFT") == "true",
-        }
-    if source == "push":
-        return {
-            "kind": "push",
-            "ref": f"refs/heads/{fields.text('CI_COMMIT_BRANCH')}",
-            "before": fields.commit("CI_COMMIT_BEFORE_SHA"),
-            "after": fields.commit("CI_COMMIT_SHA"),
-        }
-    if source == "schedule":
-        return {"kind": "schedule"}
-    if source in ("web", "api", "trigger"):
-        return {
-            "kind": "dispatch",
-            "text": fields.text("ASCENDOPT_COMMAND", limit=4096),
-            "number": fields.number("ASCENDOPT_NUMBER"),
-            "ref": f"refs/heads/{fields.text('CI_COMMIT_BRANCH')}",
-        }
-    return {}

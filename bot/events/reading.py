@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qs
 
-from bot.events.model import EventError
+from bot.events.model import Event, EventError
 
 # Longest delivery that is read, in bytes: GitHub sends no longer ones.
 LARGEST: Final = 25 * 1024 * 1024
@@ -79,6 +80,39 @@ class Fields:
             read = datetime.fromisoformat(plain)
             return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
         return None
+
+
+_READERS: Final[Mapping[str, Callable[..., object]]] = {
+    "repository": Fields.repository,
+    "number": Fields.number,
+    "comment_id": Fields.number,
+    "text": partial(Fields.text, limit=LONGEST_TEXT),
+    "draft": Fields.flag,
+    "before": Fields.commit,
+    "after": Fields.commit,
+    "head": Fields.commit,
+    "at": Fields.time,
+}
+
+
+def event_of(
+    forge: str, kind: str, data: Fields, places: Mapping[str, str], **more: object
+) -> Event:
+    """The event whose fields stand at `places`: `a.b|c` is what b of a holds, or c when nothing."""
+    found: dict[str, object] = {}
+    for name, place in places.items():
+        read = _READERS.get(name, Fields.text)
+        for path in place.split("|"):
+            found[name] = read(data, *path.split("."))
+            if found[name]:
+                break
+    return Event.model_validate({"forge": forge, "kind": kind, **found, **more})
+
+
+def delivered(event: Event, headers: Mapping[str, str], body: bytes, *names: str) -> Event:
+    """The event with what tells its delivery from others: the first header of `names` it has."""
+    found = next((value for name in names if (value := header(headers, name))), "")
+    return event.model_copy(update={"delivery": found[:LONGEST_NAME], "digest": digest(body)})
 
 
 def header(headers: Mapping[str, str], name: str) -> str:
