@@ -28,7 +28,7 @@ from bot.server.run_job import JOB_FILE, read_job
 from bot.server.service import nod, speak
 from bot.server.speech import is_own, say, set_check
 from bot.server.verify_again import look_again
-from bot.server.wording import ended_mark, failed, no_result, run_mark
+from bot.server.wording import ended_mark, failed, run_mark, said
 from ci.model.errors import InputError
 
 PLAN: Final = "plan.json"
@@ -125,21 +125,21 @@ def repository_of(job: Job, place: Path, out: Path) -> Path:
 def report(connection: Connection, jobs: Sequence[Job], results: Path) -> list[str]:
     """Deliver every job's result; one sentence a job. Results are data from outside."""
     forge = connection.forge
-    said = []
+    told = []
     for job in jobs:
         try:
             result = read_result(results / job.key)
         except InputError as problem:
-            reason = no_result(problem)
+            reason = said("no_result", problem)
             if job.number:
                 say(forge, job.number, run_mark(job), failed(job, "failed", reason))
             set_check(job, forge, "error", "The run left no result.")
-            said.append(f"{job.operator}: {reason}")
+            told.append(f"{job.operator}: {reason}")
             continue
         connection.mirror.ensure(forge, job.source_ref, job.source_commit)
         done = deliver(job, result, connection, _opened_today(connection))
-        said.append(f"{job.operator}: {done.note}")
-    return said
+        told.append(f"{job.operator}: {done.note}")
+    return told
 
 
 def _opened_today(connection: Connection) -> int:

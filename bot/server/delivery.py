@@ -13,9 +13,9 @@ from bot.forge.model import CheckState
 from bot.report.facts import headline
 from bot.repository.connection import Connection
 from bot.repository.job import Job
-from bot.server import wording
 from bot.server.merge_request import BRANCHES, SubmitSettings, submit
 from bot.server.speech import answer, close, say, set_check
+from bot.server.wording import concluded, run_mark, said
 from ci.model.errors import InputError
 from ci.model.result import Result
 
@@ -44,8 +44,8 @@ def deliver(job: Job, result: Result, connection: Connection, opened_today: int)
     done = _propose(job, result, connection, opened_today)
     forge = connection.forge
     if job.number:
-        text = wording.concluded(job, result, done.note, show_patch=not done.merge_request)
-        say(forge, job.number, wording.run_mark(job), text)
+        text = concluded(job, result, done.note, show_patch=not done.merge_request)
+        say(forge, job.number, run_mark(job), text)
     states: dict[str, CheckState] = {"improved": "success", "baseline_failed": "failure"}
     set_check(job, forge, states.get(result.verdict, "neutral"), headline(result), done.note)
     return done
@@ -55,27 +55,27 @@ def _propose(job: Job, result: Result, connection: Connection, opened_today: int
     """Open or update the merge request, or say why there is none."""
     forge = connection.forge
     if result.verdict != "improved":
-        return Delivered(wording.NOTHING_TO_PROPOSE)
+        return Delivered(said("nothing_to_propose"))
     if result.speedup < job.minimum_speedup:
-        return Delivered(wording.below_minimum(result.speedup, job.minimum_speedup))
+        return Delivered(said("below_minimum", result.speedup, job.minimum_speedup))
     if job.dry_run:
-        return Delivered(wording.DRY_RUN)
+        return Delivered(said("dry_run"))
     if job.from_fork:
-        return Delivered(wording.INTO_A_FORK)
+        return Delivered(said("into_a_fork"))
     config = connection.limits()
     ours = forge.merge_requests("open", BRANCHES)
     branch_open = any(f"/{job.operator.rsplit('/', 1)[-1]}/" in m.source_branch for m in ours)
     if not branch_open:
         if len(ours) >= config.limits.open_merge_requests:
-            return Delivered(wording.too_many_open(len(ours)))
+            return Delivered(said("too_many_open", len(ours)))
         if opened_today >= config.limits.daily_merge_requests:
-            return Delivered(wording.too_many_today(opened_today))
+            return Delivered(said("too_many_today", opened_today))
     try:
         filed = submit(
             result, forge, connection.mirror.folder, SubmitSettings(target=job.target_branch)
         )
     except InputError as problem:
-        return Delivered(wording.refused(problem))
+        return Delivered(said("refused", problem))
     request = filed.merge_request
     if filed.action != "declined" and request is not None and config.merge_requests.labels:
         forge.add_labels(request.number, config.merge_requests.labels)
@@ -89,16 +89,17 @@ def _rebase(job: Job, result: Result, connection: Connection) -> Delivered:
     forge = connection.forge
     request = forge.merge_request(job.patch_of)
     if request.state != "open":
-        return Delivered(f"Merge request {request.number} is {request.state} by now.")
+        return Delivered(said("no_longer_open", request.number, request.state))
     if result.verdict == "improved" and result.speedup >= job.minimum_speedup:
         settings = SubmitSettings(target=job.target_branch, again=True)
         try:
             filed = submit(result, forge, connection.mirror.folder, settings)
         except InputError as problem:
-            return Delivered(f"Not rebased: {problem}", request.number)
-        answer(forge, request.number, f"verified-{job.key}", wording.rebased(result))
+            return Delivered(said("not_rebased", problem), request.number)
+        answer(forge, request.number, f"verified-{job.key}", said("rebased", headline(result)))
         return Delivered(filed.reason, request.number)
     if result.verdict == "unknown":
-        return Delivered(f"Left as it is: {result.verdict_reason}", request.number)
-    close(forge, request, wording.worthless(result, job.source_commit), job.source_commit)
-    return Delivered("Closed: no longer faster or no longer right.", request.number)
+        return Delivered(said("left_as_it_is", result.verdict_reason), request.number)
+    reason = said("worthless", headline(result), job.source_commit)
+    close(forge, request, reason, job.source_commit)
+    return Delivered(said("closed"), request.number)

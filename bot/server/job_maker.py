@@ -11,13 +11,13 @@ from bot.events.model import Event
 from bot.forge.base import Forge
 from bot.forge.model import Comment, MergeRequest, Repository
 from bot.repository.command import Command
-from bot.repository.config import RepositoryConfig
+from bot.repository.config import FILE, RepositoryConfig
 from bot.repository.connection import Connection
 from bot.repository.job import Job, Record, job_key
 from bot.repository.judge import judge_files
 from bot.repository.mirror import Commit, Mirror, workload_of
 from bot.repository.trigger import Touched, touched_operators
-from bot.server import wording
+from bot.server.wording import said
 from rules.triggers import load_triggers
 
 
@@ -104,12 +104,12 @@ def choose(head: Commit, found: Sequence[Touched], op: str) -> tuple[list[str], 
     """Operator folders to work on, or why there are none."""
     if not op:
         folders = [t.folder for t in found]
-        return folders, "" if folders else wording.NOTHING_CHANGED
+        return folders, "" if folders else said("nothing_changed")
     named = [f for f in head.operators if op in (f, f.rsplit("/", 1)[-1])]
     if not named:
-        return [], wording.unknown_operator(op)
+        return [], said("unknown_operator", op)
     if len(named) > 1:
-        return [], wording.several_operators(op, named)
+        return [], said("several_operators", op, named)
     return named, ""
 
 
@@ -127,16 +127,16 @@ def make_jobs(
     words: list[str] = []
     for folder in folders:
         if not config.covers(folder):
-            words.append(wording.left_alone(folder))
+            words.append(said("left_alone", folder, FILE))
             continue
         workload = workload_of(
             work.judge, folder, config.override(folder).workload, config.workloads
         )
         if workload is None:
-            words.append(wording.no_workload(folder, work.home.default_branch))
+            words.append(said("no_workload", folder, work.home.default_branch, FILE))
             continue
         if len(jobs) == config.limits.operators_per_event:
-            words.append(wording.only_the_first(len(jobs)))
+            words.append(said("only_the_first", len(jobs)))
             break
         subject = Subject(folder, head, work.judge, workload)
         jobs.append(_job(work, subject, command, request, comment))

@@ -20,10 +20,10 @@ from bot.repository.connection import Connection
 from bot.repository.job import Job
 from bot.repository.mirror import Commit
 from bot.repository.trigger import Touched, changed_paths
-from bot.server import wording
 from bot.server.job_maker import Records, Work, choose, make_jobs, touched
 from bot.server.merge_request import BRANCHES, read_result
 from bot.server.speech import is_own
+from bot.server.wording import history, reply_mark, said
 from ci.model.errors import InputError
 from rules.triggers import load_triggers
 
@@ -66,7 +66,7 @@ def allowance_mark(head: str) -> str:
 
 def allowed(forge: Forge, request: MergeRequest) -> bool:
     """Whether a person allowed this very head: the bot has answered so, under its own name."""
-    line = wording.reply_mark(allowance_mark(request.head))
+    line = reply_mark(allowance_mark(request.head))
     return any(is_own(c, line, forge) for c in forge.comments(request.number))
 
 
@@ -107,12 +107,13 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
     return _push(work)
 
 
-def _broken_config(event: Event, forge: Forge, said: str) -> Plan:
+def _broken_config(event: Event, forge: Forge, problem: str) -> Plan:
     """A person who asks is told; other events wait for a good configuration."""
     comment = _own_comment(event, forge) if event.kind == "comment" else None
     if comment is None or not parse(comment.body):
-        return Plan(note=said)
-    return Plan(replies=(_reply(comment, wording.broken_config(said)),), note=said)
+        return Plan(note=problem)
+    words = said("broken_config", problem)
+    return Plan(replies=(_reply(comment, words),), note=problem)
 
 
 def _changes(
@@ -213,36 +214,36 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
         return Plan(replies=(_reply(asked.comment, body),), note=note)
 
     if isinstance(command, Mistake):
-        return answer(wording.not_understood(command.message), "a mistake in a command")
+        return answer(said("not_understood", command.message), "a mistake in a command")
     if command.action == "help":
         return answer(HELP, "help")
     if not asked.may_ask and not (
         command.action in ("status", "explain") and asked.comment.author == request.author
     ):
-        return answer(wording.no_permission(work.config.permission), "no permission")
+        return answer(said("no_permission", work.config.permission), "no permission")
     records = work.known(number=request.number)
     if command.action == "status":
-        return answer(wording.overview(records), "status")
+        return answer(said("overview", records), "status")
     if command.action == "explain":
         return answer(_explained(work, command.run), "explain")
     if command.action == "cancel":
         active = [r for r in records if r.state in ("queued", "running")]
         if not active:
-            return answer(wording.NOTHING_ACTIVE, "nothing to cancel")
+            return answer(said("nothing_active"), "nothing to cancel")
         return Plan(cancelled=(request.number,), note="cancel")
     if command.action == "retry":
         keys = tuple(r.job.key for r in records if r.state in ("failed", "cancelled"))
         if not keys:
-            return answer(wording.NOTHING_TO_RETRY, "nothing to retry")
+            return answer(said("nothing_to_retry"), "nothing to retry")
         return Plan(retried=keys, note="retry")
     if request.state != "open":
-        return answer(wording.not_open(request.state), "not open")
+        return answer(said("not_open", request.state), "not open")
     if command.action == "allow":
-        said = wording.head_allowed(request.head)
+        words = said("head_allowed", request.head)
         mark = allowance_mark(request.head)
-        return Plan(replies=(Reply(request.number, mark, said),), note="head allowed")
+        return Plan(replies=(Reply(request.number, mark, words),), note="head allowed")
     if not work.config.triggers.comment:
-        return answer(wording.COMMENTS_OFF, "comments are off")
+        return answer(said("comments_off", FILE), "comments are off")
     return _optimize(work, asked, command)
 
 
@@ -250,12 +251,12 @@ def _explained(work: Work, run: str) -> str:
     record = work.records.get(run)
     here = (work.connection.name, work.home.name)
     if record is None or (record.job.forge, record.job.repository) != here:
-        return wording.unknown_run(run)
+        return said("unknown_run", run)
     try:
         result = read_result(work.records.runs / record.job.key)
     except InputError:
         result = None
-    return wording.history(record, result)
+    return history(record, result)
 
 
 def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
@@ -263,8 +264,8 @@ def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
     comment, request = asked.comment, asked.request
     changes = _changes(work, request, granted=asked.granted)
     if changes is None:
-        said = wording.fork_refused(request.head)
-        return Plan(replies=(_reply(comment, said),), note=NOT_ALLOWED)
+        refusal = said("fork_refused", request.head)
+        return Plan(replies=(_reply(comment, refusal),), note=NOT_ALLOWED)
     head, found = changes
     chosen, problem = choose(head, found, command.op)
     if problem:
@@ -276,7 +277,7 @@ def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
         if known is None:
             fresh.append(job)
         else:
-            words.append(wording.on_record(known))
+            words.append(said("on_record", known))
     replies = (_reply(comment, "\n\n".join(words)),) if words else ()
     return Plan(jobs=tuple(fresh), replies=replies, note=f"{len(fresh)} jobs")
 
@@ -323,12 +324,13 @@ def _dispatch(work: Work) -> Plan:
     access = work.forge.permission(event.sender)
     if LEVELS.index(access) < LEVELS.index(work.config.permission):
         return Plan(note=f"{event.sender} has no {work.config.permission} permission")
-    words = event.text.strip()
-    commands = parse(words if words.startswith("/") else f"/optimize {words}")
-    command = commands[0] if commands else Mistake(line=words, message="There is no command.")
-    if isinstance(command, Mistake) or command.action != "optimize":
-        said = command.message if isinstance(command, Mistake) else "Only /optimize starts by hand."
-        return Plan(note=said)
+    text = event.text.strip()
+    commands = parse(text if text.startswith("/") else f"/optimize {text}")
+    command = commands[0] if commands else Mistake(line=text, message="There is no command.")
+    if isinstance(command, Mistake):
+        return Plan(note=command.message)
+    if command.action != "optimize":
+        return Plan(note="Only /optimize starts by hand.")
     if event.number:
         request = work.forge.merge_request(event.number)
         changes = _changes(work, request)
@@ -340,8 +342,8 @@ def _dispatch(work: Work) -> Plan:
     chosen, problem = choose(head, found, command.op)
     if problem:
         return Plan(note=problem)
-    jobs, said_of = make_jobs(work, head, chosen, command, request)
-    return Plan(jobs=tuple(jobs), note="; ".join(said_of))
+    jobs, words = make_jobs(work, head, chosen, command, request)
+    return Plan(jobs=tuple(jobs), note="; ".join(words))
 
 
 def _push(work: Work) -> Plan:

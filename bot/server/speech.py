@@ -13,7 +13,7 @@ from bot.base.text import visible
 from bot.forge.base import Forge, ForgeError
 from bot.forge.model import CheckState, Comment, MergeRequest, Status
 from bot.repository.job import Job
-from bot.server import wording
+from bot.server.wording import reply_mark, said
 
 TEMPORARY: Final = (ForgeError, GitError)
 
@@ -35,14 +35,14 @@ def is_own(comment: Comment, mark: str, forge: Forge) -> bool:
 
 def answer(forge: Forge, number: int, mark: str, text: str) -> None:
     """Answer once: nothing happens when an answer with this mark is there."""
-    line = wording.reply_mark(mark)
+    line = reply_mark(mark)
     if not any(is_own(c, line, forge) for c in forge.comments(number)):
         forge.comment(number, f"{line}\n{text}\n")
 
 
 def close(forge: Forge, request: MergeRequest, reason: str, commit: str) -> None:
     """Close a merge request of the bot, with the reason that holds at `commit`."""
-    answer(forge, request.number, f"closed-{commit}", wording.closing(reason))
+    answer(forge, request.number, f"closed-{commit}", said("closing", reason))
     forge.close(request.number)
 
 

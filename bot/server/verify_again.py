@@ -20,10 +20,10 @@ from bot.repository.connection import Connection
 from bot.repository.job import Job
 from bot.repository.mirror import Mirror, workload_of
 from bot.repository.patch import apply
-from bot.server import wording
 from bot.server.job_maker import Records, Subject
 from bot.server.merge_request import BRANCHES
 from bot.server.speech import close
+from bot.server.wording import said
 from ci.model.budget import VERIFICATION
 from ci.model.errors import InputError
 
@@ -97,14 +97,14 @@ def _moved(
     override = config.override(folder)
     workload = workload_of(judges, folder, override.workload, config.workloads)
     if workload is None or folder not in after.operators:
-        close(forge, request, wording.operator_gone(folder), tip)
+        close(forge, request, said("operator_gone", folder), tip)
         return None
     relevant = before.built_from(folder) != after.built_from(folder)
     if config.merge_requests.rebase == "auto" and not relevant:
         return None
     patch = mirror.git.run("diff", "--no-color", "--no-ext-diff", f"{base}..{head}")
     if not _applies(mirror, patch, tip):
-        close(forge, request, wording.same_lines(request.target_branch), tip)
+        close(forge, request, said("same_lines", request.target_branch), tip)
         return None
     return _job(connection, request, config, Subject(folder, after, judges, workload), patch)
 
