@@ -27,7 +27,7 @@ class RewindStep(Frozen):
 
     step: int = Field(description="t of the kernel K(t) that it was removed from.")
     title: str
-    rule_id: str
+    motif_id: str
     trial: Trial
     slowdown: float | None = Field(description="slow / fast; None when it did not run.")
     tuple_id: str = Field(default="", description="The tuple it became; '' when it taught nothing.")

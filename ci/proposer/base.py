@@ -56,7 +56,7 @@ class Rewound(Frozen):
     """A kernel with exactly one optimization removed, and the name of what was removed."""
 
     candidate: Candidate
-    rule_id: str
+    motif_id: str
     title: str
     description: str = ""
     """Why the removed optimization helps, general enough for other operators."""

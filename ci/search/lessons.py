@@ -160,5 +160,5 @@ def _draft(candidate: Candidate, diagnosis: Diagnosis, why: str) -> Lesson:
         description=why,
         bottleneck=diagnosis.bottleneck,
         classes=diagnosis.classes,
-        rule_id=candidate.motif_ids[0] if len(candidate.motif_ids) == 1 else "",
+        motif_id=candidate.motif_ids[0] if len(candidate.motif_ids) == 1 else "",
     )

@@ -112,7 +112,7 @@ class ProposerContract:
         for way in ways:
             assert set(way.candidate.files) == {KERNEL}
             assert way.candidate.stage == "rewind"
-            assert way.title and way.description and way.rule_id
+            assert way.title and way.description and way.motif_id
             assert way.classes and set(way.classes) <= set(load_taxonomy())
 
     def test_a_lesson_has_words_and_known_classes(

@@ -33,7 +33,7 @@ class BankStats(Frozen):
     tuples: int
     by_status: dict[str, int]
     by_direction: dict[str, int]
-    by_rule: dict[str, int]
+    by_motif: dict[str, int]
     by_class: dict[str, int]
     by_family: dict[str, int]
     operators: int
@@ -235,7 +235,7 @@ class Bank:
             tuples=len(tuples),
             by_status=_counts(t.status for t in tuples),
             by_direction=_counts(t.direction for t in tuples),
-            by_rule=_counts(t.rule_id or "no rule" for t in tuples),
+            by_motif=_counts(t.motif_id or "no motif" for t in tuples),
             by_class=_counts(c for t in tuples for c in t.classes),
             by_family=_counts(t.op_family for t in tuples),
             operators=len({t.operator for t in tuples}),

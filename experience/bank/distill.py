@@ -33,7 +33,7 @@ class Lesson(Frozen):
     description: str
     bottleneck: str
     classes: tuple[str, ...] = ()
-    rule_id: str = ""
+    motif_id: str = ""
 
 
 def normalised_hash(diff: str) -> str:

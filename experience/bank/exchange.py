@@ -23,9 +23,8 @@ SHIPPED = Path(__file__).parents[1] / "shipped_tuples.jsonl"
 PARQUET = ".parquet"
 _OWN = {"uses", "wins"}  # they belong to the bank in which they were earned
 _COLUMNS = (
-    "id VARCHAR, title VARCHAR, bottleneck VARCHAR, rule_id VARCHAR, op_family VARCHAR, "
-    "dtype VARCHAR, soc VARCHAR, direction VARCHAR, status VARCHAR, speedup DOUBLE, tuple VARCHAR"
-)
+    "id", "title", "bottleneck", "motif_id", "op_family", "dtype", "soc", "direction", "status",
+)  # fmt: skip
 
 
 def strip(full: ExperienceTuple) -> ExperienceTuple:
@@ -34,16 +33,15 @@ def strip(full: ExperienceTuple) -> ExperienceTuple:
     Words that a model or a run wrote may name the kernel: they give way to those of the motif, or
     of the taxonomy where no motif made the tuple.
     """
-    motif = next((m for m in load_motifs() if m.id == full.rule_id), None)
+    motif = next((m for m in load_motifs() if m.id == full.motif_id), None)
     taxonomy = load_taxonomy()
     words = [taxonomy[c].words for c in full.classes[:3] if c in taxonomy]
-    rule = motif is not None
     prefix = "No gain: " if full.direction == "negative" else ""
     return full.model_copy(
         update={
             "title": prefix + (motif.title if motif else "An optimization"),
             "description": motif.why if motif else "",
-            "bottleneck": full.bottleneck if rule else ". ".join(words),
+            "bottleneck": full.bottleneck if motif else ". ".join(words),
             "diff": "",
             "operator": "",
             "source_commit": "",
@@ -91,14 +89,15 @@ def import_lines(bank: Bank, path: Path) -> tuple[int, int]:
 def export_parquet(tuples: Iterable[ExperienceTuple], path: Path) -> int:
     """Write tuples as Parquet; how many there are."""
     rows = [
-        [t.id, t.title, t.bottleneck, t.rule_id, t.op_family, t.dtype, t.soc, t.direction, t.status,
+        [*(getattr(t, name) for name in _COLUMNS),
          None if t.evidence.slow_us is None else t.evidence.speedup,
          t.model_dump_json(exclude=_OWN)]
         for t in tuples
     ]  # fmt: skip
+    texts = " VARCHAR, ".join(_COLUMNS)
     try:
         with duckdb.connect() as db:
-            db.execute(f"CREATE TABLE tuples ({_COLUMNS})")
+            db.execute(f"CREATE TABLE tuples ({texts} VARCHAR, speedup DOUBLE, tuple VARCHAR)")
             if rows:
                 db.executemany(f"INSERT INTO tuples VALUES ({', '.join('?' * 11)})", rows)
             db.table("tuples").write_parquet(str(path))

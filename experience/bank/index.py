@@ -32,7 +32,7 @@ class Rows:
     """Columns of the bank's tuples, in one order."""
 
     ids: Sequence[str]
-    rules: Sequence[str]
+    motif_ids: Sequence[str]
     hashes: Sequence[str]
     classes: Sequence[Sequence[str]]
     speedups: Sequence[float]
@@ -49,8 +49,8 @@ class Index:
     vectors: Vector
     motif: _Codes
     motifs: list[str]
-    """Rule id by code; the diff's hash for a tuple that no rule made."""
-    without_rule: npt.NDArray[np.bool_]
+    """Motif's id by code; the diff's hash for a tuple that no motif made."""
+    without_motif: npt.NDArray[np.bool_]
     effect: npt.NDArray[np.float64]
     """ln of the measured speedup."""
     classes: npt.NDArray[np.uint64]
@@ -71,7 +71,7 @@ class Index:
     @classmethod
     def of(cls, rows: Rows) -> Index:
         """Build the arrays."""
-        motifs, motif = _coded([r or h for r, h in zip(rows.rules, rows.hashes, strict=True)])
+        motifs, motif = _coded([r or h for r, h in zip(rows.motif_ids, rows.hashes, strict=True)])
         class_names = sorted({c for cs in rows.classes for c in cs})[:64]
         place = {c: 1 << i for i, c in enumerate(class_names)}
         masks = [sum({place.get(c, 0) for c in cs}) for cs in rows.classes]
@@ -81,7 +81,7 @@ class Index:
             vectors=rows.vectors,
             motif=motif,
             motifs=motifs,
-            without_rule=np.array([not r for r in rows.rules], dtype=np.bool_),
+            without_motif=np.array([not r for r in rows.motif_ids], dtype=np.bool_),
             effect=np.array([log(max(s, 1e-6)) for s in rows.speedups], dtype=np.float64),
             classes=np.array(masks, dtype=np.uint64),
             class_names=class_names,
@@ -124,7 +124,7 @@ class Index:
             _replace(folder / f"{stamp}.npy", lambda f: np.save(f, self.vectors))
             arrays = {
                 "ids": self.ids, "motif": self.motif, "motifs": np.array(self.motifs),
-                "without_rule": self.without_rule, "effect": self.effect, "classes": self.classes,
+                "without_motif": self.without_motif, "effect": self.effect, "classes": self.classes,
                 "class_names": np.array(self.class_names, dtype=np.str_),
             }  # fmt: skip
             for name in _CODED:
@@ -151,7 +151,7 @@ class Index:
             vectors=vectors,
             motif=got["motif"],
             motifs=got["motifs"].tolist(),
-            without_rule=got["without_rule"],
+            without_motif=got["without_motif"],
             effect=got["effect"],
             classes=got["classes"],
             class_names=got["class_names"].tolist(),

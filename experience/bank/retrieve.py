@@ -110,7 +110,7 @@ def order(index: Index, query: Query, similarity: Vector, found: Record) -> npt.
     score += RELIABILITY * reliability[index.motif] + EFFECT * effect[index.motif]
     if query.applicable is not None:
         usable = np.array([m in query.applicable for m in index.motifs] or [False])
-        score *= usable[index.motif] | index.without_rule
+        score *= usable[index.motif] | index.without_motif
     score[index.retired] = 0.0
     return score
 
@@ -151,7 +151,7 @@ def told(
         f" {exp(float(of.gain[motif])):.2f}x"
     )
     reasons.append(f"won {found.wins} of {found.uses} uses")
-    if query.applicable is not None and found.rule_id:
+    if query.applicable is not None and found.motif_id:
         reasons.append("its rewrite has a place in this kernel")
     if found.evidence.failure:
         reasons.append(f"ended in {found.evidence.failure} on {found.operator}")

@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS tuples (
   classes VARCHAR[] NOT NULL,
   diff VARCHAR NOT NULL,
   diff_hash VARCHAR NOT NULL,
-  rule_id VARCHAR NOT NULL,
+  motif_id VARCHAR NOT NULL,
   op_family VARCHAR NOT NULL,
   dtype VARCHAR NOT NULL,
   soc VARCHAR NOT NULL,

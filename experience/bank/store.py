@@ -120,6 +120,9 @@ def _prepare(db: Connection) -> None:
     """Make the tables; a bank of the first layout is carried over with all it holds."""
     columns = {r[0] for r in db.execute("SELECT column_name FROM duckdb_columns() "
                "WHERE table_name = 'tuples' AND NOT internal").fetchall()}  # fmt: skip
+    if "rule_id" in columns:  # as it was called before
+        db.execute("ALTER TABLE tuples RENAME COLUMN rule_id TO motif_id")
+        columns.add("motif_id")
     first_layout = "embedding" in columns
     if first_layout:
         db.execute("ALTER TABLE tuples RENAME TO tuples_before")
@@ -234,7 +237,7 @@ def vectors(db: Connection) -> dict[str, list[float]]:
 def columns(db: Connection, dimensions: int) -> Rows:
     """What an index needs of every tuple that has a vector of the model in force."""
     found = db.execute(
-        "SELECT t.id, t.rule_id, t.diff_hash, t.classes, "
+        "SELECT t.id, t.motif_id, t.diff_hash, t.classes, "
         "coalesce((t.evidence->>'slow_us')::DOUBLE / (t.evidence->>'fast_us')::DOUBLE, 1.0), "
         "t.op_family, t.dtype, t.soc, t.direction, coalesce(s.status, 'verified'), "
         f"e.vector::FLOAT[{dimensions}] FROM tuples t "

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from math import inf
 from typing import Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from ci.model.frozen import Frozen
 from ci.model.trial import Fingerprint, Trial
@@ -70,7 +70,11 @@ class ExperienceTuple(Frozen):
     classes: tuple[str, ...] = Field(default=(), description="Taxonomy ids of the bottleneck.")
     diff: str = Field(description="Unified diff from slow to fast; '' when it was stripped.")
     diff_hash: str = Field(description="sha256 of the diff with paths, spaces and names normal.")
-    rule_id: str = Field(default="", description="Motif in rules/motifs, when a rule made it.")
+    motif_id: str = Field(
+        default="",
+        validation_alias=AliasChoices("motif_id", "rule_id"),  # as it was called before
+        description="Motif in rules/motifs, when one made it.",
+    )
     op_family: str
     dtype: str = ""
     soc: str

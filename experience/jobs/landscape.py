@@ -141,7 +141,7 @@ def _group(number: int, tuples: Sequence[ExperienceTuple]) -> Group:
     practices: Counter[str] = Counter()
     for t in tuples:
         # what the removed optimization is about comes first; a model's tuple has the diagnosis
-        of = motifs[t.rule_id].classes if t.rule_id in motifs else t.classes
+        of = motifs[t.motif_id].classes if t.motif_id in motifs else t.classes
         known = next((c for c in of if c in taxonomy), "")
         classes[known] += 1
         practices[taxonomy[known].practice if known else "none"] += 1

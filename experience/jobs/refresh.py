@@ -208,7 +208,7 @@ class _Refresh:
         groups: dict[tuple[str, ...], list[ExperienceTuple]] = {}
         for t in self.bank.all():
             if t.status != "retired" and t.diff:
-                key = (t.rule_id, t.direction, t.op_family, t.soc)
+                key = (t.motif_id, t.direction, t.op_family, t.soc)
                 groups.setdefault(key, []).append(t)
         news: list[tuple[str, str, str, datetime | None]] = []
         for group in groups.values():

@@ -104,7 +104,7 @@ class _Walk:
         """Every removal alone, motif by motif in turns; those that hurt, the mildest first."""
         by_motif: dict[str, list[Rewound]] = {}
         for way in self.proposer.rewind(self.operator, start.candidate.files, []):
-            by_motif.setdefault(way.rule_id, []).append(way)
+            by_motif.setdefault(way.motif_id, []).append(way)
         self._surveyed.update(by_motif)
         rows = [ways[: self.settings.per_motif] for ways in by_motif.values()]
         hurting = []
@@ -119,7 +119,7 @@ class _Walk:
                 trial, found = self._try(way, start, 0)
                 if found is not None and found.significant:
                     hurting.append((found.slowdown, way, trial))
-        return sorted(hurting, key=lambda h: (h[0], h[1].rule_id))
+        return sorted(hurting, key=lambda h: (h[0], h[1].motif_id))
 
     def descend(self, hurting: Sequence[tuple[float, Rewound, Trial]]) -> None:
         """K(0) → K(1) → …: one removal of each motif on top of those before.
@@ -129,17 +129,17 @@ class _Walk:
         """
         removed: list[str] = []
         for _, way, trial in hurting:
-            if way.rule_id in removed or len(removed) >= self.settings.steps:
+            if way.motif_id in removed or len(removed) >= self.settings.steps:
                 continue
             if not removed:
                 self.end = trial
-                removed.append(way.rule_id)
-            elif self._deeper(way.rule_id, removed):
-                removed.append(way.rule_id)
+                removed.append(way.motif_id)
+            elif self._deeper(way.motif_id, removed):
+                removed.append(way.motif_id)
         while removed and len(removed) < self.settings.steps and (new := self._deeper("", removed)):
             removed.append(new)
 
-    def _deeper(self, rule_id: str, removed: list[str]) -> str:
+    def _deeper(self, motif_id: str, removed: list[str]) -> str:
         """Remove one more motif from K(t): this one, or for '' one not surveyed yet.
 
         The id of what was removed when that held, '' otherwise.
@@ -147,13 +147,13 @@ class _Walk:
         if self.spent >= self.settings.budget:
             return ""
         for way in self.proposer.rewind(self.operator, self.end.candidate.files, removed):
-            wanted = way.rule_id == rule_id if rule_id else way.rule_id not in self._surveyed
+            wanted = way.motif_id == motif_id if motif_id else way.motif_id not in self._surveyed
             if not wanted or way.candidate.hash in self._seen:
                 continue
             trial, found = self._try(way, self.end, len(removed))
             if found is not None and found.significant:
                 self.end = trial
-                return way.rule_id
+                return way.motif_id
             return ""
         return ""
 
@@ -166,7 +166,7 @@ class _Walk:
         entry = RewindStep(
             step=step,
             title=way.title,
-            rule_id=way.rule_id,
+            motif_id=way.motif_id,
             trial=trial,
             slowdown=found.slowdown if found else None,
         )
@@ -188,7 +188,7 @@ class _Walk:
             description=way.description,
             bottleneck=diagnosis.bottleneck,
             classes=tuple(dict.fromkeys((*way.classes, *diagnosis.classes))),
-            rule_id=way.rule_id,
+            motif_id=way.motif_id,
         )
         lesson = self.proposer.distill(self.operator, slow, fast, lesson)
         return distill(

@@ -73,7 +73,7 @@ def _echo_step(step: RewindStep) -> None:
         f"tuple {step.tuple_id}{' (known)' if step.known else ''}" if step.tuple_id else "nothing"
     )
     click.echo(
-        f"[step {step.step}] {step.rule_id:<28} {effect:<16} {kept}: {visible(step.title, 80)}",
+        f"[step {step.step}] {step.motif_id:<28} {effect:<16} {kept}: {visible(step.title, 80)}",
         err=True,
     )
 

@@ -121,7 +121,7 @@ def weakened(
     """The operator's texts with `count` of its own optimizations taken back; None if there are
     fewer. Which ones is drawn by the seed, each motif once; a scalar loop would hide the rest."""
     lessons = sorted(
-        (t for t in own if t.direction == "rewind" and t.rule_id != "scalar-loop-to-vector"),
+        (t for t in own if t.direction == "rewind" and t.motif_id != "scalar-loop-to-vector"),
         key=lambda t: t.id,
     )
     random.Random(f"{operator.name}:{seed}").shuffle(lessons)
@@ -129,13 +129,13 @@ def weakened(
     for lesson in lessons:
         if len(motifs) == count:
             break
-        if lesson.rule_id in motifs:
+        if lesson.motif_id in motifs:
             continue
         try:
             texts = undo(lesson.diff, texts)
         except Misfit:
             continue
-        motifs.add(lesson.rule_id)
+        motifs.add(lesson.motif_id)
     return texts if len(motifs) == count else None
 
 

@@ -65,7 +65,7 @@ def read_lesson(text: str, operator: Operator, draft: Lesson) -> Lesson:
         description=description,
         bottleneck=bottleneck,
         classes=known_classes(words_of(found, "classes")),
-        rule_id=draft.rule_id,
+        motif_id=draft.motif_id,
     )
 
 

@@ -71,7 +71,7 @@ class Removal:
         check_new(candidate, self.operator, ())
         return Rewound(
             candidate=candidate,
-            rule_id=rule,
+            motif_id=rule,
             title=title,
             description=description,
             classes=classes,

@@ -31,8 +31,8 @@ def rank_motifs(
     Within a rank a motif that often failed to help in this run comes later.
     """
     said = list(enumerate(retrieved))
-    named = {r.tuple.rule_id: i for i, r in reversed(said) if r.tuple.direction != "negative"}
-    doubtful = {r.tuple.rule_id for r in retrieved if r.reliability < DOUBTFUL}
+    named = {r.tuple.motif_id: i for i, r in reversed(said) if r.tuple.direction != "negative"}
+    doubtful = {r.tuple.motif_id for r in retrieved if r.reliability < DOUBTFUL}
     places = {c: i for i, c in enumerate(diagnosis.classes)}
 
     def key(motif: Motif) -> tuple[int, float, int, str]:

@@ -40,7 +40,7 @@ class MotifRewinder:
                 found.append(
                     Rewound(
                         candidate=candidate,
-                        rule_id=motif.id,
+                        motif_id=motif.id,
                         title=motif.title,
                         description=motif.why,
                         classes=motif.classes,

@@ -64,7 +64,7 @@ def _together(
     the first two are tried, then each alone.
     """
     sure = {
-        r.tuple.rule_id: r.reliability
+        r.tuple.motif_id: r.reliability
         for r in retrieved
         if r.tuple.direction != "negative" and r.reliability >= CONFIDENT
     }
@@ -96,6 +96,6 @@ def _with_tuples(candidate: Candidate, retrieved: Sequence[Retrieved]) -> Candid
     tuples = tuple(
         r.tuple.id
         for r in retrieved
-        if r.tuple.rule_id in candidate.motif_ids and r.tuple.direction != "negative"
+        if r.tuple.motif_id in candidate.motif_ids and r.tuple.direction != "negative"
     )
     return candidate.model_copy(update={"tuple_ids": tuples})

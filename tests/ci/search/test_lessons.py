@@ -53,7 +53,7 @@ def test_a_run_leaves_its_wins_and_its_failures_in_the_bank(
         assert t.origin == f"run {result.run}"
         assert t.slow is not None and t.fast is not None
         assert t.slow.candidate != t.fast.candidate
-    doubled = next(t for t in kept["forward"] if t.rule_id == "double-buffering")
+    doubled = next(t for t in kept["forward"] if t.motif_id == "double-buffering")
     assert "-constexpr int32_t BUFFER_NUM = 1;" in doubled.diff
     assert "+constexpr int32_t BUFFER_NUM = 2;" in doubled.diff
     failed = [t for t in kept["negative"] if t.evidence.failure]

@@ -51,7 +51,7 @@ def test_search_prefers_the_tuple_with_the_same_bottleneck(bank: Bank) -> None:
 
 def test_search_returns_each_motif_once(bank: Bank) -> None:
     for number in range(4):
-        bank.add(make_tuple(number, rule_id="double_buffering"))
+        bank.add(make_tuple(number, motif_id="double_buffering"))
     assert len(bank.search(Query(bottleneck="waits for copies"), k=3)) == 1
 
 
@@ -64,13 +64,15 @@ def test_retired_tuples_are_kept_with_the_reason_but_not_retrieved(bank: Bank) -
 
 
 def test_negatives_come_after_what_helps_and_speak_against_their_motif(bank: Bank) -> None:
-    bank.add(make_tuple(1, rule_id="cache_hint"))
-    bank.add(make_tuple(2, rule_id="double_buffering"))
+    bank.add(make_tuple(1, motif_id="cache_hint"))
+    bank.add(make_tuple(2, motif_id="double_buffering"))
     query = Query(bottleneck="the vector pipe waits for copies")
-    before = {r.tuple.rule_id: r.reliability for r in bank.search(query)}
-    bank.add_all([make_tuple(n, rule_id="cache_hint", direction="negative") for n in range(10, 14)])
+    before = {r.tuple.motif_id: r.reliability for r in bank.search(query)}
+    bank.add_all(
+        [make_tuple(n, motif_id="cache_hint", direction="negative") for n in range(10, 14)]
+    )
     found = bank.search(query)
-    assert [(r.tuple.rule_id, r.tuple.direction) for r in found] == [
+    assert [(r.tuple.motif_id, r.tuple.direction) for r in found] == [
         ("double_buffering", "rewind"),
         ("cache_hint", "rewind"),
         ("cache_hint", "negative"),
@@ -80,10 +82,10 @@ def test_negatives_come_after_what_helps_and_speak_against_their_motif(bank: Ban
 
 
 def test_a_tuple_without_a_place_in_the_kernel_is_not_offered(bank: Bank) -> None:
-    bank.add(make_tuple(1, rule_id="cache_hint"))
-    bank.add(make_tuple(2, rule_id="double_buffering"))
+    bank.add(make_tuple(1, motif_id="cache_hint"))
+    bank.add(make_tuple(2, motif_id="double_buffering"))
     found = bank.search(Query(bottleneck="waits", applicable=("double_buffering",)))
-    assert [r.tuple.rule_id for r in found] == ["double_buffering"]
+    assert [r.tuple.motif_id for r in found] == ["double_buffering"]
     assert "has a place in this kernel" in found[0].why
 
 
@@ -117,11 +119,11 @@ def test_two_processes_that_write_and_read_at_once_lose_nothing(bank: Bank) -> N
 
 
 def test_stats_count_by_kind_from_the_most_frequent(bank: Bank) -> None:
-    bank.add(make_tuple(1, rule_id="cast_once"))
+    bank.add(make_tuple(1, motif_id="cast_once"))
     for number in (2, 3):
-        bank.add(make_tuple(number, rule_id="double_buffering", op_family="norm"))
+        bank.add(make_tuple(number, motif_id="double_buffering", op_family="norm"))
     stats = bank.stats()
-    assert list(stats.by_rule.items()) == [("double_buffering", 2), ("cast_once", 1)]
+    assert list(stats.by_motif.items()) == [("double_buffering", 2), ("cast_once", 1)]
     assert (stats.tuples, stats.by_family) == (3, {"norm": 2, "math": 1})
 
 

@@ -29,6 +29,14 @@ def test_an_exported_bank_imports_into_an_equal_bank(tmp_path: Path) -> None:
     assert two.stats().uses == 0
 
 
+def test_lines_that_call_a_motif_a_rule_are_read(tmp_path: Path) -> None:
+    bank, lines = Bank(tmp_path / "bank.duckdb"), tmp_path / "tuples.jsonl"
+    one = make_tuple(1, motif_id="cache_hint")
+    lines.write_text(one.model_dump_json().replace('"motif_id"', '"rule_id"'))
+    assert import_lines(bank, lines) == (1, 0)
+    assert bank.all() == [one]
+
+
 def test_a_broken_line_is_named_and_nothing_is_stored(tmp_path: Path) -> None:
     bank = Bank(tmp_path / "bank.duckdb")
     lines = tmp_path / "tuples.jsonl"
@@ -44,7 +52,7 @@ def test_the_shipped_tuples_are_verified_experience_of_several_motifs(tmp_path: 
     assert len(shipped) == len(SHIPPED.read_text(encoding="utf-8").splitlines())
     helpful = [t for t in shipped if t.status == "verified" and t.direction != "negative"]
     assert len(helpful) >= 150
-    assert len({t.rule_id for t in helpful}) >= 10
+    assert len({t.motif_id for t in helpful}) >= 10
     for t in helpful:
         assert t.fingerprint.simulated and t.origin and t.slow is not None and t.fast is not None
         assert t.evidence.speedup > 1 + t.evidence.noise_floor
@@ -67,7 +75,7 @@ def test_parquet_reads_back_to_equal_tuples(tmp_path: Path) -> None:
 
 def test_a_stripped_export_names_neither_kernel_nor_code(tmp_path: Path) -> None:
     secret = make_tuple(
-        1, rule_id="double-buffering", title="At line 4 (secretQueue)", operator="secret_op",
+        1, motif_id="double-buffering", title="At line 4 (secretQueue)", operator="secret_op",
         description="secret", origin="https://secret", source_commit="secret",
     )  # fmt: skip
     model_made = make_tuple(2, bottleneck="the secret loop", classes=("scalar_bound",))
@@ -80,7 +88,7 @@ def test_a_stripped_export_names_neither_kernel_nor_code(tmp_path: Path) -> None
     there = Bank(tmp_path / "there.duckdb")
     assert import_tuples(there, out) == (2, 0)
     kept = there.get(secret.id)
-    assert (kept.title, kept.rule_id) == ("Double buffering of queues", "double-buffering")
+    assert (kept.title, kept.motif_id) == ("Double buffering of queues", "double-buffering")
     assert kept.evidence.speedup == secret.evidence.speedup
 
 

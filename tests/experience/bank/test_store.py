@@ -35,7 +35,7 @@ def test_a_bank_of_the_first_layout_is_carried_over_with_all_it_holds(tmp_path: 
         db.execute(FIRST_LAYOUT)
         for t in old:
             row = [t.id, t.title, t.description, t.bottleneck, list(t.classes), t.diff, t.diff_hash,
-                   t.rule_id, t.op_family, t.dtype, t.soc, t.direction,
+                   t.motif_id, t.op_family, t.dtype, t.soc, t.direction,
                    t.evidence.model_dump_json(), t.operator, t.source_commit,
                    t.fingerprint.model_dump_json(), t.status, t.created.replace(tzinfo=None),
                    embed(t.bottleneck, t.classes).tolist(), "hashed-ngrams-v1"]  # fmt: skip
@@ -52,11 +52,22 @@ def test_a_bank_of_the_first_layout_is_carried_over_with_all_it_holds(tmp_path: 
     assert {r.tuple.id for r in found} == {old[0].id, make_tuple(3).id}
 
 
+def test_a_bank_that_calls_a_motif_a_rule_is_read_and_written(tmp_path: Path) -> None:
+    path = tmp_path / "bank.duckdb"
+    one = make_tuple(1, motif_id="cache_hint")
+    Bank(path).add(one)
+    with duckdb.connect(str(path)) as db:
+        db.execute("ALTER TABLE tuples RENAME COLUMN motif_id TO rule_id")
+    bank = Bank(path)
+    assert bank.all() == [one]
+    assert bank.add(make_tuple(2)) and not bank.add(one)
+
+
 def test_an_index_beside_the_bank_answers_like_the_bank_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "bank.duckdb"
-    Bank(path).add_all([make_tuple(n, rule_id=f"rule{n % 4}") for n in range(12)])
+    Bank(path).add_all([make_tuple(n, motif_id=f"rule{n % 4}") for n in range(12)])
     query = Query(bottleneck="the vector pipe waits for copies, variant 7")
     plain = Bank(path).search(query)
     monkeypatch.setattr(bank_module, "SIDECAR_ROWS", 5)

@@ -122,7 +122,7 @@ def test_uses_without_a_win_retire_a_tuple(bank: Bank, operator: Operator) -> No
 def test_of_near_duplicates_the_one_with_the_greatest_effect_stays(
     bank: Bank, operator: Operator
 ) -> None:
-    one = next(t for t in bank.all() if t.rule_id == "double-buffering")
+    one = next(t for t in bank.all() if t.motif_id == "double-buffering")
     weaker = one.evidence.model_copy(update={"slow_us": one.evidence.fast_us * 1.02})
     twin = one.model_copy(update={"id": "f" * 12, "diff_hash": "other", "evidence": weaker,
                                   "operator": "elsewhere"})  # fmt: skip

@@ -57,7 +57,7 @@ def test_a_tuple_keeps_both_times_and_says_that_they_are_simulated(
         assert kept.evidence.slow_us > kept.evidence.fast_us * 1.01
         assert kept.fingerprint.simulated
         assert (kept.direction, kept.operator, kept.soc) == ("rewind", "row_sum", "910B4")
-        assert kept.bottleneck and kept.classes and kept.rule_id
+        assert kept.bottleneck and kept.classes and kept.motif_id
 
 
 def test_the_diff_leads_from_the_slow_kernel_back_to_the_strong_one(

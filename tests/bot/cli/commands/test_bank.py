@@ -20,7 +20,7 @@ def bank(tmp_path: Path) -> Path:
     diff = "--- a/k\n+++ b/k\n@@ -1 +1 @@\n-    Slow(x);\x1b[2J\n+    Fast(x);\n"
     Bank(path).add_all(
         [
-            make_tuple(1, bottleneck="MTE2 waits for the vector unit", rule_id="one"),
+            make_tuple(1, bottleneck="MTE2 waits for the vector unit", motif_id="one"),
             make_tuple(2, bottleneck="scalar loops over single elements", diff=diff),
         ]
     )

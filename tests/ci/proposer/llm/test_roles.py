@@ -241,7 +241,7 @@ def test_a_removal_is_named_small_and_another_one_each_time(asked: Make) -> None
     unnamed = REWIND.replace("TITLE:", "NAME:")
     one = asked(rewind=[unnamed, REWIND, REWIND, REWIND, "NOTHING: more"])
     (way,) = one.proposer.rewind(OPERATOR, {}, ())
-    assert way.rule_id == "llm-one-copy-instead-of-several-small-ones"
+    assert way.motif_id == "llm-one-copy-instead-of-several-small-ones"
     assert way.classes == ("small_copies",)
     assert "'TITLE:'" in one.verdicts()[0]
     assert "proposed already" in one.verdicts()[2]

@@ -35,15 +35,15 @@ def baseline(operator: Operator) -> Trial:
     return ModelEvaluator(operator).evaluate(Candidate(), 0)
 
 
-def retrieved(rule_id: str) -> Retrieved:
+def retrieved(motif_id: str) -> Retrieved:
     earned = ExperienceTuple(
-        id=f"id-{rule_id}",
-        title=rule_id,
+        id=f"id-{motif_id}",
+        title=motif_id,
         description="",
         bottleneck="",
         diff="",
-        diff_hash=rule_id,
-        rule_id=rule_id,
+        diff_hash=motif_id,
+        motif_id=motif_id,
         op_family="math",
         soc="910B4",
         direction="rewind",
@@ -180,8 +180,8 @@ def test_code_that_the_workload_never_runs_is_left_alone(
 def test_rewind_removes_one_optimization_at_a_time_with_its_lesson(operator: Operator) -> None:
     kernel = operator.read(KERNEL_FILE).replace("BUFFER_NUM = 1", "BUFFER_NUM = 2")
     ways = rules_proposer().rewind(operator, {KERNEL_FILE: kernel}, ())
-    by_rule = {w.rule_id: w for w in ways}
-    undone = by_rule["double-buffering"]
+    by_motif = {w.motif_id: w for w in ways}
+    undone = by_motif["double-buffering"]
     assert undone.candidate.files == {}  # back to what is in the repository
     assert undone.candidate.parent == Candidate(files={KERNEL_FILE: kernel}).hash
     assert "no_overlap" in undone.classes
@@ -190,8 +190,8 @@ def test_rewind_removes_one_optimization_at_a_time_with_its_lesson(operator: Ope
 
 
 def test_what_was_removed_before_comes_last(operator: Operator) -> None:
-    first = rules_proposer().rewind(operator, {}, ())[0].rule_id
-    assert rules_proposer().rewind(operator, {}, (first,))[0].rule_id != first
+    first = rules_proposer().rewind(operator, {}, ())[0].motif_id
+    assert rules_proposer().rewind(operator, {}, (first,))[0].motif_id != first
 
 
 def test_a_tiling_candidate_says_which_knobs_it_set(operator: Operator, baseline: Trial) -> None:
