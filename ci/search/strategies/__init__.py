@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, create_model
 
+from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.search.base import Strategy
 
@@ -42,7 +43,17 @@ def strategy_options() -> type[Frozen]:
 
 
 def make_strategy(chosen: Frozen | None = None) -> Strategy:
-    """The strategy that `strategy_options` chose with its own options; the default for None."""
+    """The strategy that `strategy_options` chose with its own options; the default for None.
+
+    Raises InputError when an option of another strategy is set.
+    """
     given = (chosen or strategy_options()()).model_dump()
     made = strategies()[given["strategy"]]
+    for other in strategies().values():
+        for name, field in other.Options.model_fields.items():
+            if name not in made.Options.model_fields and given[name] != field.default:
+                raise InputError(
+                    f"--{name.replace('_', '-')} is an option of the strategy {other.name}; "
+                    f"{made.name} does not take it."
+                )
     return made(made.Options(**{name: given[name] for name in made.Options.model_fields}))

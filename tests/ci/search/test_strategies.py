@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pkgutil
 from pathlib import Path
 
 import pytest
 
+import ci.search.strategies
+from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.search.strategies import make_strategy, strategies, strategy_options
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
@@ -56,7 +59,8 @@ class TestBestOfN(StrategyContract):
 
 
 def test_every_file_of_the_folder_is_a_strategy_and_algorithm_1_is_the_default() -> None:
-    assert list(strategies()) == ["ascendoptimizer", "best_of_n", "random_search"]
+    files = {m.name for m in pkgutil.iter_modules(ci.search.strategies.__path__)}
+    assert {one.__module__.rpartition(".")[2] for one in strategies().values()} == files
     assert isinstance(make_strategy(), AscendOptimizer)
 
 
@@ -66,3 +70,6 @@ def test_the_options_of_a_strategy_reach_it() -> None:
     assert made.options.model_dump() == {"rounds": 3, "tiling_steps": 4, "kernel_steps": 2}
     with pytest.raises(ValueError, match="ascendoptimizer"):
         options.model_validate({"strategy": "gradient_descent"})
+    astray = options.model_validate({"strategy": "best_of_n", "kernel_steps": 2})
+    with pytest.raises(InputError, match="--kernel-steps is an option of .* ascendoptimizer; best"):
+        make_strategy(astray)
