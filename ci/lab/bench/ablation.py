@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
 from typing import Literal
@@ -34,7 +35,6 @@ from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Outcome
-from ci.model.workload import Workload
 from ci.proposer.base import Proposer
 from ci.search.lessons import lessons
 from ci.search.optimize import optimize
@@ -65,44 +65,39 @@ def ablation(
     on_cell: Callable[[Cell], None] = lambda cell: None,
 ) -> Ablation:
     """Run every cell that `out` does not hold yet, and put the table together. Resumable."""
-    out.mkdir(parents=True, exist_ok=True)
-    tuples = bank.all()
-    alike = near_duplicates(operators)
-    work = [
-        (operator, seed, arm)
+    study = _Study(settings, out, bank.all(), near_duplicates(operators), make_proposer, backend)
+    runs = [
+        _Run(study, operator, seed, arm)
         for operator in operators
         for seed in range(settings.seeds)
         for arm in settings.chosen()
     ]
 
-    def run(item: tuple[Operator, int, Arm]) -> Cell | None:
-        operator, seed, arm = item
-        home = out / operator.name / f"weakened-{settings.weaken}" / f"seed-{seed}"
-        held_out = [t for t in tuples if t.operator not in alike[operator.name]]
-        own = [t for t in tuples if t.operator == operator.name]
-        cell = _cell(operator, arm, seed, settings, home, held_out, own, make_proposer(), backend)
+    def cell_of(run: _Run) -> Cell | None:
+        cell = run.cell()
         if cell is not None:
             on_cell(cell)
         return cell
 
     with ThreadPoolExecutor(settings.jobs) as pool:
-        done = list(pool.map(run, work))
+        done = list(pool.map(cell_of, runs))
     cells = [c for c in done if c is not None]
     if settings.learn:
-        for operator, seed, arm in work:
-            home = out / operator.name / f"weakened-{settings.weaken}" / f"seed-{seed}"
-            bank.add_all(_lessons(operator, home / f"{arm}-{settings.budget}", make_proposer()))
+        for run in runs:
+            bank.add_all(run.lessons())
     fingerprint = backend.fingerprint()
     return Ablation(
         settings=settings,
         device=fingerprint.device,
         version=fingerprint.version,
-        bank_tuples=len(tuples),
+        bank_tuples=len(study.tuples),
         cells=tuple(cells),
         rows=tuple(_rows(cells)),
         stage_two=difference(cells, "kernel", "kernel_no_bank"),
         both=difference(cells, "both", "both_no_bank"),
-        left_out=tuple(sorted({i[0].name for i, c in zip(work, done, strict=True) if c is None})),
+        left_out=tuple(
+            sorted({r.operator.name for r, c in zip(runs, done, strict=True) if c is None})
+        ),
     )
 
 
@@ -120,13 +115,13 @@ def weakened(
 ) -> dict[str, str] | None:
     """The operator's texts with `count` of its own optimizations taken back; None if there are
     fewer. Which ones is drawn by the seed, each motif once; a scalar loop would hide the rest."""
-    lessons = sorted(
+    earned = sorted(
         (t for t in own if t.direction == "rewind" and t.motif_id != "scalar-loop-to-vector"),
         key=lambda t: t.id,
     )
-    random.Random(f"{operator.name}:{seed}").shuffle(lessons)
+    random.Random(f"{operator.name}:{seed}").shuffle(earned)
     texts, motifs = operator.texts(), set[str]()
-    for lesson in lessons:
+    for lesson in earned:
         if len(motifs) == count:
             break
         if lesson.motif_id in motifs:
@@ -139,78 +134,107 @@ def weakened(
     return texts if len(motifs) == count else None
 
 
-def _cell(
-    operator: Operator,
-    arm: Arm,
-    seed: int,
-    settings: AblationSettings,
-    home: Path,
-    held_out: Sequence[ExperienceTuple],
-    own: Sequence[ExperienceTuple],
-    proposer: Proposer,
-    backend: Backend,
-) -> Cell | None:
-    """The cell's run: read when it is done, else run or resumed. None when it cannot start."""
-    folder = home / f"{arm}-{settings.budget}"
-    kept = folder / "result.json"
-    if not kept.exists():
-        workload = load_workload(operator)
-        subject = operator
+@dataclass(frozen=True)
+class _Study:
+    """What all runs share."""
+
+    settings: AblationSettings
+    out: Path
+    tuples: Sequence[ExperienceTuple]
+    alike: Mapping[str, set[str]]
+    """By operator, those that it must not learn from."""
+    make_proposer: Callable[[], Proposer]
+    backend: Backend
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One operator with one seed in one arm; its folder tells whether it is done."""
+
+    study: _Study
+    operator: Operator
+    seed: int
+    arm: Arm
+
+    @property
+    def folder(self) -> Path:
+        """Where the run leaves its result."""
+        settings = self.study.settings
+        home = self.study.out / self.operator.name / f"weakened-{settings.weaken}"
+        return home / f"seed-{self.seed}" / f"{self.arm}-{settings.budget}"
+
+    def result(self) -> Result | None:
+        """What the run found; None while it is not done."""
+        kept = self.folder / "result.json"
+        return (
+            Result.model_validate_json(kept.read_text(encoding="utf-8")) if kept.exists() else None
+        )
+
+    def cell(self) -> Cell | None:
+        """The cell's run: read when it is done, else run or resumed. None when it cannot start."""
+        result = self.result() or self._optimized()
+        if result is None or result.baseline.measurement is None:
+            return None
+        return Cell(
+            operator=self.operator.name,
+            arm=self.arm,
+            seed=self.seed,
+            speedup=result.speedup,
+            baseline_us=result.baseline.measurement.score_us,
+            evaluations=result.budget.evaluations,
+            best_after=_best_after(result, self.study.settings.budget),
+        )
+
+    def lessons(self) -> list[ExperienceTuple]:
+        """What the kernel steps of a finished run taught; nothing when there is none."""
+        result = self.result()
+        if result is None:
+            return []
+        copies = list((self.folder / "operator").glob("src/*/*"))
+        subject = load_operator(copies[0]) if copies else self.operator
+        source = Provenance(origin=f"run {result.run} of bench ablation")
+        return lessons(subject, result.trials, self.study.make_proposer(), source)
+
+    def _optimized(self) -> Result | None:
+        study, settings = self.study, self.study.settings
+        operator, workload = self.operator, load_workload(self.operator)
         if settings.weaken:
-            texts = weakened(operator, own, settings.weaken, seed)
+            own = [t for t in study.tuples if t.operator == operator.name]
+            texts = weakened(operator, own, settings.weaken, self.seed)
             if texts is None:
                 return None
-            subject = _written(operator, texts, folder / "operator")
-        result = _run(subject, workload, arm, seed, settings, folder, held_out, proposer, backend)
-        part = kept.with_suffix(".part")
+            operator = _written(operator, texts, self.folder / "operator")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        bank = None
+        if not self.arm.endswith("no_bank") and self.arm != "tiling":
+            bank = Bank(self.folder / "bank.duckdb")
+            alike = study.alike[self.operator.name]
+            bank.add_all([t for t in study.tuples if t.operator not in alike])
+        stage: Literal["both", "tiling", "kernel"] = (
+            "tiling"
+            if self.arm == "tiling"
+            else "kernel"
+            if self.arm.startswith("kernel")
+            else "both"
+        )
+        judge = Evaluator(operator, workload, study.backend)
+        result = optimize(
+            Task(operator, workload, judge, study.make_proposer(), bank),
+            OptimizeSettings(
+                budget=settings.budget,
+                stage=stage,
+                seed=self.seed,
+                top_k=settings.top_k,
+                learn=False,
+                other_shapes=False,
+                resume=(self.folder / TRIALS_FILE).exists(),
+            ),
+            self.folder,
+        )
+        part = self.folder / "result.json.part"
         part.write_text(result.model_dump_json(), encoding="utf-8")
-        part.replace(kept)
-    result = Result.model_validate_json(kept.read_text(encoding="utf-8"))
-    if result.baseline.measurement is None:
-        return None
-    return Cell(
-        operator=operator.name,
-        arm=arm,
-        seed=seed,
-        speedup=result.speedup,
-        baseline_us=result.baseline.measurement.score_us,
-        evaluations=result.budget.evaluations,
-        best_after=_best_after(result, settings.budget),
-    )
-
-
-def _run(
-    operator: Operator,
-    workload: Workload,
-    arm: Arm,
-    seed: int,
-    settings: AblationSettings,
-    folder: Path,
-    held_out: Sequence[ExperienceTuple],
-    proposer: Proposer,
-    backend: Backend,
-) -> Result:
-    folder.mkdir(parents=True, exist_ok=True)
-    bank = None
-    if not arm.endswith("no_bank") and arm != "tiling":
-        bank = Bank(folder / "bank.duckdb")
-        bank.add_all(held_out)
-    stage: Literal["both", "tiling", "kernel"] = (
-        "tiling" if arm == "tiling" else "kernel" if arm.startswith("kernel") else "both"
-    )
-    return optimize(
-        Task(operator, workload, Evaluator(operator, workload, backend), proposer, bank),
-        OptimizeSettings(
-            budget=settings.budget,
-            stage=stage,
-            seed=seed,
-            top_k=settings.top_k,
-            learn=False,
-            other_shapes=False,
-            resume=(folder / TRIALS_FILE).exists(),
-        ),
-        folder,
-    )
+        part.replace(self.folder / "result.json")
+        return result
 
 
 def _written(operator: Operator, texts: dict[str, str], folder: Path) -> Operator:
@@ -235,18 +259,6 @@ def _best_after(result: Result, budget: int) -> tuple[float, ...]:
         found.append(best)
     found += [best] * (budget - 1 - len(found))
     return tuple(found)
-
-
-def _lessons(operator: Operator, folder: Path, proposer: Proposer) -> list[ExperienceTuple]:
-    """What the kernel steps of a finished run taught; nothing when there is none."""
-    kept = folder / "result.json"
-    if not kept.exists():
-        return []
-    result = Result.model_validate_json(kept.read_text(encoding="utf-8"))
-    copies = list((folder / "operator").glob("src/*/*"))
-    subject = load_operator(copies[0]) if copies else operator
-    source = Provenance(origin=f"run {result.run} of bench ablation")
-    return lessons(subject, result.trials, proposer, source)
 
 
 def _rows(cells: Sequence[Cell]) -> list[AblationRow]:
