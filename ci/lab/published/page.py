@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from jinja2 import Environment, FileSystemLoader
+
 from ci.lab.published.figures import Version, load_remarks
 from ci.lab.published.statistics import (
     DIFFERENT,
@@ -13,7 +15,6 @@ from ci.lab.published.statistics import (
     RATIO_TARGET,
     FamilyResult,
     PairResult,
-    PipeResult,
 )
 
 IMAGES: Final = "images"
@@ -46,59 +47,35 @@ def misses(families: Sequence[FamilyResult]) -> list[str]:
 
 def summary(families: Sequence[FamilyResult]) -> list[str]:
     """The table of the families, as Markdown lines."""
-    lines = [
-        "| family | versions | rank correlation | pairs in order | time error | ratio error |"
-        " pipe error |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for one in families:
-        lines.append(
-            f"| {one.family} | {len(one.versions)} | {one.rank_correlation:.2f} |"
-            f" {one.in_order} of {one.to_order} | {one.time_error:.1%} | {one.ratio_error:.1%} |"
-            f" {_pipe_error(one)} |"
-        )
-    return lines
+    return _rendered("summary.md.j2", families=families).splitlines()
 
 
 def page(families: Sequence[FamilyResult], missing: Sequence[Version], device: str) -> str:
     """The whole page as Markdown."""
-    lines = [
-        "# Validation of the machine's time",
-        "",
-        "<!-- Written by `ascendopt machine validate --page docs`; run it, do not edit. -->",
-        "",
-        "Published times of kernels on a real 910B1, against simulated times of operators of ours"
-        " that do the same (`ci/lab/published/src`, written from their descriptions). Every"
-        " run's results were verified. [The machine model](machine-model.md) says which of these"
-        " figures constants were taken from: most, so they show how far few constants go, not how"
-        " well kernels of another kind are foretold; bank_conflict_nd2nz alone gave none.",
-        "",
-        f"Device model: {device}.",
-        "",
-        *summary(families),
-        "",
-        "Errors are medians of absolute relative errors: of the versions' whole times, of the ratio"
-        " before / after of the published pairs, of the busy times of pipes. Rank correlation is"
-        " Kendall's tau of the times. In order: of all two versions of a family whose published"
-        f" times differ by more than {DIFFERENT:.0%}.",
-        "",
-        f"![Simulated against published times]({IMAGES}/{TIMES})",
-        "",
-        f"![Errors of the pipes' times]({IMAGES}/{PIPES})",
-        "",
-        "## What misses its target",
-        "",
-        f"Targets: every published pair that differs by more than {DIFFERENT:.0%} in order, median"
-        f" ratio error under {RATIO_TARGET:.0%}, every pipe within {PIPE_TARGET:.0%}.",
-        "",
-    ]
-    lines += [f"- {sentence}" for sentence in misses(families)] or ["Nothing."]
-    if missing:
-        names = sorted({version.family for version in missing})
-        lines += ["", f"Not rebuilt: {', '.join(names)}."]
-    for family in families:
-        lines += ["", f"## {family.family}", "", *_versions(family), "", *_pairs(family)]
-    return "\n".join(lines) + "\n"
+    return _rendered(
+        "page.md.j2",
+        families=families,
+        missing=sorted({version.family for version in missing}),
+        device=device,
+        misses=misses(families),
+        different=DIFFERENT,
+        ratio_target=RATIO_TARGET,
+        pipe_target=PIPE_TARGET,
+    )
+
+
+def _rendered(template: str, **values: object) -> str:
+    jinja = Environment(  # noqa: S701  (Markdown, of figures and texts of our own)
+        loader=FileSystemLoader(Path(__file__).parent), trim_blocks=True, keep_trailing_newline=True
+    )
+    jinja.filters |= {
+        "share": "{:.0%}".format,
+        "percent": "{:.1%}".format,
+        "signed": "{:+.1%}".format,
+        "figure": "{:,.1f}".format,
+        "unit": lambda version: "ticks" if version.unit == "ticks" else "µs",
+    }
+    return jinja.get_template(template).render(values)
 
 
 def write_page(
@@ -115,46 +92,6 @@ def write_page(
 
 def _name(result: PairResult) -> str:
     return f"{result.pair.before} → {result.pair.after}"
-
-
-def _pipe_error(family: FamilyResult) -> str:
-    return f"{family.pipe_error:.1%}" if family.pipes else "none published"
-
-
-def _versions(family: FamilyResult) -> list[str]:
-    pipes: dict[str, list[PipeResult]] = {}
-    for pipe in family.pipes:
-        pipes.setdefault(pipe.version, []).append(pipe)
-    lines = [
-        "| version | what | published | simulated | error | pipes: simulated / published µs |",
-        "|---|---|---|---|---|---|",
-    ]
-    for run in family.versions:
-        version = run.version
-        unit = "ticks" if version.unit == "ticks" else "µs"
-        shares = ", ".join(
-            f"{one.pipe} {one.simulated_us:,.1f} / {one.published_us:,.1f}"
-            for one in pipes.get(version.version, [])
-        )
-        lines.append(
-            f"| {version.version} | {version.description} | {version.time:,.1f} {unit} |"
-            f" {run.time:,.1f} {unit} | {run.time / version.time - 1:+.1%} | {shares} |"
-        )
-    return lines
-
-
-def _pairs(family: FamilyResult) -> list[str]:
-    lines = [
-        "| pair | optimization | published ratio | simulated | error | order |",
-        "|---|---|---|---|---|---|",
-    ]
-    for one in family.pairs:
-        order = ("right" if one.ordered else "wrong") if one.judged else "a tie"
-        lines.append(
-            f"| {_name(one)} | {one.pair.optimization} | {one.published:.3f} |"
-            f" {one.simulated:.3f} | {one.error:+.1%} | {order} |"
-        )
-    return lines
 
 
 def _plot_times(families: Sequence[FamilyResult], path: Path) -> None:
