@@ -21,6 +21,14 @@ MINIMUM_GXX: Final = 12
 MODELS_PAGE: Final = "see docs/language-models.md; examples/models.yml is one to begin with"
 # Instruction sets that a kernel is compiled for (half conversions and wide integers).
 CPU_FLAGS: Final = ("f16c", "avx2")
+# What each level of the sandbox means for candidates and golden functions.
+SANDBOX: Final = {
+    "bubblewrap": "no network, read-only files, private tmp, limits",
+    "landlock": "no network, files closed but their names, limits",
+    "limits only": "no network and hard limits, but your files can be read and written: optimize"
+    " only operators that you would run yourself; the bot runs nothing of merge requests"
+    " (allow_unsandboxed)",
+}
 
 
 class Check(Frozen):
@@ -121,30 +129,17 @@ def check_program(name: str, package: str, purpose: str, *, needed: bool) -> Che
     )
 
 
-def check_sandbox() -> Check:
-    """Bubblewrap, and whether it may make namespaces here (containers often forbid it)."""
-    if shutil.which("bwrap") is None:
-        return Check(
-            name="bubblewrap",
-            state="absent",
-            finding="candidate code has no network and hard limits, but can read your files",
-            mend="apt-get install -y bubblewrap",
-        )
-    works = _first_line(
-        *("bwrap", "--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "echo", "yes")
-    )
-    if works == "yes":
-        return Check(
-            name="bubblewrap",
-            state="found",
-            finding=_first_line("bwrap", "--version") or "installed",
-        )
-    return Check(
-        name="bubblewrap",
-        state="absent",
-        finding="installed, but this system forbids it to make namespaces: limits only",
-        mend="sysctl -w kernel.unprivileged_userns_clone=1 (in a container: run it privileged)",
-    )
+def check_sandbox(level: str = "") -> Check:
+    """The sandbox's level; containers often forbid bubblewrap to make namespaces."""
+    level = level or facts.sandbox_level()
+    finding = f"{level}: {SANDBOX[level]}"
+    if level == "bubblewrap":
+        return Check(name="sandbox", state="found", finding=finding)
+    mend = "apt-get install -y bubblewrap"
+    if shutil.which("bwrap") is not None:
+        mend = "sysctl -w kernel.unprivileged_userns_clone=1 (in a container: run it privileged)"
+    state: Literal["found", "absent"] = "found" if level == "landlock" else "absent"
+    return Check(name="sandbox", state=state, finding=finding, mend=mend)
 
 
 def check_toolkit(home: str | None = None) -> Check:
@@ -228,14 +223,7 @@ def conclude(checks: tuple[Check, ...]) -> Examination:
         follows.append("An NPU and a toolkit are there: --backend cann can measure real times.")
     else:
         follows.append("No real device can be measured here: all times are simulated times.")
-    if state.get("bubblewrap") == "found":
-        follows.append(
-            "Sandbox level: bubblewrap (no network, read-only files, private tmp, limits)."
-        )
-    else:
-        follows.append(
-            "Sandbox level: limits only; optimize only operators that you would run yourself."
-        )
+    follows += [f"Sandbox level: {c.finding}." for c in checks if c.name == "sandbox"]
     return Examination(checks=checks, ready=not missing, follows=tuple(follows))
 
 

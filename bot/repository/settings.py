@@ -1,17 +1,16 @@
 """What the person who runs the bot decides: `serve` and `watch` read it from one YAML file.
 
-Tokens and secrets are not in it: it names the environment variables that hold them.
+Tokens and secrets are not in it: it names the environment variables that hold them, or that with
+_FILE at their end name the files that do.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from pydantic import Field, model_validator
 
 from bot.forge.settings import ForgeSettings
-from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import read_file
 
@@ -51,6 +50,11 @@ class BotSettings(Frozen):
     model_keys: tuple[str, ...] = Field(
         default=(), description="Environment variables with models' keys that runs may see."
     )
+    allow_unsandboxed: bool = Field(
+        default=False,
+        description="Run what merge requests bring although this machine has no sandbox that closes"
+        " files: it can then read and write what the bot's user can.",
+    )
     workers: int = Field(default=1, ge=1, le=64, description="Runs side by side.")
     slots: dict[str, int] = Field(
         default_factory=dict,
@@ -87,6 +91,12 @@ class BotSettings(Frozen):
         return self
 
     @property
+    def secret_variables(self) -> frozenset[str]:
+        """Names of all secrets that the bot itself needs."""
+        each = ((r.token_env, r.secret_env) for r in self.repositories)
+        return frozenset({self.dashboard_env, *(name for names in each for name in names)})
+
+    @property
     def bank_file(self) -> Path:
         """Where the bank is."""
         return self.bank or self.data / "bank.duckdb"
@@ -102,11 +112,3 @@ def read_settings(file: Path) -> BotSettings:
         if value is not None:
             paths[name] = home / value
     return settings.model_copy(update=paths)
-
-
-def secret(variable: str, what: str) -> str:
-    """The value of an environment variable; raises InputError when it is missing."""
-    value = os.environ.get(variable, "")
-    if not value:
-        raise InputError(f"The environment variable {variable} is not set; it holds {what}.")
-    return value

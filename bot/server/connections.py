@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from bot.base.secret import FROM_FILE
 from bot.events.model import Event
 from bot.forge import open_forge
 from bot.forge.base import Forge, ForgeError
@@ -15,7 +16,7 @@ from bot.forge.kinds import FORGES, forge_of_ci, no_ci
 from bot.forge.read_only import ReadOnlyForge
 from bot.forge.settings import ForgeSettings
 from bot.repository.connection import Connection, Connections
-from bot.repository.settings import BotSettings, ServedRepository, secret
+from bot.repository.settings import BotSettings, ServedRepository
 from ci.model.errors import InputError
 
 
@@ -57,15 +58,14 @@ def ci_connection(
             raise InputError(str(problem)) from problem
 
 
-def served_connections(settings: BotSettings, *, dry_run: bool = False) -> Connections:
-    """The repositories that the bot serves; their tokens are looked up at once.
-
-    Raises InputError when a token is missing.
-    """
+def served_connections(
+    settings: BotSettings, secrets: Mapping[str, str], *, dry_run: bool = False
+) -> Connections:
+    """The repositories that the bot serves; raises InputError when a token is missing."""
     makers: list[tuple[str, str, Callable[[], Forge]]] = []
     for one in settings.repositories:
         needed = FORGES[one.forge].tokens
-        token = secret(one.token_env, f"a token for {one.forge}") if needed else ""
+        token = _secret(secrets, one.token_env, f"a token for {one.forge}") if needed else ""
         makers.append((one.forge, one.name, _maker(one, token, dry_run)))
     return Connections(settings.data, makers)
 
@@ -78,11 +78,21 @@ def _maker(one: ServedRepository, token: str, dry_run: bool) -> Callable[[], For
     return make
 
 
-def webhook_secrets(settings: BotSettings) -> dict[str, list[str]]:
-    """Secrets by forge, for the repositories that webhooks can come from."""
+def webhook_secrets(settings: BotSettings, secrets: Mapping[str, str]) -> dict[str, list[str]]:
+    """Secrets by forge, for the repositories that webhooks can come from; raises InputError."""
     found: dict[str, list[str]] = {}
     for one in settings.repositories:
-        value = secret(one.secret_env, f"the webhook secret of {one.forge} {one.repository}")
+        what = f"the webhook secret of {one.forge} {one.repository}"
+        value = _secret(secrets, one.secret_env, what)
         if value not in found.setdefault(one.forge, []):
             found[one.forge].append(value)
     return found
+
+
+def _secret(secrets: Mapping[str, str], variable: str, what: str) -> str:
+    if not secrets.get(variable):
+        raise InputError(
+            f"The environment variable {variable} is not set; it holds {what}, or"
+            f" {variable}{FROM_FILE} names a file that does."
+        )
+    return secrets[variable]

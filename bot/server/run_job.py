@@ -22,7 +22,7 @@ from bot.server.run_folder import write_run
 from ci.model.errors import InputError, worded
 from ci.model.result import Result
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
-from ci.session import open_session
+from ci.session import facts, open_session
 
 JOB_FILE: Final = "job.json"
 CHECKOUT: Final = "checkout"
@@ -47,13 +47,23 @@ def run_job(
     *,
     bank: Path | None = None,
     models: Path | None = None,
+    allow_unsandboxed: bool = False,
 ) -> Result:
     """Run `job` with the commits of `git_folder` and leave everything in `out`; its result.
 
     `bank` None: the user's own; `models` fills the roles of the proposer llm. A run that was
-    killed goes on where it was. Raises InputError when the job does not fit the repository, such
-    as a patch that no longer applies.
+    killed goes on where it was. `allow_unsandboxed`: run what a merge request brings where no
+    sandbox closes files. Raises InputError when that is refused, and when the job does not fit the
+    repository, such as a patch that no longer applies.
     """
+    if (job.number or job.patch_of) and not (
+        allow_unsandboxed or facts.files_are_closed(job.backend)
+    ):
+        raise InputError(
+            "Nothing of a merge request is run here: no sandbox closes this machine's files to it"
+            " (`ascendopt doctor` says what is missing); the bot's setting allow_unsandboxed: true"
+            " runs it all the same."
+        )
     top, judge = out / CHECKOUT, out / JUDGE
     check_out(git_folder, job, top)
     lay_out(git_folder, job, judge)

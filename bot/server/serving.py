@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -22,16 +23,22 @@ from bot.server.service import Service
 from bot.server.speech import TEMPORARY
 from bot.server.worker import PASSED, WorkSettings
 from ci.model.errors import InputError
+from ci.session import facts
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 # A refresh that takes longer than a night is stopped; it goes on in the next.
 _REFRESH_LIMIT_S: Final = 8 * 3600.0
 
 
-def start_service(settings: BotSettings, *, dry_run: bool = False) -> Service:
+def start_service(
+    settings: BotSettings, secrets: Mapping[str, str], *, dry_run: bool = False
+) -> Service:
     """Connect, open the queue and start the threads. Raises InputError."""
     settings.data.mkdir(parents=True, exist_ok=True)
-    connections = served_connections(settings, dry_run=dry_run)
+    connections = served_connections(settings, secrets, dry_run=dry_run)
+    if not facts.files_are_closed():
+        allowed = "run all the same" if settings.allow_unsandboxed else "not run"
+        LOG.warning("no sandbox here closes files: what merge requests bring is %s", allowed)
     queue = Queue(settings.data / "queue.sqlite")
     work = WorkSettings(
         data=settings.data,
@@ -39,6 +46,7 @@ def start_service(settings: BotSettings, *, dry_run: bool = False) -> Service:
         models=settings.models,
         progress_s=settings.progress_seconds,
         passed=settings.model_keys,
+        allow_unsandboxed=settings.allow_unsandboxed,
     )
     service = Service(
         queue,

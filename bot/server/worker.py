@@ -68,6 +68,7 @@ class WorkSettings:
     """Least time between two edits of a status comment."""
     passed: tuple[str, ...] = ()
     """More environment variables for the run, such as a model's key; never a forge's token."""
+    allow_unsandboxed: bool = False
 
 
 Unfinished = Literal["failed", "cancelled"]
@@ -147,6 +148,7 @@ class Worker:
         command += ["--repository", str(connection.mirror.folder), "--out", str(out)]
         for flag, value in (("--bank", settings.bank), ("--models", settings.models)):
             command += [flag, str(value)] if value is not None else []
+        command += ["--allow-unsandboxed"] if settings.allow_unsandboxed else []
         env = {k: os.environ[k] for k in (*PASSED, *settings.passed) if k in os.environ}
         lines: deque[str] = deque(maxlen=5)
         with (out / "run.log").open("ab") as log:

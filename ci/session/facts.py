@@ -23,6 +23,21 @@ def asc_headers(option: str) -> str:
     return f"{tree.name} in {tree.api}"
 
 
+def sandbox_level() -> str:
+    """The strongest level of the sandbox that works on this machine."""
+    from ci.system.sandbox import sandbox_level
+
+    return sandbox_level()
+
+
+def files_are_closed(backend: str = "sim") -> bool:
+    """Whether code that `backend` runs can open nothing but what it is granted.
+
+    On a device it runs under the toolkit's profiler, which no sandbox holds.
+    """
+    return backend != "cann" and sandbox_level() != "limits only"
+
+
 @dataclass(frozen=True)
 class Roles:
     """Who fills the roles of `--proposer llm`."""

@@ -11,6 +11,7 @@ import click
 from pydantic import Field
 from rich.console import Console
 
+from bot.base.secret import hide
 from bot.cli.options import build, json_option, options
 from bot.forge.kinds import FORGES
 from ci.model.errors import InputError
@@ -42,6 +43,10 @@ class RunOptions(Frozen):
     )
     bank: Path | None = Field(default=None, description="Experience bank.")
     models: Path | None = Field(default=None, description="Models for the proposer llm.")
+    allow_unsandboxed: bool = Field(
+        default=False,
+        description="Run what merge requests bring where no sandbox closes files.",
+    )
 
 
 @click.group()
@@ -118,6 +123,7 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
     from bot.server.run_job import read_job, run_job
 
     chosen = build(RunOptions, given)
+    hide()  # keys of models are in its environment
     single = plan.is_file()
     jobs = [(read_job(plan), plan.parent)] if single else planned(plan)
     console = Console(stderr=True, force_terminal=False)
@@ -128,7 +134,13 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
             source = chosen.repository or repository_of(job, place, folder)
             with leaving_reason(folder):
                 result = run_job(
-                    job, source, folder, console, bank=chosen.bank, models=chosen.models
+                    job,
+                    source,
+                    folder,
+                    console,
+                    bank=chosen.bank,
+                    models=chosen.models,
+                    allow_unsandboxed=chosen.allow_unsandboxed,
                 )
         except InputError as problem:
             if single:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
 from pathlib import Path
 from typing import Any
 
 import click
 from pydantic import Field
 
+from bot.base.secret import hide, take
 from bot.cli.options import build, options
 from bot.repository.settings import read_settings
 from bot.server.serving import bank_page, start_service
@@ -32,8 +32,9 @@ class ServeOptions(Frozen):
 def serve(settings: Path, as_json: bool, **given: Any) -> None:
     """Receive webhooks, run jobs and show the dashboard, as the file SETTINGS says.
 
-    Tokens and secrets come from the environment variables that SETTINGS names. Stops cleanly on
-    SIGINT and SIGTERM: running jobs go back to the queue and continue at the next start.
+    Tokens and secrets come from the environment variables that SETTINGS names, or from the files
+    that these name with _FILE at their end. Stops cleanly on SIGINT and SIGTERM: running jobs go
+    back to the queue and continue at the next start.
     """
     import uvicorn
 
@@ -45,16 +46,18 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
     configure(as_json)
     chosen = build(ServeOptions, given)
     read = read_settings(settings)
-    secrets = webhook_secrets(read)
-    service = start_service(read, dry_run=chosen.dry_run)
+    hide()
+    secrets = take(read.secret_variables)
+    hooks = webhook_secrets(read, secrets)
+    service = start_service(read, secrets, dry_run=chosen.dry_run)
     dashboard = Dashboard(
         service.queue,
         read.data / "runs",
-        os.environ.get(read.dashboard_env, ""),
+        secrets[read.dashboard_env],
         lambda query: bank_page(read.bank_file, query),
     )
     names = frozenset((c.name, c.repository) for c in service.connections.all())
-    app = make_app(service.queue, secrets, names, lambda: service.alive, dashboard)
+    app = make_app(service.queue, hooks, names, lambda: service.alive, dashboard)
     port = read.port if chosen.port is None else chosen.port
     # Only proxies that the environment names may say whom they speak for.
     config = uvicorn.Config(

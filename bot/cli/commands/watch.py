@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 from pydantic import Field
 
+from bot.base.secret import hide, take
 from bot.cli.options import build, options
 from bot.forge.base import ForgeError
 from bot.repository.settings import read_settings
@@ -47,7 +48,8 @@ def watch(settings: Path, as_json: bool, **given: Any) -> None:
     stop = threading.Event()
     for sign in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sign, lambda *_: stop.set())
-    service = start_service(read, dry_run=chosen.dry_run)
+    hide()
+    service = start_service(read, take(read.secret_variables), dry_run=chosen.dry_run)
     try:
         while not stop.is_set():
             for connection in service.connections.all():

@@ -58,11 +58,18 @@ def test_a_needed_program_is_missing_and_an_optional_one_absent(bare_path: Path)
     assert check_program("bwrap", "bubblewrap", "limits only", needed=False).state == "absent"
 
 
-def test_a_sandbox_that_may_not_make_namespaces_is_no_sandbox(bare_path: Path) -> None:
-    program(bare_path, "bwrap", "bwrap: No permissions to create new namespace", 1)
-    found = check_sandbox()
-    assert found.state == "absent"
-    assert "limits only" in found.finding
+@pytest.mark.parametrize(
+    ("level", "state", "words"),
+    [
+        ("bubblewrap", "found", "read-only files"),
+        ("landlock", "found", "files closed"),
+        ("limits only", "absent", "runs nothing of merge requests"),
+    ],
+)
+def test_each_level_of_the_sandbox_says_what_it_means(level: str, state: str, words: str) -> None:
+    found = check_sandbox(level)
+    assert found.state == state and level in found.finding and words in found.finding
+    assert bool(found.mend) == (level != "bubblewrap")
 
 
 def test_the_toolkit_is_found_by_its_folder(tmp_path: Path) -> None:
@@ -85,7 +92,7 @@ def test_what_follows_from_a_missing_compiler() -> None:
 
 
 def test_what_follows_without_a_sandbox_and_an_npu() -> None:
-    examined = conclude((Check(name="bubblewrap", state="absent", finding="", mend="x"),))
+    examined = conclude((check_sandbox("limits only"),))
     assert examined.ready
     text = " ".join(examined.follows)
     assert "limits only" in text

@@ -40,9 +40,9 @@ def patch(checkout: Path, new: str) -> str:
     return diff + "\n"
 
 
-def verified(checkout: Path, diff: str, out: Path) -> Result:
+def a_job(checkout: Path, diff: str, **changes: object) -> Job:
     head = git(checkout, "rev-parse", "HEAD")
-    job = Job(
+    made = Job(
         key="0123456789abcdef",
         kind="verify",
         forge="local",
@@ -59,8 +59,15 @@ def verified(checkout: Path, diff: str, out: Path) -> Result:
         patch=diff,
         patch_of=7,
     )
-    console = Console(stderr=True, force_terminal=False)
-    return run_job(job, checkout, out, console, bank=out.parent / "bank.duckdb")
+    return made.model_copy(update=changes)
+
+
+CONSOLE = Console(stderr=True, force_terminal=False)
+
+
+def verified(checkout: Path, diff: str, out: Path) -> Result:
+    job = a_job(checkout, diff)
+    return run_job(job, checkout, out, CONSOLE, bank=out.parent / "bank.duckdb")
 
 
 def test_a_change_that_still_helps_is_verified_with_fresh_figures(
@@ -87,6 +94,34 @@ def test_a_change_that_no_longer_applies_is_said(checkout: Path, tmp_path: Path)
     git(checkout, "commit", "-q", "-a", "-m", "Another size")
     with pytest.raises(InputError, match="does not apply"):
         verified(checkout, diff, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("level", "changes", "allowed", "refused"),
+    [
+        ("limits only", {}, False, True),
+        ("limits only", {"kind": "optimize", "patch_of": 0, "number": 4}, False, True),
+        ("limits only", {}, True, False),
+        ("limits only", {"patch_of": 0}, False, False),
+        ("landlock", {}, False, False),
+        ("bubblewrap", {"backend": "cann"}, False, True),
+    ],
+)
+def test_nothing_of_a_merge_request_is_run_where_files_are_open(
+    checkout: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    level: str,
+    changes: dict[str, object],
+    allowed: bool,
+    refused: bool,
+) -> None:
+    monkeypatch.setattr("ci.session.facts.sandbox_level", lambda: level)
+    job = a_job(checkout, "", **changes, workload="src/lost.yaml")
+    words = "Nothing of a merge request is run here" if refused else "lost.yaml is not on the"
+    with pytest.raises(InputError, match=words):
+        run_job(job, checkout, tmp_path / "out", CONSOLE, allow_unsandboxed=allowed)
+    assert (tmp_path / "out").exists() is not refused
 
 
 def test_a_file_that_is_no_job_is_refused_with_its_name(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,9 @@ def test_the_process_that_runs_candidates_is_given_no_token(github: Ops, serving
     assert "PATH=" in environment
     for hidden in (TOKEN, SECRET, "ASCENDOPT_TOKEN", "WEBHOOK"):
         assert hidden not in environment
+    with suppress(PermissionError):  # closed to all but root
+        served = Path(f"/proc/{serving.process.pid}/environ").read_text()
+        assert "PATH=" in served and TOKEN not in served and SECRET not in served
     github.alice.comment(github.number, "/optimize cancel")
     cancel = github.bot.comments(github.number)[-1]
     serving.deliver(cancel.id, "d2")
