@@ -81,7 +81,11 @@ def _verified_best(run: Run) -> tuple[Trial, Verification | None, str]:
     failed = ""
     ranked = sorted(
         (t for t in run.history[1:] if t.outcome is Outcome.OK and not t.cached),
-        key=lambda t: (t.measurement.score_us if t.measurement else 0.0, t.number),
+        key=lambda t: (
+            t.candidate.hash != run.preferred,
+            t.measurement.score_us if t.measurement else 0.0,
+            t.number,
+        ),
     )
     paid = True  # one evaluation was reserved for this when the run began
     for trial in ranked:

@@ -19,6 +19,9 @@ from ci.model.trial import Candidate, Outcome, Refusal, Trial
 from ci.search.base import BudgetSpent
 from ci.system.trial_store import TrialStore
 
+SIMULATED_STEP = 0.001
+"""Gain of 0.1 % that is built on in simulated time, which repeats to the cycle."""
+
 _STEP = "step"
 """The gate of candidates that broke a rule of their stage: they are not evaluated."""
 
@@ -56,6 +59,8 @@ class Run:
         self.history: list[Trial] = []
         self.best: Trial | None = None
         """The fastest trial that may be built on, for onlookers; None before the baseline."""
+        self.preferred = ""
+        """Hash of the candidate to report although others may be faster; '' for none."""
         self._on_notice = on_notice
         self._without = without
         self._by_hash: dict[str, Trial] = {}
@@ -74,6 +79,21 @@ class Run:
     def upcoming(self) -> int:
         """Number of the next trial that is not recorded yet."""
         return self._upcoming
+
+    @property
+    def resolution(self) -> float:
+        """Least gain that the backend can tell: searching builds on it, reporting asks for more."""
+        measured = self.baseline.measurement
+        simulated = measured is not None and measured.fingerprint.simulated
+        return SIMULATED_STEP if simulated else STEP_EFFECT
+
+    def knows(self, candidate: Candidate) -> bool:
+        """Whether an equal candidate was evaluated or refused in this run."""
+        return candidate.hash in self._by_hash
+
+    def prefer(self, trial: Trial) -> None:
+        """Report this trial, if it holds up, rather than one that is faster by more edits."""
+        self.preferred = trial.candidate.hash
 
     def is_recorded(self, candidate: Candidate) -> bool:
         """Whether the interrupted part of this run has a trial of it that was not asked for yet."""

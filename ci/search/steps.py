@@ -36,6 +36,7 @@ class Steps:
         self.seed = settings.seed
         self.used: list[UsedTuple] = []
         """Experience that kernel steps were offered, in their order."""
+        self.operator = task.operator
         self._run = run
         self._task = task
         self._top_k = settings.top_k
@@ -60,11 +61,12 @@ class Steps:
         self._template = synthesize(task.operator, task.device)
         return run.baseline
 
-    def take(self, stage: Stage, parent: Trial) -> Trial | None:
+    def take(self, stage: Stage, parent: Trial, *, least: float = 1 + STEP_EFFECT) -> Trial | None:
         """The trial of one proposal made from `parent`; None when nothing is left to propose.
 
-        A proposal that breaks a rule of its stage is recorded as rejected without being
-        evaluated. Raises `BudgetSpent` before anything is proposed that cannot be evaluated.
+        One that gains by `least` must also be admitted by the judge. A proposal that breaks a
+        rule of its stage is recorded as rejected without being evaluated. Raises `BudgetSpent`
+        before anything is proposed that cannot be evaluated.
         """
         if self._run.budget.left == 0:
             raise BudgetSpent
@@ -72,13 +74,14 @@ class Steps:
             return None
         spent = self._run.budget.use().evaluations
         try:
-            trial = self._tiling(parent) if stage == "tiling" else self._kernel(parent)
+            step = self._tiling if stage == "tiling" else self._kernel
+            trial = step(parent, least)
         except ProposalRejected as problem:
             trial = self._run.refuse(problem.candidate, str(problem))
         self._idle = self._idle + 1 if self._run.budget.use().evaluations == spent else 0
         return trial
 
-    def _tiling(self, parent: Trial) -> Trial | None:
+    def _tiling(self, parent: Trial, least: float) -> Trial | None:
         run, template = self._run, self._template
         assert template is not None, "a search begins with start()"
         candidate = self._task.proposer.mutate(self._from(parent), template)
@@ -89,9 +92,9 @@ class Steps:
             return run.refuse(candidate, "A tiling step must leave the kernel as it is.")
         if not template.admits(mine):
             return run.refuse(candidate, "A tiling step must stay inside the EVOLVE-BLOCK markers.")
-        return run.evaluate(candidate)
+        return run.evaluate(candidate, least=least)
 
-    def _kernel(self, parent: Trial) -> Trial | None:
+    def _kernel(self, parent: Trial, least: float) -> Trial | None:
         run, task = self._run, self._task
         diagnosis = task.proposer.diagnose(task.operator, parent)
         retrieved = self._retrieved(parent, diagnosis)
@@ -102,8 +105,8 @@ class Steps:
         if _split(candidate, host)[0] != _split(parent.candidate, host)[0]:
             return run.refuse(candidate, "A kernel step must leave the host tiling as it is.")
         recorded = run.is_recorded(candidate)
-        trial = run.evaluate(candidate)
-        won = run.gained(trial)
+        trial = run.evaluate(candidate, least=least)
+        won = run.gained(trial, least)
         offered = [r for r in retrieved if r.tuple.id in candidate.tuple_ids]
         self.used += [_use(r, trial, won) for r in offered]
         if task.bank is not None and offered and not recorded:

@@ -26,3 +26,23 @@ def _lines(text: str) -> list[str]:
     """Lines as git counts them: only a line feed ends one."""
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def merged(base: str, ours: str, theirs: str) -> str | None:
+    """`ours` with what `theirs` changed of `base`, by lines; None when both change one place."""
+    lines = _lines(base)
+    edits = sorted({*_edits(lines, _lines(ours)), *_edits(lines, _lines(theirs))})
+    done, parts = 0, list[str]()
+    for first, end, new in edits:
+        if first < done or (first == done and done and first == end):
+            return None
+        parts += [*lines[done:first], *new]
+        done = end
+    return "".join((*parts, *lines[done:]))
+
+
+def _edits(before: list[str], after: list[str]) -> list[tuple[int, int, tuple[str, ...]]]:
+    """(first line, end, new lines) of each stretch that was changed."""
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    codes = matcher.get_opcodes()
+    return [(a, b, tuple(after[c:d])) for tag, a, b, c, d in codes if tag != "equal"]

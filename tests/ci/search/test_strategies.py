@@ -11,6 +11,7 @@ import ci.search.strategies
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.search.strategies import make_strategy, strategies, strategy_options
+from ci.search.strategies.adaptive import Adaptive
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
 from ci.search.strategies.best_of_n import BestOfN
 from ci.search.strategies.random_search import RandomSearch
@@ -30,6 +31,16 @@ class TestAscendOptimizer(StrategyContract):
             now, before = trial.measurement, scores[best]
             if now and before and before.score_us / now.score_us > 1.01:
                 best = trial.candidate.hash
+
+
+class TestAdaptive(StrategyContract):
+    strategy = Adaptive
+
+    def test_it_takes_steps_from_more_than_the_best(
+        self, operator: Operator, tmp_path: Path
+    ) -> None:
+        result = self.search(ModelEvaluator(operator), tmp_path / "out")
+        assert len({t.candidate.parent for t in result.trials[1:]}) > 1
 
 
 class TestRandomSearch(StrategyContract):

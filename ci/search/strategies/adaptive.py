@@ -1,0 +1,177 @@
+"""Adaptive search: several parents, joint steps, and each evaluation where gains were found."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from ci.model.comparison import MINIMUM_EFFECT
+from ci.model.trial import Outcome, Trial
+from ci.search.base import Strategy
+from ci.search.combine import joined, without
+
+if TYPE_CHECKING:
+    from ci.search.run import Run
+    from ci.search.steps import Steps
+
+Move: TypeAlias = Literal["tiling", "kernel", "join"]
+
+NEAR: Final = 0.97
+"""A trial within 3 % of its parent may be worth something together with another."""
+
+MOST_PARENTS: Final = 4
+"""Programs that steps are taken from: the best and the nearest that are not built on it."""
+
+PRIOR: Final[dict[Move, tuple[float, float]]] = {
+    "tiling": (2.0, 4.0),
+    "kernel": (1.0, 4.0),
+    "join": (2.0, 3.0),
+}
+"""(wins, losses) that a kind of move is credited with before it was tried."""
+
+
+@dataclass
+class _State:
+    """What the search knows between two moves."""
+
+    run: Run
+    steps: Steps
+    start: Trial
+    best: Trial
+    tried: set[tuple[str, str]] = field(default_factory=set)
+    """(onto, child) of the joins that were made or cannot be."""
+    closed: set[tuple[str, Move]] = field(default_factory=set)
+    """Parents that have no move of a kind left."""
+    won: dict[Move, list[bool]] = field(
+        default_factory=lambda: {"tiling": [], "kernel": [], "join": []}
+    )
+
+    def least(self, parent: Trial) -> float:
+        """What a trial must gain on its parent to be the new best."""
+        return (1 + self.run.resolution) * _score(parent) / _score(self.best)
+
+    def observe(self, move: Move, trial: Trial, least: float) -> None:
+        """Count the move, and keep its trial when it is the new best."""
+        won = self.run.gained(trial, least)
+        self.won[move].append(won)
+        if won:
+            self.best = trial
+
+    def parents(self) -> list[Trial]:
+        """The best program, then others that run, from the fastest on."""
+        ran = [t for t in (self.start, *self.run.history[1:]) if _runs(t)]
+        near = [t for t in ran if _score(self.best) / _score(t) >= NEAR and t is not self.best]
+        different = {_figures(t): t for t in sorted(near, key=_score, reverse=True)}
+        different.pop(_figures(self.best), None)
+        return [self.best, *sorted(different.values(), key=_score)][:MOST_PARENTS]
+
+
+class Adaptive(Strategy):
+    """Draws the kind of the next move by what each has won so far, the best program first."""
+
+    name = "adaptive"
+    summary = "tiling, kernel and joint steps from several parents, where gains were found"
+
+    def search(self, run: Run, steps: Steps) -> None:
+        """Until no parent has a move left, or just enough budget to drop what earns nothing."""
+        start = steps.start()
+        state = _State(run, steps, start, start)
+        draw = random.Random(steps.seed)
+        while run.budget.left > len(_line(run, state.best)) and (open_ := _open(state)):
+            move = max(open_, key=lambda m: draw.betavariate(*_odds(state, m)))
+            parent = open_[move]
+            least = state.least(parent)
+            trial = _joint(state, parent, least) if move == "join" else None
+            if move != "join":
+                trial = steps.take(move, parent, least=least)
+            if trial is None:
+                state.closed.add((parent.candidate.hash, move))
+            else:
+                state.observe(move, trial, least)
+        _drop(run, steps, state.best)
+
+
+def _open(state: _State) -> dict[Move, Trial]:
+    """The moves that are left, each with the first parent that has one."""
+    moves: tuple[Move, ...] = (*state.steps.stages, "join")
+    found: dict[Move, Trial] = {}
+    for parent in state.parents():
+        for move in moves:
+            if move == "join" and next(_joins(state, parent), None) is None:
+                continue
+            if (parent.candidate.hash, move) not in state.closed:
+                found.setdefault(move, parent)
+    return found
+
+
+def _odds(state: _State, move: Move) -> tuple[float, float]:
+    wins, losses = PRIOR[move]
+    gained = sum(state.won[move])
+    return wins + gained, losses + len(state.won[move]) - gained
+
+
+def _joins(state: _State, onto: Trial) -> Iterator[Trial]:
+    """Trials whose change was not tried on top of `onto` yet, the most promising first."""
+    above = {t.candidate.hash for t in (onto, *_line(state.run, onto))}
+    found = []
+    for child in state.run.history[1:]:
+        parent = state.run.parent(child)
+        if not _runs(child) or child.candidate.hash in above or not _runs(parent):
+            continue
+        gain = _score(parent) / _score(child)
+        changed = _figures(parent) != _figures(child)
+        fresh = (onto.candidate.hash, child.candidate.hash) not in state.tried
+        if gain >= NEAR and changed and fresh and parent.candidate.hash != onto.candidate.hash:
+            found.append((gain, child))
+    yield from (child for _, child in sorted(found, key=lambda f: (-f[0], f[1].number)))
+
+
+def _joint(state: _State, onto: Trial, least: float) -> Trial | None:
+    """The trial of the most promising join that can be made; None when there is none."""
+    for child in list(_joins(state, onto)):
+        state.tried.add((onto.candidate.hash, child.candidate.hash))
+        candidate = joined(state.steps.operator, onto, state.run.parent(child), child)
+        if candidate is not None and not state.run.knows(candidate):
+            return state.run.evaluate(candidate, least=least)
+    return None
+
+
+def _drop(run: Run, steps: Steps, best: Trial) -> None:
+    """Take out each step that earns less than a reviewer should read; what is left is reported."""
+    kept = best
+    for child in _line(run, best):
+        parent = run.parent(child)
+        candidate = without(steps.operator, kept, parent, child)
+        if candidate is None or run.knows(candidate) or not candidate.files:
+            continue
+        least = 1 / (1 + MINIMUM_EFFECT)
+        trial = run.evaluate(candidate, least=least)
+        if run.gained(trial, least):
+            kept = trial
+    run.prefer(kept)
+
+
+def _line(run: Run, trial: Trial) -> list[Trial]:
+    """The steps that led to a trial, the latest first; the search's start is none."""
+    found = []
+    while trial.candidate.parent and trial is not run.baseline:
+        found.append(trial)
+        trial = run.parent(trial)
+    return found if len(found) > 1 else []
+
+
+def _runs(trial: Trial) -> bool:
+    return trial.outcome is Outcome.OK and trial.measurement is not None and not trial.cached
+
+
+def _score(trial: Trial) -> float:
+    assert trial.measurement is not None
+    return trial.measurement.score_us
+
+
+def _figures(trial: Trial) -> tuple[float, ...]:
+    """The times of all cases: equal ones tell that a change changed nothing."""
+    assert trial.measurement is not None
+    return tuple(c.median_us for c in trial.measurement.cases)
