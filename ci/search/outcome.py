@@ -93,13 +93,13 @@ def _verified_best(run: Run) -> tuple[Trial, Verification | None, str]:
         comparison = compare(baseline.measurement, trial.measurement)
         if comparison.verdict != "improved":
             continue
-        if not paid and not run.budget.reserve():
-            break
-        paid = False
-        trial = run.admit(trial)
+        trial = run.admit(trial)  # costs no evaluation, so that one refused takes nobody's place
         if trial.refusal is not None:
             failed = f"Trial {trial.number} is not fit to be reported: {trial.refusal.message}"
             continue
+        if not paid and not run.budget.reserve():
+            break
+        paid = False
         run.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
         try:
             verification = run.evaluator.confirm(trial)

@@ -41,6 +41,12 @@ def merged(base: str, ours: str, theirs: str) -> str | None:
     return "".join((*parts, *lines[done:]))
 
 
+def changes(before: str, after: str) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """(old lines, new lines) of each stretch that was changed, in order, wherever it stands."""
+    old = _lines(before)
+    return tuple((tuple(old[a:b]), new) for a, b, new in _edits(old, _lines(after)))
+
+
 def _edits(before: list[str], after: list[str]) -> list[tuple[int, int, tuple[str, ...]]]:
     """(first line, end, new lines) of each stretch that was changed."""
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)

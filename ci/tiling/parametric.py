@@ -89,9 +89,9 @@ def _hopeless(
     """By knob, the values to which a single move changed no figure, and those where it failed.
 
     A failure counts from whatever parent it was tried; an idle or clearly harmful move only from
-    the present value.
+    the present value, and with the kernel as it is: another one may want what harmed before.
     """
-    now = template.values
+    now, kernel = template.values, _kernel(best, template)
     by_hash = {t.candidate.hash: t for t in history if not t.cached}
     found: dict[str, tuple[list[KnobValue], list[KnobValue]]] = {}
     for trial in history:
@@ -105,6 +105,7 @@ def _hopeless(
             continue
         idle, failed = found.setdefault(moved[0], ([], []))
         same_start = before.get(moved[0], now[moved[0]]) == now[moved[0]]
+        same_start = same_start and _kernel(trial, template) == kernel
         if trial.measurement is None or (same_start and _ratio(trial, parent) > HARM):
             failed.append(value)
         elif same_start and same_figures(trial, parent):

@@ -11,6 +11,7 @@ from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import Application, applications
 from ci.proposer.sources import changed_only
 from ci.source.cpp_source import parse
+from ci.source.source_diff import changes
 from experience.bank.retrieve import DOUBTFUL, Retrieved
 from rules.api import load_api
 from rules.load import Motif
@@ -55,14 +56,15 @@ def promising(
     """Applications not tried yet, motif by motif, with their candidates.
 
     Left out: functions that the workload never runs, single places of a rewrite that ran and did
-    not help at all places at once, and what made no difference from an earlier best. What failed
-    or harmed from an earlier best comes last.
+    not help at all places at once, the very edit that failed elsewhere in this run, and what made
+    no difference from an earlier best. What harmed from an earlier best comes last.
     """
     tried = [(frozenset(t.candidate.sites), t) for t in step.history if t.candidate.sites]
     effects = {places: _effect(t, step.history) for places, t in tried}
     vain = {places for places, effect in effects.items() if effect < 1}
     useless = {places for places, effect in effects.items() if 0 < effect < 1 + NO_DIFFERENCE}
     useless |= {places for places, t in tried if t.outcome is Outcome.UNFIT}
+    failed = _failed_edits(step)
     late: list[tuple[Application, Candidate]] = []
     seen = {t.candidate.hash: t for t in step.history}
     hot = _hot_lines(step.best)
@@ -76,6 +78,8 @@ def promising(
             places = frozenset(one.sites)
             if len(one.lines) > 1 and places in useless:
                 idle.add((one.path, one.variant))
+            if changes(texts[one.path], one.text) in failed:
+                continue
             if earlier is not None or abs(effects.get(places, 0.0) - 1) < NO_DIFFERENCE:
                 continue
             if places in vain:
@@ -83,6 +87,21 @@ def promising(
             else:
                 yield one, candidate
     yield from late
+
+
+def _failed_edits(step: Step) -> set[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]:
+    """What was changed, line for line, in trials of one file that did not run."""
+    by_hash = {t.candidate.hash: t.candidate.files for t in step.history}
+    found = set()
+    for trial in step.history:
+        before = by_hash.get(trial.candidate.parent)
+        if before is None or trial.measurement is not None or not trial.candidate.sites:
+            continue
+        for path in {site.file for site in trial.candidate.sites}:
+            own = step.operator.read(path)
+            after = trial.candidate.files.get(path, own)
+            found.add(changes(before.get(path, own), after))
+    return found
 
 
 def _effect(trial: Trial, history: Sequence[Trial]) -> float:

@@ -193,7 +193,9 @@ def test_what_is_unfit_is_not_inherited_and_a_resumed_run_knows(tmp_path: Path) 
     again = Refusing(operator, "share")
     resumed = run(operator, out, evaluator=again, budget=24, resume=True)
     assert key(resumed.trials) == key(result.trials)
-    assert [t.number for t in again.asked] == [result.best.number]  # before it is reported
+    assert result.verdict == "improved"
+    assert again.asked[-1].number == result.best.number  # before it is reported
+    assert all("share" in t.candidate.rationale for t in again.asked[:-1])  # faster, and unfit
 
 
 def slight() -> Proposer:

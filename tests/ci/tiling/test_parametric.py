@@ -4,7 +4,7 @@ import pytest
 
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
-from ci.testing.model_operator import ModelEvaluator, write
+from ci.testing.model_operator import HOST_FILE, ModelEvaluator, write
 from ci.tiling.core_knobs import CORE_WORK
 from ci.tiling.parametric import knob_moves, sample
 from ci.tiling.synthesize import follow, synthesize
@@ -37,7 +37,10 @@ def moved(
 def trial(baseline: Trial, knob: str, value: KnobValue, operator: Operator, time: float) -> Trial:
     values = synthesize(operator, "910B4").values | {knob: value}
     candidate = Candidate(
-        files={"x": f"{knob}{value}"}, stage="tiling", parent=baseline.candidate.hash, knobs=values
+        files={HOST_FILE: f"{knob}{value}"},
+        stage="tiling",
+        parent=baseline.candidate.hash,
+        knobs=values,
     )
     if time == 0:
         return Trial(number=1, candidate=candidate, outcome=Outcome.MEMORY_ERROR)
