@@ -5,46 +5,19 @@ from __future__ import annotations
 from math import exp, log
 from pathlib import Path
 
-from ci.model.bench.ablation import ARMS, THRESHOLDS, TITLES, Ablation, Difference
+from bot.report.view import page
+from ci.model.bench.ablation import ARMS, THRESHOLDS, TITLES, Ablation
 
 
 def markdown(found: Ablation) -> str:
     """The tables, with the settings that give them again."""
-    settings = found.settings
-    start = f"{settings.weaken} optimizations taken back" if settings.weaken else "as they stand"
-    lines = [
-        f"{len({c.operator for c in found.cells})} operators {start}, budget {settings.budget}, "
-        f"{settings.seeds} seed{'s' if settings.seeds > 1 else ''}, {found.device} simulated "
-        f"({found.version}), bank of {found.bank_tuples} tuples less each operator's own.",
-        "",
-        "| arm | runs | geometric mean | " + " | ".join(f"fast_{p}" for p in THRESHOLDS) + " |",
-        "|---|---|---|" + "---|" * len(THRESHOLDS),
-    ]
-    for row in found.rows:
-        shares = " | ".join(f"{row.fast[str(p)]:.0%}" for p in THRESHOLDS)
-        lines.append(f"| {TITLES[row.arm]} | {row.runs} | {row.mean:.3f}x | {shares} |")
-    lines.append("")
-    if found.stage_two is not None:
-        lines += [_said("Stage II with the bank against without", found.stage_two), ""]
-    if found.both is not None:
-        lines += [_said("Both stages with the bank against without", found.both), ""]
-    if found.left_out:
-        lines += [f"Without a start: {', '.join(found.left_out)}.", ""]
-    return "\n".join(lines)
-
-
-def _said(what: str, d: Difference) -> str:
-    verdict = (
-        "the bank helps"
-        if d.low > 1
-        else "the bank harms"
-        if d.high < 1
-        else "no difference is shown"
-    )
-    return (
-        f"{what}, on operators left out of its making: {d.ratio:.3f}x "
-        f"(95 % interval {d.low:.3f} to {d.high:.3f}, {d.operators} operators, {d.better} better, "
-        f"{d.worse} worse): {verdict}."
+    return page(
+        "ablation.md.j2",
+        found=found,
+        operators=len({cell.operator for cell in found.cells}),
+        titles=TITLES,
+        thresholds=THRESHOLDS,
+        differences=(("Stage II", found.stage_two), ("Both stages", found.both)),
     )
 
 

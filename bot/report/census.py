@@ -8,7 +8,8 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from bot.base.text import plain, visible
+from bot.base.text import visible
+from bot.report.view import page
 from ci.model.census import MOST_REASONS, STAGE_WORDS, CensusRow, Reason, Stage, Summary
 
 NAMES_SHOWN: Final = 8
@@ -43,51 +44,13 @@ def names(reason: Reason) -> str:
 
 def census_markdown(title: str, rows: Sequence[CensusRow], summary: Summary) -> str:
     """The whole report as Markdown."""
-    head = " | ".join(STAGE_WORDS[s] for s in _SHOWN)
-    lines = [
-        f"# Census of {plain(title)}",
-        "",
-        f"{summary.operators} operators; {summary.for_chip} of them are declared for the 910B."
-        " *Verified* means that every case of a workload agrees with its golden function on every"
-        " seed; *probed* that the kernel ran on derived shapes, its result not judged.",
-        "",
-        f"| category | {head} |",
-        "|---|" + "---:|" * len(_SHOWN),
-    ]
-    counted = [(plain(c), reached) for c, reached in summary.by_category.items()]
-    counted += [("**all**", summary.reached), ("**for the 910B**", summary.reached_for_chip)]
-    for label, reached in counted:
-        lines.append(f"| {label} | " + " | ".join(str(reached[s]) for s in _SHOWN) + " |")
-    lines += [
-        "",
-        "## What is missing",
-        "",
-        "An operator counts once, for the first thing that stops it; others may wait behind."
-        " Operators for other chips are left out.",
-        "",
-        "| operators | stage | reason | which |",
-        "|---:|---|---|---|",
-    ]
-    for reason in missing(summary):
-        lines.append(
-            f"| {len(reason.operators)} | {STAGE_WORDS[reason.stage]} | {plain(reason.reason)} "
-            f"| {plain(names(reason))} |"
-        )
-    lines += [
-        "",
-        "## Operators",
-        "",
-        "| operator | category | unit | got to | case | first error |",
-        "|---|---|---|---|---|---|",
-    ]
-    lines += [_line(row) for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def _line(row: CensusRow) -> str:
-    error = row.failures[0] if row.failures else None
-    said = ""
-    if error is not None:
-        said = f"{error.reason}: {error.message}" + (f" ({error.place})" if error.place else "")
-    cells = (row.name, row.category, row.unit, row.judged or "-", row.case, said)
-    return "| " + " | ".join(plain(cell, 300) for cell in cells) + " |"
+    return page(
+        "census.md.j2",
+        title=title,
+        rows=rows,
+        summary=summary,
+        stages=_SHOWN,
+        words=STAGE_WORDS,
+        missing=missing(summary),
+        names=names,
+    )

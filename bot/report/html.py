@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bot.base.text import printable
 from bot.report.picture import pipes_picture, trajectory_picture
-from bot.report.view import environment, values
+from bot.report.view import page, values
 from ci.model.result import Result
 
 
@@ -32,4 +32,4 @@ def html(result: Result) -> str:
     shown["trajectory_svg"] = trajectory_picture(shown["points"], shown["time_word"])
     shown["pipes_svg"] = pipes_picture(shown["pipes"])
     shown["diff_lines"] = list(diff_lines(result.diff))
-    return environment(html=True).get_template("report.html.j2").render(shown)
+    return page("report.html.j2", **shown)

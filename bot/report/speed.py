@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.report.page import replace_part
+from bot.report.view import page
 from ci.model.bench.machine import MachineBench
 from ci.model.frozen import Frozen
 
@@ -88,59 +89,7 @@ def goals(found: MachineBench) -> list[Goal]:
 
 def tables(found: MachineBench) -> str:
     """All figures as Markdown."""
-    lines = [
-        f"{found.host}, {found.processors} processors, load {found.load:.1f} at the start; device "
-        f"model {found.fingerprint.device}, machine {found.fingerprint.version}; "
-        f"{len(found.operators)} of {found.offered} operators.",
-        "",
-        "| target | aim | measured | |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| {t.name} | {t.aim} | {t.measured} | {'met' if t.met else 'missed'} |"
-        for t in goals(found)
-    ]
-    lines += [
-        "",
-        "Where the wall time of an evaluation goes, over all operators:",
-        "",
-        "| candidate, one at a time | an hour | ms each | compile | tiling | run | verify "
-        "| own overhead |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for share in found.shares:
-        parts = (share.compile, share.tiling, share.run, share.verify, share.own)
-        cells = " | ".join(f"{part / share.seconds:.1%}" for part in parts)
-        each = 1e3 * share.seconds / share.evaluations
-        lines.append(f"| {_KINDS[share.kind]} | {share.per_hour:,.0f} | {each:.0f} | {cells} |")
-    lines += [
-        "",
-        f"An empty program in the sandbox takes {1e3 * found.sandbox_seconds:.1f} ms, in one that "
-        f"was made before {1e3 * found.ready_seconds:.1f} ms; these starts are counted as own "
-        "overhead.",
-        "",
-        "| operator | cases | kernel changed (ms) | tiling changed (ms) | built before (ms) |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {o.operator} | {o.cases} | {1e3 * o.kernel:.0f} | {1e3 * o.tiling:.0f} "
-        f"| {1e3 * o.built:.0f} |"
-        for o in found.operators
-    ]
-    lines += [
-        "",
-        "The machine's program on the streaming kernel (z = x + y), CPU time of one core:",
-        "",
-        "| case | MB moved | execute (ms) | timing pass (ms) | load, inputs, outputs (ms) | GB/s |",
-        "|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {s.case} | {s.bytes / 1e6:.0f} | {1e3 * s.execute_seconds:.0f} "
-        f"| {1e3 * s.timing_seconds:.0f} | {1e3 * s.other_seconds:.0f} "
-        f"| {s.gigabytes_per_second:.2f} |"
-        for s in found.streams
-    ]
-    return "\n".join(lines) + "\n"
+    return page("machine.md.j2", found=found, goals=goals(found), kinds=_KINDS)
 
 
 def update_page(path: Path, found: MachineBench) -> None:

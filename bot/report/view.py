@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -80,6 +81,8 @@ def environment(*, html: bool) -> Environment:
         "sentence": _sentence,
         "money": money,
         "thousands": lambda value: f"{value:,}",
+        "percent": lambda share, digits=0: f"{share:.{digits}%}",
+        "ms": lambda seconds, digits=0: f"{1e3 * seconds:.{digits}f}",
         "visible": visible,
         "numbers": _numbers,
     }
@@ -87,6 +90,13 @@ def environment(*, html: bool) -> Environment:
         jinja.filters |= {"plain": plain, "code": code, "block": block}
     jinja.globals |= {"interval": _interval, "change": _change}
     return jinja
+
+
+def page(template: str, **shown: Any) -> str:
+    """A template's text; one in Markdown without two empty lines after another."""
+    html = template.endswith(".html.j2")
+    text = environment(html=html).get_template(template).render(shown)
+    return text if html else re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
 
 
 def values(result: Result) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from bot.forge.model import MergeRequest, Status
 from bot.report import RESULT
 from bot.report.facts import headline, score, time_word
 from bot.report.mermaid import trajectory_chart
-from bot.report.view import environment, values
+from bot.report.view import page, values
 from bot.repository.patch import apply, check_patch, own_paths
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
@@ -106,8 +106,7 @@ def body(result: Result) -> str:
     shown = values(result)
     shown["mark"] = operator_mark(result)
     shown["chart"] = trajectory_chart(shown["points"], time_word(result))
-    text = environment(html=False).get_template("merge_request.md.j2").render(shown)
-    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+    return page("merge_request.md.j2", **shown)
 
 
 def commit_message(result: Result) -> str:
