@@ -192,13 +192,13 @@ def _comment(work: Work) -> Plan:
 
 
 def _joined(plans: Sequence[Plan], comment: Comment) -> Plan:
-    """The plans of a comment's commands as one, with one answer."""
+    """The plans of a comment's commands as one, with one answer; what is asked twice is one job."""
     own = reply_key(comment)
-    words = [r.body for made in plans for r in made.replies if r.mark == own]
+    words = dict.fromkeys(r.body for made in plans for r in made.replies if r.mark == own)
     others = tuple(r for made in plans for r in made.replies if r.mark != own)
     acted = bool(others) or any(p.jobs or p.cancelled or p.retried for p in plans)
     return Plan(
-        jobs=tuple(j for p in plans for j in p.jobs),
+        jobs=tuple({j.key: j for p in plans for j in p.jobs}.values()),
         replies=(*others, *((_reply(comment, "\n\n".join(words)),) if words else ())),
         seen=((comment.merge_request, comment.id),) if acted else (),
         cancelled=tuple(n for p in plans for n in p.cancelled),

@@ -57,6 +57,14 @@ def test_an_operator_may_be_named_although_it_did_not_change(ops: Repository, na
     assert folders(ops.comment(request.number, f"/optimize op={name}")) == ["src/math/shift"]
 
 
+def test_the_same_work_asked_for_twice_in_a_comment_is_one_job(ops: Repository) -> None:
+    request = ops.request({KERNEL: "int kernel = 9;\n"})
+    made = ops.comment(request.number, "/optimize\n/optimize op=scale\n/optimize")
+    assert folders(made) == ["src/math/scale"]
+    refused = answer(ops.comment(request.number, "/optimize op=none\n/optimize op=none"))
+    assert refused.count("no operator") == 1
+
+
 @pytest.mark.parametrize("access", ["none", "read"])
 def test_who_may_not_write_gets_a_no(ops: Repository, access: str) -> None:
     request = ops.request()
