@@ -81,6 +81,7 @@ def environment(*, html: bool) -> Environment:
         "sentence": _sentence,
         "money": money,
         "thousands": lambda value: f"{value:,}",
+        "cell": lambda text: " ".join(text.split()).replace("|", "\\|"),
         "percent": lambda share, digits=0: f"{share:.{digits}%}",
         "ms": lambda seconds, digits=0: f"{1e3 * seconds:.{digits}f}",
         "visible": visible,
