@@ -34,6 +34,9 @@ class CaseRow(Frozen):
     after_block_dim: int
     before_tiling_key: int
     after_tiling_key: int
+    floor_us: float | None = Field(
+        description="Least time for what `after` moves and computes; None where it is not known."
+    )
 
     @property
     def ratio(self) -> float:
@@ -114,6 +117,7 @@ def case_rows(result: Result) -> list[CaseRow]:
             after_block_dim=later[case.case].pipes.block_dim,
             before_tiling_key=case.tiling_key,
             after_tiling_key=later[case.case].tiling_key,
+            floor_us=result.floors_us.get(case.case),
         )
         for case in before.cases
         if case.case in later

@@ -1,4 +1,4 @@
-"""How near a measurement comes to what the chip can do at most: bandwidth and arithmetic.
+"""How near a measurement comes to what the chip can do at most, and the floor under its time.
 
 Peaks are those of the device file: the memory behind L2, and the vector (or cube) units of all its
 cores at one repeat (or fractal) a cycle.
@@ -38,7 +38,31 @@ def roofline(case: CaseMeasurement, device: Device) -> Roofline:
         cube=min(cube, 1.0),
         intensity=(useful * per_block + cubes) * pipes.block_dim / max(moved / 1024, 1e-9),
         bound="bandwidth" if bandwidth >= max(vector, cube) else "arithmetic",
+        floor_us=floor_us(
+            device, moved, useful * per_block * pipes.block_dim, cubes * pipes.block_dim
+        ),
+        time_us=case.median_us,
     )
+
+
+def floor_us(device: Device, moved_bytes: int, vector_cycles: float, cube_cycles: float) -> float:
+    """The least time in µs for the same bytes and the same arithmetic, on as many cores as pay.
+
+    The launch of n AI cores, and beside one another: the copies, at the memory's reachable rate or
+    at the ports of n cores, and the busy cycles of their vector and cube units. Nothing waits.
+    `vector_cycles` and `cube_cycles` are summed over cores, bank conflicts taken off.
+    """
+    cores = device.cube_cores
+    vectors = device.vector_cores / cores
+    reachable = device.number("hbm.bytes_per_second") * device.number("hbm.efficiency") / 1e6
+    port = device.number("mte2.bytes_per_cycle") * device.clock_mhz * vectors
+
+    def taken(n: int) -> float:
+        launch = device.number("launch.base_us") + device.number("launch.us_per_core") * (n - 1)
+        arithmetic = max(vector_cycles / vectors, cube_cycles) / n / device.clock_mhz
+        return launch + max(moved_bytes / min(reachable, port * n), arithmetic)
+
+    return min(taken(n) for n in range(1, cores + 1))
 
 
 def rooflines(measurement: Measurement) -> tuple[Roofline, ...]:

@@ -19,6 +19,10 @@ class Roofline(Frozen):
     cube: float = Field(description="Busy cube units over all of them.")
     intensity: float = Field(description="Busy arithmetic cycles for a KiB moved.")
     bound: str = Field(description="bandwidth or arithmetic: the nearer roof.")
+    time_us: float = Field(description="What the case took, in µs.")
+    floor_us: float = Field(
+        description="Least time for the same bytes and arithmetic with their launch, in µs."
+    )
 
     def sentence(self) -> str:
         """The figures in words."""
@@ -26,7 +30,8 @@ class Roofline(Frozen):
         return (
             f"{self.bandwidth:.0%} of the memory's peak bandwidth"
             f" ({self.bytes_per_second / 1e9:.0f} GB/s), {share:.0%} of the chip's {unit} peak;"
-            f" the nearer roof is {self.bound}"
+            f" the nearer roof is {self.bound}; {self.time_us - self.floor_us:.2f} µs above the"
+            f" floor of {self.floor_us:.2f} µs"
         )
 
 

@@ -94,5 +94,9 @@ class Result(Frozen):
     models: tuple[RoleUse, ...] = Field(default=(), description="Empty when rules did everything.")
     currency: str = Field(default="", description="Of the cost, such as USD; '' without models.")
     stopped: str = Field(default="", description="Why the run ended early; '' when it did not.")
+    floors_us: dict[str, float] = Field(
+        default_factory=dict,
+        description="By case: least time for the bytes and arithmetic of the best, with a launch.",
+    )
     bottleneck_before: str = ""
     bottleneck_after: str = ""

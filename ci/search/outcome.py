@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 from ci.judge.diagnose import diagnose
+from ci.judge.roofline import rooflines
 from ci.model.comparison import compare
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
@@ -69,6 +70,9 @@ def conclude(
         retrieved=tuple(used),
         verification=verification,
         budget=run.budget.use(),
+        floors_us={r.case: r.floor_us for r in rooflines(best.measurement)}
+        if best.measurement
+        else {},
         bottleneck_before=_bottleneck(baseline),
         bottleneck_after=_bottleneck(best),
     )

@@ -143,6 +143,15 @@ def test_every_required_part_is_there(render: object) -> None:
 
 
 @pytest.mark.parametrize("render", [markdown, html])
+def test_a_case_says_its_floor_where_it_is_known(render: Callable[[Result], str]) -> None:
+    known = result()
+    cases = [case.case for case in known.best.measurement.cases] if known.best.measurement else []
+    floors = known.model_copy(update={"floors_us": {cases[0]: 1.2345}})
+    assert "1.234" not in render(known)
+    assert render(floors).count("1.234") == 1
+
+
+@pytest.mark.parametrize("render", [markdown, html])
 def test_a_trial_says_which_gate_refused_it_or_which_it_passed(
     render: Callable[[Result], str],
 ) -> None:

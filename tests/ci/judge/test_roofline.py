@@ -1,6 +1,6 @@
 import pytest
 
-from ci.judge.roofline import roofline
+from ci.judge.roofline import floor_us, roofline
 from ci.model.trial import CaseMeasurement, PipeTime
 from rules.devices import load_device
 
@@ -40,3 +40,19 @@ def test_a_cube_kernel_is_measured_against_the_cube() -> None:
     found = roofline(case({"CUBE": 500.0}, block_dim=20), DEVICE)
     assert found.cube == pytest.approx(0.5)
     assert "chip's cube peak" in found.sentence()
+
+
+def test_the_floor_is_the_launch_on_the_cores_that_pay_and_the_slower_of_copies_and_units() -> None:
+    launch = DEVICE.number("launch.base_us")
+    assert floor_us(DEVICE, 0, 0, 0) == pytest.approx(launch)
+    peak = DEVICE.number("hbm.bytes_per_second") * DEVICE.number("hbm.efficiency")
+    copies = floor_us(DEVICE, int(peak), 0, 0)
+    assert 1e6 < copies < 1e6 + launch + 20 * DEVICE.number("launch.us_per_core")
+    assert floor_us(DEVICE, int(peak), 1e9, 0) == copies  # units work beside the copies
+    many = 1e12
+    assert floor_us(DEVICE, 0, many, 0) > many / DEVICE.vector_cores / DEVICE.clock_mhz
+    assert floor_us(DEVICE, 0, 0, many) > many / DEVICE.cube_cores / DEVICE.clock_mhz
+
+
+def test_a_case_says_how_far_above_its_floor_it_is() -> None:
+    assert "µs above the floor of 0.44 µs" in roofline(case({}), DEVICE).sentence()
