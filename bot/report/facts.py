@@ -304,6 +304,28 @@ def outcome_counts(result: Result) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
+def varied(result: Result) -> list[str]:
+    """What was asked of the change beyond its workload, a sentence each; little of it is told
+    first, and loudly."""
+    found = result.verification
+    if found is None:
+        return []
+    count = sum(found.varied.values())
+    kinds = ", ".join(f"{kind} {number}" for kind, number in found.varied.items())
+    told = [f"{count} further cases ({kinds or 'none'}) give right results, none much slower."]
+    if found.shallow:
+        told.insert(
+            0,
+            f"WARNING: the operator as it stands passes only {count} cases beyond its workload, so "
+            "little is known about the change on other shapes and values.",
+        )
+    if found.not_varied:
+        kinds = ", ".join(found.not_varied)
+        told.append(f"Not varied, as the operator as it stands passes no such case: {kinds}.")
+    defects = found.baseline_defects
+    return told + [f"Not held against the change, as it stands already: {d}" for d in defects]
+
+
 def headline(result: Result) -> str:
     """The verdict in one sentence, with its figures."""
     word = time_word(result)

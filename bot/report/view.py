@@ -25,6 +25,7 @@ from bot.report.facts import (
     time_word,
     trajectory,
     tuple_rows,
+    varied,
 )
 from ci.model.result import Result
 
@@ -107,6 +108,7 @@ def values(result: Result) -> dict[str, Any]:
         "result": result,
         "verdict_word": VERDICT_WORDS[result.verdict],
         "headline": headline(result),
+        "varied": varied(result),
         "time_word": time_word(result),
         "cases": cases,
         "widest": max((row.ratio for row in cases), default=1.0),

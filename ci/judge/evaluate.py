@@ -135,14 +135,16 @@ class Evaluator:
             for seed in seeds
             for case in self.workload.cases
         ]
+        varied = subject.work.sweeps["confirm"]
         return Verification(
             seeds=seeds,
             cases=len(self.workload.cases),
             elements=sum(f.elements for f in found),
             reference=self.references.kind,
             worst_error=max((f.worst_error for f in found), default=0.0),
-            edge_cases=subject.work.edge_cases,
-            baseline_defects=subject.work.baseline_defects,
+            varied=varied.counts,
+            not_varied=varied.untaken,
+            baseline_defects=tuple(varied.defects.values()),
             gates=tuple(gate.name for gate in gates_of("confirm")),
         )
 
@@ -160,7 +162,7 @@ class Evaluator:
         self, subject: Subject, seeds: Sequence[int], folder: Path | None, *, timed: bool = True
     ) -> TrialFailure | None:
         with subject.expecting(seeds):
-            for one in subject.in_order(seeds, timed=timed, timelines=folder):
+            for one in subject.in_order(subject.workload_on(seeds), timed=timed, timelines=folder):
                 failure = one.judged()
                 if failure is not None:
                     return failure

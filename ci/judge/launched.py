@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ci.backend.base import Build
@@ -41,6 +42,29 @@ class Launched:
         )
 
 
+@dataclass
+class Sweep:
+    """The varied cases that a candidate is launched on."""
+
+    cases: list[tuple[str, Launched]] = field(default_factory=list)
+    """What is varied, with the unmodified operator's launch."""
+    refused: dict[str, int] = field(default_factory=dict)
+    """Cases that it does not take, by what is varied."""
+    defects: dict[str, str] = field(default_factory=dict)
+    """The first of them that it takes and gets wrong, by what is varied."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Cases by what is varied."""
+        kinds = [kind for kind, _ in self.cases]
+        return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+
+    @property
+    def untaken(self) -> tuple[str, ...]:
+        """What was varied in vain."""
+        return tuple(kind for kind in self.refused if kind not in self.counts)
+
+
 def launch_once(
     build: Build,
     references: References,
@@ -70,3 +94,11 @@ def launch_once(
             references.workload.tolerances,
         )
     return Launched(case, dataclasses.replace(run, outputs=[]), compared)
+
+
+def new_warning(
+    warnings: Iterable[MachineWarning], known: Iterable[MachineWarning]
+) -> MachineWarning | None:
+    """The first warning of a kind that is not among the known ones."""
+    kinds = {w.key for w in known}
+    return next((w for w in warnings if w.key not in kinds), None)

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from ci.backend.base import Backend, Build
 from ci.judge.baseline import Baseline
-from ci.judge.launched import Launched, launch_once
+from ci.judge.launched import Launched, Sweep, launch_once
 from ci.judge.reference import References
 from ci.model.errors import TrialFailure
 from ci.model.frozen import Frozen
@@ -30,11 +30,8 @@ class EvaluationSettings(Frozen):
     thorough_seeds: int = Field(
         default=3, ge=0, description="Further seeds that the final verification draws inputs from."
     )
-    edge_cases: int = Field(
-        default=10,
-        ge=0,
-        description="Most edge cases (lengths, non-finite values, other dtypes) of the final"
-        " verification.",
+    varied_cases: int = Field(
+        default=64, ge=0, description="Most varied cases of the final verification."
     )
     timelines: Path | None = Field(
         default=None,
@@ -70,10 +67,8 @@ class _Work:
 
     build: Build | TrialFailure | None = None
     launches: dict[tuple[str, int], Launched | TrialFailure] = field(default_factory=dict)
-    edge_cases: int = 0
-    """Edge cases that it passed with the operator as it stands."""
-    baseline_defects: tuple[str, ...] = ()
-    """Edge cases that the operator as it stands fails, and how."""
+    sweeps: dict[str, Sweep] = field(default_factory=dict)
+    """The varied cases that it was launched on, by the phase of the gate."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -156,13 +151,16 @@ class Subject:
             raise self.work.build
         return self.work.build
 
+    def workload_on(self, seeds: Iterable[int]) -> list[tuple[WorkloadCase, int]]:
+        """Every case of the workload on each of the seeds."""
+        return [(case, seed) for seed in seeds for case in self.standard.workload.cases]
+
     def expecting(self, seeds: Iterable[int]) -> AbstractContextManager[None]:
         """Tell the build, if there is one, which launches of the workload follow, as far as their
         inputs are there."""
         known = [
             (case, seed, self.standard.references.known(case, seed))
-            for seed in seeds
-            for case in self.standard.workload.cases
+            for case, seed in self.workload_on(seeds)
         ]
         launches = [Expected(case, seed, r.inputs, r.outputs) for case, seed, r in known if r]
         try:
@@ -171,24 +169,27 @@ class Subject:
             return nullcontext()
 
     def in_order(
-        self, seeds: Iterable[int], *, timed: bool = True, timelines: Path | None = None
+        self,
+        places: Iterable[tuple[WorkloadCase, int]],
+        *,
+        timed: bool = True,
+        timelines: Path | None = None,
     ) -> Iterator[Subject]:
-        """The candidate on each seed and case of the workload, launched up to `jobs` at a time.
+        """The candidate on each of the cases and seeds, launched up to `jobs` at a time.
 
         In order, so that what is found first is the same with any number of jobs.
         """
-        places = [
+        numbered = [
             (self.at(case, seed, timed=timed), timelines and timelines / f"{number}.jsonl")
-            for seed in seeds
-            for number, case in enumerate(self.standard.workload.cases)
+            for number, (case, seed) in enumerate(places)
         ]
         if self.standard.settings.jobs == 1:
-            for one, timeline in places:
+            for one, timeline in numbered:
                 one.launch(timeline)
                 yield one
             return
         with ThreadPoolExecutor(self.standard.settings.jobs, "case") as threads:
-            futures = [(one, threads.submit(one.launch, timeline)) for one, timeline in places]
+            futures = [(one, threads.submit(one.launch, timeline)) for one, timeline in numbered]
             try:
                 for one, future in futures:
                     future.result()

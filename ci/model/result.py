@@ -9,6 +9,9 @@ from pydantic import Field
 from ci.model.frozen import Frozen
 from ci.model.trial import Fingerprint, Trial
 
+LEAST_VARIED = 20
+"""A verification on fewer varied cases says little about anything but its workload."""
+
 
 class UsedTuple(Frozen):
     """An experience tuple that Stage II retrieved, and why."""
@@ -30,15 +33,26 @@ class Verification(Frozen):
     elements: int = Field(description="Output elements compared, over all cases and seeds.")
     reference: Literal["golden", "unmodified operator"]
     worst_error: float = Field(description="Largest error as a share of its tolerance.")
-    edge_cases: int = Field(
-        default=0, description="Edge cases that both the operator as it stands and this one pass."
+    varied: dict[str, int] = Field(
+        default={},
+        description="Further cases that both the operator as it stands and this one pass, by what"
+        " is varied in them; none of them is slower beyond the margin.",
+    )
+    not_varied: tuple[str, ...] = Field(
+        default=(),
+        description="What was to be varied too, but the operator as it stands passes no such case.",
     )
     gates: tuple[str, ...] = Field(
         default=(), description="Names of the gates of this check, all of them passed."
     )
     baseline_defects: tuple[str, ...] = Field(
-        default=(), description="Edge cases that the operator as it stands fails, and how."
+        default=(), description="Varied cases that the operator as it stands gets wrong, and how."
     )
+
+    @property
+    def shallow(self) -> bool:
+        """Whether so few varied cases could be made that a reviewer must be told."""
+        return sum(self.varied.values()) < LEAST_VARIED
 
 
 class BudgetUse(Frozen):

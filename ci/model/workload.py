@@ -10,7 +10,25 @@ from pydantic import Field
 
 from ci.model.frozen import Frozen
 
-Distribution: TypeAlias = Literal["uniform", "normal", "permutation", "sorted", "special"]
+Distribution: TypeAlias = Literal[
+    "uniform",
+    "normal",
+    "permutation",
+    "sorted",
+    "special",
+    "infinite",
+    "tiny",
+    "constant_rows",
+    "spiked",
+]
+"""How values are drawn (`ci.source.inputs`).
+
+uniform, normal  over the range; permutation  of 0 … size−1; sorted  ascending along the last axis
+special   uniform, but NaN, infinities, zeros of both signs and denormals in a few elements
+infinite  uniform, but infinities of both signs in a few elements
+tiny      uniform, but zeros of both signs and denormals in a few elements
+constant_rows  one value for each row; spiked  one value of each row 30 times as large
+"""
 AttrValue = int | float | bool | str | tuple[int, ...] | tuple[float, ...] | tuple[bool, ...]
 
 

@@ -11,7 +11,8 @@ from ci.model.errors import InputError
 from ci.model.launch import Array, Tensors
 from ci.model.workload import TensorCase, WorkloadCase
 
-_SPECIAL_SHARE = 0.125
+_MOST_SPECIAL = 28
+_SPIKE = 30.0
 _SMALLEST = {
     "float16": 2.0**-14,
     "bfloat16": 2.0**-126,
@@ -86,25 +87,36 @@ def _drawn(spec: TensorCase, dtype: DType, count: int, stream: np.random.Generat
         if first > last:
             raise InputError(f"The range [{low:g}, {high:g}] holds no value of dtype {dtype.name}.")
         return _shaped(stream.integers(first, last, count, dtype=dtype.numpy, endpoint=True), spec)
-    made = store(_shaped(values, spec), dtype)
-    return _sprinkle(made, dtype, stream) if spec.distribution == "special" else made
+    return _sprinkle(store(_shaped(values, spec), dtype), spec, dtype, stream)
 
 
-def _sprinkle(drawn: Array, dtype: DType, stream: np.random.Generator) -> Array:
-    """Puts NaN, infinities, zeros of both signs and denormals where about every eighth was."""
-    if not dtype.is_float:
+def _sprinkle(drawn: Array, spec: TensorCase, dtype: DType, stream: np.random.Generator) -> Array:
+    """Puts what the distribution is named for into a few elements, so few that most rows of a
+    tensor, and most elements of a vector, stay ordinary."""
+    tiny = _SMALLEST.get(dtype.name, 0.0) / 2
+    small = [-0.0, tiny, 0.0, -tiny]
+    kinds = {"special": [np.nan, np.inf, -np.inf, *small], "infinite": [np.inf, -np.inf]}
+    special = {**kinds, "tiny": small}.get(spec.distribution)
+    if special is None or not dtype.is_float or not drawn.size:
         return drawn
-    tiny = _SMALLEST[dtype.name] / 2
-    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, tiny, -tiny])
-    places = stream.random(drawn.shape) < _SPECIAL_SHARE
-    chosen = store(special[stream.integers(0, special.size, drawn.shape)], dtype)
-    return np.where(places, chosen, drawn).astype(drawn.dtype)
+    room = drawn.size // drawn.shape[-1] // 4 if drawn.ndim > 1 else drawn.size // 16
+    count = min(drawn.size, max(1, room), _MOST_SPECIAL)
+    places = stream.choice(drawn.size, count, replace=False)
+    drawn.reshape(-1)[places] = store(np.resize(np.array(special), count), dtype)
+    return drawn
 
 
 def _shaped(values: Array, spec: TensorCase) -> Array:
     shaped = values.reshape(spec.shape)
-    if spec.distribution == "sorted" and spec.shape:
+    if not spec.shape or not shaped.size:
+        return shaped
+    if spec.distribution == "sorted":
         return np.sort(shaped, axis=-1)
+    if spec.distribution == "constant_rows":
+        return np.broadcast_to(shaped[..., :1], spec.shape).copy()
+    if spec.distribution == "spiked":
+        one = np.arange(spec.shape[-1]) == spec.shape[-1] // 3
+        return np.where(one, shaped * np.array(_SPIKE), shaped)
     return shaped
 
 

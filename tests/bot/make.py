@@ -221,6 +221,7 @@ def result(base_commit: str = "", **changes: object) -> Result:
             reference="golden",
             worst_error=0.25,
             gates=("more_seeds", "steady", "edges"),
+            varied={"length": 14, "dtype": 8},
         ),
         "budget": BudgetUse(evaluations=6, granted=40, wall_seconds=41.5),
         "bottleneck_before": "MTE2 and VECTOR take turns",

@@ -18,7 +18,7 @@ class MoreSeedsGate(Gate):
 
     def check(self, subject: Subject) -> TrialFailure | None:
         """Refuses the first launch that fails."""
-        for one in subject.in_order(seeds_of(subject), timed=False):
+        for one in subject.in_order(subject.workload_on(seeds_of(subject)), timed=False):
             failure = one.judged()
             if failure is not None:
                 return self.signed(failure)

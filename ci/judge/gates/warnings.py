@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ci.judge.gates.base import Gate
+from ci.judge.launched import new_warning
 from ci.judge.subject import Subject
 from ci.model.errors import TrialFailure
-from ci.model.trial import MachineWarning, Outcome
+from ci.model.trial import Outcome
 
 
 class WarningsGate(Gate):
@@ -23,11 +22,3 @@ class WarningsGate(Gate):
         if found is None:
             return None
         return self.refuse(Outcome.UNFIT, found.text, place=found.place, evidence=found.kind)
-
-
-def new_warning(
-    warnings: Iterable[MachineWarning], known: Iterable[MachineWarning]
-) -> MachineWarning | None:
-    """The first warning of a kind that is not among the known ones."""
-    kinds = {w.key for w in known}
-    return next((w for w in warnings if w.key not in kinds), None)

@@ -18,7 +18,7 @@ from pydantic import RootModel
 
 from ci.backend import make_backend
 from ci.judge.evaluate import Evaluator
-from ci.judge.gates.warnings import new_warning
+from ci.judge.launched import new_warning
 from ci.lab.bench.faults import Fault, faults, with_vector_barriers
 from ci.model.bench.sanitizers import (
     Explanation,

@@ -3,7 +3,7 @@ import pytest
 
 from ci.model.dtypes import BY_NAME, from_bfloat16
 from ci.model.errors import InputError
-from ci.model.workload import TensorCase, WorkloadCase
+from ci.model.workload import Distribution, TensorCase, WorkloadCase
 from ci.source.inputs import draw_inputs
 
 
@@ -75,3 +75,32 @@ def test_lists_and_absent_inputs_keep_their_places() -> None:
 def test_a_range_without_a_value_of_the_dtype_is_refused() -> None:
     with pytest.raises(InputError, match="holds no value of dtype uint8"):
         one(TensorCase(shape=(2,), dtype="uint8", range=(-5, -1)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("distribution", ["special", "infinite", "tiny"])
+def test_odd_numbers_are_few_and_leave_most_rows_ordinary(
+    dtype: str, distribution: Distribution
+) -> None:
+    spec = TensorCase(shape=(40, 100), dtype=dtype, distribution=distribution)
+    (drawn,) = draw_inputs(WorkloadCase(name="x", inputs=(spec,)), 1)
+    assert isinstance(drawn, np.ndarray)
+    wide = (drawn.astype(np.uint32) << 16).view(np.float32) if dtype == "bfloat16" else drawn
+    values = wide.astype(np.float64)
+    assert np.isnan(values).any() == (distribution == "special")
+    assert np.isposinf(values).any() == np.isneginf(values).any() == (distribution != "tiny")
+    assert np.signbit(values[values == 0]).any() == (distribution != "infinite")
+    assert np.isfinite(values).all(axis=1).sum() >= 30
+
+
+def test_rows_can_be_constant_or_have_one_large_value() -> None:
+    spec = TensorCase(shape=(40, 100), dtype="float32", range=(-1, 1))
+    rows, spikes = (
+        draw_inputs(
+            WorkloadCase(name="x", inputs=(spec.model_copy(update={"distribution": kind}),)), 1
+        )[0]
+        for kind in ("constant_rows", "spiked")
+    )
+    assert isinstance(rows, np.ndarray) and isinstance(spikes, np.ndarray)
+    assert (rows == rows[:, :1]).all() and np.unique(rows).size == 40
+    assert (np.abs(spikes) > 1).sum(axis=1).max() == 1 and np.abs(spikes).max() > 10

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ci.judge.evaluate import Evaluator
-from ci.judge.gates.warnings import WarningsGate, new_warning
+from ci.judge.gates.warnings import WarningsGate
+from ci.judge.launched import new_warning
 from ci.judge.subject import Subject
 from ci.model.trial import Candidate, MachineWarning, Outcome, Place, Trial
 from ci.testing.gate import GateContract

@@ -1,0 +1,154 @@
+"""Sweeps over varied cases: which of them the unmodified operator passes, within a cost.
+
+They come from the workload, the op definition, the tiling's constants and the candidate's changed
+lines. To vary something else: a `Family` in `ci/judge/varied`, its place in a tier, and a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from ci.judge.launched import Launched, Sweep, new_warning
+from ci.judge.subject import Standard
+from ci.judge.varied.base import Family, Known, Ladder, elements
+from ci.judge.varied.lengths import Empty, Lengths, Proportions, Thresholds
+from ci.judge.varied.numbers import numbers_of
+from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
+from ci.judge.varied.values import Attributes, GivenValues, Ranges, Special
+from ci.model.errors import InputError, TrialFailure
+from ci.model.trial import Outcome
+from ci.model.workload import WorkloadCase
+from rules.devices import nearest_device
+
+LEAST_ELEMENTS = 1 << 16
+"""What a launch costs beside its elements is told from these on."""
+
+MOST_REFUSED = 200
+"""Cases that the unmodified operator does not take, before no more are made."""
+
+DEFECTS = (Outcome.WRONG_RESULT, Outcome.RACE, Outcome.MEMORY_ERROR)
+
+
+@dataclass(frozen=True)
+class Tier:
+    """How far the cases of a workload are varied."""
+
+    families: tuple[Family, ...]
+    most_cases: int
+    most_elements: int
+    """Of all tensors of a case together."""
+    most_work: float
+    """Cycles times cores of one launch of the unmodified operator; about 3 million a second."""
+    all_work: float
+    """The same of all cases together."""
+
+
+QUICK = Tier(
+    (Thresholds(), Lengths(), Proportions(), Attributes(), ListLengths(), GivenValues()),
+    most_cases=8,
+    most_elements=1 << 21,
+    most_work=2e6,
+    all_work=8e6,
+)
+"""Before a candidate is built on: no kernel is compiled for these, mostly."""
+
+WIDE = Tier(
+    (
+        *QUICK.families,
+        Ranges(),
+        Special(),
+        Dtypes(),
+        Rank(),
+        Presence(),
+        Empty(),
+    ),
+    most_cases=64,
+    most_elements=1 << 22,
+    most_work=6e6,
+    all_work=40e6,
+)
+"""Before it is reported."""
+
+
+def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
+    """The cases of a tier that the unmodified operator passes, families in turns."""
+    found, seen, work = Sweep(), set[str](), 0.0
+    most = min(tier.most_cases, standard.settings.varied_cases)
+    judge = _Judge(standard, tier)
+    known = Known(
+        standard.operator,
+        standard.workload,
+        judge.takes,
+        numbers_of(standard.operator, standard.changed(files)),
+        nearest_device(standard.backend.fingerprint().device).vector_cores,
+    )
+    for family, ladder in _turns(known, tier):
+        for case in ladder:
+            if _identity(case) in seen:
+                break
+            if judge.takes(case):
+                seen.add(_identity(case))
+                before = standard.baseline.at(case, judge.seed)
+                found.cases.append((family.name, before))
+                work += _work(before)
+                break
+            found.refused[family.name] = found.refused.get(family.name, 0) + 1
+            defect = judge.defects.get(case.name)
+            if defect:
+                found.defects.setdefault(family.name, defect)
+        full = len(found.cases) >= most or work > tier.all_work
+        if full or sum(found.refused.values()) > MOST_REFUSED:
+            break
+    return found
+
+
+class _Judge:
+    """Whether the unmodified operator passes a case, within what a tier may cost."""
+
+    def __init__(self, standard: Standard, tier: Tier) -> None:
+        self._standard = standard
+        self.seed = standard.workload.seeds[0]
+        self.own = [standard.baseline.at(case, self.seed) for case in standard.workload.cases]
+        self._warned = [w for launched in self.own for w in launched.warnings]
+        density = max(_work(o) / max(elements(o.case), LEAST_ELEMENTS) for o in self.own)
+        self._most = min(tier.most_elements, tier.most_work / density)
+        self.defects: dict[str, str] = {}
+
+    def takes(self, case: WorkloadCase) -> bool:
+        """Passed, without a warning that the workload's own cases do not show."""
+        if elements(case) > self._most:
+            return False
+        try:
+            found = self._standard.baseline.at(case, self.seed)
+        except InputError:  # the golden function, or the definition, does not take it
+            return False
+        except TrialFailure as failure:
+            if failure.outcome in DEFECTS:
+                self.defects[case.name] = str(failure)
+            return False
+        if not found.compared.agrees:
+            told = f"wrong_result: case {case.name}, seed {self.seed}: {found.compared.message}"
+            self.defects[case.name] = told
+            return False
+        return new_warning(found.warnings, self._warned) is None
+
+
+def _turns(known: Known, tier: Tier) -> Iterator[tuple[Family, Ladder]]:
+    left = [(family, family.ladders(known)) for family in tier.families]
+    while left:
+        for family, ladders in tuple(left):
+            some = list(islice(ladders, family.turns))
+            yield from ((family, ladder) for ladder in some)
+            if len(some) < family.turns:
+                left.remove((family, ladders))
+
+
+def _identity(case: WorkloadCase) -> str:
+    return repr((case.inputs, case.outputs, case.attrs))
+
+
+def _work(launched: Launched) -> float:
+    pipes = launched.run.pipes
+    return float(pipes.total_cycles * pipes.block_dim)

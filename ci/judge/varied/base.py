@@ -1,0 +1,103 @@
+"""What a family of varied cases is, and the cases that it may build on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar, TypeAlias
+from zlib import crc32
+
+from ci.model.columns import output_dtypes
+from ci.model.errors import InputError
+from ci.model.operator import Operator
+from ci.model.workload import AttrValue, TensorCase, Workload, WorkloadCase
+
+LONGEST_NAME = 160
+
+Ladder: TypeAlias = Iterable[WorkloadCase]
+"""Cases of which the first that the unmodified operator takes is wanted, and no other."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What cases are made from."""
+
+    operator: Operator
+    workload: Workload
+    takes: Callable[[WorkloadCase], bool]
+    """Whether a case is small enough to be launched and the unmodified operator passes it."""
+    numbers: tuple[float, ...] = ()
+    """What stands in the candidate's changed lines, then in the operator's tiling."""
+    cores: int = 1
+
+    def free(self, case: WorkloadCase) -> WorkloadCase:
+        """The case without declared outputs where the golden function tells their shapes."""
+        if not (self.workload.golden and case.outputs):
+            return case
+        free = case.model_copy(update={"outputs": ()})
+        try:
+            same = output_dtypes(self.operator, free) == output_dtypes(self.operator, case)
+        except InputError:
+            return case
+        return free if same else case
+
+
+class Family(ABC):
+    """One way to vary the cases of a workload. Has no state."""
+
+    name: ClassVar[str]
+    """What is varied, as reports count it."""
+    turns: ClassVar[int] = 1
+    """How many of its ladders are asked when one of another family is."""
+
+    @abstractmethod
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """The variations, those that tell most first. Names differ where cases do."""
+
+
+def tensors(case: WorkloadCase) -> list[TensorCase]:
+    """The inputs, then the declared outputs, lists opened."""
+    return [t for e in (*case.inputs, *case.outputs) for t in (e if isinstance(e, tuple) else (e,))]
+
+
+def input_count(case: WorkloadCase) -> int:
+    """How many of `tensors` are inputs."""
+    return sum(len(e) if isinstance(e, tuple) else 1 for e in case.inputs)
+
+
+def elements(case: WorkloadCase) -> int:
+    """Elements of all its tensors together."""
+    return sum(prod(t.shape) for t in tensors(case) if t.present)
+
+
+def shapes_of(found: Iterable[TensorCase]) -> str:
+    """'512x512, 512'."""
+    return ", ".join("x".join(map(str, t.shape)) or "scalar" for t in found)
+
+
+def with_tensors(
+    case: WorkloadCase,
+    how: str,
+    changed: Iterable[TensorCase],
+    attrs: dict[str, AttrValue] | None = None,
+) -> WorkloadCase:
+    """The case with other tensors, in the order of `tensors`; `how` goes into its name."""
+    if len(how) > LONGEST_NAME:
+        how = f"{how[: LONGEST_NAME - 12]}… ({crc32(how.encode()):08x})"
+    each = iter(changed)
+    made = case.changed(how, lambda _: next(each))
+    return made if attrs is None else made.model_copy(update={"attrs": attrs})
+
+
+def in_turns(kinds: Iterable[Iterator[Ladder]]) -> Iterator[Ladder]:
+    """One ladder of each kind after the other, as long as any kind has some."""
+    left = list(kinds)
+    while left:
+        for kind in tuple(left):
+            found = next(kind, None)
+            if found is None:
+                left.remove(kind)
+            else:
+                yield found

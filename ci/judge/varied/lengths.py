@@ -1,0 +1,128 @@
+"""Families of shapes of the same rank: longer, shorter, of other proportions, around constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from math import prod
+
+from ci.judge.varied.axes import Axis, axes
+from ci.judge.varied.base import Family, Known, Ladder, in_turns, tensors
+from ci.model.workload import WorkloadCase
+
+PRIMES = (97, 1009)
+"""Lengths that no tile divides."""
+
+LARGER = (10, 100)
+
+SWAPPED = 16
+"""How many times longer one dimension becomes and how many times shorter another."""
+
+MOST_NUMBERS = 12
+"""Constants that sizes are made around."""
+
+
+class Lengths(Family):
+    """Each dimension, together with those it belongs to and alone."""
+
+    name = "length"
+    turns = 3
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """10 times and a step more; a step more or less; 100 times; near powers of two; primes."""
+        return in_turns(
+            in_turns(_of(known, axis) for axis in axes(known, case))
+            for case in known.workload.cases
+        )
+
+
+class Proportions(Family):
+    """Two dimensions at once, one far longer and one far shorter: few long rows, many short ones.
+
+    A tiling that is right for one proportion can leave cores idle in another.
+    """
+
+    name = "proportion"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """Pairs of dimensions, in both directions."""
+        return in_turns(_pairs(known, case) for case in known.workload.cases)
+
+
+class Thresholds(Family):
+    """Sizes at and beyond the numbers that stand in the changed lines and in the tiling."""
+
+    name = "threshold"
+    turns = 2
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """A dimension, the elements of a tensor, and those of each core, at and above a number."""
+        whole = [int(n) for n in known.numbers if n == int(n) and n > 1][:MOST_NUMBERS]
+        return in_turns(_around(known, case, whole) for case in known.workload.cases)
+
+
+class Empty(Family):
+    """Tensors without elements."""
+
+    name = "empty"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """Each dimension 0."""
+        for case in known.workload.cases:
+            for axis in islice(axes(known, case), 3):
+                yield [axis.resized(known, 0)]
+
+
+def _of(known: Known, axis: Axis) -> Iterator[Ladder]:
+    old, step = axis.length, axis.step
+    power = 1 << max(1, old).bit_length()
+    wanted = (old * LARGER[0] + step, old + step, old - step, 1, power + step, old * LARGER[1])
+    seen = {old}
+    for length in (*wanted, power - step, *PRIMES, power, old // 2 + 1, old * 3 - 1):
+        new = axis.rounded(length)
+        if new not in seen:
+            seen.add(new)
+            yield _rungs(known, axis, new)
+
+
+def _rungs(known: Known, axis: Axis, length: int) -> Iterator[WorkloadCase]:
+    """The length, else multiples near it; half as far where it is too large to be launched."""
+    for coarser in (axis.step, axis.step * 16):
+        rounded = max(coarser, round(length / coarser) * coarser)
+        if rounded != axis.length:
+            yield axis.resized(known, rounded)
+    shorter = axis.rounded(length // 4) + axis.step
+    if shorter > 2 * axis.length:
+        yield axis.resized(known, shorter)
+
+
+def _pairs(known: Known, case: WorkloadCase) -> Iterator[Ladder]:
+    for one in axes(known, case):
+        for other in axes(known, case):
+            if one.places & other.places or one.length < 2:
+                continue
+            yield [
+                grown
+                for times in (SWAPPED, SWAPPED * 2, SWAPPED // 4)
+                for grown in _swapped(known, one, other, times)
+            ]
+
+
+def _swapped(known: Known, long: Axis, short: Axis, times: int) -> Iterator[WorkloadCase]:
+    longer = long.resized(known, long.rounded(long.length * times))
+    both = Axis(longer, short.places, short.length, short.follow, short.step)
+    made = both.resized(known, short.rounded(short.length // times))
+    yield made
+
+
+def _around(known: Known, case: WorkloadCase, numbers: list[int]) -> Iterator[Ladder]:
+    found = list(axes(known, case))[:3]
+    size = max((prod(t.shape) for t in tensors(case)), default=0)
+    for number in numbers:
+        for axis in found:
+            row = max(1, size // max(1, axis.length))
+            for wanted in (number, number // row, number * known.cores // row):
+                for more in (axis.step, 0):
+                    length = axis.rounded(wanted + more)
+                    if length != axis.length:
+                        yield [axis.resized(known, length)]

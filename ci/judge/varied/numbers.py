@@ -1,0 +1,51 @@
+"""Numbers that stand in sources: sizes and values at which a program may do something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+
+from ci.model.operator import Operator
+
+_NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)[uUlLfF]*"
+_PRODUCT = re.compile(rf"(?<![\w.])-?{_NUMBER}(?:\s*(?:\*|<<)\s*{_NUMBER})*(?![\w.])")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_MOST_SHIFT = 40
+
+
+def numbers_of(operator: Operator, files: Mapping[str, str]) -> tuple[float, ...]:
+    """Those of the lines that `files` change, then those of the tiling as it stands."""
+    changed = [line for file, text in files.items() for line in _changed(operator, file, text)]
+    tiling = [operator.read(source) for source in operator.tiling_sources]
+    return tuple(dict.fromkeys((*_numbers(changed), *_numbers(tiling))))
+
+
+def _changed(operator: Operator, file: str, text: str) -> Iterator[str]:
+    known = file in (*operator.host_sources, *operator.kernel_sources)
+    old = operator.read(file).splitlines() if known else []
+    new = text.splitlines()
+    for tag, _, _, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from new[first:last]
+
+
+def _numbers(texts: Iterable[str]) -> Iterator[float]:
+    for text in texts:
+        for found in _PRODUCT.findall(_COMMENT.sub("", text)):
+            value = _value(found)
+            if value is not None:
+                yield value
+
+
+def _value(product: str) -> float | None:
+    """The number that '8 * 1024' or '1 << 20' is; None where it is none that a size can be."""
+    value: float = 1
+    for operation, text in re.findall(r"(\*|<<|^)\s*(-?[\w.+-]+)", product):
+        hexadecimal = text.lower().startswith("0x")
+        digits = text.rstrip("uUlL") if hexadecimal else text.rstrip("uUlLfF")
+        number = int(digits, 16) if hexadecimal else float(digits)
+        if operation == "<<" and not 0 <= number <= _MOST_SHIFT:
+            return None
+        value *= 2.0**number if operation == "<<" else number
+    return value

@@ -1,0 +1,187 @@
+"""Families of another structure: rank, list lengths, optional inputs, dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ci.judge.varied.base import Family, Known, Ladder, in_turns, shapes_of, tensors, with_tensors
+from ci.model.dtypes import BY_NAME
+from ci.model.operator import TensorSpec
+from ci.model.workload import Entry, TensorCase, WorkloadCase
+
+LIST_LENGTHS = (5, 1, 2, 17)
+
+Shape = tuple[int, ...]
+
+
+class Rank(Family):
+    """The same elements in more or fewer dimensions."""
+
+    name = "rank"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """A leading 1, a split, a merged pair, one dimension: of all inputs, or of the largest."""
+        return in_turns(
+            (
+                _reshaped(known, case, reshape)
+                for reshape in (_led, _split, _merged, _flat, _trailed)
+            )
+            for case in known.workload.cases
+        )
+
+
+class ListLengths(Family):
+    """More and fewer tensors in the lists of dynamic inputs."""
+
+    name = "list length"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """Lists of equal length stay of equal length."""
+        for case in known.workload.cases:
+            lengths = {len(e) for e in case.inputs if isinstance(e, tuple) and e}
+            for length in lengths:
+                for new in (*LIST_LENGTHS, length + 1):
+                    if new != length:
+                        yield [_relisted(known, case, length, new)]
+
+
+class Presence(Family):
+    """Optional inputs that the case has left out, and without those that it gives."""
+
+    name = "optional input"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """Each optional input the other way."""
+        for case in known.workload.cases:
+            for index, (entry, spec) in enumerate(
+                zip(case.inputs, known.operator.inputs, strict=False)
+            ):
+                if spec.param_type != "optional" or isinstance(entry, tuple):
+                    continue
+                turned = entry.model_copy(update={"present": not entry.present})
+                entries = (*case.inputs[:index], turned, *case.inputs[index + 1 :])
+                name = f"{case.name} with{'out' * entry.present} {spec.name}"
+                made = case.model_copy(update={"name": name, "inputs": entries})
+                yield [known.free(made)]
+
+
+class Dtypes(Family):
+    """Every dtype column of the definition, in every case's shapes."""
+
+    name = "dtype"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """Columns that no case of the workload is in come first."""
+        used = {_dtypes(c) for c in known.workload.cases}
+        cases = [c for case in known.workload.cases for c in in_other_dtypes(known, case)]
+        for case in sorted(cases, key=lambda c: _dtypes(c) in used):
+            yield [case, _widened(case)]
+
+
+def in_other_dtypes(known: Known, case: WorkloadCase) -> Iterator[WorkloadCase]:
+    """The case in each other dtype column of the definition."""
+    operator, seen = known.operator, {_dtypes(case)}
+    for column in range(max((len(spec.dtypes) for spec in operator.inputs), default=0)):
+        changed = {
+            part: tuple(
+                _as_column(entry, spec, column) for entry, spec in zip(given, specs, strict=False)
+            )
+            for part, given, specs in (
+                ("inputs", case.inputs, operator.inputs),
+                ("outputs", case.outputs, operator.outputs),
+            )
+        }
+        other = case.model_copy(update=changed)
+        key = _dtypes(other)
+        if key not in seen and all(t.dtype in BY_NAME for t in tensors(other)):
+            seen.add(key)
+            name = f"{case.name} ({', '.join(dict.fromkeys(key))})"
+            yield other.model_copy(update={"name": name})
+
+
+def _dtypes(case: WorkloadCase) -> tuple[str, ...]:
+    return tuple(t.dtype for t in tensors(case.model_copy(update={"outputs": ()})) if t.present)
+
+
+def _as_column(entry: Entry, spec: TensorSpec, column: int) -> Entry:
+    if not spec.dtypes:
+        return entry
+    dtype = spec.dtypes[min(column, len(spec.dtypes) - 1)]
+    if isinstance(entry, tuple):
+        return tuple(t.model_copy(update={"dtype": dtype}) for t in entry)
+    return entry.model_copy(update={"dtype": dtype})
+
+
+def _widened(case: WorkloadCase) -> WorkloadCase:
+    """The case with ranges that hold some whole numbers where it has integers."""
+
+    def wide(tensor: TensorCase) -> TensorCase:
+        low, high = tensor.range
+        small = not BY_NAME[tensor.dtype].is_float and high - low < 4
+        return tensor.model_copy(update={"range": (low * 50, high * 50)}) if small else tensor
+
+    return case.changed("wider ranges", wide)
+
+
+def _reshaped(
+    known: Known, case: WorkloadCase, reshape: Callable[[Shape], Shape]
+) -> Iterator[WorkloadCase]:
+    """All tensors reshaped; else only those of the largest tensor's shape."""
+    own = tensors(case)
+    if not own:
+        return
+    largest = max((t.shape for t in own if t.values is None), key=lambda s: (len(s), s), default=())
+    for only in (False, True):
+        changed = [
+            t.model_copy(update={"shape": reshape(t.shape)})
+            if t.values is None and (t.shape == largest or not only)
+            else t
+            for t in own
+        ]
+        if any(a.shape != b.shape for a, b in zip(own, changed, strict=True)):
+            how = shapes_of(changed) + " reshaped" * only
+            yield known.free(with_tensors(case, how, changed))
+
+
+def _led(shape: Shape) -> Shape:
+    return shape[1:] if shape[:1] == (1,) else (1, *shape)
+
+
+def _trailed(shape: Shape) -> Shape:
+    return shape[:-1] if shape[-1:] == (1,) else (*shape, 1)
+
+
+def _split(shape: Shape) -> Shape:
+    """The first dimension that can be halved, or cut in threes, as two."""
+    for d, length in enumerate(shape):
+        for part in (2, 3, 5):
+            if length > part and length % part == 0:
+                return (*shape[:d], part, length // part, *shape[d + 1 :])
+    return shape
+
+
+def _merged(shape: Shape) -> Shape:
+    return (shape[0] * shape[1], *shape[2:]) if len(shape) > 2 else shape
+
+
+def _flat(shape: Shape) -> Shape:
+    size = 1
+    for length in shape:
+        size *= length
+    return (size,)
+
+
+def _relisted(known: Known, case: WorkloadCase, length: int, new: int) -> WorkloadCase:
+    """Lists of `length` tensors with `new` ones: the same over and over, or the first of them."""
+
+    def entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        return tuple(
+            tuple(e[k % length] for k in range(new))
+            if isinstance(e, tuple) and len(e) == length
+            else e
+            for e in given
+        )
+
+    changed = {"inputs": entries(case.inputs), "outputs": entries(case.outputs)}
+    name = f"{case.name} with {new} for {length} tensors"
+    return known.free(case.model_copy(update={"name": name, **changed}))

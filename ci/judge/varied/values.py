@@ -1,0 +1,224 @@
+"""Families of other values: attributes, given numbers, ranges, and what is no ordinary number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ci.judge.varied.base import (
+    Family,
+    Known,
+    Ladder,
+    in_turns,
+    input_count,
+    tensors,
+    with_tensors,
+)
+from ci.judge.varied.structure import in_other_dtypes
+from ci.model.dtypes import BY_NAME
+from ci.model.operator import AttrSpec
+from ci.model.workload import AttrValue, Distribution, TensorCase, WorkloadCase
+
+MOST_NUMBERS = 6
+MOST_WORDS = 8
+MOST_ITEMS = 4
+
+_WORD = re.compile(r'"([A-Za-z_]\w{0,15})"')
+
+
+class Attributes(Family):
+    """Each attribute, with its default and with values of another kind than the case's."""
+
+    name = "attribute"
+    turns = 2
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """One attribute at a time, in every case."""
+        return in_turns(
+            _attribute(known, case, spec)
+            for spec in known.operator.attrs
+            for case in known.workload.cases
+        )
+
+
+class GivenValues(Family):
+    """Scalar inputs and tensors whose values the workload gives."""
+
+    name = "given value"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """One tensor at a time."""
+        return in_turns(
+            _given(known, case, number)
+            for case in known.workload.cases
+            for number, tensor in enumerate(tensors(case))
+            if tensor.values and tensor.present
+        )
+
+
+class Ranges(Family):
+    """Other magnitudes and orders of what is drawn: a maximum or an epsilon left out shows."""
+
+    name = "range"
+    turns = 2
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """Of all inputs, else of those that hold both signs, else of the first."""
+        return in_turns(_ranges(case) for case in known.workload.cases)
+
+
+class Special(Family):
+    """NaN, infinities, denormals and signed zeros, in a few elements: most rows stay ordinary."""
+
+    name = "special value"
+    turns = 2
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """Every case, then its other dtypes; kinds apart, lest one excuse another."""
+        cases = [*known.workload.cases]
+        cases += (c for case in known.workload.cases for c in in_other_dtypes(known, case))
+        kinds: tuple[Distribution, ...] = ("infinite", "special", "tiny")
+        for kind in kinds:
+            for case in cases:
+                yield from _distributed(case, kind, floats_only=True)
+
+
+def _attribute(known: Known, case: WorkloadCase, spec: AttrSpec) -> Iterator[Ladder]:
+    now = case.attrs.get(spec.name, spec.default)
+    for value in dict.fromkeys(_others(known, spec, now)):
+        if value != now or type(value) is not type(now):
+            name = f"{case.name} with {spec.name}={value}"
+            attrs = {**case.attrs, spec.name: value}
+            yield [known.free(case.model_copy(update={"name": name, "attrs": attrs}))]
+
+
+def _others(known: Known, spec: AttrSpec, now: AttrValue | None) -> Iterator[AttrValue]:
+    if isinstance(now, tuple):
+        yield from _other_lists(now)
+    elif spec.type == "bool":
+        yield not now
+    elif spec.type == "string":
+        texts = (known.operator.read(s) for s in known.operator.host_sources)
+        words = [w for text in texts for w in _WORD.findall(text)]
+        yield from list(dict.fromkeys(words))[:MOST_WORDS]
+    elif spec.type in ("int", "float"):
+        whole = spec.type == "int"
+        number = now if isinstance(now, (int, float)) else 0
+        for value in _other_numbers(number, known.numbers, whole):
+            yield int(value) if whole else float(value)
+        if isinstance(spec.default, (int, float)):
+            yield spec.default
+
+
+def _other_lists(now: tuple[Any, ...]) -> Iterator[AttrValue]:
+    yield now[::-1]
+    for index, value in enumerate(now[:MOST_ITEMS]):
+        others = [not value] if isinstance(value, bool) else [0, 1, value + 1, value - 1]
+        for other in others:
+            yield (*now[:index], type(value)(other), *now[index + 1 :])
+
+
+def _other_numbers(now: float, numbers: Iterable[float], whole: bool) -> Iterator[float]:
+    yield from (0, -now if now > 0 else -1, 1, now + 1, now * 2 if whole else now * 10 + 3)
+    yield from [n for n in numbers if not whole or n == int(n)][:MOST_NUMBERS]
+    yield from (now - 1, 1e-3 * now + (0 if now else 1e-3)) if not whole else (now - 1, -2, 2)
+
+
+def _given(known: Known, case: WorkloadCase, number: int) -> Iterator[Ladder]:
+    own = tensors(case)
+    values = own[number].values
+    assert values
+    whole = not BY_NAME[own[number].dtype].is_float
+    lists: list[tuple[float, ...]] = []
+    if len(set(values)) == 1:
+        others = _other_numbers(values[0], known.numbers, whole)
+        lists += [(v,) * len(values) for v in others]
+    else:
+        low, high = min(values), max(values)
+        lists += [values[::-1], (*values[1:], values[0]), tuple(sorted(values))]
+        lists += [(v,) * len(values) for v in (low, high, 0)]
+    for count, new in enumerate(dict.fromkeys(lists)):
+        if new != values:
+            told = f"{new[0]:g}" if len(set(new)) == 1 else f"values {count}"
+            changed = [*own]
+            changed[number] = own[number].model_copy(update={"values": new})
+            yield [known.free(with_tensors(case, f"{told} as tensor {number}", changed))]
+
+
+def _ranges(case: WorkloadCase) -> Iterator[Ladder]:
+    yield _scaled(case, (25.0,), 0.0)
+    yield _changed(case, "a wider range", _widened, floats=False)
+    yield from _distributed(case, "spiked", floats_only=True)
+    yield _scaled(case, (1.0,), 1000.0, 100.0, 10.0)
+    yield from _distributed(case, "constant_rows")
+    yield _changed(case, "all that they hold", _widest, floats=False)
+    yield _scaled(case, (1e-3, 1e-2), 0.0)
+    yield _scaled(case, (0.0,), 0.0)
+    yield _scaled(case, (1000.0, 100.0), 0.0)
+    yield from _distributed(case, "sorted")
+    yield _scaled(case, (1.0,), -10.0, -2.0, -1.0)
+
+
+def _scaled(case: WorkloadCase, factors: tuple[float, ...], *shifts: float) -> Ladder:
+    """Ranges times a factor, moved by some of their own widths."""
+    for factor in factors:
+        for shift in shifts:
+
+            def moved(tensor: TensorCase, by: float = factor, far: float = shift) -> TensorCase:
+                low, high = tensor.range
+                away = far * (high - low)
+                return tensor.model_copy(update={"range": (low * by + away, high * by + away)})
+
+            how = f"ranges x{factor:g}" + f" moved by {shift:g}" * bool(shift)
+            yield from _changed(case, how, moved)
+
+
+def _widened(tensor: TensorCase) -> TensorCase:
+    """Beyond both ends: an index may be allowed to be out of range."""
+    low, high = tensor.range
+    more = (high - low) // 4 + 2
+    return tensor.model_copy(update={"range": (low - more, high + more)})
+
+
+def _widest(tensor: TensorCase) -> TensorCase:
+    """Whole numbers over all that their dtype holds."""
+    dtype = BY_NAME[tensor.dtype]
+    most = 2.0 ** (8 * dtype.bytes - 1)
+    ends = (0.0, 2 * most - 1) if dtype.name.startswith("u") else (-most, most - 1)
+    return tensor.model_copy(update={"range": ends})
+
+
+def _distributed(
+    case: WorkloadCase, kind: Distribution, *, floats_only: bool = False
+) -> Iterator[Ladder]:
+    def drawn(tensor: TensorCase) -> TensorCase:
+        return tensor.model_copy(update={"distribution": kind})
+
+    how = kind.replace("_", " ")
+    yield _changed(case, how, drawn)
+    if not floats_only:
+        yield _changed(case, f"{how} integers", drawn, floats=False)
+
+
+def _changed(
+    case: WorkloadCase,
+    how: str,
+    change: Callable[[TensorCase], TensorCase],
+    *,
+    floats: bool = True,
+) -> Iterator[WorkloadCase]:
+    """All drawn inputs of a kind changed; those that hold both signs; the first of them."""
+    own = tensors(case)
+    drawn = [
+        n
+        for n, t in enumerate(own[: input_count(case)])
+        if t.values is None and t.present and BY_NAME[t.dtype].bytes >= 1
+        if t.dtype != "bool" and BY_NAME[t.dtype].is_float == floats
+    ]
+    both = [n for n in drawn if own[n].range[0] < 0 < own[n].range[1]]
+    for some in dict.fromkeys((tuple(drawn), tuple(both), tuple(drawn[:1]))):
+        if some:
+            which = f" of tensors {', '.join(map(str, some))}" * (len(some) < len(drawn))
+            tensor_list = [change(t) if n in some else t for n, t in enumerate(own)]
+            yield with_tensors(case, how + which, tensor_list)

@@ -1,0 +1,133 @@
+"""What the families make of a workload when everything that they make is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ci.judge.varied.base import Family, Known, tensors
+from ci.judge.varied.lengths import Lengths, Thresholds
+from ci.judge.varied.numbers import numbers_of
+from ci.judge.varied.structure import Dtypes, Rank
+from ci.judge.varied.values import Attributes, Ranges
+from ci.model.operator import AttrSpec, Operator
+from ci.model.workload import AttrValue, TensorCase, Workload, WorkloadCase
+from ci.testing.scale_shift import HOST, OPERATOR, changed
+
+Shapes = list[tuple[int, ...]]
+
+
+def case(*given: tuple[int, ...], dtype: str = "float32", name: str = "c") -> WorkloadCase:
+    return WorkloadCase(name=name, inputs=tuple(TensorCase(shape=s, dtype=dtype) for s in given))
+
+
+def known(
+    *cases: WorkloadCase,
+    takes: Callable[[WorkloadCase], bool] = lambda _: True,
+    operator: Operator = OPERATOR,
+    numbers: tuple[float, ...] = (),
+) -> Known:
+    workload = Workload(operator="X", cases=cases, folder=Path())
+    return Known(operator, workload, takes, numbers, cores=4)
+
+
+def made(family: Family, given: Known) -> list[WorkloadCase]:
+    return [c for ladder in family.ladders(given) for c in ladder if given.takes(c)]
+
+
+def shapes(family: Family, given: Known) -> list[Shapes]:
+    return [[t.shape for t in tensors(c)] for c in made(family, given)]
+
+
+def test_what_is_equal_in_every_case_changes_together() -> None:
+    one, two = case((512, 1024), (768, 1024)), case((200, 200), (300, 200), name="d")
+    found = shapes(Lengths(), known(one, two))
+    assert [(512, 1025), (768, 1025)] in found
+    assert [(513, 1024), (768, 1024)] in found
+    assert [(201, 200), (300, 200)] in found  # not its columns, equal only by chance
+
+
+def test_of_equal_dimensions_the_last_is_treated_as_last_too() -> None:
+    found = shapes(Lengths(), known(case((512, 512), (512,))))
+    assert [(512, 5121), (5121,)] in found
+    assert [(5121, 512), (512,)] in found
+    assert [(513, 513), (513,)] in found
+
+
+def test_multiples_that_the_operator_wants_are_kept() -> None:
+    def whole(one: WorkloadCase) -> bool:
+        return all(length % 16 == 0 for t in tensors(one) for length in t.shape)
+
+    found = {x[-1] for (x,) in shapes(Lengths(), known(case((64, 512)), takes=whole))}
+    assert {528, 496, 512 * 10 + 16, 512 * 100} <= found
+
+
+def test_indices_stay_within_the_length_that_they_point_along() -> None:
+    table = TensorCase(shape=(100, 8), dtype="float32")
+    index = TensorCase(shape=(7,), dtype="int32", range=(-100, 99))
+    one = WorkloadCase(name="c", inputs=(table, index), attrs={"depth": 100})
+    shorter = next(c for c in made(Lengths(), known(one)) if tensors(c)[0].shape == (99, 8))
+    assert tensors(shorter)[1].range == (-99, 98)
+    assert shorter.attrs == {"depth": 99}
+
+
+def test_tensors_of_given_values_keep_their_shapes() -> None:
+    given = TensorCase(shape=(3,), dtype="int32", values=(0, 1, 2))
+    one = WorkloadCase(name="c", inputs=(TensorCase(shape=(8, 3), dtype="float32"), given))
+    found = shapes(Lengths(), known(one))
+    assert found and all(index == (3,) for _, index in found)
+
+
+def test_sizes_are_made_around_the_numbers_of_the_changed_lines() -> None:
+    candidate = changed("TILE_LENGTH = 1024", "TILE_LENGTH = (1 << 11) + 96 * 0x10", HOST)
+    numbers = numbers_of(OPERATOR, candidate.files)
+    assert numbers[:2] == (2048, 1536)
+    assert 1024 not in numbers_of(OPERATOR, candidate.files)[:2]
+    found = shapes(Thresholds(), known(case((16, 64)), numbers=numbers[:1]))
+    assert [(2049, 64)] in found  # the dimension
+    assert [(33, 64)] in found and [(32, 64)] in found  # the elements
+    assert [(129, 64)] in found  # of each of four cores
+
+
+@pytest.mark.parametrize(
+    ("type_", "now", "others"),
+    [
+        ("bool", True, {False}),
+        ("int", 3, {0, -3, 4, 6}),
+        ("float", 0.5, {0.0, -0.5, 8.0}),
+        ("list_int", (1, 2), {(2, 1), (0, 2)}),
+    ],
+)
+def test_attributes_take_other_values(type_: str, now: AttrValue, others: set[AttrValue]) -> None:
+    attr = AttrSpec.model_validate({"name": "a", "type": type_})
+    operator = OPERATOR.model_copy(update={"attrs": (attr,)})
+    one = case((8, 8)).model_copy(update={"attrs": {"a": now}})
+    given = known(one, operator=operator, numbers=(8.0,))
+    found = {c.attrs["a"] for c in made(Attributes(), given)}
+    assert others <= found
+    assert now not in found
+
+
+def test_every_declared_dtype_is_tried_on_every_case() -> None:
+    spec = OPERATOR.inputs[0].model_copy(update={"dtypes": ("float32", "float16", "bfloat16")})
+    operator = OPERATOR.model_copy(update={"inputs": (spec,)})
+    given = known(case((4, 8)), case((2, 9), dtype="float16", name="d"), operator=operator)
+    found = [(c.inputs[0].shape, c.inputs[0].dtype) for c in made(Dtypes(), given)
+             if isinstance(c.inputs[0], TensorCase) and "wider" not in c.name]  # fmt: skip
+    assert found[:2] == [((4, 8), "bfloat16"), ((2, 9), "bfloat16")]  # what nobody tried is first
+    assert set(found[2:]) == {((4, 8), "float16"), ((2, 9), "float32")}
+
+
+def test_ranks_change_with_the_elements_kept() -> None:
+    found = shapes(Rank(), known(case((6, 4))))
+    assert [(1, 6, 4)] in found and [(24,)] in found and [(2, 3, 4)] in found
+
+
+@pytest.mark.parametrize("family", [Lengths(), Ranges(), Rank()])
+def test_cases_that_differ_have_different_names(family: Family) -> None:
+    # References and launches are kept by name.
+    found = made(family, known(case((512, 512), (512,)), case((16, 8), (8,), name="d")))
+    by_name = {c.name: c.model_copy(update={"name": ""}) for c in found}
+    assert all(by_name[c.name] == c.model_copy(update={"name": ""}) for c in found)
