@@ -7,6 +7,7 @@ import threading
 from ci.judge.launched import Launched, launch_once
 from ci.judge.reference import References
 from ci.model.errors import InputError, TrialFailure
+from ci.model.trial import Outcome
 from ci.model.workload import WorkloadCase
 
 SLOWER = 0.10
@@ -42,6 +43,20 @@ class Baseline:
         if isinstance(found, Launched):
             return found
         raise found
+
+    def defect(self, case: WorkloadCase, seed: int) -> str | None:
+        """'' when it passes the case, None when it does not take it, else what it does wrong."""
+        try:
+            found = self.at(case, seed)
+        except InputError:  # the golden function does not take it
+            return None
+        except TrialFailure as failure:
+            if failure.outcome in (Outcome.LAUNCH_ERROR, Outcome.COMPILE_ERROR, Outcome.TIMEOUT):
+                return None
+            return str(failure)
+        if found.compared.agrees:
+            return ""
+        return f"wrong_result: case {case.name}, seed {seed}: {found.compared.message}"
 
     def moved(self, case: WorkloadCase, seed: int) -> tuple[int, int]:
         """Bytes that it reads from GM and writes to it; (0, 0) when it fails. Some operators leave

@@ -83,10 +83,11 @@ def axes(known: Known, case: WorkloadCase) -> Iterator[Axis]:
     found: list[Axis] = []
     for alone, alternatives in _alternatives(known, case):
         fresh = [places for places in alternatives if places not in seen]
-        seen.update(fresh)
         # What belongs together and is changed alone is mostly refused: that is seen at once.
         steps = (found[-1].step if found else 1, 16) if alone else STEPS
         axis = _probed(known, case, fresh, steps)
+        tried = fresh if axis is None else fresh[: fresh.index(axis.places) + 1]
+        seen.update(tried)
         if axis is not None:
             found.append(axis)
             yield axis
