@@ -46,6 +46,13 @@ def bench_judge(settings: JudgeBenchSettings, tell: Callable[[str], None]) -> Ju
     return bench(settings, tell)
 
 
+def write_mutants(settings: JudgeBenchSettings, tell: Callable[[str], None]) -> None:
+    """A corpus of mutants that are shown to be wrong, as a file; raises `InputError`."""
+    from ci.lab.bench.mutants import write_mutants as write
+
+    write(settings, tell)
+
+
 def bench_sanitizers(
     paths: Sequence[Path], settings: SanitizerBenchSettings, tell: Callable[[str], None]
 ) -> tuple[SanitizerBench, list[Explanation]]:

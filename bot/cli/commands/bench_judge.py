@@ -37,7 +37,14 @@ def judge(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     """
     settings = build(JudgeBenchSettings, given)
     own = build(JudgeOptions, given)
-    found = lab.bench_judge(settings, lambda text: click.echo(text, err=True))
+
+    def tell(text: str) -> None:
+        click.echo(text, err=True)
+
+    if settings.mutate:
+        lab.write_mutants(settings, tell)
+        return
+    found = lab.bench_judge(settings, tell)
     if own.markdown is not None:
         update_page(own.markdown, found)
     if as_json:

@@ -80,10 +80,10 @@ class Operators:
     """The operators that a corpus may name, by the end of their path."""
 
     def __init__(self, repository: Path | None) -> None:
-        own = find_operators(repository) if repository is not None else []
         sample = _EXAMPLES / "sample_repository"
-        sample_operators = find_operators(sample) if sample.is_dir() else []
-        self._known = [*own, *shipped_operators(), *sample_operators]
+        shipped = shipped_operators() + (find_operators(sample) if sample.is_dir() else [])
+        self.given = find_operators(repository) if repository is not None else shipped
+        self._known = [*self.given, *shipped]
 
     def find(self, entry: Entry) -> Operator:
         """The operator that the candidate is of; raises InputError."""

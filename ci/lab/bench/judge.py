@@ -21,6 +21,7 @@ from ci.backend import make_backend
 from ci.backend.base import Backend
 from ci.judge.baseline import SLOWER
 from ci.judge.evaluate import Evaluator
+from ci.judge.subject import Subject
 from ci.lab.bench.corpus import (
     Entry,
     Operators,
@@ -30,6 +31,7 @@ from ci.lab.bench.corpus import (
     witnesses_of,
     workload_of,
 )
+from ci.lab.bench.mutants import shown_wrong
 from ci.model.bench.judge import JudgeBench, JudgeBenchSettings, Ruling, Verdict
 from ci.model.errors import InputError, TrialFailure
 from ci.model.operator import Operator
@@ -121,8 +123,9 @@ class _Court:
         attack = entry.attack
         shown = ""
         if attack.truth == "wrong" and verdict != "refused" and witnesses:
-            all_shown = (shown_wrong(self.evaluator, candidate, case) for case in witnesses)
-            shown = next(filter(None, all_shown), "The witness shows nothing.")
+            subject = self.evaluator.subject(candidate)
+            tried = (shown_wrong(subject, case) or _slower(subject, case) for case in witnesses)
+            shown = next(filter(None, tried), "the witness shows nothing")
         return Ruling(
             id=attack.id,
             kind=attack.kind,
@@ -201,23 +204,14 @@ class _Record:
                 file.write(ruling.model_dump_json() + "\n")
 
 
-def shown_wrong(evaluator: Evaluator, candidate: Candidate, case: WorkloadCase) -> str:
-    """What the candidate does wrong on a case that the operator as it stands handles; '' if
-    nothing. Slower counts too, and so does to take what the operator refuses."""
-    standard, seed = evaluator.standard, evaluator.workload.seeds[0]
-    defect = standard.baseline.defect(case, seed)
-    if defect:
+def _slower(subject: Subject, case: WorkloadCase) -> str:
+    """How much longer a candidate takes on a case than the operator as it stands; '' if not."""
+    seed = subject.standard.workload.seeds[0]
+    before, after = subject.standard.baseline.at(case, seed).time, subject.at(case, seed)
+    if after.failure or after.launched.time.low <= before.high * (1 + SLOWER):
         return ""
-    now = evaluator.subject(candidate).at(case, seed, timed=False)
-    failure = now.judged()
-    if defect is None:
-        return "" if now.failure else "It takes what the operator as it stands refuses."
-    if failure is not None:
-        return str(failure)
-    before, after = standard.baseline.at(case, seed).time, now.launched.time
-    if after.low <= before.high * (1 + SLOWER):
-        return ""
-    return f"It takes {after.median:.3f} µs where the operator takes {before.median:.3f}."
+    took = after.launched.time.median
+    return f"it takes {took:.3f} µs where the operator as it stands takes {before.median:.3f}"
 
 
 @cache

@@ -33,13 +33,20 @@ class JudgeBenchSettings(Frozen):
     sample: int = Field(
         default=0, ge=0, description="Judge only this many, drawn from each class in turn; 0: all."
     )
-    seed: int = Field(default=0, ge=0, description="Of the sample.")
+    seed: int = Field(default=0, ge=0, description="Of the sample, or of the mutants.")
     jobs: int = Field(default=2, ge=1, description="Operators judged side by side.")
     out: Path | None = Field(
         default=None,
         description="Folder that keeps each ruling as it is given: a run that was stopped goes on.",
     )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
+    mutate: int = Field(
+        default=0,
+        ge=0,
+        description="Judge nothing, but make about this many mutants that are shown to be wrong, "
+        "from random cases drawn by the seed, and write them to --write.",
+    )
+    write: Path | None = Field(default=None, description="Corpus that --mutate writes.")
 
 
 def _word(value: object) -> object:
