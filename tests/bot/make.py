@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
+from bot.repository.job import Job
 from ci.model.result import BudgetUse, Result, UsedTuple, Verification
 from ci.model.trial import (
     Candidate,
@@ -37,21 +39,57 @@ def git(folder: Path, *arguments: str) -> str:
     ).stdout.strip()
 
 
-def repository(folder: Path) -> Path:
-    """A checkout with one operator and a bare `origin` beside it; returns the checkout."""
-    origin, checkout = folder / "origin.git", folder / "ops"
-    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(origin)], check=True)
-    subprocess.run(["git", "init", "-q", "-b", "main", str(checkout)], check=True)
-    for name, text in SOURCES.items():
-        path = checkout / OPERATOR_PATH / name
+def published(checkout: Path, bare: Path, remote: str = "") -> None:
+    """Make a repository of what is in `checkout`, and push it to a new bare one."""
+    git(bare.parent, "init", "-q", "--bare", "-b", "main", str(bare))
+    for words in (
+        ("init", "-q", "-b", "main"),
+        ("config", "user.name", "Tester"),
+        ("config", "user.email", "tester@example.org"),
+        ("add", "-A"),
+        ("commit", "-q", "-m", "Add operators"),
+        ("remote", "add", "origin", remote or str(bare)),
+        ("push", "-q", "origin", "main"),
+    ):
+        git(checkout, *words)
+
+
+def written(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files, by path below `folder`."""
+    for name, text in files.items():
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (checkout / "README.md").write_text("operators\n")
-    git(checkout, "add", "-A")
-    git(checkout, "commit", "-q", "-m", "Add scale_add")
-    git(checkout, "remote", "add", "origin", str(origin))
-    git(checkout, "push", "-q", "origin", "main")
+
+
+def repository(folder: Path) -> Path:
+    """A checkout with one operator and a bare `origin` beside it; returns the checkout."""
+    checkout = folder / "ops"
+    written(checkout / OPERATOR_PATH, SOURCES)
+    written(checkout, {"README.md": "operators\n"})
+    published(checkout, folder / "origin.git")
     return checkout
+
+
+def job(key: str = "0123456789abcdef", **changes: object) -> Job:
+    """Work that alice asked for on GitHub."""
+    given: dict[str, object] = {
+        "key": key,
+        "forge": "github",
+        "repository": "team/ops",
+        "number": 3,
+        "operator": OPERATOR_PATH,
+        "source_ref": "refs/pull/3/head",
+        "source_commit": "1" * 40,
+        "target_branch": "feature",
+        "judge_ref": "refs/heads/main",
+        "judge_commit": "2" * 40,
+        "workload": f"{OPERATOR_PATH}/workload.yaml",
+        "device": "910B4",
+        "budget": 40,
+        "requested_by": "alice",
+    }
+    return Job.model_validate(given | changes)
 
 
 def measurement(micros: float, *, cases: int = 2, busy: float = 0.5) -> Measurement:

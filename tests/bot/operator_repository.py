@@ -18,7 +18,7 @@ from bot.forge.model import MergeRequest
 from bot.repository.connection import Connection
 from bot.server.planner import Plan, plan
 from bot.server.queue import Queue
-from tests.bot.make import OPERATOR_PATH, SOURCES, git
+from tests.bot.make import OPERATOR_PATH, SOURCES, git, published, written
 
 FILES = {
     "src/math/scale/op_host/scale.cpp": '#include "../../../common/cut.h"\nint tile = 1;\n',
@@ -63,10 +63,7 @@ class Repository:
         """Commit files to a branch, new ones from main, and push it; the commit."""
         known = git(self.checkout, "branch", "--list", branch)
         git(self.checkout, "checkout", "-q", *([branch] if known else ["-b", branch, "main"]))
-        for path, text in files.items():
-            file = self.checkout / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
+        written(self.checkout, files)
         git(self.checkout, "add", "-A")
         git(self.checkout, "commit", "-q", "--allow-empty", "-m", message)
         git(self.checkout, "push", "-q", "origin", branch)
@@ -106,22 +103,8 @@ def _template(config: str | None) -> tempfile.TemporaryDirectory[str]:
     """The bare repository and its checkout, made once by git, then copied."""
     made = tempfile.TemporaryDirectory(prefix="ascendopt-test-")
     folder = Path(made.name)
-    bare, checkout = folder / "ops.git", folder / "ops"
-    git(folder, "init", "-q", "--bare", "-b", "main", str(bare))
-    git(folder, "init", "-q", "-b", "main", str(checkout))
-    for path, text in (FILES | ({".ascendopt.yml": config} if config is not None else {})).items():
-        file = checkout / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    for words in (
-        ("config", "user.name", "Tester"),
-        ("config", "user.email", "tester@example.org"),
-        ("add", "-A"),
-        ("commit", "-q", "-m", "Add operators"),
-        ("remote", "add", "origin", "../ops.git"),
-        ("push", "-q", "origin", "main"),
-    ):
-        git(checkout, *words)
+    written(folder / "ops", FILES | ({} if config is None else {".ascendopt.yml": config}))
+    published(folder / "ops", folder / "ops.git", "../ops.git")
     return made
 
 

@@ -48,6 +48,26 @@ def gitlab_merge_request(action: str, changes: Any = None, **more: Any) -> dict[
     }
 
 
+def hub_comment(number: int, comment: int, repository: str = "team/ops") -> dict[str, Any]:
+    """alice's `/optimize` under a pull request of GitHub, as far as it is read."""
+    return {
+        "action": "created",
+        "repository": {"full_name": repository},
+        "issue": {"number": number, "pull_request": {"url": "x"}},
+        "comment": {"id": comment, "body": "/optimize", "user": {"login": "alice"}},
+        "sender": {"login": "alice", "type": "User"},
+    }
+
+
+def hub_headers(body: bytes, secret: str, delivery: str) -> dict[str, str]:
+    return {
+        "X-GitHub-Event": "issue_comment",
+        "X-GitHub-Delivery": delivery,
+        "X-Hub-Signature-256": hub_signature(body, secret),
+        "Content-Type": "application/json",
+    }
+
+
 def hub_signature(body: bytes, secret: str) -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 

@@ -1,7 +1,6 @@
 """What becomes of a result, and of a merge request whose base moves; results are made up here."""
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,7 @@ from bot.server.wording import ended_mark, run_mark, waiting
 from ci.model.errors import InputError
 from ci.model.result import Result
 from tests.bot.make import KERNEL, OPERATOR_PATH, SOURCES, TILING, git, result
-from tests.bot.operator_repository import Repository, operator_repository
-
-
-@pytest.fixture
-def ops(tmp_path: Path) -> Repository:
-    return operator_repository(tmp_path)
+from tests.bot.operator_repository import Repository
 
 
 def request_and_job(ops: Repository) -> tuple[int, Job]:

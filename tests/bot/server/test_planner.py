@@ -12,11 +12,6 @@ from tests.bot.operator_repository import FILES, KERNEL, Repository, operator_re
 HEADER = "src/common/cut.h"
 
 
-@pytest.fixture
-def ops(tmp_path: Path) -> Repository:
-    return operator_repository(tmp_path)
-
-
 def answer(plan: Plan) -> str:
     (reply,) = plan.replies
     return reply.body

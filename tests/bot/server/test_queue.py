@@ -10,27 +10,9 @@ from pathlib import Path
 import pytest
 
 from bot.events.model import Event
-from bot.repository.job import Job
 from bot.server.queue import ATTEMPTS, EVENT_ATTEMPTS, LEASE_S, Queue, ended, pause
 from ci.model.errors import InputError
-
-
-def job(key: str, *, repository: str = "a/b", number: int = 1, device: str = "910B4") -> Job:
-    return Job(
-        key=key,
-        forge="local",
-        repository=repository,
-        number=number,
-        operator="src/math/add",
-        source_ref="refs/heads/f",
-        source_commit="1" * 40,
-        target_branch="main",
-        judge_ref="refs/heads/main",
-        judge_commit="2" * 40,
-        workload="src/math/add/workload.yaml",
-        device=device,
-        budget=10,
-    )
+from tests.bot.make import job
 
 
 def event(delivery: str, repository: str = "a/b") -> Event:
@@ -172,7 +154,7 @@ def test_cancelling_drops_what_waits_and_stops_what_runs(queue: Queue) -> None:
     queue.receive(event("e"), 0)
     found = queue.next_event(0)
     assert found is not None
-    queue.event_done(found[0], 1, cancelled=[("local", "a/b", 4)])
+    queue.event_done(found[0], 1, cancelled=[("github", "team/ops", 4)])
     states = {r.job.key: r.state for r in queue.jobs()}
     assert states == {"runs": "running", "waits": "cancelled", "other": "queued"}
     assert not queue.heartbeat("runs", "w", 2)

@@ -10,7 +10,7 @@ from bot.repository.job import Job
 from bot.server.run_job import read_job, run_job
 from ci.model.errors import InputError
 from ci.model.result import Result
-from tests.bot.make import git
+from tests.bot.make import git, job
 from tests.places import SAMPLE
 
 OPERATOR = "src/math/affine_clamp"
@@ -42,24 +42,9 @@ def patch(checkout: Path, new: str) -> str:
 
 def a_job(checkout: Path, diff: str, **changes: object) -> Job:
     head = git(checkout, "rev-parse", "HEAD")
-    made = Job(
-        key="0123456789abcdef",
-        kind="verify",
-        forge="local",
-        repository="ops",
-        operator=OPERATOR,
-        source_ref="refs/heads/main",
-        source_commit=head,
-        target_branch="main",
-        judge_ref="refs/heads/main",
-        judge_commit=head,
-        workload=f"{OPERATOR}/workload.yaml",
-        device="910B4",
-        budget=3,
-        patch=diff,
-        patch_of=7,
-    )
-    return made.model_copy(update=changes)
+    work = {"kind": "verify", "patch": diff, "patch_of": 7, "budget": 3}
+    where = {"operator": OPERATOR, "workload": f"{OPERATOR}/workload.yaml"}
+    return job(source_commit=head, judge_commit=head, **work, **where, **changes)
 
 
 CONSOLE = Console(stderr=True, force_terminal=False)

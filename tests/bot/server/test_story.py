@@ -7,8 +7,6 @@ the sandbox on the simulator, git pushes over HTTP.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import http.client
 import json
 import os
@@ -29,11 +27,12 @@ import pytest
 from bot.forge.local import LocalForge
 from bot.server.queue import Queue
 from bot.server.wording import ended_mark
+from tests.bot.events.payloads import gitlab_note, hub_comment, hub_headers, raw
 from tests.bot.forge.server.base import ForgeServer
 from tests.bot.forge.server.gitcode import GitCodeServer
 from tests.bot.forge.server.github import GitHubServer
 from tests.bot.forge.server.gitlab import GitLabServer
-from tests.bot.make import git
+from tests.bot.make import git, published
 from tests.places import SAMPLE
 
 KERNEL = "src/math/affine_clamp/op_kernel/affine_clamp.cpp"
@@ -48,20 +47,10 @@ class Ops:
     def __init__(self, folder: Path, server: type[ForgeServer]) -> None:
         self.folder = folder
         bare, self.checkout = folder / "ops.git", folder / "ops"
-        git(folder, "init", "-q", "--bare", "-b", "main", str(bare))
         shutil.copytree(SAMPLE, self.checkout)
         (self.checkout / ".ascendopt.yml").write_text("budget: 4\nstage: tiling\n")
-        for words in (
-            ("init", "-q", "-b", "main"),
-            ("config", "user.name", "Alice"),
-            ("config", "user.email", "alice@example.org"),
-            ("add", "-A"),
-            ("commit", "-q", "-m", "Add operators"),
-            ("remote", "add", "origin", str(bare)),
-            ("push", "-q", "origin", "main"),
-            ("checkout", "-q", "-b", "feature"),
-        ):
-            git(self.checkout, *words)
+        published(self.checkout, bare)
+        git(self.checkout, "checkout", "-q", "-b", "feature")
         kernel = self.checkout / KERNEL
         kernel.write_text(kernel.read_text() + "// touched by alice\n")
         git(self.checkout, "commit", "-q", "-a", "-m", "Touch the kernel")
@@ -145,32 +134,10 @@ class Serving:
         return self.log.read_text()
 
     def deliver(self, comment: int, delivery: str, secret: str = SECRET) -> int:
-        body = json.dumps(
-            {
-                "action": "created",
-                "repository": {"full_name": "team/ops"},
-                "issue": {"number": self.ops.number, "pull_request": {"url": "x"}},
-                "comment": {
-                    "id": comment,
-                    "body": "/optimize",
-                    "user": {"login": "alice", "type": "User"},
-                    "created_at": "2026-01-01T00:00:00Z",
-                },
-                "sender": {"login": "alice", "type": "User"},
-            }
-        ).encode()
-        signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+        body = raw(hub_comment(self.ops.number, comment))
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        connection.request(
-            "POST",
-            "/webhook/github",
-            body,
-            {
-                "X-GitHub-Event": "issue_comment",
-                "X-GitHub-Delivery": delivery,
-                "X-Hub-Signature-256": f"sha256={signature}",
-            },
-        )
+        headers = hub_headers(body, secret, delivery)
+        connection.request("POST", "/webhook/github", body, headers)
         return connection.getresponse().status
 
     def kill(self) -> None:
@@ -273,27 +240,10 @@ def payload(ops: Ops, forge: str, comment: int) -> tuple[dict[str, str], dict[st
                 "GITHUB_REPOSITORY": "team/ops",
                 "GITHUB_RUN_ID": "77",
             },
-            {
-                "action": "created",
-                "repository": {"full_name": "team/ops"},
-                "issue": {"number": ops.number, "pull_request": {"url": "x"}},
-                "comment": {"id": comment, "body": "/optimize", "user": {"login": "alice"}},
-                "sender": {"login": "alice"},
-            },
+            hub_comment(ops.number, comment),
         )
-    note = {
-        "object_kind": "note",
-        "event_type": "note",
-        "user": {"username": "alice"},
-        "project": {"path_with_namespace": "team/ops"},
-        "object_attributes": {
-            "id": comment,
-            "note": "/optimize",
-            "noteable_type": "MergeRequest",
-            "action": "create",
-        },
-        "merge_request": {"iid": ops.number},
-    }
+    note = gitlab_note(id=comment)
+    note["merge_request"]["iid"] = ops.number
     if forge == "gitlab":
         return (
             {"GITLAB_CI": "true", "CI_PROJECT_PATH": "team/ops", "CI_PIPELINE_SOURCE": "trigger"},

@@ -1,16 +1,8 @@
 import time
-from pathlib import Path
-
-import pytest
 
 from bot.events.model import Event
 from bot.server.watch import poll
-from tests.bot.operator_repository import KERNEL, Repository, operator_repository
-
-
-@pytest.fixture
-def ops(tmp_path: Path) -> Repository:
-    return operator_repository(tmp_path)
+from tests.bot.operator_repository import KERNEL, Repository
 
 
 def look(ops: Repository) -> list[Event]:

@@ -1,42 +1,18 @@
-import hashlib
-import hmac
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bot.report import write_reports
-from bot.repository.job import Job
 from bot.server.queue import Queue
 from bot.web.app import make_app
 from bot.web.dashboard import Dashboard
-from tests.bot.make import result
+from tests.bot.events.payloads import hub_comment, hub_headers, raw
+from tests.bot.make import job, result
 from tests.bot.web.running import Answer, Server, browse, running
 
 SECRET = "s3cret"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
-
-
-def job(key: str = "0123456789abcdef", **changes: Any) -> Job:
-    given: dict[str, Any] = {
-        "key": key,
-        "forge": "github",
-        "repository": "team/ops",
-        "number": 3,
-        "operator": "src/math/scale_add",
-        "source_ref": "refs/pull/3/head",
-        "source_commit": "1" * 40,
-        "target_branch": "feature",
-        "judge_ref": "refs/heads/main",
-        "judge_commit": "2" * 40,
-        "workload": "src/math/scale_add/workload.yaml",
-        "device": "910B4",
-        "budget": 40,
-        "requested_by": "alice",
-    }
-    return Job.model_validate(given | changes)
 
 
 class Bench:
@@ -81,35 +57,11 @@ def server(bench: Bench) -> Iterator[Server]:
 
 
 def comment(repository: str = "team/ops") -> bytes:
-    return json.dumps(
-        {
-            "action": "created",
-            "repository": {"full_name": repository},
-            "issue": {"number": 3, "pull_request": {"url": "x"}},
-            "comment": {
-                "id": 9,
-                "body": "/optimize",
-                "user": {"login": "alice", "type": "User"},
-                "created_at": "2026-01-01T00:00:00Z",
-            },
-            "sender": {"login": "alice", "type": "User"},
-        }
-    ).encode()
+    return raw(hub_comment(3, 9, repository))
 
 
 def deliver(server: Server, body: bytes, delivery: str = "d1", secret: str = SECRET) -> Answer:
-    signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-    return server.ask(
-        "/webhook/github",
-        "POST",
-        body,
-        {
-            "X-GitHub-Event": "issue_comment",
-            "X-GitHub-Delivery": delivery,
-            "X-Hub-Signature-256": f"sha256={signature}",
-            "Content-Type": "application/json",
-        },
-    )
+    return server.ask("/webhook/github", "POST", body, hub_headers(body, secret, delivery))
 
 
 def test_a_signed_delivery_is_stored_and_acknowledged(bench: Bench, server: Server) -> None:

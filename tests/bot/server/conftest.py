@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.bot.operator_repository import Repository, operator_repository
+
+
+@pytest.fixture
+def ops(tmp_path: Path) -> Repository:
+    return operator_repository(tmp_path)
