@@ -6,89 +6,70 @@ Every row that holds a figure carries the number of the trial that measured it.
 from __future__ import annotations
 
 import shlex
-from typing import Final
-
-from pydantic import Field
+from collections import Counter
+from typing import Final, NamedTuple
 
 from ci.model.comparison import STEP_EFFECT, Comparison, compare
-from ci.model.frozen import Frozen
 from ci.model.result import Result, UsedTuple
-from ci.model.trial import Measurement, Outcome, Trial
+from ci.model.trial import CaseMeasurement, Measurement, Outcome, Trial
 
 PIPES: Final = ("SCALAR", "MTE2", "VECTOR", "CUBE", "MTE1", "MTE3", "FIX")
 
 
-class CaseRow(Frozen):
+class CaseRow(NamedTuple):
     """One workload case, before and after."""
 
-    case: str
-    before_us: float
-    before_low_us: float
-    before_high_us: float
-    after_us: float
-    after_low_us: float
-    after_high_us: float
-    before_cycles: int
-    after_cycles: int
-    before_block_dim: int
-    after_block_dim: int
-    before_tiling_key: int
-    after_tiling_key: int
-    floor_us: float | None = Field(
-        description="Least time for what `after` moves and computes; None where it is not known."
-    )
+    before: CaseMeasurement
+    after: CaseMeasurement
+    floor_us: float | None
+    """Least time for what `after` moves and computes; None where it is not known."""
 
     @property
     def ratio(self) -> float:
         """before / after; above 1 when the case became faster."""
-        return self.before_us / self.after_us
+        return self.before.median_us / self.after.median_us
 
 
-class PipeRow(Frozen):
+class PipeRow(NamedTuple):
     """One pipe's mean busy cycles per core, summed over the cases, before and after."""
 
     pipe: str
     before_cycles: float
     after_cycles: float
-    before_share: float = Field(description="Busy cycles over the launch's cycles, 0 to 1.")
+    before_share: float
+    """Busy cycles over the launch's cycles, 0 to 1."""
     after_share: float
 
 
-class Step(Frozen):
+class Step(NamedTuple):
     """One accepted change on the way from the baseline to the best pair."""
 
-    trial: int
-    stage: str
-    rationale: str
-    motif_ids: tuple[str, ...]
-    tuple_ids: tuple[str, ...]
-    knobs: dict[str, int | float | str]
-    by: str = Field(description="'rules', or role and model: 'gpt-5 (mutation)'.")
+    trial: Trial
     before_us: float
     after_us: float
 
 
-class TupleRow(Frozen):
+class TupleRow(NamedTuple):
     """An experience tuple with every trial that it was retrieved for."""
 
-    id: str
-    title: str
-    bottleneck: str
-    why: str = Field(description="Of the retrieval with the highest similarity.")
-    similarity: float
+    nearest: UsedTuple
+    """The retrieval with the highest similarity."""
     trials: tuple[int, ...]
-    won: tuple[int, ...] = Field(description="Those of the trials that became the best.")
+    won: tuple[int, ...]
+    """Those of the trials that became the best."""
 
 
-class Point(Frozen):
+class Point(NamedTuple):
     """One evaluation in the trajectory picture."""
 
     trial: int
     stage: str
     outcome: Outcome
     score_us: float | None
-    acceptable: bool = Field(description="Faster than the baseline, with no case slower.")
-    best_us: float = Field(description="Best acceptable score after this evaluation, in µs.")
+    acceptable: bool
+    """Faster than the baseline, with no case slower."""
+    best_us: float
+    """Best acceptable score after this evaluation, in µs."""
 
 
 def time_word(result: Result) -> str:
@@ -102,26 +83,9 @@ def case_rows(result: Result) -> list[CaseRow]:
     if before is None or after is None:
         return []
     later = {case.case: case for case in after.cases}
-    return [
-        CaseRow(
-            case=case.case,
-            before_us=case.median_us,
-            before_low_us=case.low_us,
-            before_high_us=case.high_us,
-            after_us=later[case.case].median_us,
-            after_low_us=later[case.case].low_us,
-            after_high_us=later[case.case].high_us,
-            before_cycles=case.pipes.total_cycles,
-            after_cycles=later[case.case].pipes.total_cycles,
-            before_block_dim=case.pipes.block_dim,
-            after_block_dim=later[case.case].pipes.block_dim,
-            before_tiling_key=case.tiling_key,
-            after_tiling_key=later[case.case].tiling_key,
-            floor_us=result.floors_us.get(case.case),
-        )
-        for case in before.cases
-        if case.case in later
-    ]
+    floors = result.floors_us
+    both = [(case, later[case.case]) for case in before.cases if case.case in later]
+    return [CaseRow(old, new, floors.get(old.case)) for old, new in both]
 
 
 def _pipe_sums(measurement: Measurement) -> tuple[dict[str, float], float]:
@@ -145,15 +109,7 @@ def pipe_rows(result: Result) -> list[PipeRow]:
     for pipe in dict.fromkeys(known):
         b, a = before.get(pipe, 0.0), after.get(pipe, 0.0)
         if b or a:
-            rows.append(
-                PipeRow(
-                    pipe=pipe,
-                    before_cycles=b,
-                    after_cycles=a,
-                    before_share=b / before_total,
-                    after_share=a / after_total,
-                )
-            )
+            rows.append(PipeRow(pipe, b, a, b / before_total, a / after_total))
     return rows
 
 
@@ -176,24 +132,13 @@ def steps(result: Result) -> list[Step]:
         now = score(trial)
         if previous is None or now is None:
             continue
-        found.append(
-            Step(
-                trial=trial.number,
-                stage=trial.candidate.stage,
-                rationale=trial.candidate.rationale,
-                motif_ids=trial.candidate.motif_ids,
-                tuple_ids=trial.candidate.tuple_ids,
-                knobs=trial.candidate.knobs,
-                by=_by(trial),
-                before_us=previous,
-                after_us=now,
-            )
-        )
+        found.append(Step(trial, previous, now))
         previous = now
     return found
 
 
-def _by(trial: Trial) -> str:
+def by(trial: Trial) -> str:
+    """Who proposed a trial: 'rules', or role and model: 'gpt-5 (mutation)'."""
     candidate = trial.candidate
     return f"{candidate.model} ({candidate.role})" if candidate.model else candidate.proposer
 
@@ -228,18 +173,9 @@ def tuple_rows(result: Result) -> list[TupleRow]:
     rows = []
     for group in grouped.values():
         nearest = max(group, key=lambda used: used.similarity)
-        rows.append(
-            TupleRow(
-                id=nearest.id,
-                title=nearest.title,
-                bottleneck=nearest.bottleneck,
-                why=nearest.why,
-                similarity=nearest.similarity,
-                trials=tuple(sorted({used.trial for used in group})),
-                won=tuple(sorted({used.trial for used in group if used.won})),
-            )
-        )
-    return sorted(rows, key=lambda row: (not row.won, -row.similarity, row.id))
+        trials = tuple(sorted({used.trial for used in group}))
+        rows.append(TupleRow(nearest, trials, tuple(sorted({u.trial for u in group if u.won}))))
+    return sorted(rows, key=lambda row: (not row.won, -row.nearest.similarity, row.nearest.id))
 
 
 def judgement(result: Result, trial: Trial) -> Comparison | None:
@@ -283,24 +219,14 @@ def trajectory(result: Result) -> list[Point]:
         acceptable = judged is not None and judged.verdict == "improved"
         if now is not None and acceptable:
             best = min(best, now)
-        points.append(
-            Point(
-                trial=trial.number,
-                stage=trial.candidate.stage,
-                outcome=trial.outcome,
-                score_us=now,
-                acceptable=acceptable,
-                best_us=best,
-            )
-        )
+        stage = trial.candidate.stage
+        points.append(Point(trial.number, stage, trial.outcome, now, acceptable, best))
     return points
 
 
 def outcome_counts(result: Result) -> dict[str, int]:
     """How many trials ended how, the commonest first."""
-    counts: dict[str, int] = {}
-    for trial in result.trials:
-        counts[trial.outcome.value] = counts.get(trial.outcome.value, 0) + 1
+    counts = Counter(trial.outcome.value for trial in result.trials)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

@@ -11,10 +11,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.base.text import block, code, plain, visible
 from bot.report.facts import (
+    by,
     case_rows,
     evaluation_command,
     gates,
     headline,
+    microseconds,
     model_total,
     money,
     outcome_counts,
@@ -40,7 +42,7 @@ VERDICT_WORDS: Final = {
 
 
 def _us(value: float) -> str:
-    return f"{value:.{3 if value < 10 else 2 if value < 100 else 1}f}"
+    return microseconds(value).removesuffix(" µs")
 
 
 def _sentence(text: str) -> str:
@@ -90,7 +92,7 @@ def environment(*, html: bool) -> Environment:
     }
     if not html:
         jinja.filters |= {"plain": plain, "code": code, "block": block}
-    jinja.globals |= {"interval": _interval, "change": _change}
+    jinja.globals |= {"interval": _interval, "change": _change, "by": by}
     return jinja
 
 

@@ -75,6 +75,6 @@ def history(record: Record, result: Result | None) -> str:
     if result is None:
         return said("no_history", record)
     scores = {trial.number: score(trial) for trial in result.trials}
-    kept = {step.trial for step in steps(result)}
+    kept = {step.trial.number for step in steps(result)}
     facts = headline(result), result.trials, scores, kept, remarks(result)
     return said("history", *facts, _TRIALS_SHOWN)

@@ -16,7 +16,7 @@ from tests.bot.make import result, trial
 
 def test_a_case_has_its_times_before_and_after() -> None:
     rows = case_rows(result())
-    assert [(r.case, r.before_us, r.after_us, r.ratio) for r in rows] == [
+    assert [(r.before.case, r.before.median_us, r.after.median_us, r.ratio) for r in rows] == [
         ("fp16_2048", 12.0, 6.0, 2.0),
         ("fp16_4096", 24.0, 12.0, 2.0),
     ]
@@ -31,7 +31,10 @@ def test_pipes_are_summed_over_cases_and_idle_ones_left_out() -> None:
 
 def test_the_chain_of_accepted_changes_leads_from_baseline_to_best() -> None:
     chain = steps(result())
-    assert [(s.trial, s.stage) for s in chain] == [(2, "tiling"), (5, "kernel")]
+    assert [(s.trial.number, s.trial.candidate.stage) for s in chain] == [
+        (2, "tiling"),
+        (5, "kernel"),
+    ]
     assert chain[0].after_us == chain[1].before_us
 
 
@@ -63,8 +66,8 @@ def test_a_tuple_is_shown_once_with_all_its_trials() -> None:
     other = used.model_copy(update={"id": "0" * 12, "similarity": 0.99, "won": False})
     again = used.model_copy(update={"trial": 4, "similarity": 0.5, "why": "less", "won": False})
     rows = tuple_rows(result(retrieved=(other, used, again)))
-    assert [row.id for row in rows] == [used.id, other.id]
-    assert (rows[0].trials, rows[0].won, rows[0].why) == ((4, 5), (5,), used.why)
+    assert [row.nearest.id for row in rows] == [used.id, other.id]
+    assert (rows[0].trials, rows[0].won, rows[0].nearest.why) == ((4, 5), (5,), used.why)
 
 
 def test_outcomes_are_counted() -> None:

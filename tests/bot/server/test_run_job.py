@@ -42,9 +42,19 @@ def patch(checkout: Path, new: str) -> str:
 
 def a_job(checkout: Path, diff: str, **changes: object) -> Job:
     head = git(checkout, "rev-parse", "HEAD")
-    work = {"kind": "verify", "patch": diff, "patch_of": 7, "budget": 3}
-    where = {"operator": OPERATOR, "workload": f"{OPERATOR}/workload.yaml"}
-    return job(source_commit=head, judge_commit=head, **work, **where, **changes)
+    given: dict[str, object] = {
+        "source_commit": head,
+        "judge_commit": head,
+        "number": 0,
+        "requested_by": "",
+        "operator": OPERATOR,
+        "workload": f"{OPERATOR}/workload.yaml",
+        "kind": "verify",
+        "patch": diff,
+        "patch_of": 7,
+        "budget": 3,
+    }
+    return job(**(given | changes))
 
 
 CONSOLE = Console(stderr=True, force_terminal=False)
