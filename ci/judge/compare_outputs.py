@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ci.judge.accuracy import FORMATS, Accuracy, accuracy_of
 from ci.model.launch import Array, Tensors
 from ci.model.workload import Tolerance
 from rules.tolerances import default_tolerances
@@ -86,6 +87,25 @@ def compare_arrays(
         f"golden {_show(golden, dtype, index)}"
     )
     return Compared(golden.size, worst, message, _list_worst(error, actual, golden, dtype))
+
+
+def accuracies(
+    actual: Tensors, golden: Tensors, names: Sequence[str], dtypes: Sequence[str], scale: float
+) -> tuple[Accuracy, ...]:
+    """The accuracy of every tensor of a dtype in `FORMATS`, as `compare_outputs` takes them.
+
+    `golden` may be float64 for any of them, `scale` is the largest input.
+    """
+    found = []
+    for name, dtype, ours, theirs in zip(names, dtypes, actual, golden, strict=True):
+        for label, one, other in _pairs(name, ours, theirs):
+            if dtype not in FORMATS or one.shape != other.shape:
+                continue
+            if np.issubdtype(one.dtype, np.complexfloating):
+                one, other = _components(one), _components(other)
+            a, g = (_plain(x, dtype).astype(np.float64) for x in (one, other))
+            found.append(accuracy_of(label, dtype, a, g, scale))
+    return tuple(found)
 
 
 def _identical(actual: Array, golden: Array) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ci.backend.base import Build
-from ci.judge.compare_outputs import Compared, compare_outputs
+from ci.judge.accuracy import Accuracy
+from ci.judge.compare_outputs import Compared, accuracies, compare_outputs
 from ci.judge.measure import Interval, interval
 from ci.judge.reference import References, empty_like
 from ci.model.columns import output_dtypes
@@ -26,6 +27,8 @@ class Launched:
     case: WorkloadCase
     run: CaseRun
     compared: Compared
+    accuracy: tuple[Accuracy, ...] = ()
+    """Of each floating-point output tensor, in order."""
 
     @property
     def time(self) -> Interval:
@@ -85,15 +88,14 @@ def launch_once(
     except TrialFailure as failure:
         raise in_case(failure, case.name, seed) from failure
     operator = references.operator
+    names = [spec.name for spec in operator.outputs]
+    dtypes = output_dtypes(operator, case)
     with booked("verify"):
         compared = compare_outputs(
-            run.outputs,
-            reference.outputs,
-            [spec.name for spec in operator.outputs],
-            output_dtypes(operator, case),
-            references.workload.tolerances,
+            run.outputs, reference.outputs, names, dtypes, references.workload.tolerances
         )
-    return Launched(case, dataclasses.replace(run, outputs=[]), compared)
+        accuracy = accuracies(run.outputs, reference.exact, names, dtypes, reference.scale)
+    return Launched(case, dataclasses.replace(run, outputs=[]), compared, accuracy)
 
 
 def new_warning(

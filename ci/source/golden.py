@@ -92,16 +92,20 @@ class Golden:
         self._lock = threading.Lock()
         self._resident = self._started()
 
-    def outputs(self, case: WorkloadCase, inputs: Tensors) -> Tensors:
-        """The reference outputs of `case`, rounded to nearest into the declared dtypes."""
+    def outputs(self, case: WorkloadCase, inputs: Tensors, *, exact: bool = False) -> Tensors:
+        """The reference outputs of `case`, rounded to nearest into the declared dtypes.
+
+        `exact`: the function gets every floating-point input as float64, and what it returns as
+        float64 for a floating-point output is left unrounded.
+        """
         declared = output_dtypes(self._operator, case) if self._operator else []
-        values = self._fit_lists(self._asked(case, inputs, declared))
+        values = self._fit_lists(self._asked(case, inputs, declared, exact))
         if self._operator and len(values) != len(self._operator.outputs):
             raise InputError(
                 f"golden {self._label} returned {len(values)} outputs for case '{case.name}', but"
                 f" {self._operator.op_type} declares {len(self._operator.outputs)}."
             )
-        return [self._output(case, i, v, declared) for i, v in enumerate(values)]
+        return [self._output(case, i, v, declared, exact) for i, v in enumerate(values)]
 
     def close(self) -> None:
         """End its process."""
@@ -134,18 +138,21 @@ class Golden:
             raise InputError(f"golden {self._label} {problem} while it was loaded.") from None
         return resident
 
-    def _asked(self, case: WorkloadCase, inputs: Tensors, declared: Sequence[str]) -> list[Any]:
+    def _asked(
+        self, case: WorkloadCase, inputs: Tensors, declared: Sequence[str], exact: bool
+    ) -> list[Any]:
         """What the function returns for a case, as arrays and lists of them."""
-        kinds = case_dtypes(case)
+        own = case_dtypes(case)
         arrays: list[Array] = []
-        given = [_argument(value, kind) for value, kind in zip(inputs, kinds, strict=True)]
+        given = [_argument(value, kind, exact) for value, kind in zip(inputs, own, strict=True)]
+        kinds = ["float64" if exact and k and BY_NAME[k].is_float else k for k in own]
         head = {
             "case": case.name,
             "arguments": golden_child.told(given, arrays),
             "kinds": kinds,
             "attrs": case.attrs,
             "names": [spec.name for spec in self._operator.inputs] if self._operator else [],
-            "dtypes": self._dtypes(kinds, declared),
+            "dtypes": self._dtypes(own, declared),
         }
         with self._lock:  # a golden function need not be thread-safe
             if not self._resident.alive:  # such as with the thread that started it
@@ -227,16 +234,18 @@ class Golden:
             return [values]
         return values
 
-    def _output(self, case: WorkloadCase, index: int, value: Any, declared: list[str]) -> Any:
+    def _output(
+        self, case: WorkloadCase, index: int, value: Any, declared: list[str], exact: bool
+    ) -> Any:
         spec = case.outputs[index] if index < len(case.outputs) else None
         if isinstance(value, list):
             items = spec if isinstance(spec, tuple) else (spec,) * len(value)
             return [
-                self._cast(case, index, v, s, declared) for v, s in zip(value, items, strict=False)
+                self._cast(case, index, v, s, declared, exact)
+                for v, s in zip(value, items, strict=False)
             ]
-        return self._cast(
-            case, index, value, spec[0] if isinstance(spec, tuple) else spec, declared
-        )
+        one = spec[0] if isinstance(spec, tuple) else spec
+        return self._cast(case, index, value, one, declared, exact)
 
     def _cast(
         self,
@@ -245,6 +254,7 @@ class Golden:
         array: Array,
         spec: TensorCase | None,
         declared: list[str],
+        exact: bool,
     ) -> Array:
         where = f"golden {self._label} returned for output {index} of case '{case.name}'"
         if spec is not None and tuple(array.shape) != spec.shape:
@@ -258,7 +268,8 @@ class Golden:
         dtype = BY_NAME.get(name or array.dtype.name)
         if dtype is None:
             raise InputError(f"{where} the unknown dtype '{name or array.dtype.name}'.")
-        return store(array, dtype)
+        left = exact and dtype.is_float and array.dtype == np.float64
+        return array if left else store(array, dtype)
 
 
 class _Refused(Exception):
@@ -300,13 +311,17 @@ def _python() -> tuple[Path, ...]:
     return (*base, Path(golden_child.__file__), *_packages())
 
 
-def _argument(value: Array | list[Array] | None, kind: str | None) -> Any:
+def _argument(value: Array | list[Array] | None, kind: str | None, exact: bool) -> Any:
     """An input as golden functions know it."""
     if isinstance(value, list):
-        return [_argument(one, kind) for one in value]
+        return [_argument(one, kind, exact) for one in value]
     if value is not None and kind == "bfloat16" and value.dtype == np.uint16:
-        return from_bfloat16(value)
-    return value
+        value = from_bfloat16(value)
+    return (
+        value.astype(np.float64)
+        if exact and value is not None and value.dtype.kind == "f"
+        else value
+    )
 
 
 def _harmless(text: str) -> str:

@@ -5,6 +5,7 @@ To add one: a module here, a line in `GATES`, and a test with the contract of `c
 
 from __future__ import annotations
 
+from ci.judge.gates.accuracy import AccuracyGate
 from ci.judge.gates.base import Gate, Phase
 from ci.judge.gates.build import BuildGate
 from ci.judge.gates.edges import EdgesGate
@@ -25,6 +26,7 @@ GATES: tuple[Gate, ...] = (
     LinkGate(),
     RunGate(),
     VerifyGate(),
+    AccuracyGate(),
     PlausibleGate(),
     WarningsGate(),
     UnorderedGate(),

@@ -46,6 +46,15 @@ def test_inputs_are_copies_that_a_golden_may_change(tmp_path: Path) -> None:
     assert x.tolist() == [0, 0]
 
 
+def test_exact_outputs_are_computed_and_left_in_float64(tmp_path: Path) -> None:
+    golden = Golden(workload(tmp_path, "def f(x):\n    return x / 3\n"))
+    given = case("bfloat16", "float16")
+    (exact,) = golden.outputs(given, [to_bfloat16([1.0, 2.0])], exact=True)
+    assert isinstance(exact, np.ndarray) and exact.tolist() == [1 / 3, 2 / 3]
+    (whole,) = golden.outputs(case("float32", "int8"), [np.ones(2, np.float32)], exact=True)
+    assert isinstance(whole, np.ndarray) and whole.dtype == np.int8
+
+
 def test_without_a_declared_dtype_that_of_the_result_stands(tmp_path: Path) -> None:
     golden = Golden(workload(tmp_path, "def f(x):\n    return x > 0, [x, x]\n"))
     plain = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype="float32"),))

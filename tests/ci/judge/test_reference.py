@@ -1,0 +1,41 @@
+"""The right answers come rounded, and exact where the golden function can tell them in float64."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ci.backend.sim import SimulatorBackend
+from ci.judge.reference import Reference, References
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.testing.scale_shift import OPERATOR
+
+
+def reference(folder: Path, golden: str) -> Reference:
+    (folder / "golden.py").write_text(f"import numpy as np\n\ndef f(x):\n    {golden}\n")
+    case = WorkloadCase(name="c", inputs=(TensorCase(shape=(64,), dtype="float32"),))
+    workload = Workload(operator="Op", cases=(case,), golden="golden.py:f", folder=folder)
+    return References(OPERATOR, workload, SimulatorBackend("910B4")).of(case, 1)
+
+
+def test_the_exact_answer_is_that_of_float64_inputs(tmp_path: Path) -> None:
+    found = reference(tmp_path, "return x / 3")
+    (rounded,), (exact,) = found.outputs, found.exact
+    assert isinstance(rounded, np.ndarray) and isinstance(exact, np.ndarray)
+    assert (rounded.dtype, exact.dtype) == (np.float32, np.float64)
+    assert 0 < np.abs(exact - rounded).max() < 1e-7
+    assert 0.9 < found.scale <= 1
+
+
+@pytest.mark.parametrize(
+    "golden",
+    [
+        "assert x.dtype == np.float32; return x",
+        "return x * (2 if x.dtype == np.float64 else 1)",
+    ],
+)
+def test_a_golden_that_does_something_else_for_float64_is_taken_as_it_is(
+    tmp_path: Path, golden: str
+) -> None:
+    found = reference(tmp_path, golden)
+    assert isinstance(found.exact[0], np.ndarray) and found.exact[0].dtype == np.float32
