@@ -60,6 +60,11 @@ class TiledBuild(Build):
         self._host.use(rooms)
         self._description = _describe(program, operator, device.architecture.definition_word)
 
+    @property
+    def host(self) -> HostProgram:
+        """The built host side."""
+        return self._host
+
     @abstractmethod
     def kernel(self, variant: KernelVariant) -> Path:
         """The built kernel of a variant. Raises TrialFailure(COMPILE_ERROR or REJECTED)."""

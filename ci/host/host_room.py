@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from ci.system.ledger import booked
@@ -13,16 +14,22 @@ from ci.system.scratch import scratch
 LIMITS = Limits(seconds=20.0, memory_bytes=2 << 30, processes=1, file_bytes=64 << 20)
 """Of one describe or tile: real tilings need milliseconds and megabytes."""
 
-COMMANDS = {"describe": ("answer",), "tile": ("request", "answer")}
+COMMANDS = {
+    "describe": ("answer",),
+    "tile": ("request", "answer"),
+    "survey": ("request", "answer"),
+}
 """The files in the room's folder that each command takes."""
 
 
 class HostRoom:
     """Folder and sandbox of one question."""
 
-    def __init__(self, command: str, *, ahead: bool = False) -> None:
-        """`ahead`: make the sandbox now, for a program that comes later."""
+    def __init__(self, command: str, words: Sequence[str] = (), *, ahead: bool = False) -> None:
+        """`words` are what the command takes behind its files. `ahead`: make the sandbox now, for a
+        program that comes later."""
         self.command = command
+        self._words = words
         self._scratch = scratch("tiling")
         root = Path(self._scratch.name)
         self.folder = root / "question"
@@ -63,7 +70,7 @@ class HostRoom:
 
     def _argv(self, program: Path) -> list[str]:
         files = [str(self.folder / name) for name in COMMANDS[self.command]]
-        return [str(program), self.command, *files]
+        return [str(program), self.command, *files, *self._words]
 
 
 class HostRooms:

@@ -8,18 +8,19 @@ tiling parse and tiling for one case. `host/README.md` has the formats.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
 
 from ci.host.door.forwarding import forwarding
 from ci.host.door.tiling_library import FLAG, TilingLibrary
-from ci.host.host_room import HostRooms
+from ci.host.host_room import HostRoom, HostRooms
+from ci.host.survey import HostAnswer, Inference, Question, Tiling
 from ci.host.tiling_layout import TilingStruct
-from ci.host.tiling_request import request_text
+from ci.host.tiling_request import host_request
 from ci.model.dtypes import BY_NAME, DType
 from ci.model.errors import TrialFailure
 from ci.model.frozen import Frozen
@@ -29,6 +30,8 @@ from ci.model.operator import Operator
 from ci.model.trial import Outcome, Refusal
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.system.compiler import WARNINGS
+
+T = TypeVar("T", Inference, Tiling)
 
 HOST = Path(__file__).parent / "cpp"
 
@@ -50,6 +53,13 @@ OWN_LIBRARY = ("library_tiling.cpp", "matmul_tiling.cpp")
 
 LOGGING = ("CheckLogLevel", "DlogRecord")
 
+
+ANSWER_BYTES = 32 << 20
+"""Of the largest answer that is read."""
+
+PROCESSES = 64
+"""Further processes that answer the questions of the workload: what depends on an address in one
+case of seven is missed once in 20,000 times."""
 
 FORWARDING = "forwarding"
 """Folder beside the prelude: our headers' other paths."""
@@ -215,7 +225,7 @@ class HostProgram:
         `inputs` gives the values for tilings that read them, `outputs` the shapes where known.
         Raises TrialFailure(LAUNCH_ERROR) with the log when the tiling fails.
         """
-        request = request_text(operator, case, facts, inputs, outputs)
+        request = host_request(operator, case, facts, inputs, outputs).text
         known = self._answers.get(request)
         if known is not None:
             return known  # another seed of a case, or another kernel, with the same tiling
@@ -239,6 +249,31 @@ class HostProgram:
         self._answers[request] = tiled
         return tiled
 
+    def definition(self) -> dict[str, Any]:
+        """What the host side registers, apart from its tiling data, to compare.
+
+        Raises TrialFailure(LAUNCH_ERROR).
+        """
+        answer = self._ask("describe")
+        return {key: answer.get(key) for key in ("definitions", "registered")}
+
+    def survey(self, asked: Sequence[Question], often: int) -> list[HostAnswer]:
+        """Answers to all questions, each asked four times in two orders and two processes.
+
+        The first `often` are asked in `PROCESSES` more. Raises TrialFailure(LAUNCH_ERROR) when the
+        program does not run at all.
+        """
+        words = (str(2 + PROCESSES), str(often), "0")
+        with closing(HostRoom("survey", words)) as room:
+            text = "".join(question.request.text for question in asked)
+            (room.folder / "request").write_text(text, encoding="utf-8")
+            done = room.run(self.path)
+            answer = room.folder / "answer"
+            if not _usable(answer):
+                raise _failure(f"The host side {done.ending()} before it answered.", "")
+            lines = answer.read_text(encoding="utf-8", errors="replace").splitlines()
+        return _gathered(lines, len(asked), often)
+
     def _ask(self, command: str, request: str = "") -> dict[str, Any]:
         with closing(self._rooms.take(command)) as room:
             if request:
@@ -248,8 +283,7 @@ class HostProgram:
             if not done.ok:
                 words = (done.stderr + done.stdout).decode("utf-8", errors="replace")
                 raise _failure(f"The host tiling {done.ending()}.", words[-4000:])
-            # The folder was writable to the program: what lies there now is its doing.
-            if not answer.is_file() or answer.is_symlink() or answer.stat().st_size > 32 << 20:
+            if not _usable(answer):
                 raise _failure("The host program left no usable answer.", "")
             try:
                 read = json.loads(answer.read_bytes())
@@ -258,6 +292,41 @@ class HostProgram:
         if not isinstance(read, dict):
             raise _failure("The host program's answer is not a JSON object.", "")
         return {**read, "printed": (done.stdout + done.stderr).decode("utf-8", errors="replace")}
+
+
+def _usable(answer: Path) -> bool:
+    """The folder was writable to the program: what lies there now is its doing."""
+    return answer.is_file() and not answer.is_symlink() and answer.stat().st_size <= ANSWER_BYTES
+
+
+def _gathered(lines: Iterable[str], count: int, often: int) -> list[HostAnswer]:
+    """The answers of a survey, whose lines are round, step and JSON; see `cpp/README.md`."""
+    said: list[tuple[list[str], list[str]]] = [([], []) for _ in range(count)]
+    for line in lines:
+        number, _, rest = line.partition("\t")
+        step, _, text = rest.partition("\t")
+        if not (number.isdecimal() and step.isdecimal()):
+            continue
+        asked = count if int(number) <= 2 else min(often, count)
+        at = int(step) // 4
+        at = at if int(number) % 2 == 0 else asked - 1 - at
+        if 0 <= at < count:
+            said[at][int(step) % 2].append(text)
+    return [
+        HostAnswer(
+            _read(Inference, first),
+            _read(Tiling, then),
+            len({*first}) < 2 and len({*then}) < 2,
+        )
+        for first, then in said
+    ]
+
+
+def _read(kind: type[T], said: Sequence[str]) -> T | None:
+    try:
+        return kind.model_validate_json(said[0]) if said else None
+    except ValidationError:  # a signal, or what no program of ours writes
+        return None
 
 
 def _tiling_answer(answer: dict[str, Any], log: list[str]) -> TilingAnswer:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,9 +20,9 @@ from rules.devices import Device
 
 # Values of inputs up to this size travel with a request, for tilings that read them.
 _MAX_VALUE_BYTES = 1 << 16
-_UNDEFINED = 28  # ge::DT_UNDEFINED
+UNDEFINED = 28  # ge::DT_UNDEFINED
 _ND = 2  # ge::FORMAT_ND
-_FORMATS = {
+FORMATS = {
     "NCHW": 0,
     "NHWC": 1,
     "ND": 2,
@@ -60,78 +62,134 @@ def _per_cycle(device: Device, memory: str) -> str:
     return str(max(1, round(total / (device.clock_mhz * 1e6) / device.cube_cores)))
 
 
-def request_text(
+@dataclass(frozen=True)
+class AskedTensor:
+    """One tensor of a request."""
+
+    dtype: int
+    """Number in `ge::DataType`."""
+    form: int
+    """Number in `ge::Format`."""
+    shape: tuple[int, ...] | None
+    """None leaves it to the inference."""
+    data: str = ""
+    """Its bytes in hexadecimal, where the tiling may read them."""
+
+    @property
+    def line(self) -> str:
+        """Its record."""
+        dims = "?" if self.shape is None else ",".join(map(str, self.shape))
+        return f"tensor\t{self.dtype}\t{self.form}\t{dims}" + (
+            f"\t{self.data}" if self.data else ""
+        )
+
+
+Sides: TypeAlias = tuple[tuple[AskedTensor, ...], ...]
+"""Of each input or output of the definition its tensors; none for an absent optional one."""
+
+
+@dataclass(frozen=True)
+class HostRequest:
+    """What a host program is asked about."""
+
+    op_type: str
+    facts: Mapping[str, str]
+    inputs: Sides
+    outputs: Sides
+    attrs: tuple[tuple[str, str, str], ...]
+    """Name, type and value as text."""
+
+    @property
+    def text(self) -> str:
+        """Its records, as `cpp/README.md` lays them down."""
+        lines = [f"op_type\t{self.op_type}"]
+        lines += [f"fact\t{name}\t{value}" for name, value in self.facts.items()]
+        for kind, side in (("input", self.inputs), ("output", self.outputs)):
+            for tensors in side:
+                lines += [kind, *(tensor.line for tensor in tensors)]
+        lines += ["\t".join(("attr", *words)) for words in self.attrs]
+        return "\n".join(lines) + "\n"
+
+
+def host_request(
     operator: Operator,
     case: WorkloadCase,
     facts: Mapping[str, str],
     inputs: Tensors | None = None,
     outputs: Tensors | None = None,
-) -> str:
-    """The tile request of a case, as `host/README.md` lays it down."""
+) -> HostRequest:
+    """The request of a case; `inputs` gives values, `outputs` shapes where they are known."""
     column = case_column(operator, case)
-    lines = [f"op_type\t{operator.op_type}"]
-    lines += [f"fact\t{name}\t{value}" for name, value in facts.items()]
+    asked: list[tuple[AskedTensor, ...]] = []
     for index, spec in enumerate(case.inputs):
-        lines.append("input")
         form = _format(operator.inputs[index].formats, column)
         given = inputs[index] if inputs is not None and index < len(inputs) else None
+        tensors = []
         for k, one in enumerate(spec if isinstance(spec, tuple) else (spec,)):
             if one.present:
                 value = given[k] if isinstance(given, list) and k < len(given) else given
                 data = "" if value is None or isinstance(value, list) else _hex(value)
-                lines.append(_tensor_line(one.dtype, form, one.shape, data))
-    lines += _output_lines(operator, case, column, outputs)
+                tensors.append(_tensor(one.dtype, form, one.shape, data))
+        asked.append(tuple(tensors))
     declared = {a.name: a for a in operator.attrs}
-    for name, attr in case.attrs.items():
-        lines.append(_attr_line(name, attr, declared.get(name)))
-    return "\n".join(lines) + "\n"
+    return HostRequest(
+        op_type=operator.op_type,
+        facts=facts,
+        inputs=tuple(asked),
+        outputs=tuple(_outputs(operator, case, column, outputs)),
+        attrs=tuple(_attr(n, a, declared.get(n)) for n, a in case.attrs.items()),
+    )
 
 
-def _output_lines(
+def with_defaults(request: HostRequest, operator: Operator) -> HostRequest:
+    """The same request with the attributes written out that the definition gives values."""
+    given = {name for name, _, _ in request.attrs}
+    missing = [a for a in operator.attrs if a.name not in given and a.default is not None]
+    more = tuple(_attr(a.name, a.default, a) for a in missing if a.default is not None)
+    return replace(request, attrs=(*request.attrs, *more))
+
+
+def _outputs(
     operator: Operator, case: WorkloadCase, column: int, outputs: Tensors | None
-) -> list[str]:
-    lines: list[str] = []
+) -> Iterator[tuple[AskedTensor, ...]]:
     for index, spec in enumerate(operator.outputs):
         if spec.in_place:
             continue  # the tiling knows it as an input
-        lines.append("output")
         form = _format(spec.formats, column)
         declared = spec.dtypes[min(column, len(spec.dtypes) - 1)] if spec.dtypes else ""
         given = outputs[index] if outputs is not None and index < len(outputs) else None
         wanted = case.outputs[index] if index < len(case.outputs) else None
         if wanted is not None:
-            for one in wanted if isinstance(wanted, tuple) else (wanted,):
-                lines.append(_tensor_line(one.dtype, form, one.shape, ""))
+            every = wanted if isinstance(wanted, tuple) else (wanted,)
+            yield tuple(_tensor(one.dtype, form, one.shape) for one in every)
         elif given is not None:
-            for array in given if isinstance(given, list) else (given,):
-                lines.append(_tensor_line(declared, form, array.shape, ""))
+            found = given if isinstance(given, list) else [given]
+            yield tuple(_tensor(declared, form, array.shape) for array in found)
         elif spec.param_type == "dynamic":
             # As many as the first tensor list, each of its shape, which holds for list operators.
             lists = [i for i in case.inputs if isinstance(i, tuple)]
-            for like in lists[0] if lists else ():
-                lines.append(_tensor_line(declared or like.dtype, form, like.shape, ""))
+            like = lists[0] if lists else ()
+            yield tuple(_tensor(declared or one.dtype, form, one.shape) for one in like)
         else:
-            lines.append(_tensor_line(declared, form, None, ""))
-    return lines
+            yield (_tensor(declared, form, None),)
 
 
 def _format(formats: Sequence[str], column: int) -> int:
     name = formats[min(column, len(formats) - 1)] if formats else "ND"
-    return _FORMATS.get(name, _ND)
+    return FORMATS.get(name, _ND)
 
 
-def _tensor_line(dtype: str, form: int, shape: Sequence[int] | None, data: str) -> str:
+def _tensor(dtype: str, form: int, shape: Sequence[int] | None, data: str = "") -> AskedTensor:
     known = BY_NAME.get(dtype)
-    number = known.number if known else _UNDEFINED
-    dims = "?" if shape is None else ",".join(map(str, shape))
-    return f"tensor\t{number}\t{form}\t{dims}" + (f"\t{data}" if data else "")
+    dims = None if shape is None else tuple(shape)
+    return AskedTensor(known.number if known else UNDEFINED, form, dims, data)
 
 
 def _hex(value: Array) -> str:
     return "" if value.nbytes > _MAX_VALUE_BYTES else np.ascontiguousarray(value).tobytes().hex()
 
 
-def _attr_line(name: str, value: AttrValue, declared: AttrSpec | None) -> str:
+def _attr(name: str, value: AttrValue, declared: AttrSpec | None) -> tuple[str, str, str]:
     kind = declared.type if declared else _kind(value)
     if kind == "string":
         text = str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
@@ -139,7 +197,7 @@ def _attr_line(name: str, value: AttrValue, declared: AttrSpec | None) -> str:
         text = ",".join(_plain(v) for v in value)
     else:
         text = _plain(value)
-    return f"attr\t{name}\t{kind}\t{text}"
+    return name, kind, text
 
 
 def _kind(value: AttrValue) -> str:

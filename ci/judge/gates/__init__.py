@@ -10,6 +10,7 @@ from ci.judge.gates.base import Gate, Phase
 from ci.judge.gates.build import BuildGate
 from ci.judge.gates.edges import EdgesGate
 from ci.judge.gates.guard import GuardGate
+from ci.judge.gates.host import HostGate
 from ci.judge.gates.link import LinkGate
 from ci.judge.gates.more_seeds import MoreSeedsGate
 from ci.judge.gates.other_shapes import OtherShapesGate
@@ -29,6 +30,7 @@ GATES: tuple[Gate, ...] = (
     AccuracyGate(),
     PlausibleGate(),
     WarningsGate(),
+    HostGate(),
     UnorderedGate(),
     OtherShapesGate(),
     MoreSeedsGate(),

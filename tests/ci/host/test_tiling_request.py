@@ -1,4 +1,4 @@
-from ci.host.tiling_request import platform_facts, request_text
+from ci.host.tiling_request import host_request, platform_facts
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.source.discovery import load_operator
 from rules.devices import load_device
@@ -12,7 +12,8 @@ def test_requests_escape_text_attributes() -> None:
         inputs=tuple(TensorCase(shape=(8,), dtype=i.dtypes[0]) for i in operator.inputs),
         attrs={"word": "a\tb\nfact\tcores.aiv\t999"},
     )
-    lines = request_text(operator, case, platform_facts(load_device("910B4"))).splitlines()
+    facts = platform_facts(load_device("910B4"))
+    lines = host_request(operator, case, facts).text.splitlines()
     assert "attr\tword\tstring\ta\\tb\\nfact\\tcores.aiv\\t999" in lines
 
 

@@ -51,7 +51,18 @@ struct ScalarVar {
     template <class T> ScalarVar(ScalarType t, T v) : type(t), value(static_cast<double>(v)) {}
 };
 
-class OpParamDef {
+// What a definition says by calls that decide nothing here, in order: the host gate compares it.
+struct Said {
+    void say(const char* call, int64_t argument = 1);
+    template <class List> void say_each(const char* call, const List& list) {
+        for (const auto item : list) {
+            say(call, static_cast<int64_t>(item));
+        }
+    }
+    std::vector<std::string> said_;
+};
+
+class OpParamDef : public Said {
 public:
     explicit OpParamDef(const char* name);
     OpParamDef(const OpParamDef&);
@@ -69,27 +80,39 @@ public:
     OpParamDef& Format(std::vector<ge::Format> formats);
     OpParamDef& FormatList(std::initializer_list<ge::Format> formats);
     OpParamDef& FormatList(std::vector<ge::Format> formats);
-    OpParamDef& DataTypeForBinQuery(std::initializer_list<ge::DataType>) { return *this; }
-    OpParamDef& DataTypeForBinQuery(std::vector<ge::DataType>) { return *this; }
-    OpParamDef& FormatForBinQuery(std::initializer_list<ge::Format>) { return *this; }
-    OpParamDef& FormatForBinQuery(std::vector<ge::Format>) { return *this; }
-    OpParamDef& UnknownShapeFormat(std::initializer_list<ge::Format>) { return *this; }
-    OpParamDef& UnknownShapeFormat(std::vector<ge::Format>) { return *this; }
+    OpParamDef& DataTypeForBinQuery(std::initializer_list<ge::DataType> list) {
+        return said_each("DataTypeForBinQuery", list);
+    }
+    OpParamDef& DataTypeForBinQuery(const std::vector<ge::DataType>& list) {
+        return said_each("DataTypeForBinQuery", list);
+    }
+    OpParamDef& FormatForBinQuery(std::initializer_list<ge::Format> list) {
+        return said_each("FormatForBinQuery", list);
+    }
+    OpParamDef& FormatForBinQuery(const std::vector<ge::Format>& list) {
+        return said_each("FormatForBinQuery", list);
+    }
+    OpParamDef& UnknownShapeFormat(std::initializer_list<ge::Format> list) {
+        return said_each("UnknownShapeFormat", list);
+    }
+    OpParamDef& UnknownShapeFormat(const std::vector<ge::Format>& list) {
+        return said_each("UnknownShapeFormat", list);
+    }
     OpParamDef& ValueDepend(Option) {
         value_depend_ = true;
         return *this;
     }
     OpParamDef& ValueDepend(Option depend, DependScope) { return ValueDepend(depend); }
-    OpParamDef& IgnoreContiguous() { return *this; }
-    OpParamDef& AutoContiguous() { return *this; }
+    OpParamDef& IgnoreContiguous() { return said("IgnoreContiguous"); }
+    OpParamDef& AutoContiguous() { return said("AutoContiguous"); }
     OpParamDef& Scalar() {
         scalar_ = true;
         return *this;
     }
     OpParamDef& ScalarList() { return Scalar(); }
-    OpParamDef& To(ge::DataType) { return *this; }
-    OpParamDef& To(const char*) { return *this; }
-    OpParamDef& Version(uint32_t) { return *this; }
+    OpParamDef& To(ge::DataType type) { return said("To", type); }
+    OpParamDef& To(const char* name) { return said(name); }
+    OpParamDef& Version(uint32_t version) { return said("Version", version); }
     OpParamDef& InitValue(uint64_t value) {
         return InitValue(ScalarVar(ScalarType::UINT64, value));
     }
@@ -99,9 +122,11 @@ public:
         return *this;
     }
     OpParamDef& InitValue(const std::vector<ScalarVar>& values);
-    OpParamDef& OutputShapeDependOnCompute() { return *this; }
+    OpParamDef& OutputShapeDependOnCompute() { return said("OutputShapeDependOnCompute"); }
     OpParamDef& Follow(const char* name);
-    OpParamDef& Follow(const char* name, FollowType) { return Follow(name); }
+    OpParamDef& Follow(const char* name, FollowType type) {
+        return Follow(name).said("Follow", static_cast<int64_t>(type));
+    }
     OpParamDef& Comment(const char*) { return *this; }
 
     std::string name_, follow_;
@@ -110,6 +135,16 @@ public:
     std::vector<ge::Format> formats_;
     bool scalar_ = false, value_depend_ = false, init_ = false, is_type_list_ = false;
     double init_value_ = 0;
+
+private:
+    OpParamDef& said(const char* call, int64_t argument = 1) {
+        say(call, argument);
+        return *this;
+    }
+    template <class List> OpParamDef& said_each(const char* call, const List& list) {
+        say_each(call, list);
+        return *this;
+    }
 };
 
 class OpAttrDef {
@@ -160,7 +195,7 @@ public:
     std::vector<std::shared_ptr<OpParamDef>> all;
 };
 
-class OpAICoreConfig {
+class OpAICoreConfig : public Said {
 public:
     OpAICoreConfig();
     explicit OpAICoreConfig(const char*);
@@ -168,18 +203,29 @@ public:
     ~OpAICoreConfig();
     OpParamDef& Input(const char* name) { return inputs_[name]; }
     OpParamDef& Output(const char* name) { return outputs_[name]; }
-    OpAICoreConfig& DynamicCompileStaticFlag(bool) { return *this; }
-    OpAICoreConfig& DynamicFormatFlag(bool) { return *this; }
-    OpAICoreConfig& DynamicRankSupportFlag(bool) { return *this; }
-    OpAICoreConfig& DynamicShapeSupportFlag(bool) { return *this; }
-    OpAICoreConfig& NeedCheckSupportFlag(bool) { return *this; }
-    OpAICoreConfig& PrecisionReduceFlag(bool) { return *this; }
+    OpAICoreConfig& DynamicCompileStaticFlag(bool flag) {
+        return said("DynamicCompileStaticFlag", flag);
+    }
+    OpAICoreConfig& DynamicFormatFlag(bool flag) { return said("DynamicFormatFlag", flag); }
+    OpAICoreConfig& DynamicRankSupportFlag(bool flag) {
+        return said("DynamicRankSupportFlag", flag);
+    }
+    OpAICoreConfig& DynamicShapeSupportFlag(bool flag) {
+        return said("DynamicShapeSupportFlag", flag);
+    }
+    OpAICoreConfig& NeedCheckSupportFlag(bool flag) { return said("NeedCheckSupportFlag", flag); }
+    OpAICoreConfig& PrecisionReduceFlag(bool flag) { return said("PrecisionReduceFlag", flag); }
     OpAICoreConfig& ExtendCfgInfo(const char* key, const char* value);
     OpParams inputs_, outputs_;
-    std::map<std::string, std::string> extended_;
+
+private:
+    OpAICoreConfig& said(const char* call, bool flag) {
+        say(call, flag);
+        return *this;
+    }
 };
 
-class OpAICoreDef {
+class OpAICoreDef : public Said {
 public:
     OpAICoreDef();
     OpAICoreDef(const OpAICoreDef&);
@@ -188,16 +234,26 @@ public:
         tiling_ = f;
         return *this;
     }
-    OpAICoreDef& SetCheckSupport(optiling::OP_CHECK_FUNC) { return *this; }
-    OpAICoreDef& SetOpSelectFormat(optiling::OP_CHECK_FUNC) { return *this; }
-    OpAICoreDef& SetOpSupportInfo(optiling::OP_CHECK_FUNC) { return *this; }
-    OpAICoreDef& SetOpSpecInfo(optiling::OP_CHECK_FUNC) { return *this; }
-    OpAICoreDef& SetParamGeneralize(optiling::PARAM_GENERALIZE_FUNC) { return *this; }
-    OpAICoreDef& LaunchWithZeroEleOutputTensors(bool) { return *this; }
+    OpAICoreDef& SetCheckSupport(optiling::OP_CHECK_FUNC) { return said("SetCheckSupport"); }
+    OpAICoreDef& SetOpSelectFormat(optiling::OP_CHECK_FUNC) { return said("SetOpSelectFormat"); }
+    OpAICoreDef& SetOpSupportInfo(optiling::OP_CHECK_FUNC) { return said("SetOpSupportInfo"); }
+    OpAICoreDef& SetOpSpecInfo(optiling::OP_CHECK_FUNC) { return said("SetOpSpecInfo"); }
+    OpAICoreDef& SetParamGeneralize(optiling::PARAM_GENERALIZE_FUNC) {
+        return said("SetParamGeneralize");
+    }
+    OpAICoreDef& LaunchWithZeroEleOutputTensors(bool flag) {
+        return said("LaunchWithZeroEleOutputTensors", flag);
+    }
     OpAICoreDef& AddConfig(const char* soc);
     OpAICoreDef& AddConfig(const char* soc, OpAICoreConfig& config);
     gert::OpImplRegisterV2::TilingKernelFunc tiling_ = nullptr;
     std::vector<std::pair<std::string, OpAICoreConfig>> configs_;
+
+private:
+    OpAICoreDef& said(const char* call, bool flag = true) {
+        say(call, flag);
+        return *this;
+    }
 };
 
 // Other engines are declared by the same classes; nothing of them concerns the AI core.
@@ -219,7 +275,7 @@ public:
 using OpAICPUDef = OpOtherEngineDef;
 using OpMC2Def = OpOtherEngineDef;
 
-class OpDef {
+class OpDef : public Said {
 public:
     explicit OpDef(const char* type);
     OpDef(const OpDef&);
@@ -232,7 +288,9 @@ public:
         infer_shape_ = f;
         return *this;
     }
-    OpDef& SetInferShapeRange(gert::OpImplRegisterV2::InferShapeRangeKernelFunc) { return *this; }
+    OpDef& SetInferShapeRange(gert::OpImplRegisterV2::InferShapeRangeKernelFunc) {
+        return said("SetInferShapeRange");
+    }
     OpDef& SetInferDataType(gert::OpImplRegisterV2::InferDataTypeKernelFunc f) {
         infer_type_ = f;
         return *this;
@@ -241,8 +299,10 @@ public:
     OpAICPUDef& AICPU() { return other_; }
     OpOtherEngineDef& HostCPU() { return other_; }
     OpMC2Def& MC2() { return other_; }
-    OpDef& FormatMatchMode(FormatCheckOption) { return *this; }
-    OpDef& EnableFallBack() { return *this; }
+    OpDef& FormatMatchMode(FormatCheckOption option) {
+        return said("FormatMatchMode", static_cast<int64_t>(option));
+    }
+    OpDef& EnableFallBack() { return said("EnableFallBack"); }
 
     std::string type_;
     OpParams inputs_, outputs_;
@@ -251,6 +311,12 @@ public:
     OpOtherEngineDef other_;
     gert::OpImplRegisterV2::InferShapeKernelFunc infer_shape_ = nullptr;
     gert::OpImplRegisterV2::InferDataTypeKernelFunc infer_type_ = nullptr;
+
+private:
+    OpDef& said(const char* call, int64_t argument = 1) {
+        say(call, argument);
+        return *this;
+    }
 };
 
 // Every definition that OP_ADD added, in order. They live as long as the program.

@@ -29,6 +29,7 @@ struct OpFunctions {
     Parse tiling_parse = nullptr;
     void* (*create_compile_info)() = nullptr;
     std::vector<int32_t> value_inputs;  // IR indices whose values the host side may read
+    std::vector<std::string> said;      // names of the other functions and facts registered
 };
 
 // By op type, in order of registration.
@@ -49,7 +50,7 @@ public:
         functions_->infer_shape = f;
         return *this;
     }
-    OpImplRegisterV2& InferShapeRange(InferShapeRangeKernelFunc) { return *this; }
+    OpImplRegisterV2& InferShapeRange(InferShapeRangeKernelFunc) { return say("InferShapeRange"); }
     OpImplRegisterV2& InferDataType(InferDataTypeKernelFunc f) {
         functions_->infer_data_type = f;
         return *this;
@@ -79,20 +80,29 @@ public:
                                                  const Placements&) {
         return InputsDataDependency(inputs);
     }
-    OpImplRegisterV2& HostInputs(std::initializer_list<int32_t>) { return *this; }
-    OpImplRegisterV2& OutputShapeDependOnCompute(std::initializer_list<int32_t>) { return *this; }
-    OpImplRegisterV2& NullableOutputs(std::initializer_list<int32_t>) { return *this; }
-    OpImplRegisterV2& OpExecuteFunc(OpExecFunc) { return *this; }
-    OpImplRegisterV2& PrivateAttr(const char*) { return *this; }
-    template <class T> OpImplRegisterV2& PrivateAttr(const char*, const T&) { return *this; }
-    template <class F> OpImplRegisterV2& GenSimplifiedKey(F) { return *this; }
-    template <class F> OpImplRegisterV2& InferFormat(F) { return *this; }
-    template <class F> OpImplRegisterV2& CalcOpParam(F) { return *this; }
-    template <class F> OpImplRegisterV2& GenerateTask(F) { return *this; }
-    template <class F> OpImplRegisterV2& CheckSupport(F) { return *this; }
-    template <class F> OpImplRegisterV2& OpSelectFormat(F) { return *this; }
+    OpImplRegisterV2& HostInputs(std::initializer_list<int32_t> inputs) {
+        return say("HostInputs", inputs);
+    }
+    OpImplRegisterV2& OutputShapeDependOnCompute(std::initializer_list<int32_t> outputs) {
+        return say("OutputShapeDependOnCompute", outputs);
+    }
+    OpImplRegisterV2& NullableOutputs(std::initializer_list<int32_t> outputs) {
+        return say("NullableOutputs", outputs);
+    }
+    OpImplRegisterV2& OpExecuteFunc(OpExecFunc) { return say("OpExecuteFunc"); }
+    OpImplRegisterV2& PrivateAttr(const char* name) { return say(name); }
+    template <class T> OpImplRegisterV2& PrivateAttr(const char* name, const T&) {
+        return say(name);
+    }
+    template <class F> OpImplRegisterV2& GenSimplifiedKey(F) { return say("GenSimplifiedKey"); }
+    template <class F> OpImplRegisterV2& InferFormat(F) { return say("InferFormat"); }
+    template <class F> OpImplRegisterV2& CalcOpParam(F) { return say("CalcOpParam"); }
+    template <class F> OpImplRegisterV2& GenerateTask(F) { return say("GenerateTask"); }
+    template <class F> OpImplRegisterV2& CheckSupport(F) { return say("CheckSupport"); }
+    template <class F> OpImplRegisterV2& OpSelectFormat(F) { return say("OpSelectFormat"); }
 
 private:
+    OpImplRegisterV2& say(const char* call, std::initializer_list<int32_t> indices = {});
     OpFunctions* functions_;
 };
 using OpImplRegister = OpImplRegisterV2;

@@ -43,7 +43,8 @@ std::string param(const ops::OpParamDef& p) {
            list(p.formats_, [](ge::Format f) { return std::to_string(static_cast<int>(f)); }) +
            ",\"dtype_list\":" + truth(p.is_type_list_) + ",\"scalar\":" + truth(p.scalar_) +
            ",\"value_depend\":" + truth(p.value_depend_) + ",\"follow\":" + quoted(p.follow_) +
-           ",\"init_value\":" + (p.init_ ? number(p.init_value_) : "null") + "}";
+           ",\"init_value\":" + (p.init_ ? number(p.init_value_) : "null") +
+           ",\"said\":" + list(p.said_, quoted) + "}";
 }
 
 std::string params(const ops::OpParams& all) {
@@ -59,12 +60,14 @@ std::string attr(const ops::OpAttrDef& a) {
 std::string definition(const ops::OpDef& def) {
     const auto configs = list(def.aicore_.configs_, [](const auto& c) {
         return "{\"soc\":" + quoted(c.first) + ",\"inputs\":" + params(c.second.inputs_) +
-               ",\"outputs\":" + params(c.second.outputs_) + "}";
+               ",\"outputs\":" + params(c.second.outputs_) +
+               ",\"said\":" + list(c.second.said_, quoted) + "}";
     });
     return "{\"op_type\":" + quoted(def.type_) + ",\"inputs\":" + params(def.inputs_) +
            ",\"outputs\":" + params(def.outputs_) +
            ",\"attrs\":" + list(def.attrs_, [](const auto& a) { return attr(*a); }) +
-           ",\"configs\":" + configs + "}";
+           ",\"configs\":" + configs + ",\"said\":" + list(def.said_, quoted) +
+           ",\"aicore\":" + list(def.aicore_.said_, quoted) + "}";
 }
 
 std::string structure(const optiling::TilingDef& def) {
@@ -101,7 +104,8 @@ std::string describe() {
                     const gert::OpFunctions& f = entry.second;
                     return "{\"op_type\":" + quoted(entry.first) +
                            ",\"tiling\":" + truth(f.tiling != nullptr) + ",\"value_inputs\":" +
-                           list(f.value_inputs, [](int32_t i) { return std::to_string(i); }) + "}";
+                           list(f.value_inputs, [](int32_t i) { return std::to_string(i); }) +
+                           ",\"said\":" + list(f.said, quoted) + "}";
                 }) +
            "}\n";
 }

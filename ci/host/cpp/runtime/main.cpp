@@ -1,4 +1,4 @@
-// host_program describe ANSWER | host_program tile REQUEST ANSWER
+// host_program describe ANSWER | tile REQUEST ANSWER | survey REQUESTS ANSWERS …
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -11,13 +11,19 @@
 
 int main(int argc, char** argv) {
     try {
+        if (argc == 7 && std::strcmp(argv[1], "survey") == 0) {
+            _exit(host::survey(argv));
+        }
         std::string answer;
         if (argc == 3 && std::strcmp(argv[1], "describe") == 0) {
             answer = host::describe();
         } else if (argc == 4 && std::strcmp(argv[1], "tile") == 0) {
-            answer = host::tile(host::read_request(argv[2]));
+            answer = host::tile(host::read_requests(argv[2], 1).at(0));
         } else {
-            std::fputs("usage: host_program describe ANSWER | tile REQUEST ANSWER\n", stderr);
+            std::fputs(
+                "usage: host_program describe ANSWER | tile REQUEST ANSWER |"
+                " survey REQUESTS ANSWERS ROUNDS OFTEN STEP\n",
+                stderr);
             return 2;
         }
         std::ofstream file(argv[argc - 1], std::ios::binary);

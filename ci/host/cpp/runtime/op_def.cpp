@@ -13,6 +13,10 @@ template <class Item> Item& named(std::vector<std::shared_ptr<Item>>& all, const
 }
 }  // namespace
 
+void Said::say(const char* call, int64_t argument) {
+    said_.push_back(call + ("=" + std::to_string(argument)));
+}
+
 OpParamDef::OpParamDef(const char* name) : name_(name) {}
 OpParamDef::OpParamDef(const OpParamDef&) = default;
 OpParamDef::~OpParamDef() = default;
@@ -112,7 +116,7 @@ OpAICoreConfig::OpAICoreConfig(const OpAICoreConfig&) = default;
 OpAICoreConfig::~OpAICoreConfig() = default;
 
 OpAICoreConfig& OpAICoreConfig::ExtendCfgInfo(const char* key, const char* value) {
-    extended_[key] = value;
+    said_.push_back(std::string(key) + "=" + value);
     return *this;
 }
 

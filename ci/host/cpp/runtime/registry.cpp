@@ -24,6 +24,16 @@ gert::OpImplRegisterV2& gert::OpImplRegisterV2::InputsDataDependency(
     return *this;
 }
 
+gert::OpImplRegisterV2& gert::OpImplRegisterV2::say(const char* call,
+                                                    std::initializer_list<int32_t> indices) {
+    std::string words = call;
+    for (const int32_t index : indices) {
+        words += " " + std::to_string(index);
+    }
+    functions_->said.push_back(words);
+    return *this;
+}
+
 std::vector<const ops::OpDef*>& ops::registered_definitions() {
     static std::vector<const OpDef*> definitions;
     return definitions;

@@ -15,11 +15,13 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
+int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
+
 std::vector<uint8_t> from_hex(const std::string& text) {
     std::vector<uint8_t> bytes;
     bytes.reserve(text.size() / 2);
     for (size_t i = 0; i + 1 < text.size(); i += 2) {
-        bytes.push_back(static_cast<uint8_t>(std::stoi(text.substr(i, 2), nullptr, 16)));
+        bytes.push_back(static_cast<uint8_t>(digit(text[i]) * 16 + digit(text[i + 1])));
     }
     return bytes;
 }
@@ -51,10 +53,10 @@ std::string unescaped(const std::string& text) {
 }
 }  // namespace
 
-Request read_request(const std::string& path) {
+std::vector<Request> read_requests(const std::string& path, size_t most) {
     std::ifstream stream(path);
     if (!stream) throw std::runtime_error("The request " + path + " cannot be read.");
-    Request request;
+    std::vector<Request> requests;
     std::vector<std::vector<TensorRequest>>* current = nullptr;
     std::string line;
     while (std::getline(stream, line)) {
@@ -62,9 +64,18 @@ Request read_request(const std::string& path) {
         if (fields.empty()) continue;
         const std::string& kind = fields[0];
         if (kind == "op_type") {
-            request.op_type = fields.at(1);
-        } else if (kind == "fact") {
-            current_platform().facts[fields.at(1)] = fields.at(2);
+            if (requests.size() == most) break;
+            requests.emplace_back();
+            requests.back().op_type = fields.at(1);
+            current = nullptr;
+            continue;
+        }
+        if (requests.empty()) {
+            throw std::runtime_error("The request does not begin with an op_type.");
+        }
+        Request& request = requests.back();
+        if (kind == "fact") {
+            request.facts[fields.at(1)] = fields.at(2);
         } else if (kind == "deterministic") {
             request.deterministic = fields.at(1) == "1";
         } else if (kind == "input" || kind == "output") {
@@ -87,6 +98,6 @@ Request read_request(const std::string& path) {
             throw std::runtime_error("The request has the unknown record '" + kind + "'.");
         }
     }
-    return request;
+    return requests;
 }
 }  // namespace host

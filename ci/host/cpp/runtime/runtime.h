@@ -31,17 +31,24 @@ struct AttrRequest {
 };
 struct Request {
     std::string op_type;
+    std::map<std::string, std::string> facts;
     bool deterministic = false;
     std::vector<std::vector<TensorRequest>> inputs, outputs;
     std::vector<AttrRequest> attrs;
 };
 
-// Reads the request file; throws std::runtime_error with a sentence when it cannot.
-Request read_request(const std::string& path);
+// Reads the first requests of a file; throws std::runtime_error with a sentence when it cannot.
+std::vector<Request> read_requests(const std::string& path, size_t most);
 
 // The JSON answers.
 std::string describe();
 std::string tile(const Request& request);
+std::string infer(const Request& request);
+// `tile` with a digest in place of what was decided, and without the log.
+std::string tile_in_short(const Request& request);
+
+// Asks all requests again and again; see README.md.
+int survey(char** argv);
 
 // `text` as a JSON string, quotes included.
 std::string quoted(const std::string& text);

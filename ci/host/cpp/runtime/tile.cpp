@@ -170,34 +170,56 @@ std::string choice(uint64_t key) {
                : list(found->second, [](int64_t v) { return std::to_string(v); });
 }
 
-std::string answer(const Node& node, const std::string& status, const std::string& step,
-                   const std::string& message) {
-    const size_t size = std::min(node.tiling.GetDataSize(), node.tiling.GetCapacity());
-    std::string outputs = "[";
+// The inferred dtypes and shapes, a list for each output.
+std::string outputs(const Node& node) {
+    std::string all = "[";
     for (const auto& ir : node.info.ir_outputs_) {
-        outputs += outputs.size() > 1 ? ",[" : "[";
+        all += all.size() > 1 ? ",[" : "[";
         for (size_t i = 0; i < ir.GetInstanceNum(); ++i) {
-            outputs +=
-                (i > 0 ? "," : "") + tensor_json(*node.info.outputs_[ir.GetInstanceStart() + i]);
+            all += (i > 0 ? "," : "") + tensor_json(*node.info.outputs_[ir.GetInstanceStart() + i]);
         }
-        outputs += "]";
+        all += "]";
     }
-    const std::vector<size_t> sizes(
-        node.workspaces.begin(),
-        node.workspaces.begin() + static_cast<ptrdiff_t>(node.workspace_count));
-    return "{\"status\":" + quoted(status) + ",\"step\":" + quoted(step) +
-           ",\"message\":" + quoted(message) + ",\"block_dim\":" + std::to_string(node.block_dim) +
-           ",\"tiling_key\":" + std::to_string(node.tiling_key) + ",\"data\":\"" +
+    return all + "]";
+}
+
+// What a tiling decided, as members of a JSON object.
+std::string decided(const Node& node) {
+    const size_t size = std::min(node.tiling.GetDataSize(), node.tiling.GetCapacity());
+    return "\"tiling_key\":" + std::to_string(node.tiling_key) + ",\"data\":\"" +
            hex(node.tiling.GetData(), size) +
-           "\",\"workspace\":" + list(sizes, [](size_t s) { return std::to_string(s); }) +
-           ",\"template_arguments\":" + choice(node.tiling_key) +
-           ",\"schedule_mode\":" + std::to_string(node.schedule_mode) + ",\"outputs\":" + outputs +
-           "],\"log\":" + list(log_lines(), quoted) + "}\n";
+           "\",\"template_arguments\":" + choice(node.tiling_key) +
+           ",\"schedule_mode\":" + std::to_string(node.schedule_mode) +
+           ",\"outputs\":" + outputs(node);
+}
+
+const char* word(ge::graphStatus status) { return status == ge::GRAPH_SUCCESS ? "ok" : "failed"; }
+
+// How the inference functions ended: "ok", "failed", or "none" where there is none.
+struct Inferred {
+    const char* dtypes = "none";
+    const char* shapes = "none";
+};
+
+Inferred run_inference(Node& node, const gert::OpFunctions& functions) {
+    Inferred found;
+    if (functions.infer_data_type != nullptr) {
+        gert::InferDataTypeContext context(&node);
+        found.dtypes = word(functions.infer_data_type(&context));
+    } else if (functions.infer_type_from_first && !node.info.inputs_.empty()) {
+        for (auto& out : node.info.outputs_) out->SetDataType(node.info.inputs_[0]->GetDataType());
+        found.dtypes = "ok";
+    }
+    if (functions.infer_shape != nullptr) {
+        gert::InferShapeContext context(&node);
+        found.shapes = word(functions.infer_shape(&context));
+    }
+    return found;
 }
 
 // Gives each output the dtype and shape that inference tells, where the request leaves them open.
 // A launch of a single operator gives all of them, and then the device runs no inference either.
-void infer(Node& node, const gert::OpFunctions& functions, const Request& request) {
+void fill_open(Node& node, const gert::OpFunctions& functions, const Request& request) {
     bool open = false;
     for (const auto& ir : request.outputs) {
         for (const TensorRequest& r : ir) {
@@ -205,16 +227,7 @@ void infer(Node& node, const gert::OpFunctions& functions, const Request& reques
         }
     }
     if (!open) return;
-    if (functions.infer_data_type != nullptr) {
-        gert::InferDataTypeContext context(&node);
-        functions.infer_data_type(&context);
-    } else if (functions.infer_type_from_first && !node.info.inputs_.empty()) {
-        for (auto& out : node.info.outputs_) out->SetDataType(node.info.inputs_[0]->GetDataType());
-    }
-    if (functions.infer_shape != nullptr) {
-        gert::InferShapeContext context(&node);
-        functions.infer_shape(&context);
-    }
+    run_inference(node, functions);
     size_t at = 0;
     for (const auto& ir : request.outputs) {
         for (const TensorRequest& r : ir) {
@@ -225,26 +238,42 @@ void infer(Node& node, const gert::OpFunctions& functions, const Request& reques
         }
     }
 }
-}  // namespace
 
-std::string tile(const Request& request) {
-    static Node node;
-    const ops::OpDef* def = find_definition(request.op_type);
-    const gert::OpFunctions functions = find_functions(request.op_type, def);
-    node.platform.facts = current_platform().facts;
-    node.platform.SetCoreNum(static_cast<uint32_t>(node.platform.number("cores.default", 0)));
-    current_platform() = node.platform;
-    node.info.type_ = node.info.name_ = request.op_type;
-    node.deterministic = request.deterministic;
-    add_tensors(request.inputs, node.info.ir_inputs_, node.info.inputs_, functions.value_inputs);
-    add_tensors(request.outputs, node.info.ir_outputs_, node.info.outputs_, {});
-    add_attrs(request, def, node.info.attrs_);
+// A request with its functions. The node is never freed: an operator may have written anywhere.
+struct Asked {
+    explicit Asked(const Request& request)
+        : def(find_definition(request.op_type)), node(*new Node) {
+        current_platform().facts = request.facts;
+        functions = find_functions(request.op_type, def);
+        node.platform.facts = request.facts;
+        node.platform.SetCoreNum(static_cast<uint32_t>(node.platform.number("cores.default", 0)));
+        current_platform() = node.platform;
+        node.info.type_ = node.info.name_ = request.op_type;
+        node.deterministic = request.deterministic;
+        add_tensors(request.inputs, node.info.ir_inputs_, node.info.inputs_,
+                    functions.value_inputs);
+        add_tensors(request.outputs, node.info.ir_outputs_, node.info.outputs_, {});
+        add_attrs(request, def, node.info.attrs_);
+    }
+    const ops::OpDef* def;
+    gert::OpFunctions functions;
+    Node& node;
+};
+
+struct Ending {
+    const char* status;
+    std::string step, message;
+};
+
+Ending run_tiling(Asked& asked, const Request& request) {
+    Node& node = asked.node;
+    const gert::OpFunctions& functions = asked.functions;
     std::string step = "inference";
     try {
-        infer(node, functions, request);
+        fill_open(node, functions, request);
         if (functions.tiling == nullptr) {
-            return answer(node, "failed", "tiling",
-                          "No tiling function is registered for " + request.op_type + ".");
+            return {"failed", "tiling",
+                    "No tiling function is registered for " + request.op_type + "."};
         }
         if (functions.create_compile_info != nullptr) {
             node.compile_info = functions.create_compile_info();
@@ -253,18 +282,61 @@ std::string tile(const Request& request) {
             step = "tiling parse";
             gert::TilingParseContext context(&node);
             if (functions.tiling_parse(&context) != ge::GRAPH_SUCCESS) {
-                return answer(node, "failed", step,
-                              "The tiling parse function returned a failure.");
+                return {"failed", step, "The tiling parse function returned a failure."};
             }
         }
         step = "tiling";
         gert::TilingContext context(&node);
         if (functions.tiling(&context) != ge::GRAPH_SUCCESS) {
-            return answer(node, "failed", step, "The tiling function returned a failure.");
+            return {"failed", step, "The tiling function returned a failure."};
         }
     } catch (const std::exception& problem) {
-        return answer(node, "failed", step, std::string("An exception: ") + problem.what());
+        return {"failed", step, std::string("An exception: ") + problem.what()};
     }
-    return answer(node, "ok", step, "");
+    return {"ok", step, ""};
+}
+
+std::string tiled(const Node& node, const Ending& ending, const std::string& decision) {
+    const std::vector<size_t> sizes(
+        node.workspaces.begin(),
+        node.workspaces.begin() + static_cast<ptrdiff_t>(node.workspace_count));
+    return "{\"status\":" + quoted(ending.status) + ",\"step\":" + quoted(ending.step) +
+           ",\"message\":" + quoted(ending.message) +
+           ",\"block_dim\":" + std::to_string(node.block_dim) +
+           ",\"workspace\":" + list(sizes, [](size_t s) { return std::to_string(s); }) + "," +
+           decision + "}\n";
+}
+}  // namespace
+
+std::string tile(const Request& request) {
+    Asked asked(request);
+    const Ending ending = run_tiling(asked, request);
+    return tiled(asked.node, ending, decided(asked.node) + ",\"log\":" + list(log_lines(), quoted));
+}
+
+std::string tile_in_short(const Request& request) {
+    Asked asked(request);
+    const Ending ending = run_tiling(asked, request);
+    const size_t digest = std::hash<std::string>()(decided(asked.node));
+    return tiled(asked.node, ending, "\"digest\":\"" + std::to_string(digest) + "\"");
+}
+
+std::string infer(const Request& request) {
+    Request open = request;
+    for (auto& ir : open.outputs) {
+        for (TensorRequest& r : ir) {
+            r.dims.clear();
+            r.dtype = ge::DT_UNDEFINED;
+        }
+    }
+    Asked asked(open);
+    Inferred found;
+    try {
+        found = run_inference(asked.node, asked.functions);
+    } catch (const std::exception&) {
+        found.dtypes = found.shapes = "failed";
+    }
+    return "{\"dtypes\":" + quoted(found.dtypes) + ",\"shapes\":" + quoted(found.shapes) +
+           ",\"outputs\":" + outputs(asked.node) + "}\n";
 }
 }  // namespace host
