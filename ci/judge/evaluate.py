@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ci.backend.base import Backend
 from ci.judge.baseline import Baseline
-from ci.judge.gates import gates_of
+from ci.judge.gates import admission, gates_of
 from ci.judge.gates.base import Phase
 from ci.judge.gates.more_seeds import seeds_of
 from ci.judge.in_place import judged_operator
@@ -27,6 +27,7 @@ from ci.model.result import Verification
 from ci.model.trial import (
     Candidate,
     CaseMeasurement,
+    CaseOutcome,
     MachineWarning,
     Measurement,
     Outcome,
@@ -34,6 +35,9 @@ from ci.model.trial import (
     Trial,
 )
 from ci.model.workload import Workload
+
+HOPELESS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
+"""What is dear to see again on the other cases, and tells nothing more there."""
 
 
 class Evaluator:
@@ -84,7 +88,11 @@ class Evaluator:
             )
         started = time.monotonic()
         subject = self.subject(candidate)
-        failure = ask("sources", subject) or self._launch(subject, profile)
+        failure = ask("sources", subject)
+        cases = () if failure else self._launch(subject, profile)
+        refused = next((c for c in cases if c.refusal), None)
+        if refused and refused.refusal:
+            failure = TrialFailure(refused.outcome, refused.refusal)
         measurement, warnings = (None, ()) if failure else self._measured(subject)
         trial = Trial(
             number=number,
@@ -92,6 +100,7 @@ class Evaluator:
             outcome=failure.outcome if failure else Outcome.OK,
             refusal=failure.refusal if failure else None,
             gates=_passed(("sources", "launch"), failure.refusal if failure else None),
+            cases=cases,
             measurement=measurement,
             seconds=time.monotonic() - started,
             warnings=warnings,
@@ -107,13 +116,13 @@ class Evaluator:
 
         `parent` is what the candidate was made from, `baseline` the operator as it stands;
         `without` names gates that are not asked. Costs launches, but none of a gate that the
-        trial has passed already.
+        trial has passed already. Raises ValueError when a name is no gate of admission.
         """
         if trial.outcome is not Outcome.OK:
             return trial
         subject = self.subject(trial.candidate).measured(trial, parent, baseline)
-        for gate in gates_of("admit"):
-            if gate.name in without or gate.name in trial.gates:
+        for gate in admission(without):
+            if gate.name in trial.gates:
                 continue
             failure = gate.check(subject)
             if failure is not None:
@@ -148,25 +157,34 @@ class Evaluator:
             gates=tuple(gate.name for gate in gates_of("confirm")),
         )
 
-    def _launch(self, subject: Subject, profile: bool) -> TrialFailure | None:
-        """Every case on the workload's seeds; only the first seed's times count."""
+    def _launch(self, subject: Subject, profile: bool) -> tuple[CaseOutcome, ...]:
+        """Every case on the first seed, whose times count; on the others if all of them passed."""
         folder = self.standard.settings.timelines if profile else None
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
         first, *others = self.workload.seeds
-        return self._launch_seeds(subject, [first], folder) or self._launch_seeds(
-            subject, others, None, timed=False
+        found = self._launch_seeds(subject, [first], folder)
+        if not any(found.values()):
+            found |= self._launch_seeds(subject, others, None, timed=False)
+        return tuple(
+            CaseOutcome(case=name, outcome=failure.outcome, refusal=failure.refusal)
+            if failure
+            else CaseOutcome(case=name, outcome=Outcome.OK)
+            for name, failure in found.items()
         )
 
     def _launch_seeds(
         self, subject: Subject, seeds: Sequence[int], folder: Path | None, *, timed: bool = True
-    ) -> TrialFailure | None:
+    ) -> dict[str, TrialFailure | None]:
+        """How each case ended. One that does not compile, or does not end, ends the others too."""
+        found: dict[str, TrialFailure | None] = {}
         with subject.expecting(seeds):
             for one in subject.in_order(subject.workload_on(seeds), timed=timed, timelines=folder):
                 failure = one.judged()
-                if failure is not None:
-                    return failure
-        return None
+                found[one.case.name] = found.get(one.case.name) or failure
+                if failure and failure.outcome in HOPELESS:
+                    break
+        return found
 
     def _measured(self, subject: Subject) -> tuple[Measurement, tuple[MachineWarning, ...]]:
         """The times of the first seed, and the machine's warnings, each once."""

@@ -183,6 +183,14 @@ class Measurement(Frozen):
         return float(geometric_mean(c.median_us for c in self.cases))
 
 
+class CaseOutcome(Frozen):
+    """How one case of the workload ended, over the seeds that it was launched on."""
+
+    case: str
+    outcome: Outcome
+    refusal: Refusal | None = Field(default=None, description="None when outcome is ok.")
+
+
 class Trial(Frozen):
     """One evaluation: a candidate with its outcome. Every one is kept (design §3)."""
 
@@ -192,6 +200,10 @@ class Trial(Frozen):
     refusal: Refusal | None = Field(default=None, description="None when outcome is ok.")
     gates: tuple[str, ...] = Field(
         default=(), description="Names of the gates that it passed, in the order asked."
+    )
+    cases: tuple[CaseOutcome, ...] = Field(
+        default=(),
+        description="Each case that was launched; the first that was refused gives the outcome.",
     )
     measurement: Measurement | None = Field(
         default=None, description="Only when outcome is ok or unfit."

@@ -10,6 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection
 from typing import Protocol
 
+from ci.judge.gates import admission
 from ci.model.budget import Budget
 from ci.model.comparison import STEP_EFFECT, compare
 from ci.model.errors import InputError
@@ -52,7 +53,11 @@ class Run:
         on_notice: Callable[[Notice], None],
         without: Collection[str] = (),
     ) -> None:
-        """`without` names gates of admission that are not asked."""
+        """`without` names gates of admission that candidates are built on without being asked.
+
+        Raises ValueError for one that is none. What is reported is asked by all of them.
+        """
+        admission(without)
         self.evaluator = evaluator
         self.budget = budget
         self.store = store
@@ -124,7 +129,10 @@ class Run:
             return self._keep(recorded, False)
         trial = self.evaluator.evaluate(candidate, number)
         trial = trial.model_copy(update={"cached": False})
-        return self._keep(self._admitted(trial) if self.gained(trial, least) else trial, True)
+        if self.gained(trial, least):
+            parent = self.parent(trial)
+            trial = self.evaluator.admit(trial, parent, self.baseline, without=self._without)
+        return self._keep(trial, True)
 
     def refuse(self, candidate: Candidate, message: str) -> Trial:
         """Record a candidate that broke the rules of its stage; it costs no evaluation."""
@@ -147,8 +155,13 @@ class Run:
         return not trial.cached and self._faster(trial, self.parent(trial), least)
 
     def admit(self, trial: Trial) -> Trial:
-        """A trial of this run as the judge admits it before it is reported, from now on so."""
-        admitted = self._admitted(trial)
+        """A trial of this run as all gates admit it before it is reported, from now on so.
+
+        Held against the operator as it stands: a parent may never have been asked.
+        """
+        asked = {gate.name for gate in admission(())}
+        anew = trial.model_copy(update={"gates": tuple(g for g in trial.gates if g not in asked)})
+        admitted = self.evaluator.admit(anew, self.baseline, self.baseline)
         self.history[self.history.index(trial)] = admitted
         return admitted
 
@@ -214,10 +227,6 @@ class Run:
             self._unclaimed.clear()
         else:
             self._unclaimed.discard(recorded.number)
-
-    def _admitted(self, trial: Trial) -> Trial:
-        parent = self.parent(trial)
-        return self.evaluator.admit(trial, parent, self.baseline, without=self._without)
 
     def _keep(self, trial: Trial, new: bool) -> Trial:
         if new:

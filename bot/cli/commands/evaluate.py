@@ -54,6 +54,8 @@ def echo_trial(trial: Trial) -> None:
         click.echo(f"  {by}{refusal.message}{place}")
         for line in refusal.evidence.splitlines()[:20]:
             click.echo(f"    {line}")
+        for ended in trial.cases:
+            click.echo(f"  {ended.case}: {ended.outcome.value}")
     for warning in trial.warnings:
         click.echo(f"warning: {warning.message}")
     if trial.measurement is None:

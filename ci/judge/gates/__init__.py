@@ -5,6 +5,8 @@ To add one: a module here, a line in `GATES`, and a test with the contract of `c
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ci.judge.gates.accuracy import AccuracyGate
 from ci.judge.gates.base import Gate, Phase
 from ci.judge.gates.build import BuildGate
@@ -42,3 +44,12 @@ GATES: tuple[Gate, ...] = (
 def gates_of(phase: Phase) -> tuple[Gate, ...]:
     """The gates of one phase, in order."""
     return tuple(gate for gate in GATES if gate.phase == phase)
+
+
+def admission(without: Collection[str]) -> tuple[Gate, ...]:
+    """The gates of admission but those named; raises ValueError for a name that is none."""
+    gates = gates_of("admit")
+    unknown = sorted(set(without) - {gate.name for gate in gates})
+    if unknown:
+        raise ValueError(f"{', '.join(unknown)}: no gate of admission has this name.")
+    return tuple(gate for gate in gates if gate.name not in without)

@@ -288,6 +288,31 @@ def test_a_template_bomb_ends_the_compilation(evaluator: Evaluator) -> None:
     assert "depth" in trial.refusal.message
 
 
+def wide_and_narrow(backend: SimulatorBackend) -> Evaluator:
+    """The fixture's workload with a case of large values between two of small ones."""
+    small = WORKLOAD.cases[0]
+    large = small.changed("x", lambda t: t.model_copy(update={"range": (-999, 999)}))
+    cases = (small, large, small.model_copy(update={"name": "last"}))
+    return Evaluator(OPERATOR, WORKLOAD.model_copy(update={"cases": cases}), backend)
+
+
+def test_every_case_is_launched_and_tells_how_it_ended(backend: SimulatorBackend) -> None:
+    judge = wide_and_narrow(backend)
+    add = "Adds(out, out, 1.0f, tileLength_);"
+    capped = changed(add, f"Mins(out, out, 50.0f, tileLength_); PipeBarrier<PIPE_V>(); {add}")
+    trial = judge.evaluate(capped, 1)
+    assert [c.outcome for c in trial.cases] == [Outcome.OK, Outcome.WRONG_RESULT, Outcome.OK]
+    assert trial.outcome is Outcome.WRONG_RESULT
+    assert trial.refusal == trial.cases[1].refusal
+    passed = judge.evaluate(Candidate(), 0)
+    assert [c.outcome for c in passed.cases] == [Outcome.OK] * 3
+
+
+def test_what_does_not_compile_is_asked_once(backend: SimulatorBackend) -> None:
+    trial = wide_and_narrow(backend).evaluate(changed("class ScaleShift {", "class {"), 1)
+    assert [c.outcome for c in trial.cases] == [Outcome.COMPILE_ERROR]
+
+
 def test_an_absurd_block_dim_is_a_launch_error(evaluator: Evaluator) -> None:
     candidate = changed("SetBlockDim(BLOCK_DIM)", "SetBlockDim(4000000000u)", HOST)
     assert evaluator.evaluate(candidate, 1).outcome is Outcome.LAUNCH_ERROR

@@ -173,7 +173,7 @@ class Refusing(ModelEvaluator):
         self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
     ) -> Trial:
         self.asked.append(trial)
-        assert parent.candidate.hash == trial.candidate.parent
+        assert parent is baseline or parent.candidate.hash == trial.candidate.parent
         if self.word not in trial.candidate.rationale:
             return trial
         refusal = Refusal(gate="other_shapes", sentence="It fails on other shapes.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from ci.model.budget import Budget
 from ci.model.notice import Notice
 from ci.model.operator import Operator
-from ci.model.trial import Candidate
+from ci.model.trial import Candidate, Trial
 from ci.search.base import BudgetSpent
 from ci.search.run import Run
 from ci.system.trial_store import TRIALS_FILE, TrialStore
@@ -104,3 +105,35 @@ def test_the_best_that_onlookers_see_never_gets_worse(
     best = [n.best_us for n in seen if n.kind == "trial_finished" and n.best_us]
     assert best[0] == best[1] > best[2] == best[3]
     assert seen[-1].stage == "kernel"
+
+
+def test_a_gate_that_is_none_cannot_be_left_out(judge: ModelEvaluator, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="other_shape:"):
+        Run(judge, Budget(5), TrialStore(tmp_path / "t"), lambda notice: None, ("other_shape",))
+
+
+def test_what_is_reported_is_asked_by_every_gate_against_the_operator_as_it_stands(
+    judge: ModelEvaluator, tmp_path: Path
+) -> None:
+    # Its parent may be one that no gate of admission was asked about.
+    asked: list[tuple[Trial, Trial, Collection[str]]] = []
+
+    class Watching(ModelEvaluator):
+        def admit(
+            self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
+        ) -> Trial:
+            asked.append((trial, parent, without))
+            return trial.model_copy(update={"gates": (*trial.gates, "unordered")})
+
+    store = TrialStore(tmp_path / TRIALS_FILE)
+    watching = Watching(judge.operator)
+    run = Run(watching, Budget(9), store, lambda notice: None, ("other_shapes",))
+    run.measure_baseline()
+    parent = run.evaluate(variant(judge.operator, "a"), least=0)
+    child = variant(judge.operator, "b").model_copy(update={"parent": parent.candidate.hash})
+    trial = run.evaluate(child, least=0)
+    run.admit(trial)
+    (_, *before), (again, *after) = asked[-2:]
+    assert before == [parent, ("other_shapes",)]
+    assert after == [run.baseline, ()]
+    assert again.gates == watching.evaluate(child, 9).gates  # none of admission is taken as passed
