@@ -69,10 +69,10 @@ def _numbers(numbers: Sequence[int]) -> str:
     return ", ".join(str(n) for n in numbers[:6]) + (", …" if len(numbers) > 6 else "")
 
 
-def environment(*, html: bool) -> Environment:
+def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
     """Jinja2 with our filters; HTML is escaped always, Markdown through `plain` and `code`."""
     jinja = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(folder),
         autoescape=html,
         trim_blocks=True,
         lstrip_blocks=True,

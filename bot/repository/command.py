@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from markdown_it import MarkdownIt
 from pydantic import Field
@@ -166,15 +166,11 @@ def _with_values(given: dict[str, str], line: list[str]) -> Command | Mistake:
     return Command(
         action="optimize",
         op=op or "",
-        stage=None if stage is None else _stage(stage),
+        stage=cast(Stage | None, stage),
         budget=None if budget is None else int(budget),
         target=chip,
         dry_run="dry-run" in given,
     )
-
-
-def _stage(word: str) -> Stage:
-    return "tiling" if word == "tiling" else "kernel" if word == "kernel" else "both"
 
 
 def _device(word: str) -> str:
@@ -193,13 +189,7 @@ def _verb(action: str, rest: list[str], line: list[str]) -> Command | Mistake:
         return Command(action="explain", run=rest[0])
     if rest:
         return _mistake(line, f"`{action}` takes nothing after it, but got {_word(rest)}.")
-    verbs: dict[str, Action] = {
-        "status": "status",
-        "cancel": "cancel",
-        "retry": "retry",
-        "help": "help",
-    }
-    return Command(action=verbs[action])
+    return Command(action=cast(Action, action))
 
 
 def _word(words: list[str]) -> str:

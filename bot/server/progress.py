@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
-from types import TracebackType
-from typing import Final, Protocol, Self
+from contextlib import AbstractContextManager
+from typing import Final, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -27,20 +28,13 @@ FIRST: Final = (
 SHOWN: Final = 12
 
 
-class Progress(Protocol):
+class Progress(AbstractContextManager["Progress"]):
     """Listens to a run; used as a context manager around it."""
 
-    def __enter__(self) -> Self:
-        """Begin to show."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *how: object) -> None:
         """Stop showing, whatever happened."""
 
+    @abstractmethod
     def __call__(self, notice: Notice) -> None:
         """Show one notice."""
 
@@ -70,23 +64,12 @@ def standing(notice: Notice) -> str:
     return f"{microseconds(notice.best_us)}{ratio}"
 
 
-class PlainLog:
+class PlainLog(Progress):
     """One line a finished trial, for logs and pipes."""
 
     def __init__(self, console: Console, unit: str) -> None:
         self._console = console
         self._unit = unit
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        return None
 
     def __call__(self, notice: Notice) -> None:
         """Print trials and notes; only the first trial's beginning is a line of its own."""
@@ -107,7 +90,7 @@ class PlainLog:
         self._console.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
 
 
-class LiveView:
+class LiveView(Progress):
     """A panel that redraws itself: how far, which stage, the last trials, the best so far."""
 
     def __init__(self, console: Console, name: str, unit: str) -> None:
@@ -122,12 +105,7 @@ class LiveView:
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *how: object) -> None:
         self._live.stop()
 
     def __call__(self, notice: Notice) -> None:

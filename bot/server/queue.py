@@ -45,6 +45,9 @@ _COLUMNS: Final = (
 )
 
 
+_HELD: Final = "key = ? AND worker = ? AND state IN ('running', 'delivering')"
+
+
 class Queue:
     """The queue in one file; one object serves all threads of a process."""
 
@@ -81,17 +84,20 @@ class Queue:
             raise
         db.execute("COMMIT")
 
+    def _write(self, sql: str, *values: object) -> bool:
+        """One statement; whether it changed a row."""
+        with self._writing() as db:
+            return db.execute(sql, values).rowcount == 1
+
     # Events
 
     def receive(self, event: Event, now: float) -> bool:
         """Store an event; False when this delivery, or this very body, is known already."""
-        with self._writing() as db:
-            done = db.execute(
-                "INSERT OR IGNORE INTO events (forge, delivery, body, received, digest)"
-                " VALUES (?,?,?,?,?)",
-                (event.forge, event.delivery, event.model_dump_json(), now, event.digest),
-            )
-            return done.rowcount == 1
+        return self._write(
+            "INSERT OR IGNORE INTO events (forge, delivery, body, received, digest)"
+            " VALUES (?,?,?,?,?)",
+            *(event.forge, event.delivery, event.model_dump_json(), now, event.digest),
+        )
 
     def next_event(self, now: float) -> tuple[int, Event] | None:
         """The oldest event that waits, leased to the caller for LEASE_S."""
@@ -213,18 +219,19 @@ class Queue:
 
     def heartbeat(self, key: str, worker: str, now: float, progress: str = "") -> bool:
         """Renew a lease; False when the job was cancelled or is somebody else's by now."""
-        with self._writing() as db:
-            done = db.execute(
-                "UPDATE jobs SET lease_until = ?, progress = CASE ? WHEN '' THEN progress"
-                " ELSE ? END WHERE key = ? AND worker = ? AND state IN ('running', 'delivering')"
-                " AND cancel = 0",
-                (now + LEASE_S, progress, progress[:500], key, worker),
-            )
-            return done.rowcount == 1
+        return self._write(
+            "UPDATE jobs SET lease_until = ?, progress = CASE ? WHEN '' THEN progress ELSE ? END"
+            f" WHERE {_HELD} AND cancel = 0",
+            *(now + LEASE_S, progress, progress[:500], key, worker),
+        )
 
     def ran(self, key: str, worker: str) -> bool:
         """The run's result is on disk; what is left is telling the forge."""
-        return self._move(key, worker, "delivering")
+        return self._write(
+            "UPDATE jobs SET state = 'delivering' WHERE key = ? AND worker = ?"
+            " AND state = 'running' AND cancel = 0",
+            *(key, worker),
+        )
 
     def finish(
         self,
@@ -238,14 +245,11 @@ class Queue:
         speedup: float = 0.0,
     ) -> bool:
         """End a job; False when the worker no longer holds it."""
-        with self._writing() as db:
-            done = db.execute(
-                "UPDATE jobs SET state = ?, finished = ?, note = ?, lease_until = 0,"
-                " merge_request = max(merge_request, ?), speedup = ? WHERE key = ? AND worker = ?"
-                " AND state IN ('running', 'delivering')",
-                (state, now, note[:1000], merge_request, speedup, key, worker),
-            )
-            return done.rowcount == 1
+        return self._write(
+            "UPDATE jobs SET state = ?, finished = ?, note = ?, lease_until = 0,"
+            f" merge_request = max(merge_request, ?), speedup = ? WHERE {_HELD}",
+            *(state, now, note[:1000], merge_request, speedup, key, worker),
+        )
 
     def give_back(self, key: str, worker: str, now: float, note: str) -> State:
         """After a failure that may pass: queue again after a pause, or give up."""
@@ -256,20 +260,18 @@ class Queue:
             if row is None:
                 return "queued"
             if row[0] >= ATTEMPTS:
-                state: State = "failed"
                 db.execute(
                     "UPDATE jobs SET state = 'failed', finished = ?, note = ?, lease_until = 0"
                     " WHERE key = ?",
                     (now, note[:1000], key),
                 )
-            else:
-                state = "queued"
-                db.execute(
-                    "UPDATE jobs SET state = 'queued', worker = '', lease_until = 0, note = ?,"
-                    " not_before = ? WHERE key = ?",
-                    (note[:1000], now + pause(row[0]), key),
-                )
-            return state
+                return "failed"
+            db.execute(
+                "UPDATE jobs SET state = 'queued', worker = '', lease_until = 0, note = ?,"
+                " not_before = ? WHERE key = ?",
+                (note[:1000], now + pause(row[0]), key),
+            )
+            return "queued"
 
     def release(self, worker: str) -> None:
         """Hand back what `worker` holds at once, its attempt not counted: a clean shutdown."""
@@ -287,22 +289,11 @@ class Queue:
 
     def set_comment(self, key: str, comment_id: int) -> None:
         """Remember the status comment of a run."""
-        with self._writing() as db:
-            db.execute("UPDATE jobs SET comment_id = ? WHERE key = ?", (comment_id, key))
+        self._write("UPDATE jobs SET comment_id = ? WHERE key = ?", comment_id, key)
 
     def set_merge_request(self, key: str, number: int) -> None:
         """Remember the merge request that came of a run."""
-        with self._writing() as db:
-            db.execute("UPDATE jobs SET merge_request = ? WHERE key = ?", (number, key))
-
-    def _move(self, key: str, worker: str, state: State) -> bool:
-        with self._writing() as db:
-            done = db.execute(
-                "UPDATE jobs SET state = ? WHERE key = ? AND worker = ? AND state = 'running'"
-                " AND cancel = 0",
-                (state, key, worker),
-            )
-            return done.rowcount == 1
+        self._write("UPDATE jobs SET merge_request = ? WHERE key = ?", number, key)
 
     # Reading
 
@@ -368,8 +359,7 @@ class Queue:
 
     def set_fact(self, name: str, value: str) -> None:
         """Remember something."""
-        with self._writing() as db:
-            db.execute("INSERT OR REPLACE INTO facts VALUES (?,?)", (name, value))
+        self._write("INSERT OR REPLACE INTO facts VALUES (?,?)", name, value)
 
     def close(self) -> None:
         """Close this thread's connection."""

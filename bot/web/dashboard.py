@@ -16,15 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from bot.base.text import visible
 from bot.report import RESULT
 from bot.report.facts import headline
+from bot.report.view import environment
 from bot.repository.job import Record
 from bot.server.merge_request import read_result
 from bot.server.queue import Queue, ended
@@ -68,14 +67,8 @@ class Dashboard:
         self._runs = runs
         self._password = password
         self._search = search
-        self._jinja = Environment(
-            loader=FileSystemLoader(_TEMPLATES),
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            undefined=StrictUndefined,
-        )
-        self._jinja.filters |= {"visible": visible, "when": _when}
+        self._jinja = environment(html=True, folder=_TEMPLATES)
+        self._jinja.filters["when"] = _when
 
     def routes(self) -> list[Route]:
         """The dashboard's routes."""
