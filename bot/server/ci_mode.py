@@ -17,7 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from bot.base.git import GitError
 from bot.events.model import Event
+from bot.forge.base import ForgeError
 from bot.repository.commit_pack import PACK, read_pack, write_pack
 from bot.repository.connection import Connection
 from bot.repository.job import Job, Record
@@ -26,7 +28,7 @@ from bot.server.merge_request import BRANCHES, read_result
 from bot.server.planner import plan
 from bot.server.run_job import JOB_FILE, read_job
 from bot.server.service import nod, speak
-from bot.server.speech import is_own, say, set_check
+from bot.server.speech import TEMPORARY, is_own, say, set_check
 from bot.server.verify_again import look_again
 from bot.server.wording import ended_mark, failed, run_mark, said
 from ci.model.errors import InputError
@@ -123,23 +125,34 @@ def repository_of(job: Job, place: Path, out: Path) -> Path:
 
 
 def report(connection: Connection, jobs: Sequence[Job], results: Path) -> list[str]:
-    """Deliver every job's result; one sentence a job. Results are data from outside."""
-    forge = connection.forge
-    told = []
+    """Deliver every job's result; one sentence a job. Results are data from outside.
+
+    A bad one is reported as such. Raises what the forge refused, once every job has had its turn.
+    """
+    told: list[str] = []
+    refused: ForgeError | GitError | None = None
     for job in jobs:
         try:
-            result = read_result(results / job.key)
-        except InputError as problem:
-            reason = said("no_result", problem)
-            if job.number:
-                say(forge, job.number, run_mark(job), failed(job, "failed", reason))
-            set_check(job, forge, "error", "The run left no result.")
-            told.append(f"{job.operator}: {reason}")
-            continue
-        connection.mirror.ensure(forge, job.source_ref, job.source_commit)
-        done = deliver(job, result, connection, _opened_today(connection))
-        told.append(f"{job.operator}: {done.note}")
+            told.append(f"{job.operator}: {_reported(connection, job, results)}")
+        except TEMPORARY as problem:
+            refused = refused or problem
+    if refused is not None:
+        raise refused
     return told
+
+
+def _reported(connection: Connection, job: Job, results: Path) -> str:
+    forge = connection.forge
+    try:
+        result = read_result(results / job.key)
+        connection.mirror.ensure(forge, job.source_ref, job.source_commit)
+        return deliver(job, result, connection, _opened_today(connection)).note
+    except InputError as problem:
+        reason = said("no_result", problem)
+        if job.number:
+            say(forge, job.number, run_mark(job), failed(job, "failed", reason))
+        set_check(job, forge, "error", "The run left no result.")
+        return reason
 
 
 def _opened_today(connection: Connection) -> int:

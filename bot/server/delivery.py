@@ -5,6 +5,7 @@ Every step may be repeated after a crash.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +21,7 @@ from ci.model.errors import InputError
 from ci.model.result import Result
 
 DAY_S: Final = 86_400.0
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,10 @@ def deliver(job: Job, result: Result, connection: Connection, opened_today: int)
     """Hand a result in and say what was found, as the job's kind asks.
 
     `opened_today`: merge requests that the bot opened here in the last 24 hours. Raises ForgeError
-    or GitError when the forge cannot be reached, InputError when the result is about another
-    operator; repeating it is safe.
+    or GitError when the forge cannot be reached, InputError when the result is not of this job;
+    repeating it is safe.
     """
-    if result.operator_path != job.operator:
-        raise InputError(f"The result is about {visible(result.operator_path)}, not the job's.")
+    check_result(job, result)
     if job.kind == "verify":
         return _rebase(job, result, connection)
     done = _propose(job, result, connection, opened_today)
@@ -49,6 +50,40 @@ def deliver(job: Job, result: Result, connection: Connection, opened_today: int)
     states: dict[str, CheckState] = {"improved": "success", "baseline_failed": "failure"}
     set_check(job, forge, states.get(result.verdict, "neutral"), headline(result), done.note)
     return done
+
+
+def check_result(job: Job, result: Result) -> None:
+    """That a result, which comes from where candidates ran, says of itself what the job says.
+
+    Raises InputError that names the first thing that differs.
+    """
+    measured = [
+        t.measurement.fingerprint
+        for t in (*result.trials, result.baseline, result.best)
+        if t.measurement
+    ]
+    prints = {result.fingerprint, *measured}
+    for name, claimed, own in (
+        ("run", {result.run}, job.run),
+        ("operator's folder", {result.operator_path}, job.operator),
+        ("operator", {result.operator}, job.operator.rpartition("/")[2]),
+        ("commit", {result.base_commit} - {""}, job.source_commit),
+        ("backend", {f.backend for f in prints}, job.backend),
+        ("simulated", {f.simulated for f in prints}, job.backend == "sim"),
+        ("device", {f.device for f in prints}, job.device),
+        *((key, {result.settings.get(key, own)}, own) for key, own in _settings(job).items()),
+    ):
+        if other := claimed - {own}:
+            said = visible(str(min(other, key=str)), 80)
+            raise InputError(f"The result is not of this job: its {name} is '{said}', not '{own}'.")
+    if not _IDENTIFIER.match(result.op_type):
+        said = visible(result.op_type, 80)
+        raise InputError(f"The result's operator type '{said}' is no name of a C++ class.")
+
+
+def _settings(job: Job) -> dict[str, str]:
+    """What a result tells of its settings that the job decides."""
+    return {"backend": job.backend, "device": job.device, "workload": job.workload}
 
 
 def _propose(job: Job, result: Result, connection: Connection, opened_today: int) -> Delivered:

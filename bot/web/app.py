@@ -6,6 +6,7 @@ planned here. What a hook says is a hint; the planner reads the forge.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,14 @@ from bot.web.metrics import Metrics
 LOG: Final = logging.getLogger("ascendopt.bot")
 # GitHub delivers up to 25 MB; nothing larger is one.
 MAX_BODY_BYTES: Final = 25_000_000
+# Nobody is known before a body is whole: all that are on their way share this much memory.
+MAX_PENDING_BYTES: Final = 4 * MAX_BODY_BYTES
+# A forge sends a delivery in one go.
+BODY_S: Final = 30.0
+
+
+class _NoBody(Exception):
+    """Why a delivery's body was not read: an HTTP status, our word for it, and a sentence."""
 
 
 def make_app(
@@ -42,16 +51,19 @@ def make_app(
     forge's. `repositories`: (forge, owner/name) that are served.
     """
     metrics = Metrics(queue)
+    bodies = _Bodies()
 
     async def webhook(request: Request) -> Response:
         forge = request.path_params["forge"]
         if forge not in secrets:
             metrics.delivery(forge="unknown", outcome="unknown_forge")
             return JSONResponse({"error": f"No webhook for '{forge[:20]}' here."}, 404)
-        body = await _body(request)
-        if body is None:
-            metrics.delivery(forge=forge, outcome="too_large")
-            return JSONResponse({"error": "The body is too large."}, 413)
+        try:
+            body = await bodies.read(request)
+        except _NoBody as problem:
+            status, outcome, sentence = problem.args
+            metrics.delivery(forge=forge, outcome=outcome)
+            return JSONResponse({"error": sentence}, status, headers={"Connection": "close"})
         try:
             event = _received(forge, request.headers, body, secrets[forge])
         except SignatureError as problem:
@@ -89,18 +101,32 @@ def make_app(
     )
 
 
-async def _body(request: Request) -> bytes | None:
-    """The request's body, None when it is larger than any delivery."""
-    parts, size = [], 0
-    try:
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > MAX_BODY_BYTES:
-                return None
-            parts.append(chunk)
-    except ClientDisconnect:
-        return b""
-    return b"".join(parts)
+class _Bodies:
+    """Reads bodies of people who are not known yet, within bounds of size, time and memory."""
+
+    def __init__(self) -> None:
+        self._pending = 0
+
+    async def read(self, request: Request) -> bytes:
+        """The request's body; raises _NoBody."""
+        parts: list[bytes] = []
+        try:
+            async with asyncio.timeout(BODY_S):
+                async for chunk in request.stream():
+                    parts.append(chunk)
+                    self._pending += len(chunk)
+                    if sum(map(len, parts)) > MAX_BODY_BYTES:
+                        raise _NoBody(413, "too_large", "The body is too large.")
+                    if self._pending > MAX_PENDING_BYTES:
+                        raise _NoBody(503, "busy", "Too much is being received; send it again.")
+        except ClientDisconnect:
+            return b""
+        except TimeoutError:
+            said = f"The body did not come within {BODY_S:.0f} s."
+            raise _NoBody(408, "too_slow", said) from None
+        finally:
+            self._pending -= sum(map(len, parts))
+        return b"".join(parts)
 
 
 def _received(forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Event:

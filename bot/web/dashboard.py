@@ -49,6 +49,8 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _PER_PAGE: Final = 100
+# Headers of requests that were passed on, besides those that begin with "x-".
+_OF_PROXIES: Final = ("forwarded", "via")
 
 
 class Dashboard:
@@ -61,7 +63,7 @@ class Dashboard:
         password: str,
         search: Callable[[str], dict[str, Any]],
     ) -> None:
-        """`runs`: folder of the runs; `password`: '' admits loopback addresses only; `search`:
+        """`runs`: folder of the runs; `password`: '' admits this machine only; `search`:
         answers a query of the bank with its figures and the tuples found."""
         self._queue = queue
         self._runs = runs
@@ -90,7 +92,9 @@ class Dashboard:
     def _refusal(self, request: Request) -> Response | None:
         """Why a request is not answered, None when it is."""
         if not self._password:
-            return None if _is_loopback(request) else HTMLResponse("Not from here.\n", 403)
+            distance = _distance(request)
+            said = f"{distance} Without a password this page is for its own machine only."
+            return HTMLResponse(f"{said}\n", 403) if distance else None
         if _given_password(request, self._password):
             return None
         ask = {"WWW-Authenticate": 'Basic realm="ascendopt", charset="UTF-8"'}
@@ -162,12 +166,26 @@ def _when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S") if seconds else ""
 
 
-def _is_loopback(request: Request) -> bool:
-    """Whether the peer is this machine, and no proxy stands in between."""
-    if request.client is None or "x-forwarded-for" in request.headers:
-        return False
+def _distance(request: Request) -> str:
+    """Why a request may not be of a person at this machine, in a sentence; '' when it is."""
+    if request.client is None or not _is_loopback(request.client.host):
+        return "You ask from another machine."
+    if not _is_loopback(_name(request.headers.get("host", ""))):
+        return "You ask for another name than this machine's."
+    passed_on = [n for n in request.headers if n in _OF_PROXIES or n.startswith("x-")]
+    if passed_on or request.scope["http_version"] == "1.0":
+        return "A proxy stands between us."
+    return ""
+
+
+def _name(host: str) -> str:
+    """The name in a Host header, without port and brackets."""
+    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
+def _is_loopback(host: str) -> bool:
     try:
-        return ipaddress.ip_address(request.client.host).is_loopback
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 

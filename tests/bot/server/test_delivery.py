@@ -5,13 +5,15 @@ import time
 import pytest
 
 from bot.repository.job import Job
+from bot.server.ci_mode import report
 from bot.server.delivery import deliver
 from bot.server.speech import answer, say
 from bot.server.verify_again import look_again
 from bot.server.wording import ended_mark, run_mark, waiting
 from ci.model.errors import InputError
 from ci.model.result import Result
-from tests.bot.make import KERNEL, OPERATOR_PATH, SOURCES, TILING, git, result
+from ci.model.trial import Fingerprint, Trial
+from tests.bot.make import KERNEL, OPERATOR_PATH, SIMULATED, SOURCES, TILING, git, result
 from tests.bot.operator_repository import Repository
 
 
@@ -29,10 +31,21 @@ def give(
     config: str = "",
     today: int = 0,
 ) -> int:
-    made = found or result(base_commit=job.source_commit)
+    made = of_job(job, found or result(base_commit=job.source_commit))
     if config:
         ops.commit("main", {".ascendopt.yml": config})
     return deliver(job, made, ops.connection(), today).merge_request
+
+
+def of_job(job: Job, made: Result) -> Result:
+    return made.model_copy(update={"run": job.run})
+
+
+def measured_by(fingerprint: Fingerprint) -> Trial:
+    made = result().best
+    assert made.measurement is not None
+    measurement = made.measurement.model_copy(update={"fingerprint": fingerprint})
+    return made.model_copy(update={"measurement": measurement})
 
 
 def comment_of(ops: Repository, number: int, job: Job) -> str:
@@ -100,10 +113,56 @@ def test_labels_are_put_on_the_merge_request(ops: Repository) -> None:
     assert ops.bot.merge_request(made).labels == ("performance",)
 
 
-def test_a_result_about_another_operator_is_refused(ops: Repository) -> None:
+REAL = SIMULATED.model_copy(update={"backend": "cann", "simulated": False})
+OTHER = SIMULATED.model_copy(update={"device": "910B1"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"operator_path": "src/math/scale"}, "operator's folder is 'src/math/scale', not"),
+        ({"operator": "scale"}, "its operator is 'scale'"),
+        ({"run": "0123456789"}, "its run is '0123456789'"),
+        ({"base_commit": "f" * 40}, "its commit is 'ffff"),
+        ({"fingerprint": REAL}, "its backend is 'cann', not 'sim'"),
+        ({"fingerprint": REAL.model_copy(update={"backend": "sim"})}, "its simulated is 'False'"),
+        ({"fingerprint": OTHER}, "its device is '910B1'"),
+        ({"trials": (measured_by(OTHER),)}, "its device is '910B1'"),
+        ({"best": measured_by(OTHER)}, "its device is '910B1'"),
+        ({"settings": {"backend": "cann"}}, "its backend is 'cann'"),
+        ({"settings": {"workload": "easy.yaml"}}, "its workload is 'easy.yaml'"),
+        ({"op_type": "ScaleAdd](https://evil) ["}, "is no name of a C\\+\\+ class"),
+        ({"op_type": "Scäle"}, "is no name of a C\\+\\+ class"),
+    ],
+)
+def test_a_result_that_is_not_of_the_job_is_refused(
+    ops: Repository, changes: dict[str, object], words: str
+) -> None:
     _, job = request_and_job(ops)
-    with pytest.raises(InputError, match="not the job's"):
-        give(ops, job, result(operator_path="src/math/scale"))
+    found = of_job(job, result(base_commit=job.source_commit)).model_copy(update=changes)
+    with pytest.raises(InputError, match=words):
+        deliver(job, found, ops.connection(), 0)
+    assert not ops.bot.merge_requests("open", "optimize/")
+
+
+def test_one_bad_result_does_not_stop_the_report_of_others(ops: Repository, tmp_path: Path) -> None:
+    number, job = request_and_job(ops)
+    good = of_job(job, result(base_commit=job.source_commit))
+    others = [job.model_copy(update={"key": f"{i}" * 16}) for i in range(3)]
+    written = {
+        others[0].key: good.model_copy(update={"fingerprint": REAL}).model_dump_json(),
+        others[1].key: "no JSON",
+        job.key: good.model_dump_json(),
+    }
+    for key, text in written.items():
+        (tmp_path / "results" / key).mkdir(parents=True)
+        (tmp_path / "results" / key / "result.json").write_text(text)
+    told = report(ops.connection(), [*others, job], tmp_path / "results")
+    for line, words in zip(told, ("not of this job", "is no result", "There is no"), strict=False):
+        assert words in line
+    assert "was opened" in told[3]
+    assert ended_mark() in comment_of(ops, number, job)
+    assert "not of this job" in comment_of(ops, number, others[0])
 
 
 def test_a_result_whose_sources_changed_meanwhile_opens_nothing(ops: Repository) -> None:
@@ -188,7 +247,7 @@ def test_a_base_that_moved_under_the_operator_is_verified_again_and_rebased(
     assert (job.kind, job.patch_of, job.source_commit) == ("verify", number, tip)
     assert "+constexpr int32_t BUFFER_NUM = 2;" in job.patch
     assert not again(ops), "it is queued once"
-    done = deliver(job, adjusted(ops, tip), ops.connection(), 0)
+    done = deliver(job, of_job(job, adjusted(ops, tip)), ops.connection(), 0)
     assert done.merge_request == number
     head = ops.bot.merge_request(number).head
     assert head != old
@@ -206,7 +265,7 @@ def test_what_is_no_longer_faster_is_closed_with_the_reason(ops: Repository) -> 
     worse = adjusted(
         ops, tip, verdict="not_improved", verdict_reason="Slower.", diff="", speedup=1.0
     )
-    deliver(job, worse, ops.connection(), 0)
+    deliver(job, of_job(job, worse), ops.connection(), 0)
     assert ops.bot.merge_request(number).state == "closed"
     assert any("no longer is worth merging" in c.body for c in ops.bot.comments(number))
 

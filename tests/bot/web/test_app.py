@@ -1,3 +1,5 @@
+import select
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -5,6 +7,7 @@ import pytest
 
 from bot.report import write_reports
 from bot.server.queue import Queue
+from bot.web import app
 from bot.web.app import make_app
 from bot.web.dashboard import Dashboard
 from tests.bot.events.payloads import hub_comment, hub_headers, raw
@@ -183,9 +186,63 @@ def test_jobs_are_data_too(bench: Bench, server: Server) -> None:
     assert row["state"] == "done" and row["job"]["operator"] == "src/math/scale_add"
 
 
-def test_without_a_password_only_this_machine_may_look(server: Server) -> None:
-    assert server.ask("/").status == 200
-    assert server.ask("/", headers={"X-Forwarded-For": "203.0.113.9"}).status == 403
+@pytest.mark.parametrize("host", ["localhost", "localhost:8080", "127.0.0.1:99", "[::1]:8080"])
+def test_without_a_password_this_machine_may_look(server: Server, host: str) -> None:
+    assert server.ask("/", headers={"Host": host}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "words"),
+    [
+        ({"X-Forwarded-For": "203.0.113.9"}, "A proxy stands between"),
+        ({"X-Real-IP": "203.0.113.9"}, "A proxy stands between"),
+        ({"Forwarded": "for=203.0.113.9"}, "A proxy stands between"),
+        ({"Via": "1.1 front"}, "A proxy stands between"),
+        ({"Host": "bot.example.org"}, "another name"),
+        ({"Host": "127.0.0.1.example.org"}, "another name"),
+        ({"Host": "[::2]:80"}, "another name"),
+        ({"Host": ""}, "another name"),
+    ],
+)
+def test_without_a_password_nobody_from_elsewhere_may_look(
+    server: Server, headers: dict[str, str], words: str
+) -> None:
+    answer = server.ask("/", headers=headers)
+    assert answer.status == 403 and words in answer.body
+
+
+def test_a_proxy_that_says_nothing_of_itself_speaks_an_old_http(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+        client.sendall(b"GET / HTTP/1.0\r\nHost: 127.0.0.1:80\r\nConnection: close\r\n\r\n")
+        assert b" 403 " in client.makefile("rb").readline()
+
+
+def begun(server: Server, body: bytes, announced: int) -> socket.socket:
+    """A connection that has sent a part of a delivery."""
+    client = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    head = f"POST /webhook/github HTTP/1.1\r\nHost: x\r\nContent-Length: {announced}\r\n\r\n"
+    client.sendall(head.encode() + body)
+    return client
+
+
+def test_half_a_body_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "BODY_S", 0.3)
+    with begun(server, b"half", 1000) as client:
+        assert b" 408 " in client.makefile("rb").readline()
+    assert deliver(server, comment()).status == 202
+
+
+def test_bodies_of_strangers_share_bounded_memory(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "MAX_PENDING_BYTES", 300_000)
+    clients = [begun(server, b"a" * 200_000, 1_000_000) for _ in range(2)]
+    answered, _, _ = select.select(clients, [], [], 20)
+    assert len(answered) == 1 and b" 503 " in answered[0].makefile("rb").readline()
+    for client in clients:
+        client.close()
+    answers = (deliver(server, comment(), f"d{i}").status for i in range(50))
+    assert 202 in answers  # once the server has seen that they are gone
 
 
 def test_with_a_password_nobody_looks_without_it(tmp_path: Path) -> None:
