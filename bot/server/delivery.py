@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from bot.base.text import visible
 from bot.forge.model import CheckState
@@ -63,7 +63,7 @@ def check_result(job: Job, result: Result) -> None:
         if t.measurement
     ]
     prints = {result.fingerprint, *measured}
-    for name, claimed, own in (
+    facts: list[tuple[str, set[Any], Any]] = [
         ("run", {result.run}, job.run),
         ("operator's folder", {result.operator_path}, job.operator),
         ("operator", {result.operator}, job.operator.rpartition("/")[2]),
@@ -72,7 +72,8 @@ def check_result(job: Job, result: Result) -> None:
         ("simulated", {f.simulated for f in prints}, job.backend == "sim"),
         ("device", {f.device for f in prints}, job.device),
         *((key, {result.settings.get(key, own)}, own) for key, own in _settings(job).items()),
-    ):
+    ]
+    for name, claimed, own in facts:
         if other := claimed - {own}:
             said = visible(str(min(other, key=str)), 80)
             raise InputError(f"The result is not of this job: its {name} is '{said}', not '{own}'.")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ci.judge.accuracy import FORMATS, Accuracy, accuracy_of
+from ci.model.dtypes import BY_NAME, unpack
 from ci.model.launch import Array, Tensors
 from ci.model.workload import Tolerance
 from rules.tolerances import default_tolerances
@@ -73,6 +74,9 @@ def compare_arrays(
         return Compared(golden.size, 0.0)
     if np.issubdtype(golden.dtype, np.complexfloating):
         actual, golden = _components(actual), _components(golden)
+    known = BY_NAME.get(dtype)
+    if known is not None and known.bits < 8:
+        actual, golden = unpack(actual, known), unpack(golden, known)
     error = _error_share(_plain(actual, dtype), _plain(golden, dtype), tolerance)
     wrong = error > 1.0
     count = int(np.count_nonzero(wrong))

@@ -23,7 +23,7 @@ from ci.model.launch import Array, Tensors, arrays
 from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.golden import Golden
-from ci.source.inputs import draw_inputs
+from ci.source.inputs import draw_inputs, store
 
 KEEP_BYTES = 1 << 30
 """Tensors kept in memory; what falls out is made again when needed."""
@@ -181,4 +181,4 @@ def declared_outputs(operator: Operator, case: WorkloadCase) -> Tensors:
 
 
 def _empty(spec: TensorCase, dtype: str) -> Array:
-    return np.zeros(spec.shape, dtype=BY_NAME[dtype].numpy)
+    return store(np.zeros(spec.shape), BY_NAME[dtype])

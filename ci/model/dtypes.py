@@ -30,6 +30,20 @@ class DType:
         return np.dtype(self.storage)
 
     @property
+    def bits(self) -> int:
+        """Bits of one element; below 8 several elements share a byte, the first lowest."""
+        return int(self.bytes * 8)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The smallest and the largest value of an integer dtype."""
+        if self.bits >= 8:
+            held = np.iinfo(self.numpy)
+            return int(held.min), int(held.max)
+        sign = self.bits - 1
+        return (0, 1 << sign) if self.name.startswith("u") else (-1 << sign, (1 << sign) - 1)
+
+    @property
     def is_float(self) -> bool:
         """True for real floating-point dtypes."""
         return self.name in {"float16", "bfloat16", "float32", "float64"}
@@ -88,6 +102,26 @@ def find_dtype(name: str) -> DType | None:
         return BY_MACRO[text]
     lowered = text.lower()
     return BY_NAME.get(_ALIASES.get(lowered, lowered))
+
+
+def pack(values: npt.NDArray[Any], dtype: DType) -> npt.NDArray[np.uint8]:
+    """Integers as the bytes that hold them where several share one: flat, the rest of it 0."""
+    each = 8 // dtype.bits
+    bits = values.reshape(-1).astype(np.int8).view(np.uint8) & ((1 << dtype.bits) - 1)
+    rows = np.pad(bits, (0, -bits.size % each)).reshape(-1, each)
+    packed = np.zeros(rows.shape[0], np.uint8)
+    for place in range(each):
+        packed |= rows[:, place] << np.uint8(place * dtype.bits)
+    return packed
+
+
+def unpack(packed: npt.NDArray[Any], dtype: DType) -> npt.NDArray[np.int8]:
+    """The integers that bytes hold where several share one, flat; more than there are elements."""
+    each, low = 8 // dtype.bits, dtype.limits[0]
+    shifts = np.arange(each, dtype=np.uint8) * dtype.bits
+    bits = (packed.reshape(-1, 1) >> shifts) & ((1 << dtype.bits) - 1)
+    values = bits.reshape(-1).astype(np.int8)
+    return np.where(values > dtype.limits[1], values + 2 * low, values).astype(np.int8)
 
 
 def to_bfloat16(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:

@@ -38,7 +38,7 @@ class TensorCase(Frozen):
     shape: tuple[int, ...]
     dtype: str
     range: tuple[float, float] = Field(default=(-1.0, 1.0), description="Uniform draw, [low, high]")
-    values: tuple[float, ...] | None = Field(
+    values: tuple[int | float | complex, ...] | None = Field(
         default=None, description="Given instead of drawn, row-major; for scalars and indices."
     )
     distribution: Distribution = "uniform"

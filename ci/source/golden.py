@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from ci.model.columns import case_dtypes, output_dtypes
-from ci.model.dtypes import BY_NAME, from_bfloat16
+from ci.model.dtypes import BY_NAME, from_bfloat16, unpack
 from ci.model.errors import InputError
 from ci.model.launch import Array, Tensors
 from ci.model.operator import Operator
-from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
 from ci.source import golden_child
 from ci.source.inputs import store
 from ci.system.resident import Resident, Silent
@@ -144,6 +144,7 @@ class Golden:
         """What the function returns for a case, as arrays and lists of them."""
         own = case_dtypes(case)
         arrays: list[Array] = []
+        inputs = [_unpacked(value, spec) for value, spec in zip(inputs, case.inputs, strict=True)]
         given = [_argument(value, kind, exact) for value, kind in zip(inputs, own, strict=True)]
         kinds = ["float64" if exact and k and BY_NAME[k].is_float else k for k in own]
         head = {
@@ -268,6 +269,8 @@ class Golden:
         dtype = BY_NAME.get(name or array.dtype.name)
         if dtype is None:
             raise InputError(f"{where} the unknown dtype '{name or array.dtype.name}'.")
+        if dtype.bits < 8 and spec is None:
+            raise InputError(f"{where} {dtype.name}: say its shape under the case's outputs.")
         left = exact and dtype.is_float and array.dtype == np.float64
         return array if left else store(array, dtype)
 
@@ -309,6 +312,17 @@ def _python() -> tuple[Path, ...]:
     """The interpreter with its library, packages, and the program of the child."""
     base = Path(sys.base_prefix), Path(sysconfig.get_path("stdlib"))
     return (*base, Path(golden_child.__file__), *_packages())
+
+
+def _unpacked(value: Array | list[Array] | None, spec: Entry) -> Any:
+    """An input with one element a place."""
+    if isinstance(value, list) and isinstance(spec, tuple):
+        return [_unpacked(one, each) for one, each in zip(value, spec, strict=True)]
+    dtype = BY_NAME.get(spec.dtype) if isinstance(spec, TensorCase) else None
+    if not isinstance(value, np.ndarray) or dtype is None or dtype.bits >= 8:
+        return value
+    assert isinstance(spec, TensorCase)
+    return unpack(value, dtype)[: math.prod(spec.shape)].reshape(spec.shape)
 
 
 def _argument(value: Array | list[Array] | None, kind: str | None, exact: bool) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 
-from ci.model.dtypes import BY_NAME, DType, find_dtype, to_bfloat16
+from ci.model.dtypes import BY_NAME, DType, find_dtype, pack, to_bfloat16
 from ci.model.errors import InputError
 from ci.model.launch import Array, Tensors
 from ci.model.workload import TensorCase, WorkloadCase
@@ -53,17 +54,27 @@ def _draw(spec: TensorCase, stream: np.random.Generator) -> Array:
         raise InputError(f"Unknown dtype '{spec.dtype}' of an input; known: {', '.join(BY_NAME)}.")
     count = int(np.prod(spec.shape, dtype=np.int64))
     if spec.values is not None:
-        given = np.asarray(spec.values, dtype=np.complex128 if dtype.is_complex else np.float64)
+        given = _given(spec.values, dtype)
         if given.size not in (1, count):
             raise InputError(
                 f"An input of shape {list(spec.shape)} needs {count} values (or one for all),"
                 f" but {given.size} are given."
             )
-        return store(np.broadcast_to(given.reshape(-1), (count,)).reshape(spec.shape), dtype)
-    if dtype.bytes < 1:
-        packed = -(-count * int(dtype.bytes * 8) // 8)
-        return stream.integers(0, 256, packed, dtype=np.uint8)
+        return store(np.broadcast_to(given, (count,)).reshape(spec.shape), dtype)
     return _drawn(spec, dtype, count, stream)
+
+
+def _given(values: Sequence[int | float | complex], dtype: DType) -> Array:
+    """Given values, as exact as they were written: float64 does not hold large integers."""
+    if dtype.is_complex:
+        return np.array(values, np.complex128)
+    if any(isinstance(v, complex) for v in values):
+        raise InputError(f"Complex values are given for an input of dtype {dtype.name}.")
+    if not (dtype.is_float or dtype.name == "bool") and all(isinstance(v, int) for v in values):
+        low, high = dtype.limits
+        wide = np.uint64 if low == 0 else np.int64
+        return np.array([min(max(v, low), high) for v in values], wide)  # type: ignore[type-var]
+    return np.array(values, np.float64)
 
 
 def _drawn(spec: TensorCase, dtype: DType, count: int, stream: np.random.Generator) -> Array:
@@ -82,11 +93,13 @@ def _drawn(spec: TensorCase, dtype: DType, count: int, stream: np.random.Generat
     elif dtype.is_float:
         values = stream.uniform(low, high, count)
     else:
-        limits = np.iinfo(dtype.numpy)
-        first, last = max(int(np.ceil(low)), limits.min), min(int(np.floor(high)), limits.max)
+        least, most = dtype.limits
+        first, last = max(int(np.ceil(low)), least), min(int(np.floor(high)), most)
         if first > last:
             raise InputError(f"The range [{low:g}, {high:g}] holds no value of dtype {dtype.name}.")
-        return _shaped(stream.integers(first, last, count, dtype=dtype.numpy, endpoint=True), spec)
+        held = np.dtype(np.int8) if dtype.bits < 8 else dtype.numpy
+        drawn = stream.integers(first, last, count, dtype=held, endpoint=True)
+        return store(_shaped(drawn, spec), dtype)
     return _sprinkle(store(_shaped(values, spec), dtype), spec, dtype, stream)
 
 
@@ -121,7 +134,13 @@ def _shaped(values: Array, spec: TensorCase) -> Array:
 
 
 def store(values: Array, dtype: DType) -> Array:
-    """`values` as the bytes of `dtype`: rounded to nearest, integers saturated, NaN to 0."""
+    """`values` as the bytes of `dtype`: rounded to nearest, integers saturated, NaN to 0.
+
+    Several elements that share a byte come as flat bytes.
+    """
+    if dtype.bits < 8:
+        whole = values if values.dtype.kind in "iu" else np.nan_to_num(np.rint(values.real))
+        return pack(np.clip(whole, *dtype.limits), dtype)
     if dtype.name == "bfloat16":
         return to_bfloat16(values)
     if dtype.is_complex or dtype.is_float:

@@ -23,6 +23,7 @@ from ci.model.operator import Operator, TensorSpec
 from ci.model.workload import AttrValue, Distribution, Entry, TensorCase, Tolerance, WorkloadCase
 from ci.model.yaml_model import Place, YamlFile, describe
 
+Value: TypeAlias = int | float | complex
 _MOST_ELEMENTS = 2**31
 """Of a tensor that can be simulated."""
 
@@ -73,6 +74,23 @@ def _flat(value: Any) -> list[Any]:
     return [v for item in value for v in _flat(item)] if isinstance(value, list) else [value]
 
 
+def as_value(value: Any) -> int | float | complex:
+    """A number as exact as it is written; text such as 1e-3 or 1+2j counts too."""
+    for kind in (int, float, complex):
+        try:
+            if isinstance(value, str):
+                return kind(value)
+        except ValueError:
+            continue
+    if isinstance(value, int | float):
+        return value
+    raise ValueError(f"must be a number, not {describe(value)}")
+
+
+def _values(value: Any) -> list[int | float | complex]:
+    return [as_value(v) for v in _flat(value)]
+
+
 def _kind(value: Any) -> str:
     return "none" if value is None else "list" if isinstance(value, list | tuple) else "mapping"
 
@@ -94,14 +112,16 @@ class GivenTensor(_Given):
     shape: Annotated[tuple[int, ...], BeforeValidator(as_shape)] | None = None
     dtype: Annotated[str, BeforeValidator(as_dtype)] | None = None
     range: Annotated[tuple[float, float], BeforeValidator(_range)] = (-1.0, 1.0)
-    values: Annotated[tuple[float, ...], BeforeValidator(_flat)] | None = Field(None, min_length=1)
-    value: float | None = None
+    values: Annotated[tuple[Value, ...], BeforeValidator(_values)] | None = Field(
+        None, min_length=1
+    )
+    value: Annotated[Value, BeforeValidator(as_value)] | None = None
     distribution: Distribution = "uniform"
     present: StrictBool = True
     format: str = ""
 
     @property
-    def drawn_from(self) -> tuple[float, ...] | None:
+    def drawn_from(self) -> tuple[Value, ...] | None:
         """The given values, None when they are drawn."""
         return self.values if self.value is None else (self.value,)
 

@@ -1,6 +1,7 @@
 """What becomes of a result, and of a merge request whose base moves; results are made up here."""
 
 import time
+from pathlib import Path
 
 import pytest
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ci.judge.compare_outputs import compare_arrays, compare_outputs
+from ci.model.dtypes import BY_NAME, pack
 from ci.model.workload import Tolerance
 from rules.tolerances import default_tolerances
 
@@ -136,3 +137,11 @@ def test_a_workload_overrides_the_tolerance_of_a_dtype() -> None:
     loose = {"float32": Tolerance(relative=0.1, absolute=0)}
     assert not compare_outputs(a, b, ["z"], ["float32"], {}).agrees  # type: ignore[arg-type]
     assert compare_outputs(a, b, ["z"], ["float32"], loose).agrees  # type: ignore[arg-type]
+
+
+def test_int4_is_compared_by_element_and_with_the_tolerance_of_its_name() -> None:
+    int4 = BY_NAME["int4"]
+    golden, actual = pack(np.array([1, -8, 7, 2]), int4), pack(np.array([1, -8, 6, 2]), int4)
+    found = compare_arrays("z", "int4", actual, golden, EXACT)
+    assert "1 of 4" in found.message and "[2]: got 6, golden 7" in found.message
+    assert compare_arrays("z", "int4", actual, golden, Tolerance(absolute=1)).agrees

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ci.model.dtypes import from_bfloat16, to_bfloat16
+from ci.model.dtypes import BY_NAME, from_bfloat16, pack, to_bfloat16, unpack
 from ci.model.errors import InputError
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
@@ -114,3 +114,19 @@ def test_parameters_named_like_the_inputs_may_stand_in_any_order(tmp_path: Path)
     x = np.array([1, 2], np.float32)
     (out,) = golden.outputs(plain, [x, np.array([3], np.uint8), [x]])
     assert isinstance(out, np.ndarray) and out.tolist() == [4, 7]
+
+
+def test_int4_goes_in_and_comes_out_as_one_number_an_element(tmp_path: Path) -> None:
+    golden = Golden(workload(tmp_path, "def f(x):\n    return x.astype(float) * 1.5\n"))
+    packed = pack(np.array([-8, 3, 1]), BY_NAME["int4"])
+    (out,) = golden.outputs(case("int4", "int4", (3,)), [packed])
+    assert isinstance(out, np.ndarray) and out.dtype == np.uint8 and out.shape == (2,)
+    assert unpack(out, BY_NAME["int4"])[:3].tolist() == [-8, 4, 2]
+    unshaped = WorkloadCase(name="c", inputs=(TensorCase(shape=(3,), dtype="int4"),))
+    operator = load_operator(write_operator(tmp_path / "operator"))
+    spec = operator.outputs[0].model_copy(update={"dtypes": ("int4",)})
+    quantized = operator.model_copy(update={"outputs": (spec,), "inputs": ()})
+    with pytest.raises(InputError, match="int4: say its shape under the case's outputs"):
+        Golden(workload(tmp_path, "def f(x):\n    return x\n"), quantized).outputs(
+            unshaped, [packed]
+        )

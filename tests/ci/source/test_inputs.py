@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ci.model.dtypes import BY_NAME, from_bfloat16
+from ci.model.dtypes import BY_NAME, from_bfloat16, unpack
 from ci.model.errors import InputError
 from ci.model.workload import Distribution, TensorCase, WorkloadCase
 from ci.source.inputs import draw_inputs
@@ -104,3 +104,37 @@ def test_rows_can_be_constant_or_have_one_large_value() -> None:
     assert isinstance(rows, np.ndarray) and isinstance(spikes, np.ndarray)
     assert (rows == rows[:, :1]).all() and np.unique(rows).size == 40
     assert (np.abs(spikes) > 1).sum(axis=1).max() == 1 and np.abs(spikes).max() > 10
+
+
+def given(dtype: str, *values: int | float | complex, shape: tuple[int, ...] = ()) -> list[object]:
+    spec = TensorCase(shape=shape or (len(values),), dtype=dtype, values=values)
+    (drawn,) = draw_inputs(WorkloadCase(name="c", inputs=(spec,)), 1)
+    assert isinstance(drawn, np.ndarray)
+    return list(drawn.tolist())
+
+
+def test_given_values_are_as_exact_as_they_are_written() -> None:
+    assert given("int64", 9007199254740993, -(2**63), 2**70) == [
+        9007199254740993, -(2**63), 2**63 - 1
+    ]  # fmt: skip
+    assert given("uint64", 2**64 - 1, -3) == [2**64 - 1, 0]
+    assert given("int32", 2.5, 7) == [2, 7]
+    assert given("complex64", 1 + 2j, 3) == [1 + 2j, 3]
+    assert given("float64", 0.1, 3) == [0.1, 3]
+    with pytest.raises(InputError, match="Complex values are given for an input of dtype float32"):
+        given("float32", 1j)
+
+
+def test_elements_that_share_a_byte_are_drawn_from_their_range() -> None:
+    assert given("int4", 1, -8, 7, 99) == [0x81, 0x77]
+    assert given("uint1", 1, 0, 0, 1, 1, shape=(5,)) == [0b11001]
+    for dtype, low, high, found in (
+        ("int4", -3, 5, set(range(-3, 6))),
+        ("int4", -100, 100, set(range(-8, 8))),
+        ("int2", 0, 1, {0, 1}),
+    ):
+        spec = TensorCase(shape=(40, 25), dtype=dtype, range=(low, high))
+        (drawn,) = draw_inputs(WorkloadCase(name="c", inputs=(spec,)), 1)
+        assert isinstance(drawn, np.ndarray) and drawn.dtype == np.uint8
+        assert drawn.size == 1000 * BY_NAME[dtype].bits // 8
+        assert set(unpack(drawn, BY_NAME[dtype]).tolist()) == found

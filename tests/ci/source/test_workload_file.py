@@ -57,7 +57,27 @@ def test_a_whole_workload_is_read_in_the_order_of_the_definition(operator: Opera
     assert workload.folder == operator.root
 
 
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        ("[9007199254740993, -1]", (9007199254740993, -1)),
+        ("[[1.5], ['1e-3']]", (1.5, 0.001)),
+        ("['1+2j', 3]", (1 + 2j, 3)),
+    ],
+)
+def test_values_are_read_as_exactly_as_they_are_written(
+    operator: Operator, written: str, read_as: tuple[complex, ...]
+) -> None:
+    read(operator, GOOD.replace("values: [1, 2]", f"values: {written}"))
+    found = load_workload(operator).cases[1].inputs[0]
+    assert isinstance(found, TensorCase) and found.values is not None
+    assert found.values == read_as
+    assert [type(v) for v in found.values] == [type(v) for v in read_as]
+
+
 MISTAKES = [
+    (GOOD.replace("values: [1, 2]", "values: [1, two]"), "must be a number, not 'two'"),
+    (GOOD.replace("values: [1, 2]", "value: {a: 1}"), "must be a number"),
     ("cases: [", "line 1: this is not YAML"),
     ("- 1\n- 2", "must be a mapping of keys"),
     ("operator: ScaleMask", "cases is missing"),
