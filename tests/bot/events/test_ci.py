@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.events import EventError, from_ci
+from bot.events import Event, EventError, from_ci
 from tests.bot.events.payloads import SHA, gitlab_note, raw
 from tests.bot.events.test_parse import recorded
 
@@ -16,19 +16,23 @@ def written(folder: Path, data: Any) -> str:
     return str(path)
 
 
+def in_job(folder: Path, name: str, data: Any, prefix: str = "GITHUB", **more: str) -> Event:
+    """What a job in GitHub's form reads, whose variables begin with `prefix`."""
+    variables = {
+        "ACTIONS": "true",
+        "EVENT_NAME": name,
+        "EVENT_PATH": written(folder, data),
+        "REPOSITORY": "team/ops",
+        **more,
+    }
+    return from_ci({f"{prefix}_{key}": value for key, value in variables.items()})
+
+
 def test_a_comment_in_github_actions(tmp_path: Path) -> None:
     data = recorded("issue_comment", "created")
     data["issue"]["pull_request"] = {}
-    event = from_ci(
-        {
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_EVENT_NAME": "issue_comment",
-            "GITHUB_EVENT_PATH": written(tmp_path, data),
-            "GITHUB_REPOSITORY": data["repository"]["full_name"],
-            "GITHUB_RUN_ID": "12",
-            "GITHUB_RUN_ATTEMPT": "2",
-        }
-    )
+    run = {"REPOSITORY": data["repository"]["full_name"], "RUN_ID": "12", "RUN_ATTEMPT": "2"}
+    event = in_job(tmp_path, "issue_comment", data, **run)
     assert (event.forge, event.kind, event.text) == ("github", "comment", data["comment"]["body"])
     assert event.delivery == "12-2"
 
@@ -36,15 +40,7 @@ def test_a_comment_in_github_actions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["workflow_dispatch", "schedule"])
 def test_jobs_of_github_that_nobody_commented(tmp_path: Path, name: str) -> None:
     inputs = {"inputs": {"command": "op=add", "number": "7"}}
-    event = from_ci(
-        {
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_EVENT_NAME": name,
-            "GITHUB_EVENT_PATH": written(tmp_path, inputs),
-            "GITHUB_REPOSITORY": "team/ops",
-            "GITHUB_ACTOR": "alice",
-        }
-    )
+    event = in_job(tmp_path, name, inputs, ACTOR="alice")
     assert (event.repository, event.sender) == ("team/ops", "alice")
     if name == "schedule":
         assert event.kind == "schedule"
@@ -112,13 +108,7 @@ def test_a_comment_in_gitcode_actions(tmp_path: Path, name: str) -> None:
         "comment": {"id": 5, "body": "/optimize", "user": {"login": "alice"}},
         "issue": {"number": 7, "pull_request": {}},
     }
-    event = from_ci(
-        {
-            "ATOMGIT_EVENT_NAME": name,
-            "ATOMGIT_EVENT_PATH": written(tmp_path, data),
-            "ATOMGIT_REPOSITORY": "team/ops",
-        }
-    )
+    event = in_job(tmp_path, name, data, "ATOMGIT")
     assert (event.forge, event.kind, event.action) == ("gitcode", "comment", "created")
     assert (event.number, event.comment_id, event.sender) == (7, 5, "alice")
     assert event.repository == "team/ops"
@@ -126,13 +116,7 @@ def test_a_comment_in_gitcode_actions(tmp_path: Path, name: str) -> None:
 
 def test_a_pull_request_in_gitcode_actions(tmp_path: Path) -> None:
     data = {"action": "update", "pull_request": {"number": 7, "head": {"sha": SHA}}}
-    event = from_ci(
-        {
-            "ATOMGIT_EVENT_NAME": "pull_request_target",
-            "ATOMGIT_EVENT_PATH": written(tmp_path, data),
-            "ATOMGIT_REPOSITORY": "team/ops",
-        }
-    )
+    event = in_job(tmp_path, "pull_request_target", data, "ATOMGIT")
     assert (event.action, event.number, event.head) == ("updated", 7, SHA)
 
 
