@@ -6,7 +6,7 @@ import base64
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -22,18 +22,14 @@ _ENVIRONMENT: Final = {
     "LC_ALL": "C",
     "GIT_OPTIONAL_LOCKS": "0",
 }
-_SAFETY: Final = (
-    "-c",
+_SETTINGS: Final = (
     f"core.hooksPath={os.devnull}",
-    "-c",
     "core.fsmonitor=false",
-    "-c",
     "protocol.ext.allow=never",
-    "-c",
     "core.quotePath=false",
-    "-c",
     "commit.gpgSign=false",
 )
+_SAFETY: Final = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
 # Names of the environment through which git takes configuration that no file holds.
 _COUNT: Final = "GIT_CONFIG_COUNT"
@@ -70,26 +66,32 @@ class Git:
         self, *arguments: str, stdin: str | None = None, env: dict[str, str] | None = None
     ) -> str:
         """Run `git ARGUMENTS` and return stdout; raises `GitError` when it fails."""
+        done = self._done(arguments, None if stdin is None else stdin.encode(), env or {})
+        if done.returncode != 0:
+            words = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
+            raise GitError(f"git {arguments[0]} failed: {words[0]}")
+        return done.stdout.decode(errors="replace")
+
+    def _done(
+        self, arguments: Sequence[str], stdin: bytes | None, env: Mapping[str, str]
+    ) -> subprocess.CompletedProcess[bytes]:
+        """`git ARGUMENTS`, ended in whatever way; raises `GitError` when it does not end."""
         program = shutil.which("git")
         if program is None:
             raise EnvironmentProblem("git is missing; install it with: apt-get install -y git")
         try:
-            done = subprocess.run(
+            return subprocess.run(
                 [program, *_SAFETY, *arguments],
                 cwd=self.folder,
-                input=None if stdin is None else stdin.encode(),
+                input=stdin,
                 stdin=subprocess.DEVNULL if stdin is None else None,
                 capture_output=True,
-                env=os.environ | _ENVIRONMENT | (env or {}),
+                env={**os.environ, **_ENVIRONMENT, **env},
                 timeout=TIMEOUT_S,
                 check=False,
             )
         except subprocess.TimeoutExpired as expired:
             raise GitError(f"git {arguments[0]} did not end within {TIMEOUT_S} s") from expired
-        if done.returncode != 0:
-            words = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
-            raise GitError(f"git {arguments[0]} failed: {words[0]}")
-        return done.stdout.decode(errors="replace")
 
     def succeeds(self, *arguments: str) -> bool:
         """Whether `git ARGUMENTS` ends with code 0."""
@@ -115,36 +117,15 @@ class Git:
 
     def show(self, revision: str, path: str) -> bytes | None:
         """Content of `path` at `revision`, byte for byte, or None when it is not there."""
-        program = shutil.which("git")
-        if program is None:
-            raise EnvironmentProblem("git is missing; install it with: apt-get install -y git")
-        done = subprocess.run(
-            [program, *_SAFETY, "cat-file", "blob", f"{revision}:{path}"],
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=os.environ | _ENVIRONMENT,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        done = self._done(("cat-file", "blob", f"{revision}:{path}"), None, {})
         return done.stdout if done.returncode == 0 else None
 
     def blobs(self, names: Sequence[str]) -> dict[str, bytes]:
         """Contents of blobs by hash, in one call of git; hashes that are no blob are left out."""
         if not names:
             return {}
-        program = shutil.which("git")
-        if program is None:
-            raise EnvironmentProblem("git is missing; install it with: apt-get install -y git")
-        done = subprocess.run(
-            [program, *_SAFETY, "cat-file", "--batch"],
-            cwd=self.folder,
-            input="".join(f"{name}\n" for name in names).encode(),
-            capture_output=True,
-            env=os.environ | _ENVIRONMENT,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        listed = "".join(f"{name}\n" for name in names).encode()
+        done = self._done(("cat-file", "--batch"), listed, {})
         found, place = {}, 0
         for name in names:
             end = done.stdout.find(b"\n", place)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,12 @@ def test_a_login_is_sent_to_its_own_server_only(
     ):
         assert not answers(git, *asked, other, env=env)
     assert git.run("config", "user.name", env=env).strip() == "Kept"
+
+
+@pytest.mark.parametrize("read", [lambda g: g.run("log"), lambda g: g.show("HEAD", "x")])
+def test_what_does_not_end_is_given_up(
+    read: Callable[[Git], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.base.git.TIMEOUT_S", 1e-9)
+    with pytest.raises(GitError, match="did not end within"):
+        read(Git(tmp_path))
