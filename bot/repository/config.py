@@ -7,9 +7,9 @@ choose its own judge. The pydantic model is the documentation and the published 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
 from bot.repository.command import Stage
 from ci.model.frozen import Frozen
@@ -18,6 +18,22 @@ from ci.model.yaml_model import model_problems, read_model
 from rules.devices import device_names
 
 FILE: Final = ".ascendopt.yml"
+
+
+def _relative(value: str) -> str:
+    if value.startswith("/") or ".." in value.split("/") or "\\" in value:
+        raise ValueError("must be a path inside the repository, without '..'")
+    return value.strip("/")
+
+
+def _known_device(value: str) -> str:
+    if value not in device_names():
+        raise ValueError(f"there is no device {value}; known: {', '.join(device_names())}")
+    return value
+
+
+Inside = Annotated[str, AfterValidator(_relative)]
+Device = Annotated[str, AfterValidator(_known_device)]
 
 
 class Triggers(Frozen):
@@ -68,7 +84,7 @@ class OperatorOverride(Frozen):
     """What differs for one operator."""
 
     enabled: bool = Field(default=True, description="Whether the bot works on it at all.")
-    workload: str | None = Field(
+    workload: Inside | None = Field(
         default=None, description="Workload file, from the repository's top."
     )
     budget: int | None = Field(default=None, ge=3, le=1000, description="Evaluations for a run.")
@@ -86,11 +102,13 @@ class RepositoryConfig(Frozen):
         " across folders.",
     )
     exclude: tuple[str, ...] = Field(default=(), description="Operator folders to leave alone.")
-    workloads: str = Field(
+    workloads: Inside = Field(
         default="",
         description="Folder that holds NAME/workload.yaml for operators without one beside them.",
     )
-    target: str = Field(default=DEFAULT_DEVICE, description="Chip to optimize for: 910B1 … 910B4.")
+    target: Device = Field(
+        default=DEFAULT_DEVICE, description="Chip to optimize for: 910B1 … 910B4."
+    )
     backend: Literal["sim", "cann"] = Field(
         default="sim", description="What builds and measures: the simulator, or a real NPU."
     )
@@ -120,25 +138,6 @@ class RepositoryConfig(Frozen):
         default_factory=dict, description="What differs for an operator, by folder or name."
     )
 
-    @field_validator("target")
-    @classmethod
-    def _known_device(cls, value: str) -> str:
-        if value not in device_names():
-            raise ValueError(f"there is no device {value}; known: {', '.join(device_names())}")
-        return value
-
-    @field_validator("workloads")
-    @classmethod
-    def _inside(cls, value: str) -> str:
-        return _relative(value)
-
-    @field_validator("operators")
-    @classmethod
-    def _workloads_inside(cls, value: dict[str, OperatorOverride]) -> dict[str, OperatorOverride]:
-        for override in value.values():
-            _relative(override.workload or "")
-        return value
-
     def override(self, folder: str) -> OperatorOverride:
         """What differs for the operator in `folder` (from the repository's top)."""
         name = folder.rsplit("/", 1)[-1]
@@ -153,12 +152,6 @@ class RepositoryConfig(Frozen):
     def granted(self, folder: str, asked: int | None) -> int:
         """Evaluations for a run on the operator in `folder` when `asked` were asked for."""
         return min(asked or self.override(folder).budget or self.budget, self.max_budget)
-
-
-def _relative(value: str) -> str:
-    if value.startswith("/") or ".." in value.split("/") or "\\" in value:
-        raise ValueError("must be a path inside the repository, without '..'")
-    return value.strip("/")
 
 
 def parse_config(text: str | bytes | None, name: str = FILE) -> RepositoryConfig:
