@@ -34,7 +34,10 @@ class OptimizeSettings(ModelLimits):
         description="Inherit only what also works on shapes near the workload's.",
     )
     wall_minutes: float = Field(
-        default=0.0, ge=0.0, description="Stop starting evaluations after this long; 0: no limit."
+        default=120.0,
+        ge=0.0,
+        description="Stop starting evaluations after this long and report what was found; 0: no"
+        " limit.",
     )
     learn: bool = Field(default=True, description="Keep in the bank what the kernel steps taught.")
     resume: bool = Field(default=False, description="Continue the run that --out holds.")

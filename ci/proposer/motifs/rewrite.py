@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -56,9 +56,11 @@ def _matches(rewrite: str, text: str) -> tuple[Match, ...]:
 
 def applications(
     motif: Motif, rewrites: Sequence[Form], texts: dict[str, str]
-) -> list[Application]:
-    """Every way to apply the rewrites: at all sites of a file at once, then at each alone."""
-    found = []
+) -> Iterator[Application]:
+    """Every way to apply the rewrites: at all sites of a file at once, then at each alone.
+
+    Made one by one as they are asked for: each costs a parse of the changed file.
+    """
     for variant, rewrite in enumerate(rewrites):
         key = rewrite.model_dump_json()
         for path, text in texts.items():
@@ -74,8 +76,7 @@ def applications(
                     lines = tuple(source.line(m.start) for m in group)
                     notes = tuple(dict.fromkeys(m.note for m in group if m.note))
                     sites = _sites(motif.id, variant, path, source, group)
-                    found.append(Application(motif, path, changed, lines, sites, notes, variant))
-    return found
+                    yield Application(motif, path, changed, lines, sites, notes, variant)
 
 
 def _sites(

@@ -28,7 +28,7 @@ def kernel(body: str) -> str:
 
 
 def first(motif: Motif, rewrites: tuple[Form, ...], text: str) -> str:
-    found = applications(motif, rewrites, {"k.cpp": text})
+    found = list(applications(motif, rewrites, {"k.cpp": text}))
     return found[0].text if found else text
 
 
@@ -54,7 +54,7 @@ def test_rewind_takes_an_optimization_out_and_forward_puts_it_back(motif: str) -
 def test_all_sites_at_once_come_before_each_alone() -> None:
     text = kernel("    A(n);\n    PipeBarrier<PIPE_V>();\n    B(n);\n    PipeBarrier<PIPE_V>();\n")
     motif = MOTIFS["remove-vector-barrier"]
-    found = applications(motif, motif.forward[:1], {"k.cpp": text})
+    found = list(applications(motif, motif.forward[:1], {"k.cpp": text}))
     assert [a.text.count("PipeBarrier") for a in found] == [0, 1, 1]
 
 
@@ -87,7 +87,7 @@ def test_there_are_motifs_enough_in_both_directions() -> None:
 @pytest.mark.parametrize("motif", MOTIFS.values(), ids=lambda m: m.id)
 def test_no_two_ways_to_apply_a_motif_have_the_same_sites(motif: Motif) -> None:
     for path in KERNELS:
-        found = applications(motif, motif.forward, {path.name: path.read_text()})
+        found = list(applications(motif, motif.forward, {path.name: path.read_text()}))
         texts = {frozenset(one.sites): one.text for one in found}
         assert len(texts) == len({one.text for one in found})
         assert all(one.sites for one in found)
@@ -120,3 +120,15 @@ def test_the_second_call_in_a_function_is_another_site_than_the_first() -> None:
         Place("F", "Exp", 1),
         Place("G", "Exp", 0),
     ]
+
+
+def test_an_application_is_not_made_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(
+        "ci.proposer.motifs.rewrite.apply_matches",
+        lambda source, group: made.append(group) or source.text,
+    )
+    motif = next(m for m in load_motifs() if m.id == "remove-vector-barrier")
+    text = "void F() {\n" + "    Add(a, b, c, 8);\n    PipeBarrier<PIPE_V>();\n" * 5 + "}\n"
+    next(applications(motif, motif.forward, {"k.cpp": text}))
+    assert len(made) == 1
