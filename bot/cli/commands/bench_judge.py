@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from bot.cli.options import build, json_option, options
-from bot.report.judge import summary, update_page
+from bot.report.judge import tables, update_page
 from ci.model.bench.judge import JudgeBenchSettings
 from ci.model.frozen import Frozen
 from ci.session import lab
@@ -50,5 +50,5 @@ def judge(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
-        Console().print(Markdown(summary(found)))
+        Console().print(Markdown(tables(found, rows=False)))
     ctx.exit(0 if found.holds else 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from random import Random
 from typing import Final
 
@@ -77,7 +77,7 @@ def chosen(entries: Sequence[Entry], settings: JudgeBenchSettings) -> list[Entry
 
 
 class Operators:
-    """The operators that a corpus may name, by the end of their path."""
+    """The operators that a corpus may name, by the last two folders of their path."""
 
     def __init__(self, repository: Path | None) -> None:
         sample = _EXAMPLES / "sample_repository"
@@ -87,11 +87,11 @@ class Operators:
 
     def find(self, entry: Entry) -> Operator:
         """The operator that the candidate is of; raises InputError."""
-        name = "/" + entry.attack.operator.strip("/")
+        name = PurePosixPath(entry.attack.operator).parts[-2:]
         for operator in self._known:
-            if operator.root.as_posix().endswith(name):
+            if operator.root.parts[-2:] == name:
                 return operator
-        raise entry.wrong(f"is of {name[1:]}, an operator that is not there", "operator")
+        raise entry.wrong(f"is of {'/'.join(name)}, an operator that is not there", "operator")
 
 
 def workload_of(operator: Operator) -> Workload:

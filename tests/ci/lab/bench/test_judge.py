@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.report.judge import summary, tables
+from bot.report.judge import tables
 from ci.lab.bench import judge
 from ci.lab.bench.judge import RULINGS_FILE, bench
 from ci.model.bench.judge import JudgeBench, JudgeBenchSettings, Ruling, Truth, Verdict
@@ -92,7 +92,7 @@ def test_the_page_counts_by_class_and_gives_gate_and_sentence() -> None:
     page = tables(found)
     assert "accepted: 1 of 3" in page and "not faster: 1" in page and "refused: 1 of 2" in page
     assert "| a | 3 | 1 | 1 | 1 | 0 | 0 | 0 | 0 |" in page
-    assert "- `honest4`, honest, refused by verify: output y is wrong" in summary(found)
+    assert "- `honest4`, honest, refused by verify: output y is wrong" in tables(found, rows=False)
     assert (
         "| `wrong3` | math/add | something | wrong | refused | verify: output y is wrong |" in page
     )
