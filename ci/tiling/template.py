@@ -8,6 +8,8 @@ reports and prompts are another thing.)
 
 from __future__ import annotations
 
+import difflib
+from itertools import accumulate
 from typing import Literal
 
 from pydantic import Field
@@ -143,9 +145,12 @@ class TilingTemplate(Frozen):
     def free_spans(self, path: str, text: str) -> tuple[tuple[int, int], ...] | None:
         """(first index, end) of what `text` has in the place of each block, in order.
 
-        None when a stretch outside the blocks was changed.
+        By the lines that did not change; where that finds a change outside the blocks, which can
+        be a moved brace, by the texts between them. None when a stretch outside was changed.
         """
-        return _free_spans(self._frozen_parts(path), text)
+        blocks = [(b.first_line - 1, b.last_line) for b in self.blocks if b.file == path]
+        found = _mapped(blocks, _ended(self.sources[path]), _ended(text))
+        return found if found is not None else _free_spans(self._frozen_parts(path), text)
 
     def _frozen_parts(self, path: str) -> list[str]:
         """The stretches outside the blocks, in order; one more than there are blocks."""
@@ -183,6 +188,28 @@ def strip_markers(text: str) -> str:
         if not line.lstrip().startswith((MARKER_START, MARKER_END))
     )
     return "".join(kept)
+
+
+def _mapped(
+    blocks: list[tuple[int, int]], before: str, after: str
+) -> tuple[tuple[int, int], ...] | None:
+    """Where `after` has the blocks, given as lines of `before`; None for a change outside them."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    starts = list(accumulate((len(line) for line in new), initial=0))
+    codes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    grown = [0] * len(blocks)
+    for tag, a, b, c, d in codes:
+        if tag == "equal":
+            continue
+        owner = next((i for i, (s, e) in enumerate(blocks) if s <= a and b <= e), None)
+        if owner is None:
+            return None
+        grown[owner] += (d - c) - (b - a)
+    shifts = accumulate(grown, initial=0)
+    return tuple(
+        (starts[first + shift], starts[end + shift + more])
+        for (first, end), shift, more in zip(blocks, shifts, grown, strict=False)
+    )
 
 
 def _free_spans(parts: list[str], text: str) -> tuple[tuple[int, int], ...] | None:

@@ -23,6 +23,21 @@ def test_a_change_inside_the_block_is_admitted() -> None:
     assert marked().admits({"f.cpp": "one\n  2\n  2.5\nfour\n"})
 
 
+def test_neighbouring_blocks_keep_their_places_when_one_grows() -> None:
+    text = "f()\n{\n  a;\n\n  b;\n}\n"
+    blocks = tuple(
+        EvolveBlock(file="f.cpp", first_line=n, last_line=n, decides=("partition",)) for n in (3, 5)
+    )
+    template = TilingTemplate(operator="o", sources={"f.cpp": text}, blocks=blocks)
+    grown = "f()\n{\n  a;\n\n  a2;\n\n  b;\n}\n"
+    spans = template.free_spans("f.cpp", grown)
+    assert spans is not None
+    assert [grown[a:b] for a, b in spans] in (
+        ["  a;\n\n  a2;\n", "  b;\n"],
+        ["  a;\n", "  a2;\n\n  b;\n"],
+    )
+
+
 def test_a_change_outside_the_block_is_not_admitted() -> None:
     assert not marked().admits({"f.cpp": "ONE\n  two\nthree\nfour\n"})
     assert not marked().admits({"f.cpp": "one\n  two\nthree\nfour\nfive\n"})
