@@ -12,7 +12,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -121,20 +120,10 @@ class ModelServer:
             whole = _stream(http, body, answer, usage)
         else:
             time.sleep(answer.seconds)
-            message = {
-                "role": "assistant",
-                "content": answer.text,
-                "refusal": answer.refusal or None,
-            }
-            _send(
-                http,
-                200,
-                _head(body)
-                | {"object": "chat.completion"}
-                | {"choices": [{"index": 0, "message": message, "finish_reason": answer.finish}]}
-                | ({"usage": _usage(usage)} if answer.usage else {}),
-                {},
-            )
+            said = {"role": "assistant", "content": answer.text, "refusal": answer.refusal or None}
+            choices = [{"index": 0, "message": said, "finish_reason": answer.finish}]
+            told = {"usage": _usage(usage)} if answer.usage else {}
+            _send(http, 200, _head(body, "", choices) | told, {})
             whole = answer.usage
         if whole:
             with self._lock:
@@ -142,8 +131,10 @@ class ModelServer:
         return None
 
 
-def _head(body: dict[str, Any]) -> dict[str, Any]:
-    return {"id": "chat-1", "created": 1, "model": body["model"]}
+def _head(body: dict[str, Any], kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
+    object_ = f"chat.completion{kind}"
+    head = {"id": "chat-1", "created": 1, "model": body["model"], "object": object_}
+    return head | {"choices": choices}
 
 
 def _usage(usage: tuple[int, int]) -> dict[str, Any]:
@@ -197,11 +188,9 @@ def _stream(
 
 
 def _pieces(body: dict[str, Any], answer: Answer, usage: tuple[int, int] | None) -> Iterator[str]:
-    head = _head(body) | {"object": "chat.completion.chunk"}
-
     def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return json.dumps(head | {"choices": [choice]})
+        return json.dumps(_head(body, ".chunk", [choice]))
 
     size = max(1, len(answer.text) // 6)
     for start in range(0, len(answer.text), size):
@@ -212,7 +201,7 @@ def _pieces(body: dict[str, Any], answer: Answer, usage: tuple[int, int] | None)
         yield chunk({"refusal": answer.refusal})
     yield chunk({}, answer.finish)
     if usage is not None:
-        yield json.dumps(head | {"choices": [], "usage": _usage(usage)})
+        yield json.dumps(_head(body, ".chunk", []) | {"usage": _usage(usage)})
     yield "[DONE]"
 
 
@@ -231,8 +220,5 @@ def _embeddings(body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def serving(script: Script) -> Iterator[ModelServer]:
-    """A server that answers as `script` says, for the length of a `with`."""
-    with ModelServer(script) as server:
-        yield server
+serving = ModelServer
+"""For the length of a `with`."""
