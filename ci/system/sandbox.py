@@ -49,10 +49,12 @@ ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LC_ALL": "C",
     "TMPDIR": "/tmp",
+    # Without one Python asks the name service for it, over a socket that the filter kills at.
+    "HOME": "/nonexistent",
     # Numeric libraries would start threads when they are loaded, which one process may not.
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
 }
-"""All that a sandboxed program sees of the environment: no tokens, no home."""
+"""All that a sandboxed program sees of the environment: no tokens, nobody's home."""
 
 DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
 """All that a program sees of /dev where it has none of its own."""

@@ -33,6 +33,12 @@ def test_bfloat16_comes_as_float32_and_goes_back_rounded(tmp_path: Path) -> None
     assert from_bfloat16(out).tolist() == [2.0, 4.0]
 
 
+def test_scipy_can_be_used(tmp_path: Path) -> None:
+    source = "from scipy import special\n\ndef f(x):\n    return special.erf(x)\n"
+    (out,) = Golden(workload(tmp_path, source)).outputs(case("float32", "float32"), [np.zeros(2)])
+    assert isinstance(out, np.ndarray) and out.tolist() == [0, 0]
+
+
 def test_integers_are_rounded_and_saturated(tmp_path: Path) -> None:
     golden = Golden(workload(tmp_path, "def f(x):\n    return x * 100\n"))
     (out,) = golden.outputs(case("float32", "int8"), [np.array([1.3, 0.025], np.float32)])
