@@ -24,6 +24,8 @@ SIDECAR_ROWS = 2000
 """Below this many tuples reading the bank takes less than 50 ms: no file beside it."""
 
 _CODED = ("op_family", "dtype", "soc", "direction", "status")
+_ARRAYS = ("ids", "motif", "without_motif", "effect", "classes")
+_LISTS = ("motifs", "class_names")
 _Codes = npt.NDArray[np.int64]
 
 
@@ -122,11 +124,7 @@ class Index:
         with contextlib.suppress(OSError):
             folder.mkdir(exist_ok=True)
             _replace(folder / f"{stamp}.npy", lambda f: np.save(f, self.vectors))
-            arrays = {
-                "ids": self.ids, "motif": self.motif, "motifs": np.array(self.motifs),
-                "without_motif": self.without_motif, "effect": self.effect, "classes": self.classes,
-                "class_names": np.array(self.class_names, dtype=np.str_),
-            }  # fmt: skip
+            arrays = {name: np.asarray(getattr(self, name)) for name in (*_ARRAYS, *_LISTS)}
             for name in _CODED:
                 arrays[f"codes_{name}"] = self.codes[name]
                 arrays[f"names_{name}"] = np.array(self.names[name], dtype=np.str_)
@@ -147,14 +145,9 @@ class Index:
         if len(vectors) != len(got["ids"]):
             return None
         return cls(
-            ids=got["ids"],
+            **{name: got[name] for name in _ARRAYS},
+            **{name: got[name].tolist() for name in _LISTS},
             vectors=vectors,
-            motif=got["motif"],
-            motifs=got["motifs"].tolist(),
-            without_motif=got["without_motif"],
-            effect=got["effect"],
-            classes=got["classes"],
-            class_names=got["class_names"].tolist(),
             codes={name: got[f"codes_{name}"] for name in _CODED},
             names={name: got[f"names_{name}"].tolist() for name in _CODED},
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ci.model.diagnosis import Diagnosis
 from ci.model.operator import Operator
 from ci.model.trial import Measurement, Trial
 from ci.proposer.llm.answer import BadAnswer, read_object, text_of, words_of
-from ci.proposer.llm.dialogue import converse
-from ci.proposer.llm.prompts import attributes, figures, messages
+from ci.proposer.llm.prompts import attributes, figures
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from rules.load import load_taxonomy
@@ -54,18 +54,18 @@ def read_diagnosis(text: str) -> Diagnosis:
     )
 
 
+@dataclass(frozen=True)
 class ModelDiagnoser:
     """Asks once a program; rules answer when the model's answer cannot be used."""
 
-    def __init__(self, run: ModelRun) -> None:
-        self._run = run
+    run: ModelRun
 
     def __call__(self, operator: Operator, best: Trial) -> Diagnosis:
         """What a model says bounds the kernel. Raises ModelUnavailable."""
         by_rules = diagnose_by_rules(operator, best)
         if best.measurement is None:
             return by_rules
-        known, key = self._run.begun.diagnoses, (operator.name, best.candidate.hash)
+        known, key = self.run.begun.diagnoses, (operator.name, best.candidate.hash)
         if key not in known:
             try:
                 known[key] = self._ask(operator, best, best.measurement, by_rules)
@@ -76,12 +76,13 @@ class ModelDiagnoser:
     def _ask(
         self, operator: Operator, best: Trial, measured: Measurement, by_rules: Diagnosis
     ) -> Diagnosis:
-        begun = self._run.begun
         texts = operator.texts(best.candidate.files)
-        prompt = messages(
+        return self.run.ask(
             "diagnosis",
             measured.fingerprint.device,
-            attributes=attributes(operator, begun.workload),
+            read_diagnosis,
+            SCHEMA,
+            attributes=attributes(operator, self.run.begun.workload),
             best=best,
             figures=figures(measured, texts),
             bottleneck=by_rules.bottleneck,
@@ -89,4 +90,3 @@ class ModelDiagnoser:
             kernel={p: texts[p] for p in operator.kernel_sources},
             taxonomy=taxonomy_lines(),
         )
-        return converse(begun.caller, "diagnosis", prompt, read_diagnosis, SCHEMA)

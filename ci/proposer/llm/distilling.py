@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ci.model.operator import Operator
 from ci.model.trial import Trial
 from ci.proposer.llm.answer import BadAnswer, read_object, text_of, words_of
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
-from ci.proposer.llm.dialogue import converse
-from ci.proposer.llm.prompts import figures, messages
+from ci.proposer.llm.prompts import figures
 from ci.proposer.llm.run import ModelRun
 from ci.source.cpp_source import identifiers, parse
 from ci.source.source_diff import git_diff
@@ -69,11 +69,11 @@ def read_lesson(text: str, operator: Operator, draft: Lesson) -> Lesson:
     )
 
 
+@dataclass(frozen=True)
 class ModelDistiller:
     """Says what a measured pair teaches; the draft stays when no usable answer says it better."""
 
-    def __init__(self, run: ModelRun) -> None:
-        self._run = run
+    run: ModelRun
 
     def __call__(self, operator: Operator, slow: Trial, fast: Trial, draft: Lesson) -> Lesson:
         """The model's lesson, or `draft`. Raises ModelUnavailable."""
@@ -81,23 +81,18 @@ class ModelDistiller:
             return draft
         before = operator.texts(slow.candidate.files)
         after = operator.texts(fast.candidate.files)
-        prompt = messages(
-            "distillation",
-            fast.measurement.fingerprint.device,
-            effect=f"{slow.measurement.score_us / fast.measurement.score_us:.2f}x",
-            diff=git_diff(before, after)[:SHOWN_DIFF],
-            slow=figures(slow.measurement, before),
-            fast=figures(fast.measurement, after),
-            draft=draft,
-            taxonomy=taxonomy_lines(),
-        )
         try:
-            return converse(
-                self._run.begun.caller,
+            return self.run.ask(
                 "distillation",
-                prompt,
+                fast.measurement.fingerprint.device,
                 lambda text: read_lesson(text, operator, draft),
                 SCHEMA,
+                effect=f"{slow.measurement.score_us / fast.measurement.score_us:.2f}x",
+                diff=git_diff(before, after)[:SHOWN_DIFF],
+                slow=figures(slow.measurement, before),
+                fast=figures(fast.measurement, after),
+                draft=draft,
+                taxonomy=taxonomy_lines(),
             )
         except BadAnswer:
             return draft

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ci.model.trial import Candidate
 from ci.proposer.base import Step
 from ci.proposer.llm.answer import BadAnswer
-from ci.proposer.llm.dialogue import check_new, converse, nothing_left, reason
+from ci.proposer.llm.dialogue import check_new, nothing_left, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
-from ci.proposer.llm.prompts import attributes, earlier, figures, messages
+from ci.proposer.llm.prompts import attributes, earlier, figures
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.proposer.sources import changed_only
@@ -24,12 +24,13 @@ _KNOB = re.compile(r"^[\s>*`-]*KNOB[\s*]+`?([\w.\-:]+)`?\s*=\s*`?(-?\d+(?:\.\d+)
 class Mutation:
     """One step of Stage I: the template, its parent and what was tried."""
 
+    run: ModelRun
     step: Step
     template: TilingTemplate
     now: TilingTemplate
     """The template at the parent."""
 
-    def candidate(self, text: str, model: str) -> Candidate | None:
+    def candidate(self, text: str) -> Candidate | None:
         """The candidate of an answer, None when it says that nothing is left. Raises BadAnswer."""
         values = self._values(text)
         changed = self.now.changes(values)
@@ -47,13 +48,12 @@ class Mutation:
                     f"{path} was changed outside the EVOLVE-BLOCK markers; every line outside "
                     "them must stay exactly as it is."
                 )
-        candidate = Candidate(
-            files=changed_only(self.step.operator, self.step.best.candidate.files | changed),
-            stage="tiling",
-            parent=self.step.best.candidate.hash,
-            proposer="llm",
-            role="mutation",
-            model=model,
+        best = self.step.best.candidate
+        candidate = self.run.candidate(
+            "mutation",
+            "tiling",
+            changed_only(self.step.operator, best.files | changed),
+            best.hash,
             rationale=reason(text),
             knobs=values,
         )
@@ -78,24 +78,25 @@ class Mutation:
         return values
 
 
+@dataclass(frozen=True)
 class ModelMutator:
     """Asks for one change of the tiling."""
 
-    def __init__(self, run: ModelRun) -> None:
-        self._run = run
+    run: ModelRun
 
     def __call__(self, step: Step, template: TilingTemplate) -> Candidate | None:
         """A change inside the markers; None when the model has nothing left, or only misses."""
-        begun, operator, best = self._run.begun, step.operator, step.best
+        operator, best = step.operator, step.best
         now = follow(operator, template, step.history).get(best.candidate.hash)
         if now is None:
             return None
-        mutation = Mutation(step, template, now)
         whole = operator.texts(best.candidate.files)
-        prompt = messages(
+        return self.run.proposed(
             "mutation",
-            step.device,
-            attributes=attributes(operator, begun.workload),
+            step,
+            "tiling",
+            Mutation(self.run, step, template, now).candidate,
+            attributes=attributes(operator, self.run.begun.workload),
             best=best,
             figures=figures(best.measurement, whole),
             bottleneck=diagnose_by_rules(operator, best).bottleneck,
@@ -108,11 +109,3 @@ class ModelMutator:
             ],
             kernel={p: whole[p] for p in operator.kernel_sources},
         )
-        model = self._run.model("mutation")
-
-        def ask() -> Candidate | None:
-            return converse(
-                begun.caller, "mutation", prompt, lambda text: mutation.candidate(text, model)
-            )
-
-        return self._run.proposed("mutation", step, "tiling", ask)

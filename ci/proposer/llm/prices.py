@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import read_file
@@ -19,15 +19,11 @@ TABLE = RULES / "prices.yml"
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8})$")
 
 
-class PriceRow(Frozen):
+class PriceRow(Price):
     """One line of the table."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str
     endpoint: str
-    input: float = Field(ge=0)
-    cached_input: float | None = Field(default=None, ge=0)
     output: float = Field(ge=0)
     source: str = Field(min_length=1)
     date: date
@@ -55,10 +51,5 @@ def price_of(model: ModelSettings) -> Price | None:
     name = _DATED.sub("", model.model)
     for row in table.prices:
         if row.model == name and row.endpoint == host:
-            return Price(
-                input=row.input,
-                cached_input=row.cached_input,
-                output=row.output,
-                currency=table.currency,
-            )
+            return row.model_copy(update={"currency": table.currency})
     return None

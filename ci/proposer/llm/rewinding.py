@@ -12,9 +12,9 @@ from ci.model.trial import Candidate
 from ci.proposer.base import Rewound
 from ci.proposer.llm.answer import BadAnswer, read_line, read_words
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
-from ci.proposer.llm.dialogue import check_new, converse, nothing_left
+from ci.proposer.llm.dialogue import check_new, nothing_left
 from ci.proposer.llm.edits import apply_edits, read_edits
-from ci.proposer.llm.prompts import attributes, messages
+from ci.proposer.llm.prompts import attributes
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from ci.source.source_diff import git_diff
@@ -30,6 +30,7 @@ MOST_LINES: Final = 60
 class Removal:
     """One question to the inverse agent: the kernel as it is now."""
 
+    run: ModelRun
     operator: Operator
     files: dict[str, str]
     known: frozenset[str]
@@ -39,7 +40,7 @@ class Removal:
         """The kernel texts: all that an answer may change."""
         return editable(self.operator, self.files, self.operator.kernel_sources)
 
-    def rewound(self, text: str, model: str) -> Rewound | None:
+    def rewound(self, text: str) -> Rewound | None:
         """The removal of an answer, None when it says that nothing is left. Raises BadAnswer."""
         if "<<<<<" not in text and nothing_left(text):
             return None
@@ -56,13 +57,11 @@ class Removal:
                 f"most {MOST_LINES} changed lines."
             )
         rule = f"llm-{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')[:60]}"
-        candidate = Candidate(
-            files=changed_only(self.operator, self.files | changed),
-            stage="rewind",
-            parent=Candidate(files=self.files).hash,
-            proposer="llm",
-            role="rewind",
-            model=model,
+        candidate = self.run.candidate(
+            "rewind",
+            "rewind",
+            changed_only(self.operator, self.files | changed),
+            Candidate(files=self.files).hash,
             rationale=f"Without: {title}",
             motif_ids=(rule,),
         )
@@ -78,11 +77,11 @@ class Removal:
         )
 
 
+@dataclass(frozen=True)
 class ModelRewinder:
     """Asks for up to three removals, each another one."""
 
-    def __init__(self, run: ModelRun) -> None:
-        self._run = run
+    run: ModelRun
 
     def __call__(
         self, operator: Operator, files: dict[str, str], removed: Sequence[str]
@@ -90,9 +89,9 @@ class ModelRewinder:
         """The removals that could be used. Raises ModelUnavailable."""
         found: list[Rewound] = []
         for _ in range(WAYS):
-            task = Removal(operator, files, frozenset(w.candidate.hash for w in found))
+            task = Removal(self.run, operator, files, frozenset(w.candidate.hash for w in found))
             try:
-                way = self._ask(task, (*removed, *(w.title for w in found)))
+                way = self._ask(task, [*removed, *(w.title for w in found)])
             except BadAnswer:
                 continue
             if way is None:
@@ -100,18 +99,18 @@ class ModelRewinder:
             found.append(way)
         return found
 
-    def _ask(self, task: Removal, removed: Sequence[str]) -> Rewound | None:
-        begun, model = self._run.begun, self._run.model("rewind")
-        prompt = messages(
+    def _ask(self, task: Removal, removed: list[str]) -> Rewound | None:
+        begun = self.run.begun
+        return self.run.ask(
             "rewind",
             begun.device,
+            task.rewound,
             attributes=attributes(task.operator, begun.workload),
             kernel=task.texts(),
-            removed=list(removed),
+            removed=removed,
             taxonomy=taxonomy_lines(),
             most_lines=MOST_LINES,
         )
-        return converse(begun.caller, "rewind", prompt, lambda text: task.rewound(text, model))
 
 
 def _changed_lines(before: dict[str, str], changed: dict[str, str]) -> int:

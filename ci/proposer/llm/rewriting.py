@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from ci.model.diagnosis import Diagnosis
 from ci.model.trial import Candidate
 from ci.proposer.base import Step
 from ci.proposer.llm.answer import read_words
-from ci.proposer.llm.dialogue import check_new, converse, nothing_left, reason
+from ci.proposer.llm.dialogue import check_new, nothing_left, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
-from ci.proposer.llm.prompts import attributes, earlier, figures, messages
+from ci.proposer.llm.prompts import attributes, earlier, figures
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from experience.bank.retrieve import Retrieved, helpful
@@ -20,37 +21,30 @@ SHOWN_DIFF: Final = 6000
 """Characters of a tuple's diff that a prompt shows: five tuples must leave room for the kernel."""
 
 
+@dataclass(frozen=True)
 class ModelRewriter:
     """Asks for one rewrite of the kernel, with what the bank retrieved for it."""
 
-    def __init__(self, run: ModelRun) -> None:
-        self._run = run
+    run: ModelRun
 
     def __call__(
         self, step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]
     ) -> Candidate | None:
         """A rewritten kernel; None when the model has nothing left, or only misses."""
-        begun = self._run.begun
         best = step.best
-        texts = step.operator.texts(best.candidate.files)
-        prompt = messages(
+        return self.run.proposed(
             "rewriting",
-            step.device,
-            attributes=attributes(step.operator, begun.workload),
+            step,
+            "kernel",
+            lambda text: self._read(text, step, retrieved),
+            attributes=attributes(step.operator, self.run.begun.workload),
             best=best,
-            figures=figures(best.measurement, texts),
+            figures=figures(best.measurement, step.operator.texts(best.candidate.files)),
             bottleneck=diagnosis.bottleneck,
             tuples=[_shown(r) for r in retrieved],
             earlier=earlier(step.history, best, "kernel"),
             kernel=_kernel(step),
         )
-
-        def ask() -> Candidate | None:
-            return converse(
-                begun.caller, "rewriting", prompt, lambda text: self._read(text, step, retrieved)
-            )
-
-        return self._run.proposed("rewriting", step, "kernel", ask)
 
     def _read(self, text: str, step: Step, retrieved: Sequence[Retrieved]) -> Candidate | None:
         """The candidate of an answer, None when it says that nothing is left. Raises BadAnswer."""
@@ -59,13 +53,11 @@ class ModelRewriter:
         changed = apply_edits(_kernel(step), read_edits(text))
         offered = [r.tuple.id for r in helpful(retrieved)]
         said = read_words(text, "TUPLES")
-        candidate = Candidate(
-            files=changed_only(step.operator, step.best.candidate.files | changed),
-            stage="kernel",
-            parent=step.best.candidate.hash,
-            proposer="llm",
-            role="rewriting",
-            model=self._run.model("rewriting"),
+        candidate = self.run.candidate(
+            "rewriting",
+            "kernel",
+            changed_only(step.operator, step.best.candidate.files | changed),
+            step.best.candidate.hash,
             rationale=reason(text),
             tuple_ids=tuple(i for i in offered if i in said),  # only what it was shown
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ci.model.diagnosis import Diagnosis
 from ci.model.result import RoleUse
@@ -15,9 +15,14 @@ from ci.proposer.base import NoModels, ProposalRejected, RunContext, Step
 from ci.proposer.llm.answer import BadAnswer
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.calls import summarise
+from ci.proposer.llm.dialogue import converse
+from ci.proposer.llm.prompts import messages
 from ci.proposer.llm.settings import ROLES, Models, Role
 
 BY_RULES: Final = "rules"
+
+Stage: TypeAlias = Literal["tiling", "kernel", "rewind"]
+T = TypeVar("T")
 
 MOST_MISSES: Final = 3
 """Unusable proposals in a row after which a stage counts as exhausted."""
@@ -74,14 +79,43 @@ class ModelRun(NoModels):
             raise RuntimeError("begin() must be called before a model is asked")
         return self._begun
 
+    def ask(
+        self,
+        role: Role,
+        device: str,
+        accept: Callable[[str], T],
+        schema: dict[str, Any] | None = None,
+        **values: Any,
+    ) -> T:
+        """What `accept` makes of a model's answer to the role's prompt, which `values` fill.
+
+        Raises as `converse` does.
+        """
+        return converse(self.begun.caller, role, messages(role, device, **values), accept, schema)
+
+    def candidate(
+        self, role: Role, stage: Stage, files: dict[str, str], parent: str, **said: Any
+    ) -> Candidate:
+        """A candidate that the role's model proposes, with what is `said` of it."""
+        return Candidate(
+            files=files,
+            stage=stage,
+            parent=parent,
+            proposer="llm",
+            role=role,
+            model=self.model(role),
+            **said,
+        )
+
     def proposed(
         self,
         role: Role,
         step: Step,
-        stage: Literal["tiling", "kernel"],
-        ask: Callable[[], Candidate | None],
+        stage: Stage,
+        accept: Callable[[str], Candidate | None],
+        **values: Any,
     ) -> Candidate | None:
-        """What `ask` proposes; None after too many answers in a row that cannot be used.
+        """What `ask` gives; None after too many answers in a row that cannot be used.
 
         Raises `ProposalRejected` for such an answer.
         """
@@ -90,18 +124,11 @@ class ModelRun(NoModels):
             del misses[role]
             return None
         try:
-            candidate = ask()
+            candidate = self.ask(role, step.device, accept, **values)
         except BadAnswer as mistake:
             misses[role] += 1
-            stand_in = Candidate(
-                files=step.best.candidate.files,
-                stage=stage,
-                parent=step.best.candidate.hash,
-                proposer="llm",
-                role=role,
-                model=self.model(role),
-                rationale="An answer that could not be used.",
-            )
+            best, why = step.best.candidate, "An answer that could not be used."
+            stand_in = self.candidate(role, stage, best.files, best.hash, rationale=why)
             raise ProposalRejected(stand_in, str(mistake)) from None
         del misses[role]
         return candidate

@@ -135,21 +135,15 @@ class Models(Frozen):
 
 
 class _Environment(BaseSettings):
-    """One model from ASCENDOPT_LLM_MODEL and its kin."""
+    """One model from variables of one prefix: a stronger one has a prefix of its own."""
 
-    model_config = SettingsConfigDict(env_prefix="ASCENDOPT_LLM_", extra="ignore")
+    model_config = SettingsConfigDict(extra="ignore")
 
     model: str = ""
     endpoint: str = OPENAI
     temperature: float | None = 0.2
     max_tokens: int = 8192
     timeout: float = 300.0
-
-
-class _OfflineEnvironment(_Environment):
-    """A stronger one for the offline roles, from ASCENDOPT_LLM_OFFLINE_MODEL and its kin."""
-
-    model_config = SettingsConfigDict(env_prefix="ASCENDOPT_LLM_OFFLINE_", extra="ignore")
 
 
 def load_models(file: Path | None = None) -> Models:
@@ -162,12 +156,12 @@ def load_models(file: Path | None = None) -> Models:
     path = file or (Path(named) if named else None)
     found = YamlFile.open(path, aliases=True).read(Models) if path is not None else Models()
     models, roles = dict(found.models), dict(found.roles)
-    for prefix, own, key, fills in (
-        ("ASCENDOPT_LLM_OFFLINE_", _OfflineEnvironment, OFFLINE_KEY_VARIABLE, OFFLINE),
-        ("ASCENDOPT_LLM_", _Environment, KEY_VARIABLE, ROLES),
+    for prefix, key, fills in (
+        ("ASCENDOPT_LLM_OFFLINE_", OFFLINE_KEY_VARIABLE, OFFLINE),
+        ("ASCENDOPT_LLM_", KEY_VARIABLE, ROLES),
     ):
         try:
-            given = own()
+            given = _Environment(_env_prefix=prefix)
             if not given.model:
                 continue
             one = ModelSettings(

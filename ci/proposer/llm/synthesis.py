@@ -15,9 +15,9 @@ from ci.model.trial import Candidate
 from ci.model.workload import Workload
 from ci.proposer.base import TilingSynthesizer
 from ci.proposer.llm.answer import BadAnswer
-from ci.proposer.llm.dialogue import check_new, converse, reason
+from ci.proposer.llm.dialogue import check_new, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
-from ci.proposer.llm.prompts import attributes, messages
+from ci.proposer.llm.prompts import attributes
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only, editable
 from ci.source.cpp_source import constants, identifiers, parse
@@ -37,12 +37,13 @@ from ci.tiling.tiling_slice import deciding
 class Synthesis:
     """What the model is asked about: the sources, and the regions that it may work in."""
 
+    run: ModelRun
     operator: Operator
     regions: TilingTemplate
     """Marks whole tiling functions and the constants they use; the rest must stay."""
     device: str
 
-    def template(self, text: str, model: str) -> TilingTemplate:
+    def template(self, text: str) -> TilingTemplate:
         """The template of an answer. Raises BadAnswer."""
         plain = self.regions.plain()
         marked = apply_edits(plain, read_edits(text), markers=True)
@@ -64,48 +65,35 @@ class Synthesis:
         files = changed_only(self.operator, sources)
         base = None
         if files:
-            base = Candidate(
-                files=files,
-                stage="tiling",
-                parent=Candidate().hash,
-                proposer="llm",
-                role="synthesis",
-                model=model,
-                rationale=f"Base program of the search: {reason(text)}",
-            )
+            why = f"Base program of the search: {reason(text)}"
+            base = self.run.candidate("synthesis", "tiling", files, Candidate().hash, rationale=why)
             check_new(base, self.operator, ())
         return template_of(self.operator, sources, blocks, self.device, base)
 
 
+@dataclass(frozen=True)
 class ModelSynthesizer:
     """Has a model mark the base program; rules do when its answers cannot be used."""
 
-    def __init__(self, run: ModelRun, by_rules: TilingSynthesizer) -> None:
-        self._run = run
-        self._by_rules = by_rules
+    run: ModelRun
+    by_rules: TilingSynthesizer
 
     def __call__(self, operator: Operator, workload: Workload, device: str) -> TilingTemplate:
         """The base program with markers and knobs. Raises ModelUnavailable."""
         regions, functions = tiling_regions(operator)
         if not regions.sources:  # no tiling that could be one
-            return self._by_rules(operator, workload, device)
-        prompt = messages(
-            "synthesis",
-            device,
-            attributes=attributes(operator, workload),
-            sources=regions.plain(),
-            functions=functions,
-        )
-        task, model = Synthesis(operator, regions, device), self._run.model("synthesis")
+            return self.by_rules(operator, workload, device)
         try:
-            return converse(
-                self._run.begun.caller,
+            return self.run.ask(
                 "synthesis",
-                prompt,
-                lambda text: task.template(text, model),
+                device,
+                Synthesis(self.run, operator, regions, device).template,
+                attributes=attributes(operator, workload),
+                sources=regions.plain(),
+                functions=functions,
             )
         except BadAnswer:
-            return self._by_rules(operator, workload, device)
+            return self.by_rules(operator, workload, device)
 
 
 def tiling_regions(operator: Operator) -> tuple[TilingTemplate, list[str]]:

@@ -171,8 +171,12 @@ def transpose_v2(x: Array, perm: Array) -> Array:
     return np.transpose(x, [int(p) for p in perm])
 
 
-def tril(x: Array, diagonal: int) -> Array:
+def tril(x: Array, diagonal: int = 0) -> Array:
     return np.tril(x, diagonal)
+
+
+def triu(x: Array, diagonal: int = 0) -> Array:
+    return np.triu(x, diagonal)
 
 
 def unfold_grad(grad: Array, sizes: Array, dim: int, size: int, step: int) -> Array:

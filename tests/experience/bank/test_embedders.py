@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +18,7 @@ from experience.bank.bank import Bank
 from experience.bank.embed import HashedEmbedder, make_embedder
 from experience.bank.embed_endpoint import EndpointEmbedder
 from experience.bank.retrieve import Query
+from tests.ci.proposer.llm.server import Answer, ModelServer
 from tests.experience.make import make_tuple
 
 WORDS = ("copies", "wait", "vector", "scalar", "loop")
@@ -39,36 +37,10 @@ def model(tmp_path: Path) -> Path:
     return folder
 
 
-class Answering(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:  # noqa: N802
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        data = [
-            {"index": i, "object": "embedding", "embedding": [float(len(t)), 1.0, 2.0]}
-            for i, t in enumerate(asked["input"])
-        ]
-        body = {"object": "list", "model": asked["model"], "data": data[::-1],
-                "usage": {"prompt_tokens": 1, "total_tokens": 1}}  # fmt: skip
-        if asked["model"] == "short":
-            body["data"] = data[:-1]
-        payload = json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
-
-    def log_message(self, *said: object) -> None:
-        pass
-
-
 @pytest.fixture
 def client() -> Iterator[openai.OpenAI]:
-    server = HTTPServer(("127.0.0.1", 0), Answering)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield openai.OpenAI(
-        base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="none", max_retries=0
-    )
-    server.shutdown()
+    with ModelServer(lambda asked: Answer()) as server:
+        yield openai.OpenAI(base_url=server.url, api_key="none", max_retries=0)
 
 
 def test_a_local_table_gives_the_mean_of_its_tokens(model: Path) -> None:
@@ -87,9 +59,11 @@ def test_classes_count_as_words_in_a_local_table(model: Path) -> None:
 
 
 def test_an_endpoint_answers_in_any_order(client: openai.OpenAI) -> None:
-    rows = EndpointEmbedder("tiny", client).embed([("a", ()), ("abcd", ())])
-    assert rows.shape == (2, 3)
-    assert rows[1, 0] > rows[0, 0]
+    embedder = EndpointEmbedder("tiny", client)
+    rows = embedder.embed([("a", ()), ("abcd", ())])
+    assert rows.shape == (2, 8)
+    assert np.array_equal(rows[1], embedder.embed([("abcd", ())])[0])
+    assert not np.array_equal(rows[0], rows[1])
 
 
 def test_an_endpoint_that_leaves_texts_out_is_refused(client: openai.OpenAI) -> None:

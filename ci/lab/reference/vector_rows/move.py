@@ -19,9 +19,6 @@ from ci.lab.reference.vector_rows.window import (
     Window,
 )
 
-_WORDS = ("uint16_t", "uint32_t")
-_ALL_WORDS = ("half", "bfloat16_t", "int16_t", "uint16_t", "float", "int32_t", "uint32_t")
-
 
 def _size(dtype: str) -> int:
     return np.dtype(NUMPY_TYPES[dtype]).itemsize

@@ -4,10 +4,8 @@ contents of the memories with special values, all of the target compared."""
 from __future__ import annotations
 
 import zlib
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from ci.lab.reference.transfer_rows.base import (
@@ -19,7 +17,7 @@ from ci.lab.reference.transfer_rows.base import (
     random_bytes,
 )
 from ci.lab.reference.transfer_table import TRANSFERS
-from ci.lab.reference.vector_rows.element import NUMPY_TYPES
+from tests.ci.lab.reference.same import same
 from tests.ci.simulator.machine_harness import MachineHarness
 
 DRAWS = 8
@@ -94,19 +92,6 @@ def body(core: str) -> str:
 def contents(row: TransferRow, random: np.random.Generator) -> Memories:
     fills = {m: row.fills.get(m, random_bytes) for m in memories_of(row)}
     return {m: np.asarray(fill(random, size_of(m))).copy() for m, fill in fills.items()}
-
-
-def same(found: npt.NDArray[np.uint8], wanted: npt.NDArray[np.uint8], element: str) -> Any:
-    """Byte by byte equal, or both NaN."""
-    equal = found == wanted
-    kind = NUMPY_TYPES.get(element)
-    if kind in (np.float16, np.float32):
-        both = np.isnan(found.view(kind)) & np.isnan(wanted.view(kind))
-        equal |= np.repeat(both, np.dtype(kind).itemsize)
-    elif element == "bfloat16_t":
-        nan = [(x.view(np.uint16) & 0x7FFF) > 0x7F80 for x in (found, wanted)]
-        equal |= np.repeat(nan[0] & nan[1], 2)
-    return equal
 
 
 @pytest.mark.parametrize("row", TRANSFERS, ids=lambda row: row.name)
