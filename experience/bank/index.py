@@ -142,8 +142,8 @@ class Index:
                 got = {name: held[name] for name in held.files}
         except (OSError, ValueError, EOFError):
             return None
-        if len(vectors) != len(got["ids"]):
-            return None
+        if not got.keys() >= {*_ARRAYS, *_LISTS} or len(vectors) != len(got["ids"]):
+            return None  # of another version, or torn
         return cls(
             **{name: got[name] for name in _ARRAYS},
             **{name: got[name].tolist() for name in _LISTS},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
 
 from experience.bank import bank as bank_module
@@ -79,5 +80,7 @@ def test_an_index_beside_the_bank_answers_like_the_bank_itself(
     after = Bank(path).search(query)
     assert plain[0].tuple.id not in {r.tuple.id for r in after}
     assert len(list(beside.iterdir())) == 2, "the index of the earlier content was left behind"
+    np.savez(next(beside.glob("*.npz")), ids=np.array(["as another version names its arrays"]))
+    assert Bank(path).search(query) == after
     next(beside.glob("*.npy")).write_bytes(b"torn")
     assert Bank(path).search(query) == after
