@@ -52,6 +52,7 @@ class TiledBuild(Build):
         self.texts = texts
         self.auto_sync = operator.auto_sync if workload.auto_sync is None else workload.auto_sync
         self._initial = workload.initial
+        self.over_read = workload.over_read
         rooms = HostRooms()
         finalize(self, rooms.close)
         tilings = min(MOST_AHEAD, len(workload.cases))

@@ -66,3 +66,10 @@ class Baseline:
         except TrialFailure:
             return 0, 0
         return pipes.gm_read_bytes, pipes.gm_write_bytes
+
+    def unused_workspace(self, case: WorkloadCase, seed: int) -> int:
+        """Bytes of workspace that it asks for and leaves alone at the end; 0 when it fails."""
+        try:
+            return self.at(case, seed).run.pipes.workspace_unused_bytes
+        except TrialFailure:
+            return 0

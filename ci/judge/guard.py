@@ -7,12 +7,14 @@ host tiling and kernel run in a sandbox, and the built kernel's symbols are chec
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from ci.judge.pasted_names import pasted_names
 from ci.model.operator import Operator
 from ci.model.trial import Place, Refusal
 from ci.source.cpp_tokens import Token, tokens
@@ -49,7 +51,8 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
     originals = {f: operator.read(f) for f in (*operator.host_sources, *operator.kernel_sources)}
     changed = {f: t for f, t in files.items() if originals[f] != t}
     known = [u for f, t in originals.items() for u in _uses(f, t)]
-    now = [u for f, t in (originals | changed).items() for u in _uses(f, t)]
+    texts = originals | changed
+    now = [u for f, t in texts.items() for u in _uses(f, t)]
     allowed = Counter((u.rule.id, u.name) for u in known)
     used = Counter((u.rule.id, u.name) for u in now)
     refused = [
@@ -59,6 +62,15 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
         and not _excused(use, allowed, used)
         and not (use.rule.kind == "include" and _is_own(operator, use))
     ]
+    if any(use.rule.id == "pasting" for use in refused):
+        pasted = pasted_names(_lexed(text) for text in texts.values())
+        if pasted is not None:
+            refused = [use for use in refused if use.rule.id != "pasting"] + [
+                Use(rule, name, next(iter(changed)), 0)
+                for name in pasted
+                for side in ("host", "kernel")
+                for rule in _refusing(side, name)
+            ]
     if refused:
         return _evidence(min(refused, key=lambda use: not _is_added(use, originals, changed)))
     for file, text in changed.items():
@@ -101,6 +113,7 @@ def _check_file(operator: Operator, file: str, text: str) -> Refusal | None:
         if not character.isprintable() and character not in SPACES
     }
     no_trigraphs = not _TRIGRAPH.search(original_text)
+    known = set(original_text.split("\n"))
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > MAXIMUM_LINE:
             return Refusal(
@@ -114,6 +127,9 @@ def _check_file(operator: Operator, file: str, text: str) -> Refusal | None:
                 sentence=f"The candidate has the invisible character U+{ord(first):04X}.",
                 place=Place(file=file, line=number),
             )
+        deceit = None if line in known else _deceit(line)
+        if deceit:
+            return Refusal(sentence=f"The candidate {deceit}.", place=Place(file=file, line=number))
         if no_trigraphs and "??" in line and _TRIGRAPH.search(line):
             return Refusal(
                 sentence="The candidate has a trigraph.", place=Place(file=file, line=number)
@@ -122,6 +138,20 @@ def _check_file(operator: Operator, file: str, text: str) -> Refusal | None:
 
 
 _TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
+
+_LOOK_ALIKE = re.compile("CYRILLIC|ARMENIAN|CHEROKEE|FULLWIDTH|LISU|COPTIC|GREEK CAPITAL|.*OMICRON")
+"""Unicode names of letters that look like Latin ones."""
+
+
+def _deceit(line: str) -> str | None:
+    """What makes a line read otherwise than it compiles."""
+    if re.search(r"//.*\\\s*$", line):
+        return "has a comment that ends in a backslash, which takes the next line into it"
+    for word in () if line.isascii() else re.findall(r"\w+", line):
+        odd = next((c for c in word if _LOOK_ALIKE.match(unicodedata.name(c, ""))), None)
+        if odd and re.search("[A-Za-z]", word):
+            return f"mixes alphabets in a word: '{word}' has the character U+{ord(odd):04X}"
+    return None
 
 
 def _excused(use: Use, allowed: Counter[tuple[str, str]], used: Counter[tuple[str, str]]) -> bool:
@@ -167,10 +197,10 @@ def _evidence(use: Use) -> Refusal:
 
 
 def _check_pragmas(file: str, text: str, original: str) -> Refusal | None:
-    """Pragmas must be the original's, word by word; `once` is free."""
+    """Pragmas must be the original's, word by word; those of `_FREE_PRAGMA` are free."""
     allowed = Counter(_pragmas(original))
     for line, pragma in _pragma_lines(text):
-        if pragma == "once":
+        if _FREE_PRAGMA.fullmatch(pragma):
             continue
         allowed[pragma] -= 1
         if allowed[pragma] < 0:
@@ -180,6 +210,9 @@ def _check_pragmas(file: str, text: str, original: str) -> Refusal | None:
                 evidence="pragma",
             )
     return None
+
+
+_FREE_PRAGMA = re.compile(r"once|(no)?unroll|unroll ?\(? ?\d+ ?\)?")
 
 
 def _pragmas(text: str) -> Iterable[str]:
@@ -227,7 +260,9 @@ def _uses(file: str, text: str) -> tuple[Use, ...]:
             continue
         if skip_line and token.line == skip_line:
             continue
-        if token.kind == "name":
+        if token.kind == "number":
+            found += [Use(r, token.text, file, token.line) for r in _refusing(side, token.text)]
+        elif token.kind == "name":
             found += _name_uses(side, file, stream, at)
             if token.text in ("__attribute__", "__attribute"):
                 found += _attribute_uses(rules, file, stream, at + 1, "(", ")")
@@ -243,23 +278,33 @@ def _uses(file: str, text: str) -> tuple[Use, ...]:
 
 
 def _name_uses(side: str, file: str, stream: list[Token], at: int) -> list[Use]:
-    token = stream[at]
-    refusing = _refusing(side, token.text)
-    if not refusing:
-        return []
     before = stream[at - 1].text if at else ""
     member = before in (".", "->")
     foreign = before == "::" and at > 1 and stream[at - 2].kind == "name"
     foreign = foreign and stream[at - 2].text != "std"
     called = at + 1 < len(stream) and stream[at + 1].text == "("
     found = []
-    for rule in refusing:
-        if member and not rule.members:
-            continue
-        if rule.kind == "call" and (member or foreign or not called):
-            continue
-        found.append(Use(rule, token.text, file, token.line))
+    for name in _spellings(stream, at):
+        for rule in _refusing(side, name):
+            if member and not rule.members:
+                continue
+            if rule.kind == "call" and (member or foreign or not called):
+                continue
+            found.append(Use(rule, name, file, stream[at].line))
     return found
+
+
+def _spellings(stream: list[Token], at: int) -> Iterator[str]:
+    """The name at `at`, with `std::` where that stands before it, and as part of `long double`."""
+    name = stream[at].text
+    yield name
+    before = [token.text for token in reversed(stream[max(0, at - 4) : at])]
+    if before[:2] == ["::", "std"]:
+        yield f"std::{name}"
+    # The words of a type stand in any order, qualifiers between them.
+    word = next((text for text in before if text not in ("const", "volatile")), "")
+    if {name, word} == {"long", "double"}:
+        yield "long double"
 
 
 @lru_cache(maxsize=65536)
@@ -269,7 +314,7 @@ def _refusing(side: str, name: str) -> tuple[SourceRule, ...]:
         rule
         for rule in _rules(side)
         if rule.kind in ("word", "call", "reserved")
-        and (rule.kind != "reserved" or "__" in name)
+        and (rule.kind != "reserved" or re.search("__|^_[A-Z]", name))
         and rule.refuses(name)
     )
 

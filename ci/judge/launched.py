@@ -103,4 +103,4 @@ def new_warning(
 ) -> MachineWarning | None:
     """The first warning of a kind that is not among the known ones."""
     kinds = {w.key for w in known}
-    return next((w for w in warnings if w.key not in kinds), None)
+    return next((w for w in warnings if w.is_fault and w.key not in kinds), None)

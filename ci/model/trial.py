@@ -68,6 +68,12 @@ class MachineWarning(Frozen):
     text: str = Field(description="One sentence for the operator's author.")
 
     @property
+    def is_fault(self) -> bool:
+        """False for what only tells a reader where to look: a read of what nothing wrote does no
+        harm unless it reaches an output, which then holds no plausible value."""
+        return self.kind != "uninitialised"
+
+    @property
     def key(self) -> tuple[str, str, str]:
         """Equal for warnings of one kind: an edit moves lines and changes the numbers."""
         return (self.kind, self.subject, self.place.file)
@@ -152,6 +158,10 @@ class PipeTime(Frozen):
     gm_write_bytes: int = 0
     bank_conflict_cycles: float = Field(default=0.0, description="Mean cycles per core.")
     inserted_waits: int = Field(default=0, description="Waits that automatic sync inserted.")
+    inserted_barriers: int = Field(default=0, description="Of these, within a pipe.")
+    workspace_unused_bytes: int = Field(
+        default=0, description="Of the workspace, behind the last byte that was written."
+    )
     ub_peak_bytes: int = 0
     imbalance: float = Field(default=1.0, description="Slowest core's cycles over the mean's.")
     hot_lines: tuple[tuple[str, int, float], ...] = Field(

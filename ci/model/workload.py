@@ -114,4 +114,10 @@ class Workload(Frozen):
         default_factory=dict,
         description="Outputs that the caller has filled with a value before the launch, by name.",
     )
+    over_read: int = Field(
+        default=32,
+        ge=0,
+        le=1 << 20,
+        description="Bytes behind a tensor's last block of 32 that the kernel may read.",
+    )
     auto_sync: bool | None = Field(default=None, description="Overrides the operator's CMakeLists.")

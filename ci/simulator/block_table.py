@@ -13,12 +13,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from ci.model.errors import EnvironmentProblem
 
 TABLE: Final = "kernel.blocks"
-"""File beside kernel.so: one byte for each byte of its code, the count at a return address."""
+"""File beside kernel.so: 16 bits for each byte of its code, the count at a return address."""
 
-MOST: Final = 255
+MOST: Final = (1 << 16) - 1
 """Instructions of a block that are counted; none written by hand comes near."""
 
 HOOK: Final = "__sanitizer_cov_trace_pc"
@@ -37,10 +39,10 @@ def write_block_table(kernel: Path) -> None:
     except OSError as problem:
         raise EnvironmentProblem(f"objdump (of binutils) does not start: {problem}") from problem
     counts = block_lengths(done.stdout.splitlines())
-    table = bytearray(max(counts, default=0) + 1)
+    table = np.zeros(max(counts, default=0) + 1, "<u2")
     for offset, count in counts.items():
         table[offset] = max(1, min(count, MOST))
-    kernel.with_name(TABLE).write_bytes(bytes(table))
+    kernel.with_name(TABLE).write_bytes(table.tobytes())
 
 
 def block_lengths(listing: Iterable[str]) -> dict[int, int]:

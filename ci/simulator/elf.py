@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from ci.model.errors import EnvironmentProblem
 
@@ -11,30 +13,47 @@ _DYNSYM = 11  # section type SHT_DYNSYM
 _UNDEFINED = 0  # section index SHN_UNDEF
 _LOCAL = 0  # binding STB_LOCAL
 
+T = TypeVar("T")
+
+
+_Section = tuple[int, ...]
+
 
 def dynamic_symbols(file: Path, *, defined: bool) -> set[str]:
     """Names that the file offers to the loader (`defined`), or that it asks of it.
 
     Raises EnvironmentProblem when the file is no such ELF file.
     """
+    return _read(file, lambda data, sections: _names(data, sections, defined))
+
+
+def section_bytes(file: Path, kind: int) -> int:
+    """Bytes of the sections of a kind (SHT_…). Raises EnvironmentProblem as `dynamic_symbols`."""
+    return _read(file, lambda _, sections: sum(s[5] for s in sections if s[1] == kind))
+
+
+def _read(file: Path, take: Callable[[bytes, Sequence[_Section]], T]) -> T:
     data = file.read_bytes()
     try:
-        return _read(data, defined)
+        return take(data, _sections(data))
     except (struct.error, IndexError, ValueError, OverflowError) as problem:
         raise EnvironmentProblem(
             f"{file.name} cannot be read as a shared library for this machine: {problem}"
         ) from problem
 
 
-def _read(data: bytes, defined: bool) -> set[str]:
+def _sections(data: bytes) -> list[_Section]:
     if data[:6] != b"\x7fELF\x02\x01":
         raise ValueError("it is no 64-bit little-endian ELF file")
     (sections_at,) = struct.unpack_from("<Q", data, 40)
     size, count = struct.unpack_from("<HH", data, 58)
-    sections = [
+    return [
         struct.unpack_from("<IIQQQQIIQQ", data, sections_at + number * size)
         for number in range(count)
     ]
+
+
+def _names(data: bytes, sections: Sequence[_Section], defined: bool) -> set[str]:
     names: set[str] = set()
     for _, kind, _, _, offset, length, link, _, _, entry in sections:
         if kind != _DYNSYM:

@@ -73,6 +73,7 @@ def launch(
             )
         if report.get("outcome") != "ok":
             raise _failure(report, spec)
+        _check_written(report)
         book_machine(_host_seconds(report))
         if timeline:
             shutil.move(folder / "timeline.jsonl", timeline)  # may be another file system
@@ -135,6 +136,22 @@ def _failure(report: dict[str, Any], spec: LaunchSpec) -> TrialFailure:
             evidence=details,
         ),
     )
+
+
+def _check_written(report: dict[str, Any]) -> None:
+    """Raises TrialFailure(MEMORY_ERROR) for an output of which bytes were left as they were."""
+    for name, first, count, size in report.get("unwritten", []):
+        raise TrialFailure(
+            Outcome.MEMORY_ERROR,
+            Refusal(
+                sentence=(
+                    f"The kernel leaves {count} of the {size} bytes of {name} unwritten, from "
+                    f"byte {first} on."
+                ),
+                evidence="Atomic stores add to what is there and do not count. If the caller "
+                "fills the output first, name it in the workload under initial.",
+            ),
+        )
 
 
 def _places(spec: LaunchSpec, sites: Sequence[str]) -> list[tuple[str, int]]:

@@ -31,6 +31,10 @@ class LaunchSpec:
     """Output index → index of the input whose memory it shares."""
     initial: dict[int, float]
     """Output index → value that fills it before the launch; others hold garbage."""
+    poison: int = 0xFF
+    """Each byte of outputs, workspace and local memories before the launch."""
+    over_read: int = 32
+    """Bytes behind a tensor's last block of 32 that copies may read."""
     true_offsets: bool = False
     """The kernel holds local addresses as offsets from 0."""
     cores: Cores = VECTOR
@@ -67,6 +71,8 @@ def write_request(
         f"true_offsets\t{int(spec.true_offsets)}",
         f"tiling\t{folder / 'tiling'}",
         f"workspace\t{spec.workspace}",
+        f"poison\t{spec.poison}",
+        f"over_read\t{spec.over_read}",
     ]
     for index, tensor in enumerate(inputs):
         lines += _input(folder / f"input{index}", tensor)

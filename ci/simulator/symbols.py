@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from ci.model.trial import Refusal
-from ci.simulator.elf import dynamic_symbols
-from rules.guards import allowed_symbols, priced_symbols
+from ci.simulator.elf import dynamic_symbols, section_bytes
+from rules.guards import allowed_symbols, inherited_symbols, priced_symbols
 
 _WRAP = "__wrap_"
 """What the linker puts before the names of functions that the machine offers in place of the
@@ -25,8 +25,9 @@ def check_symbols(
 ) -> Refusal | None:
     """Names the symbols that a kernel may not use, or None when there are none.
 
-    Library functions that the machine charges for are free to whom the operator as it stands calls
-    them too; `unmodified` answers its kernel, or None when it does not build.
+    Library functions that the machine charges for, what no device has, and code that runs when the
+    kernel is loaded are free to whom the operator as it stands has them too; `unmodified` answers
+    its kernel, or None when it does not build.
     """
     priced = {_WRAP + name for name in priced_symbols()}
     allowed = instructions(machine_runner) - priced
@@ -36,10 +37,20 @@ def check_symbols(
         for name in undefined_symbols(kernel)
         if name not in allowed and not libraries.fullmatch(name)
     ]
-    if priced & set(foreign):
+    inherited = {n for n in foreign if n in priced or inherited_symbols().fullmatch(n)}
+    loading = initialisers(kernel) > _OWN_INITIALISERS
+    if inherited or loading:
         own = unmodified()
-        known = set(undefined_symbols(own)) & priced if own is not None else set()
+        known = set(undefined_symbols(own)) & inherited if own is not None else set()
         foreign = [name.removeprefix(_WRAP) for name in foreign if name not in known]
+        loading = loading and (own is None or initialisers(kernel) > initialisers(own))
+    if loading:
+        return Refusal(
+            gate="link",
+            sentence="The built kernel initialises a global variable when it is loaded, which no "
+            "AI core does.",
+            evidence="initialisers",
+        )
     if not foreign:
         return None
     shown = ", ".join(_demangle(foreign[:8]))
@@ -55,6 +66,20 @@ def instructions(machine_runner: Path) -> frozenset[str]:
     """Symbols of the machine's instructions and hooks."""
     names = dynamic_symbols(machine_runner, defined=True)
     return frozenset(n for n in names if not _INTERNAL.match(n))
+
+
+_OWN_INITIALISERS = 2
+"""Functions that run at loading in every kernel: the C runtime's and the instrumentation's."""
+
+
+@lru_cache(maxsize=512)
+def initialisers(library: Path) -> int:
+    """Functions that run when a shared library is loaded."""
+    return section_bytes(library, _INITIALISERS) // _POINTER_BYTES
+
+
+_INITIALISERS = 14  # section type SHT_INIT_ARRAY
+_POINTER_BYTES = 8
 
 
 @lru_cache(maxsize=512)

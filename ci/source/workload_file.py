@@ -86,6 +86,7 @@ def _read(operator: Operator, path: Path) -> Workload:
         auto_sync=given.auto_sync,
         in_place=given.in_place,
         initial=given.initial,
+        over_read=given.over_read,
     )
 
 

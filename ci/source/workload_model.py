@@ -178,6 +178,7 @@ class GivenWorkload(_Given):
     auto_sync: StrictBool | None = None
     in_place: tuple[str, ...] = Field((), min_length=1)
     initial: dict[str, float] = Field(default_factory=dict)
+    over_read: Annotated[StrictInt, Field(ge=0, le=1 << 20)] = 32
     cases: tuple[GivenCase, ...] = Field(min_length=1)
 
 

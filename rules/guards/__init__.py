@@ -43,6 +43,7 @@ class _SourceRules(Frozen):
 class _Symbols(Frozen):
     priced: tuple[str, ...]
     allow: tuple[str, ...]
+    inherited: tuple[str, ...]
 
 
 @cache
@@ -66,3 +67,9 @@ def priced_symbols() -> tuple[str, ...]:
 def allowed_symbols() -> re.Pattern[str]:
     """Symbols of `symbols.yml` that a built kernel may leave to the C and C++ libraries."""
     return _matcher(read_file(_Symbols, FOLDER / "symbols.yml").allow)
+
+
+@cache
+def inherited_symbols() -> re.Pattern[str]:
+    """Those that a candidate's kernel may leave to them where the unmodified kernel does."""
+    return _matcher(read_file(_Symbols, FOLDER / "symbols.yml").inherited)

@@ -9,6 +9,10 @@ from ci.model.errors import TrialFailure
 from ci.model.launch import arrays
 from ci.model.trial import Outcome, Place
 
+MOST_UNUSED_WORKSPACE = 16 << 20
+"""Bytes of workspace that a candidate may ask for beyond the baseline's and leave alone: as much
+as the runtime itself keeps there."""
+
 
 class PlausibleGate(Gate):
     """Holds the bytes that the kernel moved, and its time, against the tensors and the device."""
@@ -20,7 +24,7 @@ class PlausibleGate(Gate):
         """Refuses a launch that moved too little, or that was faster than the device's memory."""
         if not subject.timed:
             return None
-        wrong = self._moved(subject) or self._roofline(subject)
+        wrong = self._moved(subject) or self._roofline(subject) or self._workspace(subject)
         if wrong is None:
             return None
         sentence, evidence = wrong
@@ -46,6 +50,16 @@ class PlausibleGate(Gate):
                 "read bytes",
             )
         return None
+
+    def _workspace(self, subject: Subject) -> tuple[str, str] | None:
+        unused = subject.launched.run.pipes.workspace_unused_bytes
+        before = subject.standard.baseline.unused_workspace(subject.case, subject.seed)
+        if unused <= before + MOST_UNUSED_WORKSPACE:
+            return None
+        return (
+            f"{unused >> 20} MiB of the workspace are asked for and never written.",
+            "workspace",
+        )
 
     def _roofline(self, subject: Subject) -> tuple[str, str] | None:
         run = subject.launched.run

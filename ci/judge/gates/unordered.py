@@ -6,6 +6,9 @@ truth, and breaks where the operator is built without that option.
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+
 from ci.judge.gates.base import Gate
 from ci.judge.subject import Subject
 from ci.model.errors import TrialFailure
@@ -22,32 +25,57 @@ class UnorderedGate(Gate):
     phase = "admit"
 
     def check(self, subject: Subject) -> TrialFailure | None:
-        """Refuses more waits that are also more for each instruction.
+        """Refuses more waits between pipes that are also more for each instruction, and such waits
+        within a pipe where fewer barriers than the parent's run.
 
-        More waits for more tiles is no fault, nor are as many waits for fewer instructions.
+        More waits for more tiles is no fault, nor are as many waits for fewer instructions, nor
+        instructions that depend on others of their pipe: a source need not say that.
         """
         trial, parent = subject.trial, subject.parent
         assert trial and parent
         if trial.candidate.stage != "kernel":
             return None
-        (waits, work), (waits_now, work_now) = _inserted(parent), _inserted(trial)
+        now, before = _counted(trial), _counted(parent)
+        refusal = self._more("between pipes", now.between, before.between, now.work, before.work)
+        if refusal is None and now.barriers < before.barriers:
+            refusal = self._more("within a pipe", now.within, before.within, now.work, before.work)
+        return refusal
+
+    def _more(
+        self, where: str, waits_now: int, waits: int, work_now: int, work: int
+    ) -> TrialFailure | None:
         limit, share, share_now = 1 + INSERTED_SLACK, waits / work, waits_now / work_now
         if waits_now <= waits * limit or share_now <= share * limit:
             return None
         return self.refuse(
             Outcome.UNFIT,
-            f"It leaves {share_now:.2f} waits an instruction to automatic synchronisation, its "
-            f"parent {share:.2f}.",
+            f"It leaves {share_now:.2f} waits {where} an instruction to automatic synchronisation,"
+            f" its parent {share:.2f}.",
             evidence=f"{waits_now} waits inserted, {waits} in the parent",
         )
 
 
-def _inserted(trial: Trial) -> tuple[int, int]:
-    """Waits that automatic synchronisation inserted; copy and vector instructions."""
-    if trial.measurement is None:
-        return 0, 1
-    pipes = [c.pipes for c in trial.measurement.cases]
-    work = sum(
-        n for p in pipes for name, n in p.instructions.items() if name.startswith(("v", "copy"))
+@dataclass(frozen=True)
+class _Counted:
+    between: int
+    """Waits of one pipe for another that automatic synchronisation inserted."""
+    within: int
+    """Those for earlier instructions of the same pipe."""
+    barriers: int
+    """Barriers that the source has, as often as they ran."""
+    work: int
+    """Copy and vector instructions."""
+
+
+def _counted(trial: Trial) -> _Counted:
+    pipes = [c.pipes for c in trial.measurement.cases] if trial.measurement else []
+    ran = Counter[str]()
+    for one in pipes:
+        ran.update(one.instructions)
+    within = sum(p.inserted_barriers for p in pipes)
+    return _Counted(
+        between=sum(p.inserted_waits for p in pipes) - within,
+        within=within,
+        barriers=ran["pipe_barrier"],
+        work=max(1, sum(n for name, n in ran.items() if name.startswith(("v", "copy")))),
     )
-    return sum(p.inserted_waits for p in pipes), max(1, work)

@@ -2,7 +2,20 @@
 // functions and variables that are built into it. Both front doors start from it.
 #pragma once
 
+// Copies of the standard library are calls too, which the machine sees; its templates spell them
+// with the names that the compiler expands in place.
+#include <cstring>
+#define __builtin_memcpy memcpy
+#define __builtin_memmove memmove
+#define __builtin_memset memset
+#define __builtin_memcmp memcmp
 #include <cmath>
+#include <string_view>
+#undef __builtin_memcpy
+#undef __builtin_memmove
+#undef __builtin_memset
+#undef __builtin_memcmp
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>

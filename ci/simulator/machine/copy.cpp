@@ -47,7 +47,8 @@ void append_nothing(int pipe, const char* mnemonic, const void* site) {
 // to 32 bytes takes the burst's first element; else the padding value, or (unset) any value.
 void pad(uint8_t* burst, uint32_t left, uint32_t length, uint32_t right, uint32_t total,
          uint32_t element) {
-    uint8_t value[8] = {0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5};
+    uint8_t value[8];
+    std::memset(value, launch().poison, sizeof(value));
     if (left == 0 && right == 0) {
         if (length < element) return;
         std::memcpy(value, burst, element);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "constants.h"
 #include "image.h"
 #include "machine.h"
 #include "memory.h"
@@ -70,7 +71,10 @@ void resume(int index) {
     }
     fiber.ready = nullptr;
     fiber.polls = false;
+    static const auto stack_bytes = static_cast<size_t>(constants().get("limit.stack_bytes"));
+    limit_stack(fiber.stack + GUARD_BYTES + STACK_BYTES - stack_bytes);
     swapcontext(&scheduler, &fiber.context);
+    limit_stack(nullptr);
     charge_scalar_code();
     leave_image(index, fiber.ended);
     if (fiber.ended) {

@@ -23,12 +23,17 @@ struct Allocation {
     uint64_t usable;  // with the padding behind
     GmRole role;
     std::string name;
+    bool has_values;  // before the launch
 };
 std::vector<Allocation> allocations;  // by address
 
 constexpr uint64_t FIRST_ADDRESS = 0x100000000000;
 constexpr uint64_t GUARD = 2 << 20;  // also the spacing: the size of a huge page
 constexpr uint64_t PAGE = 4096;
+constexpr uint64_t BLOCK = 32;
+// The runtime's part of the workspace, in front, which starts with zeros where the two kinds of
+// cores pass messages through it.
+constexpr uint64_t SYSTEM_WORKSPACE = 16 << 20;
 
 const Allocation* find(uint64_t address) {
     static size_t last = 0;
@@ -52,9 +57,28 @@ uint64_t end_of(const Transfer& span) {
 
 }  // namespace
 
+namespace {
+
+// Fills memory that few will touch: its pages are those of one small file until they are written.
+void fill_lazily(uint8_t* memory, uint64_t bytes, uint8_t fill) {
+    static const int pattern = [fill] {
+        const int descriptor = memfd_create("pattern", MFD_CLOEXEC);
+        const std::vector<uint8_t> chunk(GUARD, fill);
+        if (descriptor < 0 || write(descriptor, chunk.data(), GUARD) != ssize_t(GUARD))
+            fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "No memory to fill the workspace with.");
+        return descriptor;
+    }();
+    for (uint64_t at = 0; at < bytes; at += GUARD)
+        if (mmap(memory + at, std::min(GUARD, bytes - at), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, pattern, 0) != memory + at)
+            fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "No memory to fill the workspace with.");
+}
+
+}  // namespace
+
 uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8_t fill) {
     static uint64_t next = FIRST_ADDRESS;
-    const uint64_t usable = (bytes + 31) / 32 * 32 + 32;
+    const uint64_t usable = (bytes + BLOCK - 1) / BLOCK * BLOCK + launch().over_read;
     const uint64_t mapped = (usable + PAGE - 1) / PAGE * PAGE;
     void* memory = mmap(reinterpret_cast<void*>(next), mapped, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
@@ -62,9 +86,15 @@ uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "No memory for %llu bytes of %s.",
              static_cast<unsigned long long>(bytes), name.c_str());
     // Fewer page faults for large tensors; only advice.
-    if (mapped >= 2 * GUARD) madvise(memory, mapped, MADV_HUGEPAGE);
-    if (fill != 0) std::memset(memory, fill, usable);
-    allocations.push_back({next, bytes, usable, role, name});
+    if (role == GmRole::WORKSPACE) {
+        const bool messages = launch().cubes_per_block > 0 && launch().vectors_per_block > 0;
+        const uint64_t cleared = messages ? std::min(mapped, SYSTEM_WORKSPACE) : 0;
+        fill_lazily(static_cast<uint8_t*>(memory) + cleared, mapped - cleared, fill);
+    } else {
+        if (mapped >= 2 * GUARD) madvise(memory, mapped, MADV_HUGEPAGE);
+        if (fill != 0) std::memset(memory, fill, usable);
+    }
+    allocations.push_back({next, bytes, usable, role, name, false});
     next += (mapped + GUARD + GUARD - 1) / GUARD * GUARD;
     return static_cast<uint8_t*>(memory);
 }
@@ -84,12 +114,21 @@ uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std:
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The file %s cannot be mapped.",
              file.c_str());
     close(descriptor);
+    std::memset(memory + bytes, launch().poison, allocations.back().usable - bytes);
     return memory;
 }
 
 void mark_output(const uint8_t* address) {
     for (Allocation& one : allocations)
-        if (one.start == reinterpret_cast<uint64_t>(address)) one.role = GmRole::OUTPUT;
+        if (one.start == reinterpret_cast<uint64_t>(address)) {
+            one.role = GmRole::OUTPUT;
+            one.has_values = true;
+        }
+}
+
+bool in_tiling(uint64_t address) {
+    const Allocation* one = find(address);
+    return one != nullptr && one->role == GmRole::TILING;
 }
 
 uint64_t gm_first_address() { return FIRST_ADDRESS; }
@@ -143,7 +182,7 @@ void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
     if (one == nullptr)
         fail(Outcome::MEMORY_ERROR, site, nullptr, "%s %s global memory out of bounds: %s.",
              mnemonic, verb, describe_gm(span.start).c_str());
-    const uint64_t padded = (one->bytes + 31) / 32 * 32;
+    const uint64_t padded = (one->bytes + BLOCK - 1) / BLOCK * BLOCK;
     const uint64_t allowed = one->start + (span.write ? padded : one->usable);
     if (end > allowed)
         fail(Outcome::MEMORY_ERROR, site, nullptr,
@@ -215,7 +254,7 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
 }  // namespace
 
 void note_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
-    if (launch().cores.size() == 1) return;
+    if (launch().cores.size() == 1 && !span.write) return;
     book_shared(span, changed, site, atomic);
     if (span.write && changed) note_message(span, site);
 }
@@ -307,9 +346,9 @@ void judge(const Burst& a, const Burst& b) {
          b.access->span.write ? "writes" : "reads", where.c_str());
 }
 
-}  // namespace
-
-void check_conflicts() {
+// All accesses to the allocations that somebody writes, by address; asked for when all cores have
+// ended.
+std::vector<Burst> collect_bursts() {
     std::vector<Burst> bursts;
     std::vector<bool> written(allocations.size(), false);
     const auto place = [](uint64_t address) {
@@ -329,15 +368,70 @@ void check_conflicts() {
     std::sort(bursts.begin(), bursts.end(), [](const Burst& a, const Burst& b) {
         return a.low != b.low ? a.low < b.low : a.core < b.core;
     });
+    return bursts;
+}
+
+const std::vector<Burst>& written_bursts() {
+    static const std::vector<Burst> bursts = collect_bursts();
+    return bursts;
+}
+
+// The bursts that start in an allocation.
+template <typename Visit> void for_each_burst(const Allocation& one, Visit visit) {
+    const std::vector<Burst>& bursts = written_bursts();
+    auto burst = std::lower_bound(bursts.begin(), bursts.end(), one.start,
+                                  [](const Burst& a, uint64_t low) { return a.low < low; });
+    for (; burst != bursts.end() && burst->low < one.start + one.usable; ++burst) visit(*burst);
+}
+
+}  // namespace
+
+void check_conflicts() {
+    if (launch().cores.size() == 1) return;
     // Sweep: of the ranges that are still open, compare those of other cores.
     std::vector<Burst> open;
-    for (const Burst& burst : bursts) {
+    for (const Burst& burst : written_bursts()) {
         open.erase(std::remove_if(open.begin(), open.end(),
                                   [&](const Burst& one) { return one.high <= burst.low; }),
                    open.end());
         for (const Burst& one : open) judge(one, burst);
         open.push_back(burst);
     }
+}
+
+std::vector<Unwritten> unwritten_outputs() {
+    std::vector<Unwritten> found;
+    for (const Allocation& one : allocations) {
+        if (one.role != GmRole::OUTPUT || one.has_values) continue;
+        Unwritten hole{one.name, 0, 0, one.bytes};
+        uint64_t reached = 0;
+        const auto leave_out = [&](uint64_t to) {
+            if (to <= reached) return;
+            if (hole.count == 0) hole.first = reached;
+            hole.count += to - reached;
+        };
+        for_each_burst(one, [&](const Burst& burst) {
+            if (!burst.access->span.write || burst.access->atomic) return;
+            leave_out(std::min(burst.low - one.start, one.bytes));
+            reached = std::max(reached, burst.high - one.start);
+        });
+        leave_out(one.bytes);
+        if (hole.count > 0) found.push_back(hole);
+    }
+    return found;
+}
+
+uint64_t unused_workspace() {
+    uint64_t unused = 0;
+    for (const Allocation& one : allocations) {
+        if (one.role != GmRole::WORKSPACE) continue;
+        uint64_t used = 0;
+        for_each_burst(one, [&](const Burst& burst) {
+            if (burst.access->span.write) used = std::max(used, burst.high - one.start);
+        });
+        unused += one.bytes - std::min(used, one.bytes);
+    }
+    return unused;
 }
 
 }  // namespace dav

@@ -15,15 +15,18 @@ struct Clock;
 enum class GmRole : uint8_t { INPUT, OUTPUT, WORKSPACE, TILING, LIST };
 
 // Allocates `bytes` at an address that is the same in every run, 512-byte aligned, filled with
-// `fill`, with unmapped memory around. Rounded up to 32 bytes plus 32, as the runtime pads.
+// `fill`, with unmapped memory around. Rounded up to 32 bytes and padded by Launch::over_read.
 uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8_t fill);
 
 // The same for what a file holds. Its pages are shared with it until they are written; what is
 // written stays here. A file with fewer bytes ends the launch.
 uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std::string& name);
 
-// The allocation at this address is (also) an output: writing it is expected.
+// The allocation at this address is (also) an output: writing it is expected, but it has values
+// already.
 void mark_output(const uint8_t* address);
+// True for an address in the tiling data.
+bool in_tiling(uint64_t address);
 
 // Constant tables that a kernel carries lie in global memory on the device. For a read of the
 // kernel's own image the address that it has there; any other span's start as it is.
@@ -57,5 +60,18 @@ uint64_t gm_extent();
 
 // Compares the accesses of all cores; an unordered conflict ends the launch as a race.
 void check_conflicts();
+
+// An output without initial values of which no core has written `count` bytes from `first` on. A
+// sum onto what nobody wrote is no value: atomic stores do not count.
+struct Unwritten {
+    std::string name;
+    uint64_t first;
+    uint64_t count;
+    uint64_t bytes;  // of the output
+};
+// Both hold when all cores have ended.
+std::vector<Unwritten> unwritten_outputs();
+// Bytes of the workspace behind the last that a core has written.
+uint64_t unused_workspace();
 
 }  // namespace dav

@@ -275,6 +275,7 @@ void Hazards::settle() {
         issue_scalar(1);
         append(record_of_wait(pipe_, pipe, current->last[pipe], "inserted_wait"), site_);
         ++launch().inserted_waits;
+        launch().inserted_barriers += pipe == pipe_;
         uint32_t& seen = current->clocks[pipe_].seen[pipe];
         seen = std::max(seen, current->last[pipe]);
     }

@@ -150,6 +150,9 @@ struct Launch {
     bool auto_sync = true;
     bool true_offsets = false;  // kernels hold UB addresses as offsets from 0
     uint64_t inserted_waits = 0;
+    uint64_t inserted_barriers = 0;   // of these, within a pipe
+    uint8_t poison = 0xff;            // each byte of what nothing has written
+    uint64_t over_read = 32;          // bytes behind a tensor's last block that may be read
     std::vector<uint32_t> sync_alls;  // by number: how many cores meet
     // Where the kernel's code is loaded: for vector cores, for cube cores.
     const uint8_t* image[2] = {nullptr, nullptr};

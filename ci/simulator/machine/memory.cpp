@@ -17,7 +17,6 @@ constexpr uint64_t FIRST_UB = 0x20000000;
 constexpr uint64_t SPACING = 0x200000;
 static_assert(SPACING > LOCAL_BYTES, "overruns must land in unmapped memory");
 constexpr uint64_t MOST = ((1ull << 32) - FIRST_UB) / SPACING;
-constexpr uint8_t PATTERN = 0xa5;
 
 uint64_t mapped = 0;  // cores that have memories, or had
 std::vector<std::unique_ptr<LocalMemory>> idle[2];
@@ -26,13 +25,12 @@ void map(uint8_t* base, const MemoryPlace& place) {
     constexpr uint32_t PAGE = 4096;
     void* wanted = base + place.start;
     const size_t bytes = (place.bytes + PAGE - 1) / PAGE * PAGE;
-    // All of it is written below: having the pages at once saves a fault for each.
+    // All of it is filled for each block: having the pages at once saves a fault for each.
     void* memory = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_POPULATE, -1, 0);
     if (memory != wanted)
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "No memory for the %s of a core.",
              place.name);
-    std::memset(memory, PATTERN, bytes);
 }
 
 std::unique_ptr<LocalMemory> make_memory(bool cube) {
@@ -58,6 +56,12 @@ void take_memory(Core& core) {
     core.local = pool.back().release();
     pool.pop_back();
     core.ub = core.local->base;
+    const auto poison = [&](const MemoryPlace& place) {
+        std::memset(core.ub + place.start, launch().poison, place.bytes);
+    };
+    poison(place_of(Memory::UB));
+    for (int memory = int(Memory::L1); core.cube && memory <= int(Memory::FIXBUF); ++memory)
+        poison(MEMORIES[memory]);
     core.local->writer.assign(core.local->blocks, 0);
     core.local->initialised.assign(core.local->blocks, 0);
     for (auto& reader : core.local->reader) reader.assign(core.local->blocks, 0);

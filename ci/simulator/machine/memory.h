@@ -9,15 +9,15 @@
 namespace dav {
 
 // Gives a core memories of its own while its block runs: at a fixed low address (below 4 GiB, so
-// that instructions which encode 32-bit addresses keep them), with unmapped memory behind. What
-// nothing has written yet is a pattern that is no plausible value, or what an earlier block left.
+// that instructions which encode 32-bit addresses keep them), with unmapped memory behind. All of
+// it is Launch::poison until it is written.
 void take_memory(Core& core);
 void return_memory(Core& core);
 // True for an address that is kept for the memories of any core.
 bool in_local_memories(const void* address);
 
 // Checks one operand range of the running core: bounds and alignment end the launch as a memory
-// error; a read of bytes that nothing wrote is a warning. Returns the local offset.
+// error. Returns the local offset.
 uint32_t check_local(Memory memory, const void* address, uint64_t bytes, uint32_t alignment,
                      bool write, const char* mnemonic, const void* site);
 inline uint32_t check_ub(const void* address, uint64_t bytes, uint32_t alignment, bool write,

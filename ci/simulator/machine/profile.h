@@ -20,6 +20,8 @@ struct Profile {
     uint64_t hbm_bytes = 0;
     double bank_conflict_cycles = 0;
     uint64_t inserted_waits = 0;
+    uint64_t inserted_barriers = 0;
+    uint64_t workspace_unused_bytes = 0;
     uint32_t ub_peak_bytes = 0;
     double imbalance = 1;
     std::vector<std::pair<uint32_t, double>> hot_lines;  // site offset, busy cycles of core 0

@@ -112,7 +112,13 @@ void warn(const void* site, const char* kind, const char* subject, const char* f
                        ", \"message\": " + json_string(message) + "}");
 }
 
-void write_report(const Profile& profile, const HostSeconds& host) {
+void write_report(const Profile& profile, const std::vector<Unwritten>& unwritten,
+                  const HostSeconds& host) {
+    std::string holes;
+    for (const Unwritten& one : unwritten)
+        holes += (holes.empty() ? "[" : ", [") + json_string(one.name) + ", " +
+                 std::to_string(one.first) + ", " + std::to_string(one.count) + ", " +
+                 std::to_string(one.bytes) + "]";
     std::string hot;
     for (const auto& [site, cycles] : profile.hot_lines)
         hot += (hot.empty() ? "[\"" : ", [\"") + hex(site) + "\", " + number(cycles) + "]";
@@ -128,9 +134,11 @@ void write_report(const Profile& profile, const HostSeconds& host) {
         ", \"hbm_bytes\": " + std::to_string(profile.hbm_bytes) +
         ", \"bank_conflict_cycles\": " + number(profile.bank_conflict_cycles) +
         ", \"inserted_waits\": " + std::to_string(profile.inserted_waits) +
+        ", \"inserted_barriers\": " + std::to_string(profile.inserted_barriers) +
+        ", \"workspace_unused_bytes\": " + std::to_string(profile.workspace_unused_bytes) +
         ", \"ub_peak_bytes\": " + std::to_string(profile.ub_peak_bytes) +
         ", \"imbalance\": " + number(profile.imbalance) + ", \"hot_lines\": [" + hot +
-        "], \"host_seconds\": {\"load\": " + seconds(host.load) +
+        "], \"unwritten\": [" + holes + "], \"host_seconds\": {\"load\": " + seconds(host.load) +
         ", \"execute\": " + seconds(host.execute) + ", \"timing\": " + seconds(host.timing) +
         ", \"store\": " + seconds(host.store) + "}");
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "gm.h"
 #include "profile.h"
 
 namespace dav {
@@ -16,8 +18,9 @@ struct HostSeconds {
     double timing = 0;   // the timing pass
     double store = 0;    // outputs
 };
-// Writes the report of a launch that ended well.
-void write_report(const Profile& profile, const HostSeconds& host);
+// Writes the report of a launch that ended well, and which outputs it left unwritten.
+void write_report(const Profile& profile, const std::vector<Unwritten>& unwritten,
+                  const HostSeconds& host);
 std::string json_string(const std::string& text);
 
 }  // namespace dav

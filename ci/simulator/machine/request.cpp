@@ -81,6 +81,10 @@ Request read_request(const std::string& path) {
             request.tiling = fields[1];
         } else if (word == "workspace") {
             request.workspace = number(fields[1], line);
+        } else if (word == "poison") {
+            request.poison = static_cast<uint8_t>(number(fields[1], line));
+        } else if (word == "over_read") {
+            request.over_read = number(fields[1], line);
         } else if (word == "report") {
             request.report = fields[1];
         } else if (word == "timeline") {

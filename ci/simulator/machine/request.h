@@ -36,6 +36,8 @@ struct Request {
     bool auto_sync = true;
     bool true_offsets = false;  // front door 2: UB addresses count from 0
     uint64_t workspace = 0;
+    uint8_t poison = 0xff;  // see Launch
+    uint64_t over_read = 32;
     std::vector<Argument> arguments;
 };
 

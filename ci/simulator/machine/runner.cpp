@@ -23,8 +23,7 @@ namespace {
 
 using namespace dav;
 
-constexpr uint8_t UNWRITTEN = 0xa5;  // outputs before the launch: no plausible value
-constexpr int MOST_BLOCKS = 65535;   // of a launch on the chip
+constexpr int MOST_BLOCKS = 65535;  // of a launch on the chip
 
 void read_file(const std::string& path, uint8_t* to, uint64_t bytes) {
     FILE* file = std::fopen(path.c_str(), "rb");
@@ -51,10 +50,11 @@ void place(TensorFile& tensor, bool input, const std::string& name) {
         tensor.address = map_gm(tensor.file, tensor.bytes, GmRole::INPUT, name);
         return;
     }
-    tensor.address = allocate_gm(tensor.bytes, GmRole::OUTPUT, name, UNWRITTEN);
+    tensor.address = allocate_gm(tensor.bytes, GmRole::OUTPUT, name, launch().poison);
     // An output whose file is there has initial values.
-    if (file_size(tensor.file) == tensor.bytes)
-        read_file(tensor.file, tensor.address, tensor.bytes);
+    if (file_size(tensor.file) != tensor.bytes) return;
+    read_file(tensor.file, tensor.address, tensor.bytes);
+    mark_output(tensor.address);
 }
 
 // The descriptor of a tensor list, as kernels parse it: 64-bit words with the offset of the
@@ -133,7 +133,8 @@ void write_outputs(const Request& request) {
 std::vector<unsigned char*> kernel_parameters(Request& request) {
     std::vector<unsigned char*> parameters;
     for (const Argument& argument : request.arguments) parameters.push_back(argument.address);
-    parameters.push_back(allocate_gm(request.workspace, GmRole::WORKSPACE, "the workspace", 0));
+    parameters.push_back(
+        allocate_gm(request.workspace, GmRole::WORKSPACE, "the workspace", launch().poison));
     set_workspace(reinterpret_cast<uint64_t>(parameters.back()), request.workspace);
     const uint64_t bytes = request.tiling.empty() ? 0 : file_size(request.tiling);
     uint8_t* data = allocate_gm(bytes, GmRole::TILING, "the tiling data", 0);
@@ -147,6 +148,8 @@ void make_cores(const Request& request) {
     shared.block_dim = request.block_dim;
     shared.auto_sync = request.auto_sync;
     shared.true_offsets = request.true_offsets;
+    shared.poison = request.poison;
+    shared.over_read = request.over_read;
     shared.cubes_per_block = request.cubes_per_block;
     shared.vectors_per_block = request.vectors_per_block;
     if (request.cubes_per_block > 1 || request.vectors_per_block > 2 ||
@@ -222,6 +225,6 @@ int main(int count, char** words) {
     host.timing = lap();
     write_outputs(request);
     host.store = lap();
-    write_report(profile, host);
+    write_report(profile, unwritten_outputs(), host);
     _exit(0);
 }

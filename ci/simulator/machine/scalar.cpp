@@ -22,11 +22,12 @@ namespace {
 
 uint64_t executed = 0;  // instructions of scalar code so far
 uint64_t limit = ~0ull;
+const void* lowest_stack = nullptr;
 
 // Instructions of a basic block, by its hook's return address: of vector cores, of cube cores.
 struct BlockLengths {
     const uint8_t* code = nullptr;  // where the kernel's image lies
-    std::vector<uint8_t> counts;
+    std::vector<uint16_t> counts;
 };
 BlockLengths block_lengths[2];
 
@@ -34,6 +35,13 @@ BlockLengths block_lengths[2];
     dav::fail(dav::Outcome::LAUNCH_ERROR, site, nullptr,
               "The kernel ran %llu instructions of scalar code; this looks like an endless loop.",
               static_cast<unsigned long long>(limit));
+}
+
+[[noreturn]] __attribute__((noinline)) void too_deep(void* site) {
+    dav::fail(dav::Outcome::LAUNCH_ERROR, site, nullptr,
+              "The kernel's stack takes more than the %.0f bytes that a core has for local "
+              "variables and calls.",
+              dav::constants().get("limit.stack_bytes"));
 }
 
 }  // namespace
@@ -50,6 +58,8 @@ extern "C" void __sanitizer_cov_trace_pc() {
     }
     executed += count;
     if (__builtin_expect(executed > limit, 0)) too_long(__builtin_return_address(0));
+    if (__builtin_expect(__builtin_frame_address(0) < lowest_stack, 0))
+        too_deep(__builtin_return_address(0));
 }
 
 namespace dav {
@@ -126,10 +136,7 @@ void on_bad_access(int, siginfo_t* information, void* raw) {
     const void* site = reinterpret_cast<void*>(context->uc_mcontext.gregs[REG_RIP]);
     const void* address = information->si_addr;
     if (redirect(address, context)) return;
-    if (in_stack_guard(address))
-        fail(Outcome::LAUNCH_ERROR, site, nullptr,
-             "The kernel's scalar stack overflows (more than 2 MiB of local variables or endless "
-             "recursion).");
+    if (in_stack_guard(address)) too_deep(const_cast<void*>(site));
     fail(Outcome::MEMORY_ERROR, site, nullptr,
          "A scalar access through a raw pointer goes outside every tensor: %s.",
          describe_gm(reinterpret_cast<uint64_t>(address)).c_str());
@@ -149,12 +156,19 @@ void charge_scalar_code() {
     charged = executed;
 }
 
+void count_scalar(unsigned long long instructions) { executed += instructions; }
+
 unsigned long long scalar_instructions() { return executed; }
+
+void limit_stack(const void* lowest) { lowest_stack = lowest; }
 
 void load_block_lengths(const std::string& kernel, bool cube) {
     const std::string path = kernel.substr(0, kernel.rfind('.')) + ".blocks";
     std::ifstream file(path, std::ios::binary);
-    block_lengths[cube].counts.assign(std::istreambuf_iterator<char>(file), {});
+    const std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
+    std::vector<uint16_t>& counts = block_lengths[cube].counts;
+    counts.resize(bytes.size() / sizeof(uint16_t));
+    if (!counts.empty()) std::memcpy(counts.data(), bytes.data(), counts.size() * sizeof(uint16_t));
     block_lengths[cube].code = launch().image[cube];
 }
 

@@ -9,6 +9,7 @@
 #include "bandwidth.h"
 #include "constants.h"
 #include "core_timer.h"
+#include "gm.h"
 #include "machine.h"
 #include "report.h"
 #include "timeline.h"
@@ -284,6 +285,8 @@ Profile time_launch(const std::string& timeline) {
         constants().get("launch.us_per_core") * (double(ai_cores(at_once)) - 1);
     profile.total_cycles = profile.core_cycles + overhead_us * constants().get("clock.mhz");
     profile.inserted_waits = launch().inserted_waits;
+    profile.inserted_barriers = launch().inserted_barriers;
+    profile.workspace_unused_bytes = unused_workspace();
     profile.hbm_bytes = pass.memory_bytes();
     count_instructions(profile);
     find_hot_lines(profile, *pass.timers[0]);

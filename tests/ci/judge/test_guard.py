@@ -66,6 +66,19 @@ def test_every_source_unchanged_or_lightly_edited_passes() -> None:
         ("#define GET_TILING_DATA(a, b)", "GET_TILING_DATA"),
         ("#undef TILING_KEY_IS", "TILING_KEY_IS"),
         ("#define JOIN(a, b) a##b", "##"),
+        ("#define CALL(a) a##tem(\"id\")\nvoid f() { CALL(sys); }", "system"),
+        ("#define PART(a) a##tem\n#define CALL(a) PART(a)(\"id\")", "##"),
+        ("#define PART(a) a##tem\nauto f = PART(PART(s));", "##"),
+        ("#include <vector>", "vector"),
+        ("inline std::unordered_map<int, int>* m;", "std::unordered_map"),
+        ("inline int f() { return sizeof(long double); }", "long double"),
+        ("inline int f() { return sizeof(double const long); }", "long double"),
+        ("inline int f() { return sizeof(1.5L); }", "1.5L"),
+        ("inline int f() { return sizeof(__PRETTY_FUNCTION__); }", "__PRETTY_FUNCTION__"),
+        ("#ifdef __GNUC__\n#endif", "__GNUC__"),
+        ("#ifdef _GLIBCXX_RELEASE\n#endif", "_GLIBCXX_RELEASE"),
+        ("// half \\\nint hidden;", "backslash"),
+        ("// L\u0435aky", "U+0435"),
         ("#define JOIN(a, b) a%:%:b", "%:%:"),
         ("static int a<::> = {1};", "<:"),
         ("static int x = __COUNTER__;", "__COUNTER__"),
@@ -120,8 +133,26 @@ def test_the_evidence_has_file_line_and_rule() -> None:
     assert (found.place.file, found.place.line, found.evidence) == (KERNEL, 3, "process_call")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#pragma unroll",
+        "#pragma unroll(4)",
+        "#define MEMBER(name) name##Gm_\ninline int f(int xGm_) { return MEMBER(x); }",
+        "// \u4f7f\u7528UB\u7f13\u5b58, 10 \u03bcs",
+        "inline long f(double x) { return long(x); }",
+        "inline long f(long n) { return n * 10L; }",
+        "constexpr uint32_t vector = 1, map = 2;",
+    ],
+)
+def test_a_line_that_says_what_it_does_passes(line: str) -> None:
+    assert not refusal(with_line(line))
+
+
 def test_a_spliced_line_keeps_its_number() -> None:
-    found = guard(OPERATOR, with_line("// a \\\nstill a comment\nvoid f() { fo\\\nrk(); }").files)
+    found = guard(
+        OPERATOR, with_line("/* a \\\nstill a comment */\nvoid f() { fo\\\nrk(); }").files
+    )
     assert found
     assert found.place.line in (5, 6)
 

@@ -114,8 +114,8 @@ def test_a_signal_covers_what_automatic_waits_lead_to(
         set_vector_mask(~0ull, ~0ull);
         if (get_block_idx() == 0) {
             copy_gm_to_ubuf(ub<float>(0), a[1], 0, 1, 8, 0, 0);
-            vadd(ub<float>(0x100), ub<float>(0), ub<float>(0), 1, 1, 1, 1, 8, 8, 8);
-            copy_ubuf_to_gm(a[2], ub<float>(0x100), 0, 1, 8, 0, 0);
+            vadd(ub<int32_t>(0x100), ub<int32_t>(0), ub<int32_t>(0), 1, 1, 1, 1, 8, 8, 8);
+            copy_ubuf_to_gm(a[2], ub<int32_t>(0x100), 0, 1, 8, 0, 0);
         }
         ffts_cross_core_sync(PIPE, 1 | (0 << 4) | (3 << 8));
         wait_flag_dev(3);
