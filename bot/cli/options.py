@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import click
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from ci.model.errors import InputError, first_fault
+from ci.model.frozen import Frozen
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Model = TypeVar("Model", bound=BaseModel)
@@ -87,3 +88,22 @@ def build(model: type[Model], values: dict[str, Any]) -> Model:
 json_option: Callable[[Function], Function] = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else."
 )
+
+
+class PageOptions(Frozen):
+    """Where the page of a suite of `bench` is."""
+
+    markdown: Path | None = Field(
+        default=None, description="Page of docs/ whose measured part is written anew."
+    )
+
+
+def show_suite(found: BaseModel, text: str, as_json: bool) -> None:
+    """Print what a suite of `bench` found: as JSON, or its `text` in Markdown."""
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(text))

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
-
-from bot.report.page import replace_part
 from bot.report.view import page
 from ci.model.bench.judge import MOST_REFUSED, JudgeBench
-
-BEGIN: Final = "<!-- measured: written by `ascendopt bench judge --markdown` -->"
-END: Final = "<!-- end of what is measured -->"
 
 
 def tables(found: JudgeBench, *, rows: bool = True) -> str:
@@ -18,8 +11,3 @@ def tables(found: JudgeBench, *, rows: bool = True) -> str:
     operators = len({r.operator for r in found.rulings})
     shown = {"found": found, "operators": operators, "rows": rows, "most_refused": MOST_REFUSED}
     return page("judge.md.j2", **shown)
-
-
-def update_page(path: Path, found: JudgeBench) -> None:
-    """Replace the measured part of the page at `path`."""
-    replace_part(path, BEGIN, END, tables(found))

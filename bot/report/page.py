@@ -8,11 +8,18 @@ from pathlib import Path
 from ci.model.errors import InputError
 
 
-def replace_part(path: Path, begin: str, end: str, text: str) -> None:
-    """Put `text` between the marks `begin` and `end` of the page at `path`.
+def marks(suite: str) -> tuple[str, str]:
+    """What stands before and behind the part that `ascendopt bench SUITE --markdown` writes."""
+    begin = f"<!-- measured: written by `ascendopt bench {suite} --markdown` -->"
+    return begin, "<!-- end of what is measured -->"
+
+
+def replace_part(path: Path, suite: str, text: str) -> None:
+    """Put `text` in the place of what `suite` measured on the page at `path`.
 
     Raises InputError when there is no such page, or none with the two marks.
     """
+    begin, end = marks(suite)
     try:
         page = path.read_text(encoding="utf-8")
     except OSError as problem:

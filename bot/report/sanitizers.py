@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
-from bot.report.page import replace_part
 from bot.report.view import page
 from ci.model.bench.sanitizers import KINDS, Explanation, SanitizerBench, Verdict
-
-BEGIN: Final = "<!-- measured: written by `ascendopt bench sanitizers --markdown` -->"
-END: Final = "<!-- end of what is measured -->"
 
 COLUMNS: Final[tuple[Verdict, ...]] = ("found", "put back", "not reached", "not found")
 
@@ -38,8 +33,3 @@ def tables(found: SanitizerBench, explanations: Sequence[Explanation]) -> str:
         faults=[(kind, [found.count(v, kind) for v in COLUMNS]) for kind in KINDS],
         outcomes=outcomes.most_common(),
     )
-
-
-def update_page(path: Path, found: SanitizerBench, explanations: Sequence[Explanation]) -> None:
-    """Replace the measured part of the page at `path`."""
-    replace_part(path, BEGIN, END, tables(found, explanations))

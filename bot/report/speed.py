@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
-from bot.report.page import replace_part
 from bot.report.view import page
 from ci.model.bench.machine import MachineBench
 from ci.model.frozen import Frozen
-
-BEGIN: Final = "<!-- measured: written by `ascendopt bench machine --markdown` -->"
-END: Final = "<!-- end of what is measured -->"
 
 MOST_OWN_SHARE: Final = 0.05
 """Own overhead of a fresh candidate's evaluation: the compiler should be what one waits for."""
@@ -90,11 +85,3 @@ def goals(found: MachineBench) -> list[Goal]:
 def tables(found: MachineBench) -> str:
     """All figures as Markdown."""
     return page("machine.md.j2", found=found, goals=goals(found), kinds=_KINDS)
-
-
-def update_page(path: Path, found: MachineBench) -> None:
-    """Replace the measured part of the page at `path`.
-
-    Raises InputError when there is no such page, or none with the two marks.
-    """
-    replace_part(path, BEGIN, END, tables(found))

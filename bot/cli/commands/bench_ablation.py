@@ -7,10 +7,8 @@ from typing import Any
 
 import click
 from pydantic import Field
-from rich.console import Console
-from rich.markdown import Markdown
 
-from bot.cli.options import build, json_option, options
+from bot.cli.options import build, json_option, options, show_suite
 from bot.report.ablation import markdown, plot
 from ci.model.bench.ablation import AblationSettings, Cell
 from ci.model.errors import InputError
@@ -52,10 +50,7 @@ def ablation(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     (own.out / "ablation.md").write_text(text, encoding="utf-8")
     (own.out / "ablation.json").write_text(found.model_dump_json(indent=2), encoding="utf-8")
     plot(found, own.out / "ablation.png")
-    if as_json:
-        click.echo(found.model_dump_json(indent=2))
-    else:
-        Console().print(Markdown(text))
+    show_suite(found, text, as_json)
 
 
 def _echo(cell: Cell) -> None:

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
-from pydantic import Field
-from rich.console import Console
-from rich.markdown import Markdown
 
-from bot.cli.options import build, json_option, options
-from bot.report.judge import tables, update_page
+from bot.cli.options import PageOptions, build, json_option, options, show_suite
+from bot.report.judge import tables
+from bot.report.page import replace_part
 from ci.model.bench.judge import JudgeBenchSettings
-from ci.model.frozen import Frozen
 from ci.session import lab
 
 
-class JudgeOptions(Frozen):
-    """Where the page goes."""
-
-    markdown: Path | None = Field(
-        default=None, description="File whose measured part is written anew (docs/security.md)."
-    )
-
-
-@options(JudgeBenchSettings, JudgeOptions)
+@options(JudgeBenchSettings, PageOptions)
 @click.command()
 @json_option
 @click.pass_context
@@ -36,7 +24,7 @@ def judge(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     a candidate could not be judged.
     """
     settings = build(JudgeBenchSettings, given)
-    own = build(JudgeOptions, given)
+    own = build(PageOptions, given)
 
     def tell(text: str) -> None:
         click.echo(text, err=True)
@@ -46,9 +34,6 @@ def judge(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
         return
     found = lab.bench_judge(settings, tell)
     if own.markdown is not None:
-        update_page(own.markdown, found)
-    if as_json:
-        click.echo(found.model_dump_json(indent=2))
-    else:
-        Console().print(Markdown(tables(found, rows=False)))
+        replace_part(own.markdown, "judge", tables(found))
+    show_suite(found, tables(found, rows=False), as_json)
     ctx.exit(0 if found.holds else 1)

@@ -6,26 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-from pydantic import Field
-from rich.console import Console
-from rich.markdown import Markdown
 
-from bot.cli.options import build, json_option, options
-from bot.report.speed import goals, tables, update_page
+from bot.cli.options import PageOptions, build, json_option, options, show_suite
+from bot.report.page import replace_part
+from bot.report.speed import goals, tables
 from ci.model.bench.machine import MachineBenchSettings
-from ci.model.frozen import Frozen
 from ci.session import lab
 
 
-class MachineOptions(Frozen):
-    """Where the page goes."""
-
-    markdown: Path | None = Field(
-        default=None, description="File whose measured part is written anew (docs/speed.md)."
-    )
-
-
-@options(MachineBenchSettings, MachineOptions)
+@options(MachineBenchSettings, PageOptions)
 @click.command()
 @click.argument("operators", type=click.Path(path_type=Path), nargs=-1)
 @json_option
@@ -40,12 +29,9 @@ def machine(
     nothing else to do. Ends with 1 when a target is missed.
     """
     settings = build(MachineBenchSettings, given)
-    own = build(MachineOptions, given)
+    own = build(PageOptions, given)
     found = lab.bench_machine(operators, settings, lambda text: click.echo(text, err=True))
     if own.markdown is not None:
-        update_page(own.markdown, found)
-    if as_json:
-        click.echo(found.model_dump_json(indent=2))
-    else:
-        Console().print(Markdown(tables(found)))
+        replace_part(own.markdown, "machine", tables(found))
+    show_suite(found, tables(found), as_json)
     ctx.exit(0 if all(goal.met for goal in goals(found)) else 1)

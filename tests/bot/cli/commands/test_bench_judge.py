@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.main import BAD_INPUT, DONE, FAILED, run
-from bot.report.judge import BEGIN, END
+from bot.report.page import marks
 from tests.places import EXAMPLES
 
 REVIEW = EXAMPLES / "attacks" / "review.yaml"
@@ -19,7 +19,7 @@ def test_refusals_are_told_as_they_come_and_the_page_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"Above.\n{BEGIN}\n{END}\nBelow.\n")
+    page.write_text("Above.\n{}\n{}\nBelow.\n".format(*marks("judge")))
     words = [*WORDS, str(REVIEW), "--only", "t08,t12", "--markdown", str(page)]
     assert run([*words, "--json"]) == DONE
     said = capsys.readouterr()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.report.speed import BEGIN, END, goals, tables, update_page
+from bot.report.page import marks, replace_part
+from bot.report.speed import goals, tables
 from ci.lab.bench.machine import measure, sample, shipped_operators
 from ci.model.bench.machine import KINDS, MachineBench, MachineBenchSettings
 from ci.model.errors import InputError
@@ -56,8 +57,8 @@ def test_the_tables_hold_every_target_and_replace_the_measured_part_of_a_page(
     found: MachineBench, tmp_path: Path
 ) -> None:
     page = tmp_path / "speed.md"
-    page.write_text(f"before\n\n{BEGIN}\nstale\n{END}\n\nafter\n")
-    update_page(page, found)
+    page.write_text("before\n\n{}\nstale\n{}\n\nafter\n".format(*marks("machine")))
+    replace_part(page, "machine", tables(found))
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
@@ -70,7 +71,7 @@ def test_a_page_without_the_marks_is_refused(found: MachineBench, tmp_path: Path
     page = tmp_path / "other.md"
     page.write_text("nothing measured here\n")
     with pytest.raises(InputError, match="no measured part"):
-        update_page(page, found)
+        replace_part(page, "machine", tables(found))
 
 
 def test_the_shipped_operators_are_those_of_the_source_tree() -> None:
