@@ -104,6 +104,11 @@ def test_siblings_and_packages_beside_a_golden_can_be_imported(
     assert answer(golden(tmp_path, source, level)) == [3, 3]
 
 
+def test_scipy_can_be_imported(tmp_path: Path, level: Level) -> None:
+    source = "from scipy import special\ndef f(x):\n    return special.erf(x) + 1\n"
+    assert answer(golden(tmp_path, source, level)) == [1, 1]
+
+
 def test_nothing_of_this_project_can_be_imported(tmp_path: Path, level: Level) -> None:
     with pytest.raises(InputError, match="needs the Python package 'ci'"):
         golden(tmp_path, "import ci.model.errors\ndef f(x):\n    return x\n", level)
