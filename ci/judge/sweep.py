@@ -23,6 +23,9 @@ from rules.devices import nearest_device
 LEAST_ELEMENTS = 1 << 16
 """What a launch costs beside its elements is told from these on."""
 
+ELEMENT_BYTES = 4
+"""Of the outputs that a tier's elements may give: an index may become a long row."""
+
 MOST_REFUSED = 200
 """Cases that the unmodified operator does not take, before no more are made."""
 
@@ -34,7 +37,7 @@ class Tier:
     families: tuple[Family, ...]
     most_cases: int
     most_elements: int
-    """Of all tensors of a case together."""
+    """Of all inputs of a case together, and about as many of its outputs."""
     most_work: float
     """Cycles times cores of one launch of the unmodified operator; about 3 million a second."""
     all_work: float
@@ -108,8 +111,13 @@ class _Judge:
         self.seed = standard.workload.seeds[0]
         self.own = [standard.baseline.at(case, self.seed) for case in standard.workload.cases]
         self._warned = [w for launched in self.own for w in launched.warnings]
-        density = max(_work(o) / max(elements(o.case), LEAST_ELEMENTS) for o in self.own)
-        self._most = min(tier.most_elements, tier.most_work / density)
+        sizes = [elements(launched.case) for launched in self.own]
+        density = max(
+            _work(o) / max(n, LEAST_ELEMENTS) for o, n in zip(self.own, sizes, strict=True)
+        )
+        written = [o.run.pipes.gm_write_bytes / ELEMENT_BYTES for o in self.own]
+        growth = max(1.0, *(w / max(n, 1) for w, n in zip(written, sizes, strict=True)))
+        self._most = min(tier.most_elements / growth, tier.most_work / density)
         self.defects: dict[str, str] = {}
 
     def takes(self, case: WorkloadCase) -> bool:

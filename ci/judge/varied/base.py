@@ -68,8 +68,8 @@ def input_count(case: WorkloadCase) -> int:
 
 
 def elements(case: WorkloadCase) -> int:
-    """Elements of all its tensors together."""
-    return sum(prod(t.shape) for t in tensors(case) if t.present)
+    """Elements of all its inputs together."""
+    return sum(prod(t.shape) for t in tensors(case)[: input_count(case)] if t.present)
 
 
 def shapes_of(found: Iterable[TensorCase]) -> str:
