@@ -132,17 +132,19 @@ def _given(known: Known, case: WorkloadCase, number: int) -> Iterator[Ladder]:
     if not values or values != given:
         return  # complex numbers have no order
     whole = not BY_NAME[own[number].dtype].is_float
-    lists: list[tuple[float, ...]] = []
-    if len(set(values)) == 1:
+    lists: list[tuple[Any, ...]] = []
+    if isinstance(values[0], complex):
+        lists += [values[::-1], tuple(-v for v in values), (0,) * len(values)]
+    elif len(set(values)) == 1:
         others = _other_numbers(values[0], known.numbers, whole)
-        lists += [(v,) * len(values) for v in others]
+        lists += [(int(v) if whole else v,) * len(values) for v in others]
     else:
-        low, high = min(values), max(values)
-        lists += [values[::-1], (*values[1:], values[0]), tuple(sorted(values))]
-        lists += [(v,) * len(values) for v in (low, high, 0)]
+        ordered = sorted(values, key=float)
+        lists += [values[::-1], (*values[1:], values[0]), tuple(ordered)]
+        lists += [(v,) * len(values) for v in (ordered[0], ordered[-1], 0)]
     for count, new in enumerate(dict.fromkeys(lists)):
         if new != values:
-            told = f"{new[0]:g}" if len(set(new)) == 1 else f"values {count}"
+            told = f"{new[0]}" if len(set(new)) == 1 else f"values {count}"
             changed = [*own]
             changed[number] = own[number].model_copy(update={"values": new})
             yield [known.free(with_tensors(case, f"{told} as tensor {number}", changed))]
@@ -185,10 +187,8 @@ def _widened(tensor: TensorCase) -> TensorCase:
 
 def _widest(tensor: TensorCase) -> TensorCase:
     """Whole numbers over all that their dtype holds."""
-    dtype = BY_NAME[tensor.dtype]
-    most = 2.0 ** (8 * dtype.bytes - 1)
-    ends = (0.0, 2 * most - 1) if dtype.name.startswith("u") else (-most, most - 1)
-    return tensor.model_copy(update={"range": ends})
+    low, high = BY_NAME[tensor.dtype].limits
+    return tensor.model_copy(update={"range": (float(low), float(high))})
 
 
 def _distributed(
@@ -215,7 +215,7 @@ def _changed(
     drawn = [
         n
         for n, t in enumerate(own[: input_count(case)])
-        if t.values is None and t.present and BY_NAME[t.dtype].bytes >= 1
+        if t.values is None and t.present and not BY_NAME[t.dtype].is_complex
         if t.dtype != "bool" and BY_NAME[t.dtype].is_float == floats
     ]
     both = [n for n in drawn if own[n].range[0] < 0 < own[n].range[1]]
