@@ -14,7 +14,7 @@ from ci.judge.launched import Launched, Sweep, new_warning
 from ci.judge.subject import Standard
 from ci.judge.varied.base import Family, Known, Ladder, elements
 from ci.judge.varied.lengths import Empty, Lengths, Proportions, Thresholds
-from ci.judge.varied.numbers import numbers_of
+from ci.judge.varied.numbers import changed_numbers, tiling_numbers
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
 from ci.judge.varied.values import Attributes, GivenValues, Ranges, Special
 from ci.model.workload import WorkloadCase
@@ -80,7 +80,8 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
         standard.operator,
         standard.workload,
         judge.takes,
-        numbers_of(standard.operator, standard.changed(files)),
+        changed_numbers(standard.operator, standard.changed(files)),
+        tiling_numbers(standard.operator),
         nearest_device(standard.backend.fingerprint().device).vector_cores,
     )
     for family, ladder in _turns(known, tier):

@@ -57,7 +57,8 @@ class Thresholds(Family):
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
         """A dimension, the elements of a tensor, and those of each core, at and above a number."""
-        whole = [int(n) for n in known.numbers if n == int(n) and n > 1][:MOST_NUMBERS]
+        numbers = dict.fromkeys((*known.numbers, *known.constants))
+        whole = [int(n) for n in numbers if n == int(n) and n > 1][:MOST_NUMBERS]
         return in_turns(_around(known, case, whole) for case in known.workload.cases)
 
 

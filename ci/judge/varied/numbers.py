@@ -14,11 +14,15 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MOST_SHIFT = 40
 
 
-def numbers_of(operator: Operator, files: Mapping[str, str]) -> tuple[float, ...]:
-    """Those of the lines that `files` change, then those of the tiling as it stands."""
+def changed_numbers(operator: Operator, files: Mapping[str, str]) -> tuple[float, ...]:
+    """Those of the lines that `files` change."""
     changed = [line for file, text in files.items() for line in _changed(operator, file, text)]
-    tiling = [operator.read(source) for source in operator.tiling_sources]
-    return tuple(dict.fromkeys((*_numbers(changed), *_numbers(tiling))))
+    return tuple(dict.fromkeys(_numbers(changed)))
+
+
+def tiling_numbers(operator: Operator) -> tuple[float, ...]:
+    """Those of the tiling as it stands."""
+    return tuple(dict.fromkeys(_numbers(operator.read(s) for s in operator.tiling_sources)))
 
 
 def _changed(operator: Operator, file: str, text: str) -> Iterator[str]:

@@ -65,7 +65,7 @@ class Ranges(Family):
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
         """Of all inputs, else of those that hold both signs, else of the first."""
-        return in_turns(_ranges(case) for case in known.workload.cases)
+        return in_turns(_ranges(case, known.numbers) for case in known.workload.cases)
 
 
 class Special(Family):
@@ -120,26 +120,24 @@ def _other_lists(now: tuple[Any, ...]) -> Iterator[AttrValue]:
 
 
 def _other_numbers(now: float, numbers: Iterable[float], whole: bool) -> Iterator[float]:
-    yield from (0, -now if now > 0 else -1, 1, now + 1, now * 2 if whole else now * 10 + 3)
+    yield 0
     yield from [n for n in numbers if not whole or n == int(n)][:MOST_NUMBERS]
+    yield from (-now if now > 0 else -1, 1, now + 1, now * 2 if whole else now * 10 + 3)
     yield from (now - 1, 1e-3 * now + (0 if now else 1e-3)) if not whole else (now - 1, -2, 2)
 
 
 def _given(known: Known, case: WorkloadCase, number: int) -> Iterator[Ladder]:
     own = tensors(case)
-    given = own[number].values or ()
-    values: tuple[float, ...] = tuple(v for v in given if not isinstance(v, complex))
-    if not values or values != given:
-        return  # complex numbers have no order
+    values: tuple[Any, ...] = own[number].values or ()
     whole = not BY_NAME[own[number].dtype].is_float
     lists: list[tuple[Any, ...]] = []
-    if isinstance(values[0], complex):
+    if any(isinstance(v, complex) for v in values):  # they have no order
         lists += [values[::-1], tuple(-v for v in values), (0,) * len(values)]
     elif len(set(values)) == 1:
         others = _other_numbers(values[0], known.numbers, whole)
         lists += [(int(v) if whole else v,) * len(values) for v in others]
     else:
-        ordered = sorted(values, key=float)
+        ordered = sorted(values)
         lists += [values[::-1], (*values[1:], values[0]), tuple(ordered)]
         lists += [(v,) * len(values) for v in (ordered[0], ordered[-1], 0)]
     for count, new in enumerate(dict.fromkeys(lists)):
@@ -150,12 +148,13 @@ def _given(known: Known, case: WorkloadCase, number: int) -> Iterator[Ladder]:
             yield [known.free(with_tensors(case, f"{told} as tensor {number}", changed))]
 
 
-def _ranges(case: WorkloadCase) -> Iterator[Ladder]:
+def _ranges(case: WorkloadCase, numbers: tuple[float, ...]) -> Iterator[Ladder]:
     yield _scaled(case, (25.0,), 0.0)
-    yield _changed(case, "a wider range", _widened, floats=False)
+    yield from _widened(case)
     yield from _distributed(case, "spiked", floats_only=True)
     yield _scaled(case, (1.0,), 1000.0, 100.0, 10.0)
     yield from _distributed(case, "constant_rows")
+    yield from (_about(case, number) for number in numbers[:MOST_NUMBERS])
     yield _changed(case, "all that they hold", _widest, floats=False)
     yield _scaled(case, (1e-3, 1e-2), 0.0)
     yield _scaled(case, (0.0,), 0.0)
@@ -178,11 +177,26 @@ def _scaled(case: WorkloadCase, factors: tuple[float, ...], *shifts: float) -> L
             yield from _changed(case, how, moved)
 
 
-def _widened(tensor: TensorCase) -> TensorCase:
-    """Beyond both ends: an index may be allowed to be out of range."""
-    low, high = tensor.range
-    more = (high - low) // 4 + 2
-    return tensor.model_copy(update={"range": (low - more, high + more)})
+def _widened(case: WorkloadCase) -> Iterator[Ladder]:
+    """Integers beyond their ends: an index may be allowed to be negative, or out of range."""
+    for how, below, above in (("wider", 1, 1), ("lower", 1, 0), ("higher", 0, 1)):
+
+        def moved(tensor: TensorCase, down: int = below, up: int = above) -> TensorCase:
+            low, high = tensor.range
+            more = (high - low) // 4 + 2
+            ends = (low - down * more, high + up * more)
+            return tensor.model_copy(update={"range": ends})
+
+        yield _changed(case, f"a {how} range", moved, floats=False)
+
+
+def _about(case: WorkloadCase, number: float) -> Ladder:
+    """Values on both sides of a number and of its negative."""
+
+    def around(tensor: TensorCase) -> TensorCase:
+        return tensor.model_copy(update={"range": (-2 * abs(number), 2 * abs(number))})
+
+    return _changed(case, f"values about {number:g}", around)
 
 
 def _widest(tensor: TensorCase) -> TensorCase:

@@ -9,7 +9,7 @@ import pytest
 
 from ci.judge.varied.base import Family, Known, tensors
 from ci.judge.varied.lengths import Lengths, Thresholds
-from ci.judge.varied.numbers import numbers_of
+from ci.judge.varied.numbers import changed_numbers, tiling_numbers
 from ci.judge.varied.structure import Dtypes, Rank
 from ci.judge.varied.values import Attributes, Ranges
 from ci.model.operator import AttrSpec, Operator
@@ -82,9 +82,9 @@ def test_tensors_of_given_values_keep_their_shapes() -> None:
 
 def test_sizes_are_made_around_the_numbers_of_the_changed_lines() -> None:
     candidate = changed("TILE_LENGTH = 1024", "TILE_LENGTH = (1 << 11) + 96 * 0x10", HOST)
-    numbers = numbers_of(OPERATOR, candidate.files)
-    assert numbers[:2] == (2048, 1536)
-    assert 1024 not in numbers_of(OPERATOR, candidate.files)[:2]
+    numbers = changed_numbers(OPERATOR, candidate.files)
+    assert numbers == (2048, 1536)
+    assert 1024 in tiling_numbers(OPERATOR)
     found = shapes(Thresholds(), known(case((16, 64)), numbers=numbers[:1]))
     assert [(2049, 64)] in found  # the dimension
     assert [(33, 64)] in found and [(32, 64)] in found  # the elements
@@ -123,6 +123,14 @@ def test_every_declared_dtype_is_tried_on_every_case() -> None:
 def test_ranks_change_with_the_elements_kept() -> None:
     found = shapes(Rank(), known(case((6, 4))))
     assert [(1, 6, 4)] in found and [(24,)] in found and [(2, 3, 4)] in found
+
+
+def test_values_go_around_the_numbers_of_the_changed_lines_and_indices_below_and_beyond() -> None:
+    index = TensorCase(shape=(7,), dtype="int32", range=(0, 63))
+    one = WorkloadCase(name="c", inputs=(TensorCase(shape=(64, 8), dtype="float32"), index))
+    found = [[t.range for t in tensors(c)] for c in made(Ranges(), known(one, numbers=(0.01,)))]
+    assert [(-0.02, 0.02), (0, 63)] in found
+    assert {index for _, index in found} >= {(-17, 63), (0, 80), (-17, 80)}
 
 
 @pytest.mark.parametrize("family", [Lengths(), Ranges(), Rank()])
