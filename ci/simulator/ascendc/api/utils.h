@@ -6,6 +6,30 @@
 namespace AscendC {
 
 // ---- masks
+// A mask as callers give it, for elements of T: two words of bits, or how many leading elements.
+template <typename T> struct MaskArgument {
+    __aicore__ MaskArgument(const uint64_t bits[]) : high(bits[1]), low(bits[0]) {}
+    __aicore__ MaskArgument(uint64_t count) {
+        constexpr int32_t whole = int32_t(ONE_REPEAT_BYTE_SIZE / sizeof(T));
+        const int32_t elements = int32_t(count);
+        low = elements >= 64 ? FULL_MASK : (uint64_t(1) << elements) - 1;
+        high = elements >= 128 || (elements == whole && whole != 64) ? FULL_MASK
+               : elements > 64 ? (uint64_t(1) << (elements - 64)) - 1
+                               : 0;
+    }
+    uint64_t high;
+    uint64_t low;
+};
+// T comes from the tensors, so that a mask of either kind converts.
+template <typename T> struct NotDeduced {
+    using type = T;
+};
+template <typename T> using MaskOf = typename NotDeduced<MaskArgument<T>>::type;
+template <bool isSetMask = true, typename T>
+__aicore__ inline void set_mask(const MaskArgument<T>& mask) {
+    if constexpr (isSetMask) set_vector_mask(mask.high, mask.low);
+}
+
 struct AscendCUtils {
     template <typename T, bool isSetMask = true>
     __aicore__ static void SetMask(const uint64_t& high, const uint64_t& low) {
@@ -13,14 +37,7 @@ struct AscendCUtils {
     }
     // The first `elements` of a repeat.
     template <typename T, bool isSetMask = true> __aicore__ static void SetMask(int32_t elements) {
-        if constexpr (isSetMask) {
-            constexpr int32_t whole = int32_t(ONE_REPEAT_BYTE_SIZE / sizeof(T));
-            const uint64_t low = elements >= 64 ? FULL_MASK : (uint64_t(1) << elements) - 1;
-            const uint64_t high = elements >= 128 || (elements == whole && whole != 64) ? FULL_MASK
-                                  : elements > 64 ? (uint64_t(1) << (elements - 64)) - 1
-                                                  : 0;
-            set_vector_mask(high, low);
-        }
+        if constexpr (isSetMask) set_mask(MaskArgument<T>(uint64_t(elements)));
     }
     template <typename T> __aicore__ static void SetMaskCount() { set_mask_count(); }
     template <typename T> __aicore__ static void SetMaskNorm() { set_mask_norm(); }

@@ -5,35 +5,27 @@
 
 namespace AscendC {
 
-// Three forms each: a mask of bits and a mask of leading elements, both with repeats and strides,
-// and a count of elements.
+// Two forms each: a mask with repeats and strides, and a count of elements.
 #define ASC_BINARY_CALL(intrinsic, U)                                                \
     intrinsic((U*)dst.pointer(), (U*)src0.pointer(), (U*)src1.pointer(), repeatTime, \
               params.dstBlkStride, params.src0BlkStride, params.src1BlkStride,       \
               params.dstRepStride, params.src0RepStride, params.src1RepStride)
-#define ASC_BINARY_OVER(Name, intrinsic, U)                                                   \
+#define ASC_BINARY_OVER(Name, intrinsic, U, words)                                            \
     template <typename T, bool isSetMask = true>                                              \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
-                                const LocalTensor<T>& src1, uint64_t mask[],                  \
+                                const LocalTensor<T>& src1, const MaskOf<T>& mask,            \
                                 const uint8_t repeatTime, const BinaryRepeatParams& params) { \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                \
-        ASC_BINARY_CALL(intrinsic, U);                                                        \
-    }                                                                                         \
-    template <typename T, bool isSetMask = true>                                              \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
-                                const LocalTensor<T>& src1, uint64_t mask,                    \
-                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
-        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                   \
+        set_mask<isSetMask>(mask);                                                            \
         ASC_BINARY_CALL(intrinsic, U);                                                        \
     }                                                                                         \
     template <typename T>                                                                     \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
                                 const LocalTensor<T>& src1, const int32_t& count) {           \
-        const CounterMode mode(count);                                                        \
+        const CounterMode mode(uint64_t(count) * (words));                                    \
         intrinsic((U*)dst.pointer(), (U*)src0.pointer(), (U*)src1.pointer(), 1, 1, 1, 1,      \
                   DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);       \
     }
-#define ASC_BINARY(Name, intrinsic) ASC_BINARY_OVER(Name, intrinsic, T)
+#define ASC_BINARY(Name, intrinsic) ASC_BINARY_OVER(Name, intrinsic, T, 1)
 
 ASC_BINARY(Add, vadd)
 ASC_BINARY(Sub, vsub)
@@ -51,29 +43,8 @@ ASC_BINARY(MulAddRelu, vmaddrelu)
 // Bits of 16-bit words; wider elements are that many more words.
 template <typename T>
 using LogicWord = typename Conditional<IsSameType<T, int16_t>::value, int16_t, uint16_t>::type;
-#define ASC_LOGIC(Name, intrinsic)                                                            \
-    template <typename T, bool isSetMask = true>                                              \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
-                                const LocalTensor<T>& src1, uint64_t mask[],                  \
-                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                \
-        ASC_BINARY_CALL(intrinsic, LogicWord<T>);                                             \
-    }                                                                                         \
-    template <typename T, bool isSetMask = true>                                              \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
-                                const LocalTensor<T>& src1, uint64_t mask,                    \
-                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
-        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                   \
-        ASC_BINARY_CALL(intrinsic, LogicWord<T>);                                             \
-    }                                                                                         \
-    template <typename T>                                                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
-                                const LocalTensor<T>& src1, const int32_t& count) {           \
-        const CounterMode mode(uint64_t(count) * sizeof(T) / sizeof(uint16_t));               \
-        intrinsic((LogicWord<T>*)dst.pointer(), (LogicWord<T>*)src0.pointer(),                \
-                  (LogicWord<T>*)src1.pointer(), 1, 1, 1, 1, DEFAULT_REPEAT_STRIDE,           \
-                  DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                              \
-    }
+#define ASC_LOGIC(Name, intrinsic) \
+    ASC_BINARY_OVER(Name, intrinsic, LogicWord<T>, sizeof(T) / sizeof(uint16_t))
 ASC_LOGIC(And, vand)
 ASC_LOGIC(Or, vor)
 #undef ASC_LOGIC
@@ -83,18 +54,9 @@ ASC_LOGIC(Or, vor)
 // dst += src0 * src1; the destination may be wider (float from half sources).
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0,
-                                 const LocalTensor<U>& src1, const uint64_t mask[],
+                                 const LocalTensor<U>& src1, const MaskOf<T>& mask,
                                  const uint8_t repeatTime, const BinaryRepeatParams& params) {
-    AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);
-    vmla(dst.pointer(), src0.pointer(), src1.pointer(), repeatTime, params.dstBlkStride,
-         params.src0BlkStride, params.src1BlkStride, params.dstRepStride, params.src0RepStride,
-         params.src1RepStride);
-}
-template <typename T, typename U, bool isSetMask = true>
-__aicore__ inline void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0,
-                                 const LocalTensor<U>& src1, uint64_t mask,
-                                 const uint8_t repeatTime, const BinaryRepeatParams& params) {
-    AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));
+    set_mask<isSetMask>(mask);
     vmla(dst.pointer(), src0.pointer(), src1.pointer(), repeatTime, params.dstBlkStride,
          params.src0BlkStride, params.src1BlkStride, params.dstRepStride, params.src0RepStride,
          params.src1RepStride);

@@ -86,16 +86,10 @@ constexpr uint32_t widest_of = (sizeof(T) > sizeof(U) ? sizeof(T) : sizeof(U));
 // The masks address elements of the wider type.
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                            const RoundMode& mode, const uint64_t mask[], const uint8_t repeatTime,
-                            const UnaryRepeatParams& params) {
-    AscendCUtils::SetMask<BitsType<T>, isSetMask>(mask[1], mask[0]);
-    cast_intrinsic(dst.pointer(), src.pointer(), mode, repeatTime, params);
-}
-template <typename T, typename U, bool isSetMask = true>
-__aicore__ inline void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                            const RoundMode& mode, const uint64_t mask, const uint8_t repeatTime,
-                            const UnaryRepeatParams& params) {
-    AscendCUtils::SetMask<typename BitsOf<widest_of<T, U>>::type, isSetMask>(int32_t(mask));
+                            const RoundMode& mode,
+                            const MaskOf<typename BitsOf<widest_of<T, U>>::type>& mask,
+                            const uint8_t repeatTime, const UnaryRepeatParams& params) {
+    set_mask<isSetMask>(mask);
     cast_intrinsic(dst.pointer(), src.pointer(), mode, repeatTime, params);
 }
 template <typename T, typename U>

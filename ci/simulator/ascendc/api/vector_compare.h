@@ -42,14 +42,7 @@ __aicore__ inline void compare_scalar_to_memory(uint8_t* dst, T* src, T value, C
 // Compare writes one bit an element and pays no heed to the mask.
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0,
-                               const LocalTensor<T>& src1, CMPMODE cmpMode, const uint64_t mask[],
-                               uint8_t repeatTime, const BinaryRepeatParams& params) {
-    compare_to_memory((uint8_t*)dst.pointer(), src0.pointer(), src1.pointer(), cmpMode, repeatTime,
-                      params);
-}
-template <typename T, typename U, bool isSetMask = true>
-__aicore__ inline void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0,
-                               const LocalTensor<T>& src1, CMPMODE cmpMode, const uint64_t mask,
+                               const LocalTensor<T>& src1, CMPMODE cmpMode, const MaskOf<T>&,
                                uint8_t repeatTime, const BinaryRepeatParams& params) {
     compare_to_memory((uint8_t*)dst.pointer(), src0.pointer(), src1.pointer(), cmpMode, repeatTime,
                       params);
@@ -73,16 +66,9 @@ __aicore__ inline void compare_to_register(T* src0, T* src1, CMPMODE mode,
 }
 template <typename T, bool isSetMask = true>
 __aicore__ inline void Compare(const LocalTensor<T>& src0, const LocalTensor<T>& src1,
-                               CMPMODE cmpMode, const uint64_t mask[],
+                               CMPMODE cmpMode, const MaskOf<T>& mask,
                                const BinaryRepeatParams& params) {
-    AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);
-    compare_to_register(src0.pointer(), src1.pointer(), cmpMode, params);
-}
-template <typename T, bool isSetMask = true>
-__aicore__ inline void Compare(const LocalTensor<T>& src0, const LocalTensor<T>& src1,
-                               CMPMODE cmpMode, const uint64_t mask,
-                               const BinaryRepeatParams& params) {
-    AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));
+    set_mask<isSetMask>(mask);
     compare_to_register(src0.pointer(), src1.pointer(), cmpMode, params);
 }
 // Whole repeats of 256 bytes; 252 at a time keep the destination's bits 32-byte aligned.
@@ -102,14 +88,7 @@ __aicore__ inline void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& 
 }
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0,
-                                     const T src1Scalar, CMPMODE cmpMode, const uint64_t mask[],
-                                     uint8_t repeatTime, const UnaryRepeatParams& params) {
-    compare_scalar_to_memory((uint8_t*)dst.pointer(), src0.pointer(), src1Scalar, cmpMode,
-                             repeatTime, params);
-}
-template <typename T, typename U, bool isSetMask = true>
-__aicore__ inline void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0,
-                                     const T src1Scalar, CMPMODE cmpMode, const uint64_t mask,
+                                     const T src1Scalar, CMPMODE cmpMode, const MaskOf<T>&,
                                      uint8_t repeatTime, const UnaryRepeatParams& params) {
     compare_scalar_to_memory((uint8_t*)dst.pointer(), src0.pointer(), src1Scalar, cmpMode,
                              repeatTime, params);
@@ -183,19 +162,10 @@ __aicore__ inline void select_between(T* dst, T* src0, T* src1, SELMODE mode, ui
 template <typename T, typename U>
 __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
                               const LocalTensor<T>& src0, const LocalTensor<T>& src1,
-                              SELMODE selMode, uint64_t mask[], uint8_t repeatTime,
+                              SELMODE selMode, const MaskOf<T>& mask, uint8_t repeatTime,
                               const BinaryRepeatParams& params) {
     prepare_selection(selMask, selMode, false);
-    AscendCUtils::SetMask<T>(mask[1], mask[0]);
-    select_between(dst.pointer(), src0.pointer(), src1.pointer(), selMode, repeatTime, params);
-}
-template <typename T, typename U>
-__aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
-                              const LocalTensor<T>& src0, const LocalTensor<T>& src1,
-                              SELMODE selMode, uint64_t mask, uint8_t repeatTime,
-                              const BinaryRepeatParams& params) {
-    prepare_selection(selMask, selMode, false);
-    AscendCUtils::SetMask<T>(int32_t(mask));
+    set_mask(mask);
     select_between(dst.pointer(), src0.pointer(), src1.pointer(), selMode, repeatTime, params);
 }
 template <typename T, typename U>
@@ -213,19 +183,11 @@ __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& s
 // Between a tensor and a scalar.
 template <typename T, typename U>
 __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
-                              const LocalTensor<T>& src0, T src1, SELMODE selMode, uint64_t mask[],
-                              uint8_t repeatTime, const BinaryRepeatParams& params) {
+                              const LocalTensor<T>& src0, T src1, SELMODE selMode,
+                              const MaskOf<T>& mask, uint8_t repeatTime,
+                              const BinaryRepeatParams& params) {
     load_compare_mask(src1, false);
-    AscendCUtils::SetMask<T>(mask[1], mask[0]);
-    vsel(dst.pointer(), src0.pointer(), (void*)selMask.pointer(), repeatTime, ASC_SELECT_STRIDES,
-         uint8_t(selMode));
-}
-template <typename T, typename U>
-__aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
-                              const LocalTensor<T>& src0, T src1, SELMODE selMode, uint64_t mask,
-                              uint8_t repeatTime, const BinaryRepeatParams& params) {
-    load_compare_mask(src1, false);
-    AscendCUtils::SetMask<T>(int32_t(mask));
+    set_mask(mask);
     vsel(dst.pointer(), src0.pointer(), (void*)selMask.pointer(), repeatTime, ASC_SELECT_STRIDES,
          uint8_t(selMode));
 }

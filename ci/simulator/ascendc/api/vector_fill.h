@@ -7,17 +7,10 @@
 namespace AscendC {
 
 template <typename T, bool isSetMask = true>
-__aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, uint64_t mask[],
+__aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, const MaskOf<T>& mask,
                                      const uint8_t repeat, const uint16_t dst_block,
                                      const uint8_t dst_repeat) {
-    AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);
-    vector_dup(dst, value, repeat, dst_block, 1, dst_repeat, 0);
-}
-template <typename T, bool isSetMask = true>
-__aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, uint64_t mask,
-                                     const uint8_t repeat, const uint16_t dst_block,
-                                     const uint8_t dst_repeat) {
-    AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));
+    set_mask<isSetMask>(mask);
     vector_dup(dst, value, repeat, dst_block, 1, dst_repeat, 0);
 }
 template <typename T>
@@ -26,16 +19,9 @@ __aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, const int3
     vector_dup(dst, value, 1, 1, 1, DEFAULT_REPEAT_STRIDE, 0);
 }
 template <typename T, bool isSetMask = true>
-__aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue, uint64_t mask,
-                                 const uint8_t repeatTime, const uint16_t dstBlockStride,
-                                 const uint8_t dstRepeatStride) {
-    DuplicateImpl<T, isSetMask>(dst.pointer(), scalarValue, mask, repeatTime, dstBlockStride,
-                                dstRepeatStride);
-}
-template <typename T, bool isSetMask = true>
-__aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue, uint64_t mask[],
-                                 const uint8_t repeatTime, const uint16_t dstBlockStride,
-                                 const uint8_t dstRepeatStride) {
+__aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue,
+                                 const MaskOf<T>& mask, const uint8_t repeatTime,
+                                 const uint16_t dstBlockStride, const uint8_t dstRepeatStride) {
     DuplicateImpl<T, isSetMask>(dst.pointer(), scalarValue, mask, repeatTime, dstBlockStride,
                                 dstRepeatStride);
 }
@@ -48,17 +34,9 @@ __aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue
 // Copy with a mask moves 16- or 32-bit elements as they are.
 template <typename T, bool isSetMask = true>
 __aicore__ inline void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                            const uint64_t mask[], const uint8_t repeatTime,
+                            const MaskOf<T>& mask, const uint8_t repeatTime,
                             const CopyRepeatParams& params) {
-    AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);
-    vcopy((BitsType<T>*)dst.pointer(), (BitsType<T>*)src.pointer(), repeatTime, params.dstStride,
-          params.srcStride, params.dstRepeatSize, params.srcRepeatSize);
-}
-template <typename T, bool isSetMask = true>
-__aicore__ inline void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                            const uint64_t mask, const uint8_t repeatTime,
-                            const CopyRepeatParams& params) {
-    AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));
+    set_mask<isSetMask>(mask);
     vcopy((BitsType<T>*)dst.pointer(), (BitsType<T>*)src.pointer(), repeatTime, params.dstStride,
           params.srcStride, params.dstRepeatSize, params.srcRepeatSize);
 }

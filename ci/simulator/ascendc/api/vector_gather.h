@@ -19,18 +19,9 @@ __aicore__ inline void gather_repeats(T* dst, uint32_t* offsets, uint32_t base, 
 template <typename T>
 __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                               const LocalTensor<uint32_t>& srcOffset, const uint32_t srcBaseAddr,
-                              const uint64_t mask, const uint8_t repeatTime,
+                              const MaskOf<T>& mask, const uint8_t repeatTime,
                               const uint16_t dstRepStride) {
-    AscendCUtils::SetMask<T>(int32_t(mask));
-    gather_repeats(dst.pointer(), srcOffset.pointer(), uint32_t(src.GetPhyAddr() + srcBaseAddr),
-                   dstRepStride, repeatTime);
-}
-template <typename T>
-__aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                              const LocalTensor<uint32_t>& srcOffset, const uint32_t srcBaseAddr,
-                              const uint64_t mask[], const uint8_t repeatTime,
-                              const uint16_t dstRepStride) {
-    AscendCUtils::SetMask<T>(mask[1], mask[0]);
+    set_mask(mask);
     gather_repeats(dst.pointer(), srcOffset.pointer(), uint32_t(src.GetPhyAddr() + srcBaseAddr),
                    dstRepStride, repeatTime);
 }
@@ -101,14 +92,7 @@ __aicore__ inline void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T
 }
 
 // ---- transposition of 16 address lists
-template <typename T>
-__aicore__ inline void TransDataTo5HDImpl(uint64_t dstList[NCHW_CONV_ADDR_LIST_SIZE],
-                                          uint64_t srcList[NCHW_CONV_ADDR_LIST_SIZE],
-                                          const TransDataTo5HDParams& params) {
-    set_va_reg_sb(VA0, dstList);
-    set_va_reg_sb(VA1, dstList + VA_REG_ARRAY_LEN);
-    set_va_reg_sb(VA2, srcList);
-    set_va_reg_sb(VA3, srcList + VA_REG_ARRAY_LEN);
+template <typename T> __aicore__ inline void scatter_lists(const TransDataTo5HDParams& params) {
     if constexpr (sizeof(T) == 1) {
         scatter_vnchwconv_b8(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride,
                              params.dstHighHalf, params.srcHighHalf);
@@ -119,6 +103,16 @@ __aicore__ inline void TransDataTo5HDImpl(uint64_t dstList[NCHW_CONV_ADDR_LIST_S
         scatter_vnchwconv_b32(VA0, VA2, params.repeatTimes, params.dstRepStride,
                               params.srcRepStride);
     }
+}
+template <typename T>
+__aicore__ inline void TransDataTo5HDImpl(uint64_t dstList[NCHW_CONV_ADDR_LIST_SIZE],
+                                          uint64_t srcList[NCHW_CONV_ADDR_LIST_SIZE],
+                                          const TransDataTo5HDParams& params) {
+    set_va_reg_sb(VA0, dstList);
+    set_va_reg_sb(VA1, dstList + VA_REG_ARRAY_LEN);
+    set_va_reg_sb(VA2, srcList);
+    set_va_reg_sb(VA3, srcList + VA_REG_ARRAY_LEN);
+    scatter_lists<T>(params);
 }
 template <typename T>
 __aicore__ inline void TransDataTo5HDImpl(__ubuf__ T* dstList[16], __ubuf__ T* srcList[16],
@@ -158,16 +152,7 @@ __aicore__ inline void TransDataTo5HD(const LocalTensor<uint64_t>& dstList,
     vld_va_reg(VA1, dstList.pointer(), H128);
     vld_va_reg(VA2, srcList.pointer(), L128);
     vld_va_reg(VA3, srcList.pointer(), H128);
-    if constexpr (sizeof(T) == 1) {
-        scatter_vnchwconv_b8(VA0, VA2, params.repeatTimes, params.dstRepStride, params.srcRepStride,
-                             params.dstHighHalf, params.srcHighHalf);
-    } else if constexpr (sizeof(T) == 2) {
-        scatter_vnchwconv_b16(VA0, VA2, params.repeatTimes, params.dstRepStride,
-                              params.srcRepStride);
-    } else {
-        scatter_vnchwconv_b32(VA0, VA2, params.repeatTimes, params.dstRepStride,
-                              params.srcRepStride);
-    }
+    scatter_lists<T>(params);
 }
 
 // 16 x 16 elements of 16 bits.

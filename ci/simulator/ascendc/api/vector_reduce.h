@@ -8,19 +8,10 @@ namespace AscendC {
 #define ASC_REDUCE(Name, intrinsic)                                                     \
     template <typename T, bool isSetMask = true>                                        \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,   \
-                                const int32_t repeatTime, const int32_t mask,           \
+                                const int32_t repeatTime, const MaskOf<T>& mask,        \
                                 const int32_t dstRepStride, const int32_t srcBlkStride, \
                                 const int32_t srcRepStride) {                           \
-        AscendCUtils::SetMask<T, isSetMask>(mask);                                      \
-        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, \
-                  srcRepStride);                                                        \
-    }                                                                                   \
-    template <typename T, bool isSetMask = true>                                        \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,   \
-                                const int32_t repeatTime, const uint64_t mask[],        \
-                                const int32_t dstRepStride, const int32_t srcBlkStride, \
-                                const int32_t srcRepStride) {                           \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                          \
+        set_mask<isSetMask>(mask);                                                      \
         intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, \
                   srcRepStride);                                                        \
     }
@@ -41,38 +32,20 @@ __aicore__ inline void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTen
 }
 template <typename T, bool isSetMask = true>
 __aicore__ inline void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                                      const uint64_t mask[], const int32_t repeatTime,
+                                      const MaskOf<T>& mask, const int32_t repeatTime,
                                       const int32_t dstRepStride, const int32_t srcBlkStride,
                                       const int32_t srcRepStride) {
-    AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);
-    vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride,
-          false);
-}
-template <typename T, bool isSetMask = true>
-__aicore__ inline void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                                      const int32_t mask, const int32_t repeatTime,
-                                      const int32_t dstRepStride, const int32_t srcBlkStride,
-                                      const int32_t srcRepStride) {
-    AscendCUtils::SetMask<T, isSetMask>(mask);
+    set_mask<isSetMask>(mask);
     vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride,
           false);
 }
 #define ASC_WHOLE_REDUCE(Name, intrinsic)                                                 \
     template <typename T, bool isSetMask = true>                                          \
     __aicore__ inline void Name(                                                          \
-        const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],      \
+        const LocalTensor<T>& dst, const LocalTensor<T>& src, const MaskOf<T>& mask,      \
         const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride, \
         const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) { \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                            \
-        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,   \
-                  srcRepStride, Order_t(order));                                          \
-    }                                                                                     \
-    template <typename T, bool isSetMask = true>                                          \
-    __aicore__ inline void Name(                                                          \
-        const LocalTensor<T>& dst, const LocalTensor<T>& src, const int32_t mask,         \
-        const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride, \
-        const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) { \
-        AscendCUtils::SetMask<T, isSetMask>(mask);                                        \
+        set_mask<isSetMask>(mask);                                                        \
         intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,   \
                   srcRepStride, Order_t(order));                                          \
     }

@@ -8,17 +8,9 @@ namespace AscendC {
 #define ASC_UNARY_OVER(Name, intrinsic, U, words)                                        \
     template <typename T, bool isSetMask = true>                                         \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,    \
-                                uint64_t mask[], const uint8_t repeatTime,               \
+                                const MaskOf<T>& mask, const uint8_t repeatTime,         \
                                 const UnaryRepeatParams& params) {                       \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                           \
-        intrinsic((U*)dst.pointer(), (U*)src.pointer(), repeatTime, params.dstBlkStride, \
-                  params.srcBlkStride, params.dstRepStride, params.srcRepStride);        \
-    }                                                                                    \
-    template <typename T, bool isSetMask = true>                                         \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,    \
-                                uint64_t mask, const uint8_t repeatTime,                 \
-                                const UnaryRepeatParams& params) {                       \
-        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                              \
+        set_mask<isSetMask>(mask);                                                       \
         intrinsic((U*)dst.pointer(), (U*)src.pointer(), repeatTime, params.dstBlkStride, \
                   params.srcBlkStride, params.dstRepStride, params.srcRepStride);        \
     }                                                                                    \
@@ -44,36 +36,27 @@ ASC_UNARY_OVER(Not, vnot, NotWord<T>, sizeof(T) / sizeof(uint16_t))
 #undef ASC_UNARY_OVER
 
 // The scalar has the tensor's type; other arithmetic types convert to it.
-#define ASC_SCALAR(Name, intrinsic, Scalar)                                                      \
-    template <typename T, bool isSetMask = true>                                                 \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
-                                const T& scalarValue, uint64_t mask[], const uint8_t repeatTime, \
-                                const UnaryRepeatParams& params) {                               \
-        AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);                                   \
-        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,                 \
-                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,                 \
-                  params.srcRepStride);                                                          \
-    }                                                                                            \
-    template <typename T, bool isSetMask = true>                                                 \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
-                                const T& scalarValue, uint64_t mask, const uint8_t repeatTime,   \
-                                const UnaryRepeatParams& params) {                               \
-        AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));                                      \
-        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,                 \
-                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,                 \
-                  params.srcRepStride);                                                          \
-    }                                                                                            \
-    template <typename T, bool isSetMask = true>                                                 \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,            \
-                                const T& scalarValue, const int32_t& count) {                    \
-        if constexpr (isSetMask) {                                                               \
-            const CounterMode mode(count);                                                       \
-            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,                \
-                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                             \
-        } else {                                                                                 \
-            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,                \
-                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                             \
-        }                                                                                        \
+#define ASC_SCALAR(Name, intrinsic, Scalar)                                                  \
+    template <typename T, bool isSetMask = true>                                             \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,        \
+                                const T& scalarValue, const MaskOf<T>& mask,                 \
+                                const uint8_t repeatTime, const UnaryRepeatParams& params) { \
+        set_mask<isSetMask>(mask);                                                           \
+        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,             \
+                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,             \
+                  params.srcRepStride);                                                      \
+    }                                                                                        \
+    template <typename T, bool isSetMask = true>                                             \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,        \
+                                const T& scalarValue, const int32_t& count) {                \
+        if constexpr (isSetMask) {                                                           \
+            const CounterMode mode(count);                                                   \
+            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,            \
+                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                         \
+        } else {                                                                             \
+            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,            \
+                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                         \
+        }                                                                                    \
     }
 ASC_SCALAR(Adds, vadds, T)
 ASC_SCALAR(Muls, vmuls, T)
@@ -88,18 +71,10 @@ template <typename T>
 using ShiftDistance = typename Conditional<std::is_signed<T>::value, int32_t, uint32_t>::type;
 template <typename T, bool isSetMask = true>
 __aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                                  const T& scalarValue, uint64_t mask, const uint8_t repeatTime,
-                                  const UnaryRepeatParams& params, bool roundEn = false) {
-    AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));
-    vshr(dst.pointer(), src.pointer(), ShiftDistance<T>(scalarValue), repeatTime,
-         params.dstBlkStride, params.srcBlkStride, params.dstRepStride, params.srcRepStride,
-         roundEn);
-}
-template <typename T, bool isSetMask = true>
-__aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                                  const T& scalarValue, uint64_t mask[], const uint8_t repeatTime,
-                                  const UnaryRepeatParams& params, bool roundEn = false) {
-    AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);
+                                  const T& scalarValue, const MaskOf<T>& mask,
+                                  const uint8_t repeatTime, const UnaryRepeatParams& params,
+                                  bool roundEn = false) {
+    set_mask<isSetMask>(mask);
     vshr(dst.pointer(), src.pointer(), ShiftDistance<T>(scalarValue), repeatTime,
          params.dstBlkStride, params.srcBlkStride, params.dstRepStride, params.srcRepStride,
          roundEn);
@@ -115,17 +90,9 @@ __aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T
 // dst += src * scalar; the destination may be wider (float from half).
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                            const U& scalarValue, uint64_t mask, const uint8_t repeatTime,
+                            const U& scalarValue, const MaskOf<T>& mask, const uint8_t repeatTime,
                             const UnaryRepeatParams& params) {
-    AscendCUtils::SetMask<T, isSetMask>(int32_t(mask));
-    vaxpy(dst.pointer(), src.pointer(), scalarValue, repeatTime, params.dstBlkStride,
-          params.srcBlkStride, params.dstRepStride, params.srcRepStride);
-}
-template <typename T, typename U, bool isSetMask = true>
-__aicore__ inline void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                            const U& scalarValue, uint64_t mask[], const uint8_t repeatTime,
-                            const UnaryRepeatParams& params) {
-    AscendCUtils::SetMask<T, isSetMask>(mask[1], mask[0]);
+    set_mask<isSetMask>(mask);
     vaxpy(dst.pointer(), src.pointer(), scalarValue, repeatTime, params.dstBlkStride,
           params.srcBlkStride, params.dstRepStride, params.srcRepStride);
 }
