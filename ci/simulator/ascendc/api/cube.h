@@ -17,26 +17,23 @@ using LoadType = typename Conditional<SupportType<T, int16_t, uint16_t>(), half,
 template <typename T>
 __aicore__ inline void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                 const LoadData2DParams& p) {
+    using U = LoadType<T>;
+    U* to = reinterpret_cast<U*>(dst.pointer());
+    U* from = reinterpret_cast<U*>(src.pointer());
+#define ASC_LOAD(instruction, transpose) \
+    instruction(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid, transpose, inc)
     if constexpr (IsSameType<T, int4b_t>::value) {
         if (memory_of(dst) == Hardware::L0A) {
-            load_cbuf_to_ca_s4(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
-                               p.srcStride, p.dstGap, p.sid, false, inc);
+            ASC_LOAD(load_cbuf_to_ca_s4, false);
         } else {
-            load_cbuf_to_cb_s4(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
-                               p.srcStride, p.dstGap, p.sid, false, inc);
+            ASC_LOAD(load_cbuf_to_cb_s4, false);
         }
+    } else if (memory_of(dst) == Hardware::L0A) {
+        ASC_LOAD(load_cbuf_to_ca, p.ifTranspose);
     } else {
-        using U = LoadType<T>;
-        U* to = reinterpret_cast<U*>(dst.pointer());
-        U* from = reinterpret_cast<U*>(src.pointer());
-        if (memory_of(dst) == Hardware::L0A) {
-            load_cbuf_to_ca(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
-                            p.ifTranspose, inc);
-        } else {
-            load_cbuf_to_cb(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
-                            p.ifTranspose, inc);
-        }
+        ASC_LOAD(load_cbuf_to_cb, p.ifTranspose);
     }
+#undef ASC_LOAD
 }
 template <typename T>
 __aicore__ inline void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
@@ -46,33 +43,29 @@ __aicore__ inline void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>
     U* from = reinterpret_cast<U*>(src.address_);
     const addr_cal_mode_t mode = p.addrMode == 0 ? inc : dec;
     src.announce_read();
+#define ASC_LOAD(instruction) \
+    instruction(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid, mode)
     switch (memory_of(dst)) {
-        case Hardware::L0A:
-            load_gm_to_ca(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
-                          mode);
-            break;
-        case Hardware::L0B:
-            load_gm_to_cb(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
-                          mode);
-            break;
-        default:
-            load_gm_to_cbuf(to, from, p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.sid,
-                            mode);
+        case Hardware::L0A: ASC_LOAD(load_gm_to_ca); break;
+        case Hardware::L0B: ASC_LOAD(load_gm_to_cb); break;
+        default: ASC_LOAD(load_gm_to_cbuf);
     }
+#undef ASC_LOAD
 }
 template <typename T>
 __aicore__ inline void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                              const LoadData2dTransposeParams& p) {
+#define ASC_LOAD(instruction)                                                                     \
+    instruction(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, \
+                inc, p.dstFracGap)
     if constexpr (IsSameType<T, int4b_t>::value) {
-        load_cbuf_to_cb_transpose_s4(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
-                                     p.srcStride, p.dstGap, inc, p.dstFracGap);
+        ASC_LOAD(load_cbuf_to_cb_transpose_s4);
     } else if (memory_of(dst) == Hardware::L0A) {
-        load_cbuf_to_ca_transpose(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
-                                  p.srcStride, p.dstGap, inc, p.dstFracGap);
+        ASC_LOAD(load_cbuf_to_ca_transpose);
     } else {
-        load_cbuf_to_cb_transpose(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes,
-                                  p.srcStride, p.dstGap, inc, p.dstFracGap);
+        ASC_LOAD(load_cbuf_to_cb_transpose);
     }
+#undef ASC_LOAD
 }
 
 // ---- image to column
@@ -115,17 +108,16 @@ __aicore__ inline void image_to_column(const LocalTensor<T>& dst, const LocalTen
     using U = LoadType<T>;
     U* to = reinterpret_cast<U*>(dst.pointer());
     U* from = reinterpret_cast<U*>(src.pointer());
+#define ASC_LOAD(instruction)                                                            \
+    instruction(to, from, p.kExtension, p.mExtension, p.kStartPt, p.mStartPt, p.strideW, \
+                p.strideH, p.filterW, p.filterH, p.dilationFilterW, p.dilationFilterH,   \
+                p.filterSizeW, p.filterSizeH, p.enTranspose, p.fMatrixCtrl, p.channelSize)
     if (memory_of(dst) == Hardware::L0A) {
-        img2colv2_cbuf_to_ca(to, from, p.kExtension, p.mExtension, p.kStartPt, p.mStartPt,
-                             p.strideW, p.strideH, p.filterW, p.filterH, p.dilationFilterW,
-                             p.dilationFilterH, p.filterSizeW, p.filterSizeH, p.enTranspose,
-                             p.fMatrixCtrl, p.channelSize);
+        ASC_LOAD(img2colv2_cbuf_to_ca);
     } else {
-        img2colv2_cbuf_to_cb(to, from, p.kExtension, p.mExtension, p.kStartPt, p.mStartPt,
-                             p.strideW, p.strideH, p.filterW, p.filterH, p.dilationFilterW,
-                             p.dilationFilterH, p.filterSizeW, p.filterSizeH, p.enTranspose,
-                             p.fMatrixCtrl, p.channelSize);
+        ASC_LOAD(img2colv2_cbuf_to_cb);
     }
+#undef ASC_LOAD
 }
 template <typename T, const IsResetLoad3dConfig& config = IS_RESER_LOAD3D_DEFAULT_CONFIG,
           typename S = T>
@@ -166,26 +158,14 @@ __aicore__ inline void InitConstValue(const LocalTensor<T>& dst,
                                       const InitConstValueParams<S>& params) {
     const int64_t config = int64_t(params.repeatTimes) | (int64_t(params.blockNum) << 16) |
                            (int64_t(params.dstGap) << 32);
-    const auto fill = [&](auto to_l1, auto to_a, auto to_b) {
-        switch (memory_of(dst)) {
-            case Hardware::L0A: to_a(); break;
-            case Hardware::L0B: to_b(); break;
-            default: to_l1();
-        }
-    };
-    if constexpr (sizeof(T) == 2) {
-        half bits;
-        __builtin_memcpy(&bits, &params.initValue, sizeof(bits));
-        fill([&] { create_cbuf_matrix(dst.pointer(), config, bits); },
-             [&] { create_ca_matrix(dst.pointer(), config, bits); },
-             [&] { create_cb_matrix(dst.pointer(), config, bits); });
-    } else {
-        static_assert(sizeof(T) == 4, "InitConstValue takes elements of 2 or 4 bytes");
-        uint32_t bits;
-        __builtin_memcpy(&bits, &params.initValue, sizeof(bits));
-        fill([&] { create_cbuf_matrix(dst.pointer(), config, bits); },
-             [&] { create_ca_matrix(dst.pointer(), config, bits); },
-             [&] { create_cb_matrix(dst.pointer(), config, bits); });
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4,
+                  "InitConstValue takes elements of 2 or 4 bytes");
+    typename Conditional<sizeof(T) == 2, half, uint32_t>::type bits;
+    __builtin_memcpy(&bits, &params.initValue, sizeof(bits));
+    switch (memory_of(dst)) {
+        case Hardware::L0A: create_ca_matrix(dst.pointer(), config, bits); break;
+        case Hardware::L0B: create_cb_matrix(dst.pointer(), config, bits); break;
+        default: create_cbuf_matrix(dst.pointer(), config, bits);
     }
 }
 template <typename T, typename S = T>
@@ -282,9 +262,9 @@ __aicore__ inline void fixpipe_parts(T* dst, S* src, const FixpipeParamsV220& p,
         out(dst + step, src + uint64_t(first) * p.srcStride, uint16_t(columns));
     }
 }
-template <typename T, typename S, const FixpipeConfig& config>
-__aicore__ inline void fixpipe_to_gm(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
-                                     uint64_t* parameters, const FixpipeParamsV220& p) {
+template <const FixpipeConfig& config, typename T, typename S>
+__aicore__ inline void fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
+                               uint64_t* parameters, const FixpipeParamsV220& p) {
     constexpr bool row_major = config.format == CO2Layout::ROW_MAJOR;
     const auto out = [&](T* to, S* from, uint16_t columns) {
         dst.announce_write();
@@ -293,9 +273,9 @@ __aicore__ inline void fixpipe_to_gm(const GlobalTensor<T>& dst, const LocalTens
     };
     fixpipe_parts<T, S, decltype(out), row_major>(dst.address_, src.pointer(), p, parameters, out);
 }
-template <typename T, typename S, const FixpipeConfig& config>
-__aicore__ inline void fixpipe_to_l1(const LocalTensor<T>& dst, const LocalTensor<S>& src,
-                                     uint64_t* parameters, const FixpipeParamsV220& p) {
+template <const FixpipeConfig& config, typename T, typename S>
+__aicore__ inline void fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src,
+                               uint64_t* parameters, const FixpipeParamsV220& p) {
     constexpr bool row_major = config.format == CO2Layout::ROW_MAJOR;
     const auto out = [&](T* to, S* from, uint16_t columns) {
         copy_matrix_cc_to_cbuf(to, from, 0, columns, p.mSize, p.dstStride, p.srcStride, p.unitFlag,
@@ -303,28 +283,22 @@ __aicore__ inline void fixpipe_to_l1(const LocalTensor<T>& dst, const LocalTenso
     };
     fixpipe_parts<T, S, decltype(out), row_major>(dst.pointer(), src.pointer(), p, parameters, out);
 }
-template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>
-__aicore__ inline void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
-                               const FixpipeParamsV220& params) {
-    fixpipe_to_gm<T, S, config>(dst, src, nullptr, params);
-}
-template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>
-__aicore__ inline void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
-                               const LocalTensor<uint64_t>& parameters,
-                               const FixpipeParamsV220& params) {
-    fixpipe_to_gm<T, S, config>(dst, src, parameters.pointer(), params);
-}
-template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>
-__aicore__ inline void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src,
-                               const FixpipeParamsV220& params) {
-    fixpipe_to_l1<T, S, config>(dst, src, nullptr, params);
-}
-template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>
-__aicore__ inline void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src,
-                               const LocalTensor<uint64_t>& parameters,
-                               const FixpipeParamsV220& params) {
-    fixpipe_to_l1<T, S, config>(dst, src, parameters.pointer(), params);
-}
+// To global memory or to L1, each with and without parameters by column.
+#define ASC_FIXPIPE(Tensor)                                                         \
+    template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>  \
+    __aicore__ inline void Fixpipe(const Tensor<T>& dst, const LocalTensor<S>& src, \
+                                   const FixpipeParamsV220& params) {               \
+        fixpipe<config>(dst, src, nullptr, params);                                 \
+    }                                                                               \
+    template <typename T, typename S, const FixpipeConfig& config = CFG_ROW_MAJOR>  \
+    __aicore__ inline void Fixpipe(const Tensor<T>& dst, const LocalTensor<S>& src, \
+                                   const LocalTensor<uint64_t>& parameters,         \
+                                   const FixpipeParamsV220& params) {               \
+        fixpipe<config>(dst, src, parameters.pointer(), params);                    \
+    }
+ASC_FIXPIPE(GlobalTensor)
+ASC_FIXPIPE(LocalTensor)
+#undef ASC_FIXPIPE
 // The older form of the parameters, as the newer.
 template <typename T, typename S>
 __aicore__ inline FixpipeParamsV220 newer_form(const FixpipeParams<S>& old) {
@@ -350,15 +324,15 @@ template <typename T, typename S, typename P>
 __aicore__ inline void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
                                const FixpipeParams<P>& params) {
     if (params.nz2ndParams.nz2ndEn) {
-        fixpipe_to_gm<T, S, CFG_ROW_MAJOR>(dst, src, nullptr, newer_form<T>(params));
+        fixpipe<CFG_ROW_MAJOR>(dst, src, nullptr, newer_form<T>(params));
     } else {
-        fixpipe_to_gm<T, S, CFG_NZ>(dst, src, nullptr, newer_form<T>(params));
+        fixpipe<CFG_NZ>(dst, src, nullptr, newer_form<T>(params));
     }
 }
 template <typename T, typename S, typename P>
 __aicore__ inline void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src,
                                const FixpipeParams<P>& params) {
-    fixpipe_to_l1<T, S, CFG_NZ>(dst, src, nullptr, newer_form<T>(params));
+    fixpipe<CFG_NZ>(dst, src, nullptr, newer_form<T>(params));
 }
 template <typename T, typename S>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
@@ -383,19 +357,17 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>
     U* to = reinterpret_cast<U*>(dst.pointer());
     U* from = reinterpret_cast<U*>(src.address_);
     src.announce_read();
+#define ASC_COPY(instruction)                                                               \
+    instruction(to, from, 0, p.ndNum, p.nValue, p.dValue, p.srcNdMatrixStride, p.srcDValue, \
+                p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride)
     if constexpr (sizeof(T) == 1) {
-        copy_gm_to_cbuf_multi_nd2nz_b8(to, from, 0, p.ndNum, p.nValue, p.dValue,
-                                       p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride,
-                                       p.dstNzNStride, p.dstNzMatrixStride);
+        ASC_COPY(copy_gm_to_cbuf_multi_nd2nz_b8);
     } else if constexpr (sizeof(T) == 2) {
-        copy_gm_to_cbuf_multi_nd2nz_b16(to, from, 0, p.ndNum, p.nValue, p.dValue,
-                                        p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride,
-                                        p.dstNzNStride, p.dstNzMatrixStride);
+        ASC_COPY(copy_gm_to_cbuf_multi_nd2nz_b16);
     } else {
-        copy_gm_to_cbuf_multi_nd2nz_b32s(to, from, 0, p.ndNum, p.nValue, p.dValue,
-                                         p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride,
-                                         p.dstNzNStride, p.dstNzMatrixStride);
+        ASC_COPY(copy_gm_to_cbuf_multi_nd2nz_b32s);
     }
+#undef ASC_COPY
 }
 template <typename T, typename U>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src,

@@ -131,22 +131,9 @@ __aicore__ inline void copy_out_aligned(__gm__ T* dst, T* src, uint16_t bursts, 
         copy_ubuf_to_gm_align_b32(dst, src, 0, bursts, bytes, 0, 0, src_gap, dst_gap);
     }
 }
-template <typename T>
-__aicore__ inline void DataCopyPadGm2UBImpl(__ubuf__ T* dst, __gm__ T* src,
-                                            const DataCopyParams& params,
-                                            const DataCopyPadParams& pad) {
-    if (pad.isPad) {
-        set_mov_pad_val(pad.paddingValue);
-    } else {
-        dav_no_pad_value();
-    }
-    copy_in_aligned(dst, src, params.blockCount, params.blockLen, pad.leftPadding, pad.rightPadding,
-                    params.srcStride, params.dstStride);
-}
-template <typename T>
-__aicore__ inline void DataCopyPadGm2UBImpl(__ubuf__ T* dst, __gm__ T* src,
-                                            const DataCopyExtParams& params,
-                                            const DataCopyPadExtParams<T>& pad) {
+template <typename T, typename Params, typename Pad>
+__aicore__ inline void DataCopyPadGm2UBImpl(__ubuf__ T* dst, __gm__ T* src, const Params& params,
+                                            const Pad& pad) {
     if (pad.isPad) {
         set_mov_pad_val(uint64_t(GetScalarBitcodeValue(pad.paddingValue)));
     } else {
@@ -168,31 +155,22 @@ __aicore__ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor
     src.announce_read();
     DataCopyPadGm2UBImpl(dst.pointer(), src.address_, params, pad);
 }
+template <typename T, typename Params>
+__aicore__ inline void DataCopyPadUB2GMImpl(__gm__ T* dst, __ubuf__ T* src, const Params& params) {
+    copy_out_aligned(dst, src, params.blockCount, params.blockLen, params.srcStride,
+                     params.dstStride);
+}
 template <typename T>
 __aicore__ inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                                    const DataCopyParams& params) {
     dst.announce_write();
-    copy_out_aligned(dst.address_, src.pointer(), params.blockCount, params.blockLen,
-                     params.srcStride, params.dstStride);
+    DataCopyPadUB2GMImpl(dst.address_, src.pointer(), params);
 }
 template <typename T>
 __aicore__ inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                                    const DataCopyExtParams& params) {
     dst.announce_write();
-    copy_out_aligned(dst.address_, src.pointer(), params.blockCount, params.blockLen,
-                     params.srcStride, params.dstStride);
-}
-template <typename T>
-__aicore__ inline void DataCopyPadUB2GMImpl(__gm__ T* dst, __ubuf__ T* src,
-                                            const DataCopyParams& params) {
-    copy_out_aligned(dst, src, params.blockCount, params.blockLen, params.srcStride,
-                     params.dstStride);
-}
-template <typename T>
-__aicore__ inline void DataCopyPadUB2GMImpl(__gm__ T* dst, __ubuf__ T* src,
-                                            const DataCopyExtParams& params) {
-    copy_out_aligned(dst, src, params.blockCount, params.blockLen, params.srcStride,
-                     params.dstStride);
+    DataCopyPadUB2GMImpl(dst.address_, src.pointer(), params);
 }
 
 // ---- slices: the innermost dimension goes by burst, the others by loops
@@ -257,18 +235,14 @@ __aicore__ inline void InitGlobalMemory(GlobalTensor<T> global, const uint64_t s
     constexpr uint32_t most = MAX_REPEAT_TIMES * ONE_BLK_SIZE / sizeof(T);
     const uint32_t part = scratch.GetSize() < most ? scratch.GetSize() : most;
     Duplicate(scratch, value, int32_t(part));
-    TEventID event = g_tpipe->FetchEventID(HardEvent::V_MTE3);
-    SetFlag<HardEvent::V_MTE3>(event);
-    WaitFlag<HardEvent::V_MTE3>(event);
+    order_pipes<HardEvent::V_MTE3>();
     for (uint64_t done = 0; done < size; done += part) {
         const uint64_t left = size - done;
         const uint32_t elements = uint32_t(left < part ? left : part);
         copy_out_aligned(global.address_ + done, scratch.pointer(), 1,
                          elements * uint32_t(sizeof(T)), 0, 0);
     }
-    event = g_tpipe->FetchEventID(HardEvent::MTE3_V);
-    SetFlag<HardEvent::MTE3_V>(event);
-    WaitFlag<HardEvent::MTE3_V>(event);
+    order_pipes<HardEvent::MTE3_V>();
 }
 template <typename T>
 __aicore__ inline void InitOutput(GlobalTensor<T> global, uint32_t size, T value = T(0)) {

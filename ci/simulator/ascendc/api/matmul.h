@@ -323,9 +323,7 @@ private:
                 dav_fail("Matmul takes operands from global memory or UB, not from L1.");
             }
             GM_ADDR to = passage(at);
-            const TEventID event = g_tpipe->FetchEventID(HardEvent::V_MTE3);
-            SetFlag<HardEvent::V_MTE3>(event);
-            WaitFlag<HardEvent::V_MTE3>(event);
+            order_pipes<HardEvent::V_MTE3>();
             copy_ubuf_to_gm(to, local.pointer(), 0, 1,
                             uint16_t((local.GetLength() + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE), 0, 0);
             return to;
@@ -350,17 +348,11 @@ private:
             if (elements * sizeof(TC) > MATMUL_PASSAGE_A) {
                 dav_fail("A block of C for UB is larger than 128 KiB.");
             }
-            TEventID event = g_tpipe->FetchEventID(HardEvent::V_MTE2);
-            SetFlag<HardEvent::V_MTE2>(event);
-            WaitFlag<HardEvent::V_MTE2>(event);
-            event = g_tpipe->FetchEventID(HardEvent::MTE3_MTE2);
-            SetFlag<HardEvent::MTE3_MTE2>(event);
-            WaitFlag<HardEvent::MTE3_MTE2>(event);
+            order_pipes<HardEvent::V_MTE2>();
+            order_pipes<HardEvent::MTE3_MTE2>();
             copy_gm_to_ubuf(local.pointer(), gm, 0, 1,
                             uint16_t(elements * sizeof(TC) / ONE_BLK_SIZE), 0, 0);
-            event = g_tpipe->FetchEventID(HardEvent::MTE2_V);
-            SetFlag<HardEvent::MTE2_V>(event);
-            WaitFlag<HardEvent::MTE2_V>(event);
+            order_pipes<HardEvent::MTE2_V>();
         }
     }
 

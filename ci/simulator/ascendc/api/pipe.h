@@ -199,4 +199,16 @@ __aicore__ inline bool PopStackBuffer(LocalTensor<T>& popBuffer) {
     popBuffer.SetAddr(address);
     return true;
 }
+// The same for the forms of calls that are given no buffer.
+__aicore__ inline LocalTensor<uint8_t> free_scratch() {
+    LocalTensor<uint8_t> scratch;
+    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
+    return scratch;
+}
+// The second pipe of an event waits for the first.
+template <HardEvent event> __aicore__ inline void order_pipes() {
+    const TEventID id = g_tpipe->FetchEventID(event);
+    SetFlag<event>(id);
+    WaitFlag<event>(id);
+}
 }  // namespace AscendC

@@ -63,9 +63,7 @@ __aicore__ inline void CreateVecIndex(LocalTensor<T> dst, const T& firstValue, u
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
     const uint32_t head = count < block ? count : block;
     for (uint32_t i = 0; i < head; ++i) dst.SetValue(i, vector_index_value(firstValue, int32_t(i)));
-    const TEventID event = g_tpipe->FetchEventID(HardEvent::S_V);
-    SetFlag<HardEvent::S_V>(event);
-    WaitFlag<HardEvent::S_V>(event);
+    order_pipes<HardEvent::S_V>();
     const UnaryRepeatParams params;
     for (uint32_t done = block; done < count && done < whole; done += block) {
         const uint32_t left = count - done;
@@ -88,9 +86,7 @@ __aicore__ inline void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, 
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
     const uint32_t head = mask < block ? uint32_t(mask) : block;
     for (uint32_t i = 0; i < head; ++i) dst.SetValue(i, vector_index_value(firstValue, int32_t(i)));
-    const TEventID event = g_tpipe->FetchEventID(HardEvent::S_V);
-    SetFlag<HardEvent::S_V>(event);
-    WaitFlag<HardEvent::S_V>(event);
+    order_pipes<HardEvent::S_V>();
     UnaryRepeatParams params;
     for (uint32_t done = block; done < mask; done += block) {
         const uint32_t at = done / block * block * dstBlkStride;
@@ -117,9 +113,7 @@ __aicore__ inline void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, 
         dst.SetValue(i / block * block * dstBlkStride + i % block,
                      vector_index_value(firstValue, int32_t(i)));
     }
-    const TEventID event = g_tpipe->FetchEventID(HardEvent::S_V);
-    SetFlag<HardEvent::S_V>(event);
-    WaitFlag<HardEvent::S_V>(event);
+    order_pipes<HardEvent::S_V>();
     UnaryRepeatParams params;
     params.dstBlkStride = params.srcBlkStride = dstBlkStride;
     for (uint32_t repeat = 1; repeat < repeatTime; ++repeat) {

@@ -54,11 +54,6 @@ ASC_WHOLE_REDUCE(WholeReduceMin, vcmin)
 #undef ASC_WHOLE_REDUCE
 
 // ---- whole tensors: several rounds, results through the scalar unit
-template <HardEvent event> __aicore__ inline void order_pipes() {
-    const TEventID id = g_tpipe->FetchEventID(event);
-    SetFlag<event>(id);
-    WaitFlag<event>(id);
-}
 template <typename T> __aicore__ inline void store_element(T* dst, const T& value) {
     dav_scalar_store(dst, sizeof(T));
     *dst = value;

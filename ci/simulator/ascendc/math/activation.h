@@ -59,31 +59,9 @@ constexpr float FAST_GELU_SLOPE = 1.702f;
 ASC_OPERATION(GeluOperation, 1) { gate(s, dst, src, scratch, GELU_SLOPE, GELU_CUBE); }
 ASC_OPERATION(FasterGeluOperation, 1) { gate(s, dst, src, scratch, FAST_GELU_SLOPE, 0.0f); }
 
-#define ASC_FUNCTION(Name, Operation)                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer,              \
-                                const uint32_t calCount) {                                \
-        run_elementwise<Operation>(dst, src, sharedTmpBuffer, calCount);                  \
-    }                                                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer) {            \
-        run_elementwise<Operation>(dst, src, sharedTmpBuffer, src.GetSize());             \
-    }                                                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const uint32_t calCount) {                                \
-        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), calCount);      \
-    }                                                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src) {   \
-        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), src.GetSize()); \
-    }
 ASC_FUNCTION(Acosh, AcoshOperation)
 ASC_FUNCTION(Asinh, AsinhOperation)
 ASC_FUNCTION(Atanh, AtanhOperation)
-#undef ASC_FUNCTION
 
 #define ASC_GELU(Name, Operation)                                                     \
     template <typename T, bool highPrecision = false, bool highPerformance = false>   \
@@ -160,11 +138,6 @@ __aicore__ inline void run_pairwise(const LocalTensor<T>& dst, const LocalTensor
             steps.narrow(dst.pointer() + done, first, RoundMode::CAST_RINT);
         }
     }
-}
-__aicore__ inline LocalTensor<uint8_t> free_scratch() {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    return scratch;
 }
 #define ASC_PAIR_OPERATION(Name, buffers)                                                 \
     struct Name {                                                                         \

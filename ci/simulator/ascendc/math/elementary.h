@@ -288,27 +288,6 @@ template <typename T, bool isReuseSource = false>
 __aicore__ inline void Log(const LocalTensor<T>& dst, const LocalTensor<T>& src) {
     Ln(dst, src, int32_t(src.GetSize()));
 }
-#define ASC_FUNCTION(Name, Operation)                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer,              \
-                                const uint32_t calCount) {                                \
-        run_elementwise<Operation>(dst, src, sharedTmpBuffer, calCount);                  \
-    }                                                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer) {            \
-        run_elementwise<Operation>(dst, src, sharedTmpBuffer, src.GetSize());             \
-    }                                                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const uint32_t calCount) {                                \
-        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), calCount);      \
-    }                                                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src) {   \
-        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), src.GetSize()); \
-    }
 ASC_FUNCTION(Log2, Log2Operation)
 ASC_FUNCTION(Log10, Log10Operation)
 ASC_FUNCTION(Floor, FloorOperation)
@@ -330,6 +309,5 @@ ASC_FUNCTION(Asin, AsinOperation)
 ASC_FUNCTION(Acos, AcosOperation)
 ASC_FUNCTION(Erf, ErfOperation)
 ASC_FUNCTION(Erfc, ErfcOperation)
-#undef ASC_FUNCTION
 
 }  // namespace AscendC

@@ -123,9 +123,7 @@ __aicore__ inline void BroadCast(const LocalTensor<T>& dst, const LocalTensor<T>
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
 __aicore__ inline void BroadCast(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                  const uint32_t dstShape[dim], const uint32_t srcShape[dim]) {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    BroadCast<T, dim, axis, isReuseSource>(dst, src, dstShape, srcShape, scratch);
+    BroadCast<T, dim, axis, isReuseSource>(dst, src, dstShape, srcShape, free_scratch());
 }
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false, typename... Rest>
 __aicore__ inline void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>& src,

@@ -142,10 +142,8 @@ __aicore__ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor
                                  const LocalTensor<T>& outputVariance, const LocalTensor<T>& inputX,
                                  const LocalTensor<T>& gamma, const LocalTensor<T>& beta,
                                  const T epsilon, const LayerNormTiling& tiling) {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    LayerNorm<T, isReuseSource>(output, outputMean, outputVariance, inputX, gamma, beta, scratch,
-                                epsilon, tiling);
+    LayerNorm<T, isReuseSource>(output, outputMean, outputVariance, inputX, gamma, beta,
+                                free_scratch(), epsilon, tiling);
 }
 template <typename U, typename T, bool isReuseSource = false,
           const LayerNormConfig& config = LNCFG_NORM>
@@ -164,10 +162,8 @@ __aicore__ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor
                                  const LocalTensor<U>& gamma, const LocalTensor<U>& beta,
                                  const float epsilon, const LayerNormPara& para,
                                  const LayerNormSeparateTiling& tiling) {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
     LayerNorm<U, T, isReuseSource, config>(output, outputMean, outputRstd, inputX, gamma, beta,
-                                           epsilon, scratch, para, tiling);
+                                           epsilon, free_scratch(), para, tiling);
 }
 
 template <typename T, bool isBasicBlock = false>
@@ -188,9 +184,7 @@ template <typename T, bool isBasicBlock = false>
 __aicore__ inline void RmsNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal,
                                const LocalTensor<T>& gammaLocal, const T epsilon,
                                const RmsNormTiling& tiling) {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    RmsNorm<T, isBasicBlock>(dstLocal, srcLocal, gammaLocal, scratch, epsilon, tiling);
+    RmsNorm<T, isBasicBlock>(dstLocal, srcLocal, gammaLocal, free_scratch(), epsilon, tiling);
 }
 
 }  // namespace AscendC

@@ -78,11 +78,6 @@ __aicore__ inline void run_power(const LocalTensor<T>& dst, T* base, T base_valu
         }
     }
 }
-__aicore__ inline LocalTensor<uint8_t> power_scratch() {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    return scratch;
-}
 
 // (base, exponent as parameters, which size counts, scalar flags, then pointer and value of each)
 #define ASC_POWER(Base, Exponent, size, base_is_scalar, exponent_is_scalar, x, x0, y, y0)          \
@@ -100,13 +95,12 @@ __aicore__ inline LocalTensor<uint8_t> power_scratch() {
     }                                                                                              \
     template <typename T, bool isReuseSource = false>                                              \
     __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent, uint32_t calCount) {   \
-        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, power_scratch(),       \
+        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, free_scratch(),        \
                                                          calCount);                                \
     }                                                                                              \
     template <typename T, bool isReuseSource = false>                                              \
     __aicore__ inline void Power(const LocalTensor<T>& dst, Base, Exponent) {                      \
-        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, power_scratch(),       \
-                                                         size);                                    \
+        run_power<T, base_is_scalar, exponent_is_scalar>(dst, x, x0, y, y0, free_scratch(), size); \
     }
 ASC_POWER(const LocalTensor<T>& base, const LocalTensor<T>& exponent, base.GetSize(), false, false,
           base.pointer(), T(0), exponent.pointer(), T(0))

@@ -253,12 +253,7 @@ __aicore__ inline void WelfordUpdate(const LocalTensor<U>& outputMean,
     for (uint32_t done = 0; done < para.abComputeLength; done += pass) {
         const uint32_t left = para.abComputeLength - done;
         const FloatSteps s(left < pass ? left : pass);
-        float* from = x;
-        if constexpr (IsSameType<T, float>::value) {
-            from = inputX.pointer() + done;
-        } else {
-            s.widen(x, inputX.pointer() + done);
-        }
+        float* from = s.wide(inputX.pointer() + done, x);
         s.sub(delta, from, inputMean.pointer() + done);
         s.muls(rest, delta, para.nRec);
         s.add(outputMean.pointer() + done, inputMean.pointer() + done, rest);
@@ -297,12 +292,7 @@ __aicore__ inline void cumulate_rows(T* dst, T* src, float* sum, float* row_buff
                                      uint32_t columns) {
     for (uint32_t row = 0; row < rows; ++row) {
         const FloatSteps s(columns);
-        float* from = row_buffer;
-        if constexpr (IsSameType<T, float>::value) {
-            from = src + row * columns;
-        } else {
-            s.widen(from, src + row * columns);
-        }
+        float* from = s.wide(src + row * columns, row_buffer);
         if (row == 0) {
             s.muls(sum, from, 1.0f);
         } else {

@@ -94,9 +94,7 @@ __aicore__ inline void Sum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
 template <typename T, int32_t reduceDim = -1, bool isReuseSource = false, bool isBasicBlock = false>
 __aicore__ inline void Sum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                            const SumParams& params) {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    Sum<T, reduceDim>(dst, src, scratch, params);
+    Sum<T, reduceDim>(dst, src, free_scratch(), params);
 }
 template <typename T, typename accType = T, bool isReuseSource = false, bool isBasicBlock = false,
           int32_t reduceDim = -1>
@@ -129,9 +127,7 @@ template <typename T, typename accType = T, bool isReuseSource = false, bool isB
           int32_t reduceDim = -1>
 __aicore__ inline void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                             const MeanParams& params) {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    Mean<T, accType>(dst, src, scratch, params);
+    Mean<T, accType>(dst, src, free_scratch(), params);
 }
 
 }  // namespace AscendC

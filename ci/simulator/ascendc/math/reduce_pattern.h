@@ -89,9 +89,7 @@ __aicore__ inline void reduce_matrix(const LocalTensor<T>& dst, const LocalTenso
     template <class T, class pattern, bool isReuseSource = false>                     \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, \
                                 const uint32_t srcShape[], bool srcInnerPad) {        \
-        LocalTensor<uint8_t> scratch;                                                 \
-        PopStackBuffer<uint8_t, TPosition::LCM>(scratch);                             \
-        reduce_matrix<Reduction, pattern>(dst, src, scratch, srcShape);               \
+        reduce_matrix<Reduction, pattern>(dst, src, free_scratch(), srcShape);        \
     }
 ASC_REDUCTION(ReduceSum, SumReduction)
 ASC_REDUCTION(ReduceMax, MaxReduction)
@@ -111,9 +109,7 @@ __aicore__ inline void ReduceMean(const LocalTensor<T>& dst, const LocalTensor<T
 template <class T, class pattern, bool isReuseSource = false>
 __aicore__ inline void ReduceMean(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                   const uint32_t srcShape[], bool srcInnerPad) {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    ReduceMean<T, pattern>(dst, src, scratch, srcShape, srcInnerPad);
+    ReduceMean<T, pattern>(dst, src, free_scratch(), srcShape, srcInnerPad);
 }
 
 }  // namespace AscendC

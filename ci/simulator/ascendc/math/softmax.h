@@ -97,9 +97,7 @@ __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& 
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false>
 __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    SoftMax<T>(dst, src, scratch, tiling, info);
+    SoftMax<T>(dst, src, free_scratch(), tiling, info);
 }
 // With a block of 32 bytes a row for its maximum and one for its sum.
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
@@ -120,10 +118,8 @@ template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
 __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<float>& sum,
                                const LocalTensor<float>& max, const LocalTensor<T>& src,
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
-    LocalTensor<uint8_t> scratch;
-    PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ>(dst, sum, max, src, scratch, tiling,
-                                                            info);
+    SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ>(dst, sum, max, src, free_scratch(),
+                                                            tiling, info);
 }
 
 }  // namespace AscendC

@@ -54,6 +54,15 @@ public:
         vector_dup(dst, value, 1, 1, 1, 8, 0);
         pipe_barrier(PIPE_V);
     }
+    // The elements as floats: where they lie, or their copy in `space`.
+    template <typename T> __aicore__ float* wide(T* from, float* space) const {
+        if constexpr (IsSameType<T, float>::value) {
+            return from;
+        } else {
+            widen(space, from);
+            return space;
+        }
+    }
     __aicore__ void clamp(float* dst, float* a, float low, float high) const {
         mins(dst, a, high);
         maxs(dst, dst, low);
@@ -132,11 +141,8 @@ __aicore__ inline void run_elementwise(const LocalTensor<T>& dst, const LocalTen
 }
 // Scratch space for the forms without a buffer; none is taken when the operation needs none.
 template <class Operation, typename T> __aicore__ inline LocalTensor<uint8_t> scratch_for() {
-    LocalTensor<uint8_t> scratch;
-    if constexpr (Operation::SCRATCH > 0 || !IsSameType<T, float>::value) {
-        PopStackBuffer<uint8_t, TPosition::LCM>(scratch);
-    }
-    return scratch;
+    if constexpr (Operation::SCRATCH > 0 || !IsSameType<T, float>::value) return free_scratch();
+    return {};
 }
 
 // Begins an Operation for it, which works in so many buffers of `pass` elements each.
@@ -149,5 +155,27 @@ template <class Operation, typename T> __aicore__ inline LocalTensor<uint8_t> sc
     __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* src,               \
                                      [[maybe_unused]] float* scratch,                           \
                                      [[maybe_unused]] uint32_t pass)
+// The API's function for it, in all its forms.
+#define ASC_FUNCTION(Name, Operation)                                                     \
+    template <typename T, bool isReuseSource = false>                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
+                                const LocalTensor<uint8_t>& sharedTmpBuffer,              \
+                                const uint32_t calCount) {                                \
+        run_elementwise<Operation>(dst, src, sharedTmpBuffer, calCount);                  \
+    }                                                                                     \
+    template <typename T, bool isReuseSource = false>                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
+                                const LocalTensor<uint8_t>& sharedTmpBuffer) {            \
+        run_elementwise<Operation>(dst, src, sharedTmpBuffer, src.GetSize());             \
+    }                                                                                     \
+    template <typename T, bool isReuseSource = false>                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
+                                const uint32_t calCount) {                                \
+        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), calCount);      \
+    }                                                                                     \
+    template <typename T, bool isReuseSource = false>                                     \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src) {   \
+        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), src.GetSize()); \
+    }
 
 }  // namespace AscendC
