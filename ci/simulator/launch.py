@@ -78,7 +78,7 @@ def launch(
         if timeline:
             shutil.move(folder / "timeline.jsonl", timeline)  # may be another file system
         return LaunchResult(
-            outputs=_read_outputs(files, outputs),
+            outputs=read_outputs(files, outputs),
             pipes=_pipe_time(report, spec),
             warnings=_warnings(report, spec),
         )
@@ -94,7 +94,7 @@ def _read_report(path: Path) -> dict[str, Any] | None:
     return report if isinstance(report, dict) else None
 
 
-def _read_outputs(files: Sequence[Sequence[Path]], outputs: Tensors) -> Tensors:
+def read_outputs(files: Sequence[Sequence[Path]], outputs: Tensors) -> Tensors:
     """The outputs as the machine wrote them; a file of another size is a launch error."""
     found: Tensors = []
     for paths, expected in zip(files, outputs, strict=True):

@@ -90,29 +90,17 @@ public:
 
     // ---- operands
     __aicore__ void SetTensorA(const GlobalTensor<TA>& gm, bool turned = false) {
-        p_.a = gm.address_;
-        p_.a_turned = turned;
-        a_local_ = false;
-        next_ = 0;
+        set_a(gm.address_, turned, false);
     }
     __aicore__ void SetTensorB(const GlobalTensor<TB>& gm, bool turned = false) {
-        p_.b = gm.address_;
-        p_.b_turned = turned;
-        b_local_ = false;
-        next_ = 0;
+        set_b(gm.address_, turned, false);
     }
     __aicore__ void SetTensorA(const LocalTensor<TA>& local, bool turned = false) {
-        p_.a_turned = turned;
-        a_local_ = true;
-        p_.a = pass_out(local, MATMUL_PASSAGE_A);
-        next_ = 0;
+        set_a(pass_out(local, MATMUL_PASSAGE_A), turned, true);
     }
     __aicore__ void SetTensorB(const LocalTensor<TB>& local, bool turned = false) {
-        p_.b_turned = turned;
-        b_local_ = true;
         const uint64_t after = a_local_ ? uint64_t(p_.m) * p_.k * sizeof(TA) : 0;
-        p_.b = pass_out(local, MATMUL_PASSAGE_A + (after + 511) / 512 * 512);
-        next_ = 0;
+        set_b(pass_out(local, MATMUL_PASSAGE_A + (after + 511) / 512 * 512), turned, true);
     }
     __aicore__ void SetBias(const GlobalTensor<TBias>& gm) { p_.bias = gm.address_; }
     __aicore__ void ClearBias() { p_.bias = nullptr; }
@@ -120,11 +108,9 @@ public:
     __aicore__ void SetQuantScalar(const uint64_t parameter) {
         p_.quantize_scalar = parameter;
         p_.quantize = nullptr;
-        quantized_ = true;
     }
     __aicore__ void SetQuantVector(const GlobalTensor<uint64_t>& parameters) {
         p_.quantize = parameters.address_;
-        quantized_ = true;
     }
     __aicore__ void SetHF32(bool enable = false, int = 0) { p_.hf32 = enable; }
     template <class T> __aicore__ void SetWorkspace(GlobalTensor<T>&) {}
@@ -138,10 +124,8 @@ public:
     // ---- the whole of C
     template <bool sync = true>
     __aicore__ void IterateAll(const GlobalTensor<TC>& gm, uint8_t add = 0, bool = false,
-                               bool wait = false, bool = false) {
-        const DavMatmul whole = window(gm.address_, 0, 0, p_.m, p_.n, columns_of_c());
-        ask<sync>(whole, add != 0);
-        waits_ = wait;
+                               bool = false, bool = false) {
+        ask<sync>(window(gm.address_, 0, 0, p_.m, p_.n, columns_of_c()), add != 0);
     }
     template <bool sync = true>
     __aicore__ void IterateAll(const LocalTensor<TC>& local, uint8_t add = 0) {
@@ -173,7 +157,7 @@ public:
         const int32_t columns = block_columns();
         if (sequential) {
             const int32_t row = C::format == CubeFormat::NZ ? up16(rows) : columns;
-            ask<sync>(compact(gm.address_, row), add != 0);
+            ask<sync>(compact(gm.address_, row, rows, columns), add != 0);
         } else {
             ask<sync>(window(gm.address_, block_m_, block_n_, rows, columns, columns_of_c()),
                       add != 0);
@@ -221,6 +205,18 @@ public:
     }
 
 private:
+    __aicore__ void set_a(const void* operand, bool turned, bool local) {
+        p_.a = operand;
+        p_.a_turned = turned;
+        a_local_ = local;
+        next_ = 0;
+    }
+    __aicore__ void set_b(const void* operand, bool turned, bool local) {
+        p_.b = operand;
+        p_.b_turned = turned;
+        b_local_ = local;
+        next_ = 0;
+    }
     static __aicore__ int32_t up16(int32_t value) { return (value + 15) / 16 * 16; }
     static __aicore__ int32_t up_to_block(int32_t columns) {
         constexpr int32_t block = ONE_BLK_SIZE / sizeof(TC);
@@ -280,12 +276,12 @@ private:
         return p;
     }
     // The present block alone, rows `row` elements apart (fractal columns: of so many rows).
-    __aicore__ DavMatmul compact(TC* gm, int32_t row) const {
+    __aicore__ DavMatmul compact(TC* gm, int32_t row, int32_t rows, int32_t columns) const {
         constexpr int64_t group = sizeof(TC) == 1 ? 32 : 16;
         const int64_t before = C::format == CubeFormat::NZ
                                    ? (int64_t(block_n_) / group * row + block_m_) * group
                                    : int64_t(block_m_) * row + block_n_;
-        return window(gm - before, block_m_, block_n_, block_rows(), block_columns(), row);
+        return window(gm - before, block_m_, block_n_, rows, columns, row);
     }
     __aicore__ uint32_t quantize_mode() const {
         const bool by_column = p_.quantize != nullptr;
@@ -337,12 +333,8 @@ private:
         block_m_ = first_m;
         block_n_ = first_n;
         if constexpr (g_coreType == AIV && posts) {
-            constexpr int64_t group = sizeof(TC) == 1 ? 32 : 16;
             TC* gm = reinterpret_cast<TC*>(passage(0));
-            const int64_t before = C::format == CubeFormat::NZ
-                                       ? (int64_t(first_n) / group * row + first_m) * group
-                                       : int64_t(first_m) * row + first_n;
-            ask<true>(window(gm - before, first_m, first_n, rows, columns, int32_t(row)), false);
+            ask<true>(compact(gm, int32_t(row), rows, columns), false);
             const uint64_t elements =
                 C::format == CubeFormat::NZ ? uint64_t(up16(columns)) * row : uint64_t(rows) * row;
             if (elements * sizeof(TC) > MATMUL_PASSAGE_A) {
@@ -358,19 +350,12 @@ private:
 
     DavMatmul p_;
     TCubeTiling tiling_{};
-    int32_t orgM_ = 0;
-    int32_t orgN_ = 0;
-    int32_t orgKa_ = 0;
-    int32_t orgKb_ = 0;
-    int32_t orgKc_ = 0;
-    int32_t next_ = 0;     // block that Iterate comes to
-    int32_t block_m_ = 0;  // where the present one starts
-    int32_t block_n_ = 0;
-    int32_t ticket_ = -1;  // of the latest message that nobody has waited for
+    int32_t orgM_ = 0, orgN_ = 0, orgKa_ = 0, orgKb_ = 0, orgKc_ = 0;
+    int32_t next_ = 0;                   // block that Iterate comes to
+    int32_t block_m_ = 0, block_n_ = 0;  // where the present one starts
+    int32_t ticket_ = -1;                // of the latest message that nobody has waited for
     bool a_local_ = false;
     bool b_local_ = false;
-    bool quantized_ = false;
-    bool waits_ = false;
 };
 
 template <class A, class B, class C, class BIAS = C, const auto& CONFIG = CFG_NORM,

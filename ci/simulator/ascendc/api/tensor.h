@@ -24,16 +24,8 @@ __aicore__ constexpr Hardware GetPhyType(TPosition position) {
 
 // Where a memory of this core starts, as the addresses of tensors count it.
 __aicore__ inline uint64_t base_of(Hardware memory) {
-    switch (memory) {
-        case Hardware::UB: return dav_memory_base(0);
-        case Hardware::L1: return dav_memory_base(1);
-        case Hardware::L0A: return dav_memory_base(2);
-        case Hardware::L0B: return dav_memory_base(3);
-        case Hardware::L0C: return dav_memory_base(4);
-        case Hardware::BIAS: return dav_memory_base(5);
-        case Hardware::FIXBUF: return dav_memory_base(6);
-        default: return 0;
-    }
+    if (memory == Hardware::GM || memory == Hardware::MAX) return 0;
+    return dav_memory_base(uint32_t(memory) - uint32_t(Hardware::UB));  // in the same order
 }
 
 struct ShapeInfo {
@@ -169,16 +161,19 @@ public:
     __aicore__ void Print() {}
     __aicore__ void Print(uint32_t) {}
 
-#define ASC_TENSOR_OPERATOR(sign, op)                                                              \
+#define ASC_TENSOR_OPERATOR(sign, op, Function)                                                    \
     __aicore__ TensorExpression<T, TensorOperator::op> operator sign(const LocalTensor& b) const { \
         return {*this, b};                                                                         \
+    }                                                                                              \
+    __aicore__ void operator=(const TensorExpression<T, TensorOperator::op>& expression) {         \
+        Function(*this, expression.first, expression.second, int32_t(GetSize()));                  \
     }
-    ASC_TENSOR_OPERATOR(+, ADD)
-    ASC_TENSOR_OPERATOR(-, SUB)
-    ASC_TENSOR_OPERATOR(*, MUL)
-    ASC_TENSOR_OPERATOR(/, DIV)
-    ASC_TENSOR_OPERATOR(|, OR)
-    ASC_TENSOR_OPERATOR(&, AND)
+    ASC_TENSOR_OPERATOR(+, ADD, Add)
+    ASC_TENSOR_OPERATOR(-, SUB, Sub)
+    ASC_TENSOR_OPERATOR(*, MUL, Mul)
+    ASC_TENSOR_OPERATOR(/, DIV, Div)
+    ASC_TENSOR_OPERATOR(|, OR, Or)
+    ASC_TENSOR_OPERATOR(&, AND, And)
 #undef ASC_TENSOR_OPERATOR
 #define ASC_TENSOR_COMPARISON(sign, mode)                                      \
     __aicore__ TensorComparison<T> operator sign(const LocalTensor& b) const { \
@@ -192,22 +187,6 @@ public:
     ASC_TENSOR_COMPARISON(!=, NE)
 #undef ASC_TENSOR_COMPARISON
 
-    template <TensorOperator op>
-    __aicore__ void operator=(const TensorExpression<T, op>& expression) {
-        const int32_t count = int32_t(GetSize());
-        if constexpr (op == TensorOperator::ADD)
-            Add(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::SUB)
-            Sub(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::MUL)
-            Mul(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::DIV)
-            Div(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::OR)
-            Or(*this, expression.first, expression.second, count);
-        if constexpr (op == TensorOperator::AND)
-            And(*this, expression.first, expression.second, count);
-    }
     template <typename S> __aicore__ void operator=(const TensorComparison<S>& comparison) {
         Compare(*this, comparison.first, comparison.second, comparison.mode,
                 comparison.first.GetSize());
