@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from ci.model.launch import CaseRun, Expected, Tensors
 from ci.model.operator import Operator
@@ -13,25 +14,26 @@ from ci.model.trial import Fingerprint
 from ci.model.workload import Workload, WorkloadCase
 
 
+class RunOptions(TypedDict, total=False):
+    """What `Build.run` may be told beside its tensors."""
+
+    seed: int | None
+    """What the inputs were drawn from: with the case it names the launch among the expected."""
+    timeline: Path | None
+    """A file that takes one JSON line an instruction, where the backend can."""
+
+
 class Build(ABC):
     """An operator's sources, built; runs cases of the workload it was built for."""
 
     @abstractmethod
     def run(
-        self,
-        case: WorkloadCase,
-        inputs: Tensors,
-        outputs: Tensors,
-        *,
-        seed: int | None = None,
-        timeline: Path | None = None,
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> CaseRun:
         """Launch once: host tiling, then the kernel with what it returned.
 
-        `outputs` gives shapes and dtypes (contents unused). `seed` is what the inputs were drawn
-        from: with the case it names the launch among the expected ones. `timeline` names a file
-        that takes one JSON line an instruction, where the backend can. Raises `TrialFailure` with
-        a named outcome. Called by the evaluator only.
+        `outputs` gives shapes and dtypes (contents unused). Raises `TrialFailure` with a named
+        outcome. Called by the evaluator only.
         """
 
     def expecting(self, launches: Sequence[Expected]) -> AbstractContextManager[None]:

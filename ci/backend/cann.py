@@ -15,10 +15,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 
-from ci.backend.base import Backend
+from ci.backend.base import Backend, RunOptions
 from ci.backend.cann_toolkit import Toolkit, find_toolkit, parse_durations, parse_pipes
 from ci.backend.tiled import TiledBuild
 from ci.host.host_tiling import TilingAnswer
@@ -37,6 +38,7 @@ from ci.model.launch import Array, CaseRun, Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Fingerprint, Outcome, PipeTime, Refusal
 from ci.model.workload import Workload, WorkloadCase
+from ci.simulator.launch import read_outputs
 from ci.simulator.toolchain import Toolchain
 from ci.system.compiler import COMPILE_LIMITS, compile_evidence
 from ci.system.sandbox import Limits, run
@@ -131,13 +133,7 @@ class CannBuild(TiledBuild):
         return self._launchers[variant]
 
     def run(
-        self,
-        case: WorkloadCase,
-        inputs: Tensors,
-        outputs: Tensors,
-        *,
-        seed: int | None = None,
-        timeline: Path | None = None,
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> CaseRun:
         """Launch under the profiler; the profiler on the device gives no instruction timeline."""
         answer = self.tile(case, inputs, outputs)
@@ -147,11 +143,7 @@ class CannBuild(TiledBuild):
             request = write_request(folder, answer, inputs, outputs, self.aliases())
             command = profile_command(self._toolkit, folder / "profile", launcher, request)
             done = run(
-                command,
-                cwd=folder,
-                writable=[folder],
-                limits=LAUNCH_LIMITS,
-                level="limits only",
+                command, cwd=folder, writable=[folder], limits=LAUNCH_LIMITS, level="limits only"
             )
             if not done.ok:
                 outcome = Outcome.TIMEOUT if done.timed_out else Outcome.LAUNCH_ERROR
@@ -159,10 +151,8 @@ class CannBuild(TiledBuild):
                 message = f"The kernel's run on the NPU {done.ending()}."
                 raise TrialFailure(outcome, Refusal(sentence=message, evidence=said))
             samples, busy = _read_profile(folder / "profile")
-            found = [
-                None if like is None else _read_output(folder / f"output{index}", like)
-                for index, like in enumerate(outputs)
-            ]
+            files = [[folder / f"output{index}"] for index in range(len(outputs))]
+            found = read_outputs(files, outputs)
         clock = self.device.clock_mhz
         middle = float(np.median(samples))
         pipes = PipeTime(
@@ -170,7 +160,7 @@ class CannBuild(TiledBuild):
             block_dim=answer.block_dim,
             busy_cycles={pipe: us * clock for pipe, us in busy.items()},
         )
-        return CaseRun(list(found), tuple(samples), pipes, answer.tiling_key)
+        return CaseRun(found, tuple(samples), pipes, answer.tiling_key)
 
 
 def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
@@ -284,12 +274,3 @@ def _read_profile(folder: Path) -> tuple[Sequence[float], dict[str, float]]:
         raise TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=message))
     pipes = sorted(folder.rglob("PipeUtilization*.csv"))
     return samples, parse_pipes(pipes[0].read_text(errors="replace")) if pipes else {}
-
-
-def _read_output(file: Path, like: Array | list[Array]) -> Array:
-    assert not isinstance(like, list)
-    size = file.stat().st_size if file.is_file() else 0
-    if size != like.nbytes:
-        message = f"An output has {size} bytes after the run, not {like.nbytes}."
-        raise TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=message))
-    return np.fromfile(file, dtype=like.dtype).reshape(like.shape)

@@ -11,12 +11,12 @@ import json
 import threading
 import zlib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Unpack
 
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
-from ci.backend.base import Backend, Build
+from ci.backend.base import Backend, Build, RunOptions
 from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Array, CaseRun, Tensors, arrays
@@ -127,13 +127,7 @@ class _ReplayBuild(Build):
         self._program = program
 
     def run(
-        self,
-        case: WorkloadCase,
-        inputs: Tensors,
-        outputs: Tensors,
-        *,
-        seed: int | None = None,
-        timeline: Path | None = None,
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> CaseRun:
         """The recorded launch; a timeline is not recorded."""
         row = self._backend.row(self._program, case.name, _inputs(inputs))
@@ -190,18 +184,12 @@ class _RecordingBuild(Build):
         self._program = program
 
     def run(
-        self,
-        case: WorkloadCase,
-        inputs: Tensors,
-        outputs: Tensors,
-        *,
-        seed: int | None = None,
-        timeline: Path | None = None,
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> CaseRun:
         """Run with the inner build and record how it ended."""
         key = {"program": self._program, "case": case.name, "inputs": _inputs(inputs)}
         try:
-            run = self._inner.run(case, inputs, outputs, seed=seed, timeline=timeline)
+            run = self._inner.run(case, inputs, outputs, **how)
         except TrialFailure as failure:
             self._recorder.write(
                 RecordedRow(**key, outcome=failure.outcome, refusal=failure.refusal)

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Unpack
 
-from ci.backend.base import Backend
+from ci.backend.base import Backend, RunOptions
 from ci.backend.tiled import TiledBuild
 from ci.host.door import FrontDoor
 from ci.host.kernel_unit import KernelVariant
@@ -150,15 +151,10 @@ class SimulatorBuild(TiledBuild):
                         self._rooms.pop(key, None)
 
     def run(
-        self,
-        case: WorkloadCase,
-        inputs: Tensors,
-        outputs: Tensors,
-        *,
-        seed: int | None = None,
-        timeline: Path | None = None,
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> CaseRun:
         """Tile, compile the kernel that the tiling selected unless it is there, launch."""
+        seed = how.get("seed")
         answer = self.tile(case, inputs, outputs)
         cores, kernel, cube_kernel = self.kernels(self.variant(case, answer))
         spec = LaunchSpec(
@@ -176,22 +172,15 @@ class SimulatorBuild(TiledBuild):
             over_read=self.over_read,
             true_offsets=self.toolchain.door.true_offsets,
         )
+        name = case.name, seed
         with self._lock:
-            room = self._rooms.get((case.name, seed))
+            room = self._rooms.get(name)
             if room is not None and room.shows(inputs):
-                del self._rooms[case.name, seed]
+                del self._rooms[name]
             else:
                 room = None
-        result = launch(
-            self.toolchain.machine_runner,
-            self.device,
-            spec,
-            inputs,
-            outputs,
-            self._limits,
-            timeline,
-            room,
-        )
+        runner, timeline = self.toolchain.machine_runner, how.get("timeline")
+        result = launch(runner, self.device, spec, inputs, outputs, self._limits, timeline, room)
         return CaseRun(
             outputs=result.outputs,
             samples_us=(result.pipes.total_cycles / self.device.clock_mhz,),
