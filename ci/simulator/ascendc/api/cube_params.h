@@ -7,19 +7,9 @@
 namespace AscendC {
 
 struct LoadData2DParams {
-    __aicore__ LoadData2DParams() {}
-    __aicore__ LoadData2DParams(const uint16_t start, const uint8_t repeats,
-                                const uint16_t src_stride, const uint8_t sid_, const uint16_t gap,
-                                const bool transpose, const uint8_t mode)
-        : startIndex(start), dstGap(gap), srcStride(src_stride), ifTranspose(transpose),
-          repeatTimes(repeats), sid(sid_), addrMode(mode) {}
-    uint16_t startIndex = 0;
-    uint16_t dstGap = 0;
-    uint16_t srcStride = 0;
-    bool ifTranspose = false;
-    uint8_t repeatTimes = 0;
-    uint8_t sid = 0;
-    uint8_t addrMode = 0;
+    ASC_FIELDS(LoadData2DParams, (uint16_t, startIndex, 0), (uint8_t, repeatTimes, 0),
+               (uint16_t, srcStride, 0), (uint8_t, sid, 0), (uint16_t, dstGap, 0),
+               (bool, ifTranspose, false), (uint8_t, addrMode, 0))
 };
 using LoadData2dParams = LoadData2DParams;
 
@@ -91,52 +81,26 @@ template <typename T> struct LoadData3DParamsV2 {
 
 // The same with its numbers packed into two words.
 struct LoadData3DParamsV2Pro {
-    __aicore__ LoadData3DParamsV2Pro() {}
-    __aicore__ LoadData3DParamsV2Pro(const uint16_t channels, const bool transpose,
-                                     const bool small_k, const bool wide_w, const bool wide_h,
-                                     const bool from_b, const uint64_t extensions,
-                                     const uint64_t filter)
-        : channelSize(channels), enTranspose(transpose), enSmallK(small_k), filterSizeW(wide_w),
-          filterSizeH(wide_h), fMatrixCtrl(from_b), extConfig(extensions), filterConfig(filter) {}
-    uint16_t channelSize = 0;
-    bool enTranspose = false;
-    bool enSmallK = false;
-    bool filterSizeW = false;
-    bool filterSizeH = false;
-    bool fMatrixCtrl = false;
-    uint64_t extConfig = 0;
-    uint64_t filterConfig = 0x10101010101;
+    ASC_FIELDS(LoadData3DParamsV2Pro, (uint16_t, channelSize, 0), (bool, enTranspose, false),
+               (bool, enSmallK, false), (bool, filterSizeW, false), (bool, filterSizeH, false),
+               (bool, fMatrixCtrl, false), (uint64_t, extConfig, 0),
+               (uint64_t, filterConfig, 0x10101010101))
 };
 
 struct LoadDataRepeatParam {
-    __aicore__ LoadDataRepeatParam() {}
-    __aicore__ LoadDataRepeatParam(const uint16_t stride, const uint8_t times, const uint8_t mode)
-        : repeatStride(stride), repeatTime(times), repeatMode(mode) {}
-    uint16_t repeatStride = 0;
-    uint8_t repeatTime = 1;
-    uint8_t repeatMode = 0;
+    ASC_FIELDS(LoadDataRepeatParam, (uint16_t, repeatStride, 0), (uint8_t, repeatTime, 1),
+               (uint8_t, repeatMode, 0))
     uint8_t reserved = 0;
 };
 
 struct MmadParams {
-    __aicore__ MmadParams() {}
-    __aicore__ MmadParams(const uint16_t rows, const uint16_t columns, const uint16_t depth,
-                          const bool bias, const int32_t offset, const bool sparse,
-                          const bool winograd_a, const bool winograd_b)
-        : m(rows), n(columns), k(depth), isBias(bias), fmOffset(offset), enSsparse(sparse),
-          enWinogradA(winograd_a), enWinogradB(winograd_b) {}
+    ASC_FIELDS(MmadParams, (uint16_t, m, 0), (uint16_t, n, 0), (uint16_t, k, 0),
+               (bool, isBias, false), (int32_t, fmOffset, 0), (bool, enSsparse, false),
+               (bool, enWinogradA, false), (bool, enWinogradB, false))
     __aicore__ MmadParams(const uint16_t rows, const uint16_t columns, const uint16_t depth,
                           const uint8_t flag, const bool from_bias, const bool zero)
         : m(rows), n(columns), k(depth), unitFlag(flag), cmatrixSource(from_bias),
           cmatrixInitVal(zero) {}
-    uint16_t m = 0;
-    uint16_t n = 0;
-    uint16_t k = 0;
-    bool isBias = false;
-    int32_t fmOffset = 0;
-    bool enSsparse = false;
-    bool enWinogradA = false;
-    bool enWinogradB = false;
     uint8_t unitFlag = 0;
     bool gemvCtrl = false;
     bool kDirectionAlign = false;
@@ -155,29 +119,22 @@ constexpr FixpipeConfig CFG_ROW_MAJOR = {CO2Layout::ROW_MAJOR};
 
 // srcStride in rows of 16 elements; dstStride in elements (row major) or 32-byte blocks.
 struct FixpipeParamsV220 {
-    __aicore__ FixpipeParamsV220() {}
-    __aicore__ FixpipeParamsV220(const uint16_t n, const uint16_t m, const uint16_t src_stride,
-                                 const uint32_t dst_stride, const bool relu)
-        : nSize(n), mSize(m), srcStride(src_stride), dstStride(dst_stride), reluEn(relu) {}
+    ASC_FIELDS(FixpipeParamsV220, (uint16_t, nSize, 0), (uint16_t, mSize, 0),
+               (uint16_t, srcStride, 0), (uint32_t, dstStride, 0), (bool, reluEn, false))
     __aicore__ FixpipeParamsV220(const uint16_t n, const uint16_t m, const uint16_t src_stride,
                                  const uint32_t dst_stride, const bool relu,
                                  const QuantMode_t quantize, const int64_t scalar,
                                  const uint16_t matrices, const uint16_t src_step,
                                  const uint16_t dst_step, const uint8_t flag,
                                  const bool split = false)
-        : nSize(n), mSize(m), srcStride(src_stride), dstStride(dst_stride), quantPre(quantize),
-          deqScalar(scalar), ndNum(matrices), srcNdStride(src_step), dstNdStride(dst_step),
-          reluEn(relu), unitFlag(flag), isChannelSplit(split) {}
-    uint16_t nSize = 0;
-    uint16_t mSize = 0;
-    uint16_t srcStride = 0;
-    uint32_t dstStride = 0;
+        : nSize(n), mSize(m), srcStride(src_stride), dstStride(dst_stride), reluEn(relu),
+          quantPre(quantize), deqScalar(scalar), ndNum(matrices), srcNdStride(src_step),
+          dstNdStride(dst_step), unitFlag(flag), isChannelSplit(split) {}
     QuantMode_t quantPre = QuantMode_t::NoQuant;
     uint64_t deqScalar = 0;
     uint16_t ndNum = 1;
     uint16_t srcNdStride = 0;
     uint16_t dstNdStride = 0;
-    bool reluEn = false;
     uint8_t unitFlag = 0;
     bool isChannelSplit = false;
 };
@@ -192,28 +149,14 @@ struct QuantParams {
     uint64_t deqScalar = 0;
 };
 struct Nz2NdParams {
-    __aicore__ Nz2NdParams() {}
-    __aicore__ Nz2NdParams(const bool enable, const uint16_t matrices, const uint16_t src_step,
-                           const uint16_t dst_step, const uint16_t columns)
-        : nz2ndEn(enable), ndNum(matrices), srcNdStride(src_step), dstNdStride(dst_step),
-          originalNSize(columns) {}
-    bool nz2ndEn = false;
-    uint16_t ndNum = 1;
-    uint16_t srcNdStride = 0;
-    uint16_t dstNdStride = 0;
-    uint16_t originalNSize = 0;
+    ASC_FIELDS(Nz2NdParams, (bool, nz2ndEn, false), (uint16_t, ndNum, 1),
+               (uint16_t, srcNdStride, 0), (uint16_t, dstNdStride, 0), (uint16_t, originalNSize, 0))
 };
 // The older form: bursts of fractal columns. srcStride is a gap in fractals, dstStride a gap in
 // 32-byte blocks or, row major, the elements of a row.
 template <typename T = int32_t> struct FixpipeParams {
-    __aicore__ FixpipeParams() {}
-    __aicore__ FixpipeParams(const uint16_t bursts, const uint16_t length, const uint16_t src_gap,
-                             const uint32_t dst_gap)
-        : cburstNum(bursts), burstLen(length), srcStride(src_gap), dstStride(dst_gap) {}
-    uint16_t cburstNum = 1;
-    uint16_t burstLen = 1;
-    uint16_t srcStride = 0;
-    uint32_t dstStride = 0;
+    ASC_FIELDS(FixpipeParams, (uint16_t, cburstNum, 1), (uint16_t, burstLen, 1),
+               (uint16_t, srcStride, 0), (uint32_t, dstStride, 0))
     QuantParams quantParams;
     bool reluEn = false;
     Nz2NdParams nz2ndParams;
@@ -221,24 +164,14 @@ template <typename T = int32_t> struct FixpipeParams {
 };
 
 struct DataCopyCO12DstParams {
-    __aicore__ DataCopyCO12DstParams() {}
-    __aicore__ DataCopyCO12DstParams(const uint16_t n, const uint16_t m, const uint32_t dst_stride,
-                                     const uint16_t src_stride, const QuantMode_t quantize,
-                                     const uint8_t relu, const bool split, const bool row_major)
-        : nSize(n), mSize(m), dstStride(dst_stride), srcStride(src_stride), quantPre(quantize),
-          reluPre(relu), channelSplit(split), nz2ndEn(row_major) {}
+    ASC_FIELDS(DataCopyCO12DstParams, (uint16_t, nSize, 0), (uint16_t, mSize, 0),
+               (uint32_t, dstStride, 0), (uint16_t, srcStride, 0),
+               (QuantMode_t, quantPre, QuantMode_t::NoQuant), (uint8_t, reluPre, 0),
+               (bool, channelSplit, false), (bool, nz2ndEn, false))
     uint8_t sid = 0;
-    uint16_t nSize = 0;
-    uint16_t mSize = 0;
-    uint32_t dstStride = 0;
-    uint16_t srcStride = 0;
     uint8_t unitFlag = 0;
     uint8_t clipReluPre = 0;
     uint8_t eltWiseOp = 0;
-    QuantMode_t quantPre = QuantMode_t::NoQuant;
-    uint8_t reluPre = 0;
-    bool channelSplit = false;
-    bool nz2ndEn = false;
 };
 
 enum class HF32Mode : uint8_t { DISABLE = 0, ENABLE };

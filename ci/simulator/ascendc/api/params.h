@@ -3,6 +3,7 @@
 #pragma once
 
 #include "constants.h"
+#include "fields.h"
 
 namespace AscendC {
 
@@ -25,39 +26,18 @@ struct DataCopyParams {
 
 // blockLen and the GM side's stride are in bytes, the UB side's stride in 32-byte blocks.
 struct DataCopyExtParams {
-    __aicore__ DataCopyExtParams() {}
-    __aicore__ DataCopyExtParams(const uint16_t count, const uint32_t length,
-                                 const uint32_t src_gap, const uint32_t dst_gap,
-                                 const uint32_t reserved)
-        : blockCount(count), blockLen(length), srcStride(src_gap), dstStride(dst_gap),
-          rsv(reserved) {}
-    uint16_t blockCount = 1;
-    uint32_t blockLen = 0;
-    uint32_t srcStride = 0;
-    uint32_t dstStride = 0;
-    uint32_t rsv = 0;
+    ASC_FIELDS(DataCopyExtParams, (uint16_t, blockCount, 1), (uint32_t, blockLen, 0),
+               (uint32_t, srcStride, 0), (uint32_t, dstStride, 0), (uint32_t, rsv, 0))
 };
 
 struct DataCopyPadParams {
-    __aicore__ DataCopyPadParams() {}
-    __aicore__ DataCopyPadParams(const bool pad, const uint8_t left, const uint8_t right,
-                                 const uint64_t value)
-        : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
-    bool isPad = false;
-    uint8_t leftPadding = 0;
-    uint8_t rightPadding = 0;
-    uint64_t paddingValue = 0;
+    ASC_FIELDS(DataCopyPadParams, (bool, isPad, false), (uint8_t, leftPadding, 0),
+               (uint8_t, rightPadding, 0), (uint64_t, paddingValue, 0))
 };
 
 template <typename T> struct DataCopyPadExtParams {
-    __aicore__ DataCopyPadExtParams() {}
-    __aicore__ DataCopyPadExtParams(const bool pad, const uint8_t left, const uint8_t right,
-                                    T value)
-        : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
-    bool isPad = false;
-    uint8_t leftPadding = 0;
-    uint8_t rightPadding = 0;
-    T paddingValue = T(0);
+    ASC_FIELDS(DataCopyPadExtParams, (bool, isPad, false), (uint8_t, leftPadding, 0),
+               (uint8_t, rightPadding, 0), (T, paddingValue, T(0)))
 };
 
 struct DataCopyEnhancedParams {
@@ -86,85 +66,50 @@ struct SliceInfo {
 };
 
 struct Nd2NzParams {
-    __aicore__ Nd2NzParams() {}
-    __aicore__ Nd2NzParams(const uint16_t matrices, const uint16_t rows, const uint16_t columns,
-                           const uint16_t src_matrix_stride, const uint16_t src_row_stride,
-                           const uint16_t dst_c0_stride, const uint16_t dst_row_stride,
-                           const uint16_t dst_matrix_stride)
-        : ndNum(matrices), nValue(rows), dValue(columns), srcNdMatrixStride(src_matrix_stride),
-          srcDValue(src_row_stride), dstNzC0Stride(dst_c0_stride), dstNzNStride(dst_row_stride),
-          dstNzMatrixStride(dst_matrix_stride) {}
-    uint16_t ndNum = 0;
-    uint16_t nValue = 0;
-    uint16_t dValue = 0;
-    uint16_t srcNdMatrixStride = 0;
-    uint16_t srcDValue = 0;
-    uint16_t dstNzC0Stride = 0;
-    uint16_t dstNzNStride = 0;
-    uint16_t dstNzMatrixStride = 0;
+    ASC_FIELDS(Nd2NzParams, (uint16_t, ndNum, 0), (uint16_t, nValue, 0), (uint16_t, dValue, 0),
+               (uint16_t, srcNdMatrixStride, 0), (uint16_t, srcDValue, 0),
+               (uint16_t, dstNzC0Stride, 0), (uint16_t, dstNzNStride, 0),
+               (uint16_t, dstNzMatrixStride, 0))
 };
 
 struct UnaryRepeatParams {
-    __aicore__ UnaryRepeatParams() {}
-    __aicore__ UnaryRepeatParams(const uint16_t dst_block, const uint16_t src_block,
-                                 const uint8_t dst_repeat, const uint8_t src_repeat)
-        : dstBlkStride(dst_block), srcBlkStride(src_block), dstRepStride(dst_repeat),
-          srcRepStride(src_repeat) {}
+    ASC_FIELDS(UnaryRepeatParams, (uint16_t, dstBlkStride, DEFAULT_BLK_STRIDE),
+               (uint16_t, srcBlkStride, DEFAULT_BLK_STRIDE),
+               (uint8_t, dstRepStride, DEFAULT_REPEAT_STRIDE),
+               (uint8_t, srcRepStride, DEFAULT_REPEAT_STRIDE))
     __aicore__ UnaryRepeatParams(const uint16_t dst_block, const uint16_t src_block,
                                  const uint8_t dst_repeat, const uint8_t src_repeat,
                                  const bool half_block)
         : dstBlkStride(dst_block), srcBlkStride(src_block), dstRepStride(dst_repeat),
           srcRepStride(src_repeat), halfBlock(half_block) {}
     uint32_t blockNumber = DEFAULT_BLK_NUM;
-    uint16_t dstBlkStride = DEFAULT_BLK_STRIDE;
-    uint16_t srcBlkStride = DEFAULT_BLK_STRIDE;
-    uint8_t dstRepStride = DEFAULT_REPEAT_STRIDE;
-    uint8_t srcRepStride = DEFAULT_REPEAT_STRIDE;
     bool repeatStrideMode = false;
     bool strideSizeMode = false;
     bool halfBlock = false;
 };
 
 struct BinaryRepeatParams {
-    __aicore__ BinaryRepeatParams() {}
-    __aicore__ BinaryRepeatParams(const uint8_t dst_block, const uint8_t src0_block,
-                                  const uint8_t src1_block, const uint8_t dst_repeat,
-                                  const uint8_t src0_repeat, const uint8_t src1_repeat)
-        : dstBlkStride(dst_block), src0BlkStride(src0_block), src1BlkStride(src1_block),
-          dstRepStride(dst_repeat), src0RepStride(src0_repeat), src1RepStride(src1_repeat) {}
+    ASC_FIELDS(BinaryRepeatParams, (uint8_t, dstBlkStride, DEFAULT_BLK_STRIDE),
+               (uint8_t, src0BlkStride, DEFAULT_BLK_STRIDE),
+               (uint8_t, src1BlkStride, DEFAULT_BLK_STRIDE),
+               (uint8_t, dstRepStride, DEFAULT_REPEAT_STRIDE),
+               (uint8_t, src0RepStride, DEFAULT_REPEAT_STRIDE),
+               (uint8_t, src1RepStride, DEFAULT_REPEAT_STRIDE))
     uint32_t blockNumber = DEFAULT_BLK_NUM;
-    uint8_t dstBlkStride = DEFAULT_BLK_STRIDE;
-    uint8_t src0BlkStride = DEFAULT_BLK_STRIDE;
-    uint8_t src1BlkStride = DEFAULT_BLK_STRIDE;
-    uint8_t dstRepStride = DEFAULT_REPEAT_STRIDE;
-    uint8_t src0RepStride = DEFAULT_REPEAT_STRIDE;
-    uint8_t src1RepStride = DEFAULT_REPEAT_STRIDE;
     bool repeatStrideMode = false;
     bool strideSizeMode = false;
 };
 
 struct CopyRepeatParams {
-    __aicore__ CopyRepeatParams() {}
-    __aicore__ CopyRepeatParams(const uint16_t dst_block, const uint16_t src_block,
-                                uint16_t dst_repeat, uint16_t src_repeat)
-        : dstStride(dst_block), srcStride(src_block), dstRepeatSize(dst_repeat),
-          srcRepeatSize(src_repeat) {}
-    uint16_t dstStride = 0;
-    uint16_t srcStride = 0;
-    uint16_t dstRepeatSize = DEFAULT_REPEAT_STRIDE;
-    uint16_t srcRepeatSize = DEFAULT_REPEAT_STRIDE;
+    ASC_FIELDS(CopyRepeatParams, (uint16_t, dstStride, 0), (uint16_t, srcStride, 0),
+               (uint16_t, dstRepeatSize, DEFAULT_REPEAT_STRIDE),
+               (uint16_t, srcRepeatSize, DEFAULT_REPEAT_STRIDE))
 };
 
 struct GatherMaskParams {
-    __aicore__ GatherMaskParams() {}
-    __aicore__ GatherMaskParams(const uint8_t src0_block, const uint16_t repeats,
-                                const uint16_t src0_repeat, const uint8_t src1_repeat)
-        : src0BlockStride(src0_block), repeatTimes(repeats), src0RepeatStride(src0_repeat),
-          src1RepeatStride(src1_repeat) {}
-    uint8_t src0BlockStride = DEFAULT_BLK_STRIDE;
-    uint16_t repeatTimes = 0;
-    uint16_t src0RepeatStride = DEFAULT_REPEAT_STRIDE;
-    uint8_t src1RepeatStride = DEFAULT_REPEAT_STRIDE;
+    ASC_FIELDS(GatherMaskParams, (uint8_t, src0BlockStride, DEFAULT_BLK_STRIDE),
+               (uint16_t, repeatTimes, 0), (uint16_t, src0RepeatStride, DEFAULT_REPEAT_STRIDE),
+               (uint8_t, src1RepeatStride, DEFAULT_REPEAT_STRIDE))
 };
 
 struct GatherRepeatParams {
@@ -188,28 +133,14 @@ struct BrcbRepeatParams {
 };
 
 struct TransDataTo5HDParams {
-    __aicore__ TransDataTo5HDParams() {}
-    __aicore__ TransDataTo5HDParams(const bool dst_high, const bool src_high, const uint8_t repeats,
-                                    const uint16_t dst_repeat, const uint16_t src_repeat)
-        : dstHighHalf(dst_high), srcHighHalf(src_high), repeatTimes(repeats),
-          dstRepStride(dst_repeat), srcRepStride(src_repeat) {}
-    bool dstHighHalf = false;
-    bool srcHighHalf = false;
-    uint8_t repeatTimes = 1;
-    uint16_t dstRepStride = 0;
-    uint16_t srcRepStride = 0;
+    ASC_FIELDS(TransDataTo5HDParams, (bool, dstHighHalf, false), (bool, srcHighHalf, false),
+               (uint8_t, repeatTimes, 1), (uint16_t, dstRepStride, 0), (uint16_t, srcRepStride, 0))
 };
 
 struct TransposeParamsExt {
-    __aicore__ TransposeParamsExt() {}
-    __aicore__ TransposeParamsExt(const uint16_t n, const uint16_t c, const uint16_t h,
-                                  const uint16_t w, const TransposeType type)
-        : nSize(n), cSize(c), hSize(h), wSize(w), transposeType(type) {}
-    uint16_t nSize = 0;
-    uint16_t cSize = 0;
-    uint16_t hSize = 0;
-    uint16_t wSize = 0;
-    TransposeType transposeType = TransposeType::TRANSPOSE_ND2ND_B16;
+    ASC_FIELDS(TransposeParamsExt, (uint16_t, nSize, 0), (uint16_t, cSize, 0), (uint16_t, hSize, 0),
+               (uint16_t, wSize, 0),
+               (TransposeType, transposeType, TransposeType::TRANSPOSE_ND2ND_B16))
 };
 
 struct MrgSort4Info {
@@ -226,14 +157,8 @@ struct MrgSort4Info {
 };
 
 template <typename T> struct InitConstValueParams {
-    __aicore__ InitConstValueParams() {}
-    __aicore__ InitConstValueParams(const uint16_t repeats, const uint16_t blocks,
-                                    const uint16_t gap, const T value)
-        : repeatTimes(repeats), blockNum(blocks), dstGap(gap), initValue(value) {}
-    uint16_t repeatTimes = 0;
-    uint16_t blockNum = 0;
-    uint16_t dstGap = 0;
-    T initValue = T(0);
+    ASC_FIELDS(InitConstValueParams, (uint16_t, repeatTimes, 0), (uint16_t, blockNum, 0),
+               (uint16_t, dstGap, 0), (T, initValue, T(0)))
 };
 
 }  // namespace AscendC

@@ -134,13 +134,8 @@ __aicore__ inline void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>
 
 // ---- selection by a byte an element: 0 takes the tensor, anything else the scalar
 struct SelectWithBytesMaskShapeInfo {
-    __aicore__ SelectWithBytesMaskShapeInfo() {}
-    __aicore__ SelectWithBytesMaskShapeInfo(const uint32_t first, const uint32_t src_last,
-                                            const uint32_t mask_last)
-        : firstAxis(first), srcLastAxis(src_last), maskLastAxis(mask_last) {}
-    uint32_t firstAxis = 0;
-    uint32_t srcLastAxis = 0;
-    uint32_t maskLastAxis = 0;
+    ASC_FIELDS(SelectWithBytesMaskShapeInfo, (uint32_t, firstAxis, 0), (uint32_t, srcLastAxis, 0),
+               (uint32_t, maskLastAxis, 0))
 };
 template <bool tensor_where_zero, typename T, typename U>
 __aicore__ inline void select_by_bytes(const LocalTensor<T>& dst, const LocalTensor<T>& tensor,
