@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
+import tomllib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from ci.judge.timeline import CoreTotals, Timeline
@@ -16,85 +18,12 @@ from ci.model.trial import CaseMeasurement
 
 NA: Final = "NA"
 
-_COMMON: Final = ("block_id", "sub_block_id")
-_AIC: Final = ("aic_time(us)", "aic_total_cycles")
-_AIV: Final = ("aiv_time(us)", "aiv_total_cycles")
-
-PIPE_UTILIZATION: Final = (
-    *_COMMON,
-    *_AIC,
-    "aic_cube_time(us)",
-    "aic_cube_ratio",
-    "aic_mte1_time(us)",
-    "aic_mte1_ratio",
-    "aic_mte2_time(us)",
-    "aic_mte2_ratio",
-    "aic_mte3_time(us)",
-    "aic_mte3_ratio",
-    "aic_mte3_active_bw(GB/s)",
-    "aic_fixpipe_time(us)",
-    "aic_fixpipe_ratio",
-    "aic_fixpipe_active_bw(GB/s)",
-    "aic_icache_miss_rate",
-    "aic_scalar_time(us)",
-    "aic_scalar_ratio",
-    "aic_scalar_single_time(us)",
-    "aic_scalar_dual_time(us)",
-    "aic_scalar_mte1_stall_time(us)",
-    "aic_scalar_mte2_stall_time(us)",
-    "aic_scalar_mte3_stall_time(us)",
-    "aic_scalar_cube_stall_time(us)",
-    "aic_scalar_wait_ib_time(us)",
-    "aic_scalar_wait_time(us)",
-    *_AIV,
-    "aiv_vec_time(us)",
-    "aiv_vec_ratio",
-    "aiv_mte2_time(us)",
-    "aiv_mte2_ratio",
-    "aiv_mte2_active_bw(GB/s)",
-    "aiv_mte3_time(us)",
-    "aiv_mte3_ratio",
-    "aiv_mte3_active_bw(GB/s)",
-    "aiv_icache_miss_rate",
-    "aiv_scalar_time(us)",
-    "aiv_scalar_ratio",
-    "aiv_scalar_single_time(us)",
-    "aiv_scalar_dual_time(us)",
-    "aiv_scalar_mte2_stall_time(us)",
-    "aiv_scalar_mte3_stall_time(us)",
-    "aiv_scalar_stall_by_ub_time(us)",
-    "aiv_scalar_vector_stall_time(us)",
-    "aiv_scalar_wait_ib_time(us)",
-    "aiv_scalar_wait_time(us)",
+_COLUMNS: Final[dict[str, list[str]]] = tomllib.loads(
+    Path(__file__).with_name("msprof_columns.toml").read_text(encoding="utf-8")
 )
-RESOURCE_CONFLICT: Final = (
-    *_COMMON,
-    *_AIC,
-    "aic_cube_wait_ratio",
-    "aic_mte1_wait_ratio",
-    "aic_mte2_wait_ratio",
-    "aic_mte3_wait_ratio",
-    *_AIV,
-    "aiv_vec_total_cflt_ratio",
-    "aiv_vec_bankgroup_cflt_ratio",
-    "aiv_vec_bank_cflt_ratio",
-    "aiv_vec_resc_cflt_ratio",
-    "aiv_vec_mte_cflt_ratio",
-    "aiv_vec_wait_ratio",
-    "aiv_mte2_wait_ratio",
-    "aiv_mte3_wait_ratio",
-)
-OP_BASIC_INFO: Final = (
-    "Op Name",
-    "Op Type",
-    "Task Duration(us)",
-    "Block Dim",
-    "Mix Block Dim",
-    "Device Id",
-    "Pid",
-    "Current Freq",
-    "Rated Freq",
-)
+PIPE_UTILIZATION: Final = tuple(_COLUMNS["pipe_utilization"])
+RESOURCE_CONFLICT: Final = tuple(_COLUMNS["resource_conflict"])
+OP_BASIC_INFO: Final = tuple(_COLUMNS["op_basic_info"])
 
 # msprof's stem -> the machine's pipe.
 _PIPES: Final = {
@@ -164,7 +93,7 @@ def _common_field(core: CoreTotals, name: str, clock_mhz: float) -> str | None:
         return NA
     if name.endswith("_total_cycles"):
         return f"{core.cycles:.0f}"
-    return f"{core.cycles / clock_mhz:.3f}" if name in (_AIC[0], _AIV[0]) else None
+    return f"{core.cycles / clock_mhz:.3f}" if name in ("aic_time(us)", "aiv_time(us)") else None
 
 
 def _pipe_field(core: CoreTotals, name: str, clock_mhz: float) -> str:
