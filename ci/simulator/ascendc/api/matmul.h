@@ -7,16 +7,6 @@
 
 namespace AscendC {
 
-template <typename T> __aicore__ constexpr DavElement element_of() {
-    if constexpr (IsSameType<T, half>::value) return DavElement::HALF;
-    if constexpr (IsSameType<T, bfloat16_t>::value) return DavElement::BFLOAT16;
-    if constexpr (IsSameType<T, float>::value) return DavElement::FLOAT;
-    if constexpr (IsSameType<T, int32_t>::value) return DavElement::INT32;
-    if constexpr (IsSameType<T, uint8_t>::value) return DavElement::UINT8;
-    if constexpr (IsSameType<T, int4b_t>::value) return DavElement::INT4;
-    return DavElement::INT8;
-}
-
 // The part of the system's workspace that a vector core's tensors pass through.
 constexpr uint64_t MATMUL_PASSAGE = 320 * 1024;
 constexpr uint64_t MATMUL_PASSAGE_A = 128 * 1024;  // after C's part
@@ -90,17 +80,29 @@ public:
 
     // ---- operands
     __aicore__ void SetTensorA(const GlobalTensor<TA>& gm, bool turned = false) {
-        set_a(gm.address_, turned, false);
+        p_.a = gm.address_;
+        p_.a_turned = turned;
+        a_local_ = false;
+        next_ = 0;
     }
     __aicore__ void SetTensorB(const GlobalTensor<TB>& gm, bool turned = false) {
-        set_b(gm.address_, turned, false);
+        p_.b = gm.address_;
+        p_.b_turned = turned;
+        b_local_ = false;
+        next_ = 0;
     }
     __aicore__ void SetTensorA(const LocalTensor<TA>& local, bool turned = false) {
-        set_a(pass_out(local, MATMUL_PASSAGE_A), turned, true);
+        p_.a_turned = turned;
+        a_local_ = true;
+        p_.a = pass_out(local, MATMUL_PASSAGE_A);
+        next_ = 0;
     }
     __aicore__ void SetTensorB(const LocalTensor<TB>& local, bool turned = false) {
+        p_.b_turned = turned;
+        b_local_ = true;
         const uint64_t after = a_local_ ? uint64_t(p_.m) * p_.k * sizeof(TA) : 0;
-        set_b(pass_out(local, MATMUL_PASSAGE_A + (after + 511) / 512 * 512), turned, true);
+        p_.b = pass_out(local, MATMUL_PASSAGE_A + (after + 511) / 512 * 512);
+        next_ = 0;
     }
     __aicore__ void SetBias(const GlobalTensor<TBias>& gm) { p_.bias = gm.address_; }
     __aicore__ void ClearBias() { p_.bias = nullptr; }
@@ -108,9 +110,11 @@ public:
     __aicore__ void SetQuantScalar(const uint64_t parameter) {
         p_.quantize_scalar = parameter;
         p_.quantize = nullptr;
+        quantized_ = true;
     }
     __aicore__ void SetQuantVector(const GlobalTensor<uint64_t>& parameters) {
         p_.quantize = parameters.address_;
+        quantized_ = true;
     }
     __aicore__ void SetHF32(bool enable = false, int = 0) { p_.hf32 = enable; }
     template <class T> __aicore__ void SetWorkspace(GlobalTensor<T>&) {}
@@ -124,8 +128,10 @@ public:
     // ---- the whole of C
     template <bool sync = true>
     __aicore__ void IterateAll(const GlobalTensor<TC>& gm, uint8_t add = 0, bool = false,
-                               bool = false, bool = false) {
-        ask<sync>(window(gm.address_, 0, 0, p_.m, p_.n, columns_of_c()), add != 0);
+                               bool wait = false, bool = false) {
+        const DavMatmul whole = window(gm.address_, 0, 0, p_.m, p_.n, columns_of_c());
+        ask<sync>(whole, add != 0);
+        waits_ = wait;
     }
     template <bool sync = true>
     __aicore__ void IterateAll(const LocalTensor<TC>& local, uint8_t add = 0) {
@@ -157,7 +163,7 @@ public:
         const int32_t columns = block_columns();
         if (sequential) {
             const int32_t row = C::format == CubeFormat::NZ ? up16(rows) : columns;
-            ask<sync>(compact(gm.address_, row, rows, columns), add != 0);
+            ask<sync>(compact(gm.address_, row), add != 0);
         } else {
             ask<sync>(window(gm.address_, block_m_, block_n_, rows, columns, columns_of_c()),
                       add != 0);
@@ -205,18 +211,6 @@ public:
     }
 
 private:
-    __aicore__ void set_a(const void* operand, bool turned, bool local) {
-        p_.a = operand;
-        p_.a_turned = turned;
-        a_local_ = local;
-        next_ = 0;
-    }
-    __aicore__ void set_b(const void* operand, bool turned, bool local) {
-        p_.b = operand;
-        p_.b_turned = turned;
-        b_local_ = local;
-        next_ = 0;
-    }
     static __aicore__ int32_t up16(int32_t value) { return (value + 15) / 16 * 16; }
     static __aicore__ int32_t up_to_block(int32_t columns) {
         constexpr int32_t block = ONE_BLK_SIZE / sizeof(TC);
@@ -276,12 +270,12 @@ private:
         return p;
     }
     // The present block alone, rows `row` elements apart (fractal columns: of so many rows).
-    __aicore__ DavMatmul compact(TC* gm, int32_t row, int32_t rows, int32_t columns) const {
+    __aicore__ DavMatmul compact(TC* gm, int32_t row) const {
         constexpr int64_t group = sizeof(TC) == 1 ? 32 : 16;
         const int64_t before = C::format == CubeFormat::NZ
                                    ? (int64_t(block_n_) / group * row + block_m_) * group
                                    : int64_t(block_m_) * row + block_n_;
-        return window(gm - before, block_m_, block_n_, rows, columns, row);
+        return window(gm - before, block_m_, block_n_, block_rows(), block_columns(), row);
     }
     __aicore__ uint32_t quantize_mode() const {
         const bool by_column = p_.quantize != nullptr;
@@ -333,8 +327,12 @@ private:
         block_m_ = first_m;
         block_n_ = first_n;
         if constexpr (g_coreType == AIV && posts) {
+            constexpr int64_t group = sizeof(TC) == 1 ? 32 : 16;
             TC* gm = reinterpret_cast<TC*>(passage(0));
-            ask<true>(compact(gm, int32_t(row), rows, columns), false);
+            const int64_t before = C::format == CubeFormat::NZ
+                                       ? (int64_t(first_n) / group * row + first_m) * group
+                                       : int64_t(first_m) * row + first_n;
+            ask<true>(window(gm - before, first_m, first_n, rows, columns, int32_t(row)), false);
             const uint64_t elements =
                 C::format == CubeFormat::NZ ? uint64_t(up16(columns)) * row : uint64_t(rows) * row;
             if (elements * sizeof(TC) > MATMUL_PASSAGE_A) {
@@ -356,6 +354,8 @@ private:
     int32_t ticket_ = -1;                // of the latest message that nobody has waited for
     bool a_local_ = false;
     bool b_local_ = false;
+    bool quantized_ = false;
+    bool waits_ = false;
 };
 
 template <class A, class B, class C, class BIAS = C, const auto& CONFIG = CFG_NORM,

@@ -293,6 +293,17 @@ __aicore__ constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig
     return tiling;
 }
 
+// How the machine's block calls an element type.
+template <typename T> __aicore__ constexpr DavElement element_of() {
+    if constexpr (IsSameType<T, half>::value) return DavElement::HALF;
+    if constexpr (IsSameType<T, bfloat16_t>::value) return DavElement::BFLOAT16;
+    if constexpr (IsSameType<T, float>::value) return DavElement::FLOAT;
+    if constexpr (IsSameType<T, int32_t>::value) return DavElement::INT32;
+    if constexpr (IsSameType<T, uint8_t>::value) return DavElement::UINT8;
+    if constexpr (IsSameType<T, int4b_t>::value) return DavElement::INT4;
+    return DavElement::INT8;
+}
+
 __aicore__ constexpr const MatmulConfig& config_of(const MatmulConfig& config) { return config; }
 __aicore__ constexpr const MatmulConfig& config_of(const MatmulApiStaticTiling& tiling) {
     return tiling.cfg;
