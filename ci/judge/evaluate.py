@@ -201,6 +201,7 @@ class Evaluator:
                     high_us=launched.time.high,
                     tiling_key=launched.run.tiling_key,
                     pipes=launched.run.pipes,
+                    weight=case.weight,
                 )
             )
             warnings += launched.warnings

@@ -6,12 +6,10 @@ samples that scatter; nothing is claimed there that the intervals do not carry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import exp, log
 from typing import Literal, TypeAlias
 
 from ci.model.frozen import Frozen
-from ci.model.trial import CaseMeasurement, Measurement
+from ci.model.trial import CaseMeasurement, Measurement, weighted_mean
 
 Verdict: TypeAlias = Literal["improved", "worse", "same", "unknown"]
 
@@ -71,9 +69,9 @@ def compare(
     pairs = list(zip(baseline.cases, candidate.cases, strict=True))
     if any(b.case != c.case for b, c in pairs):
         raise ValueError("times of different cases cannot be compared")
-    speedup = _mean([b.median_us / c.median_us for b, c in pairs])
-    low = _mean([b.low_us / c.high_us for b, c in pairs])
-    high = _mean([b.high_us / c.low_us for b, c in pairs])
+    speedup = weighted_mean([b.median_us / c.median_us for b, c in pairs], baseline.cases)
+    low = weighted_mean([b.low_us / c.high_us for b, c in pairs], baseline.cases)
+    high = weighted_mean([b.high_us / c.low_us for b, c in pairs], baseline.cases)
 
     def answer(verdict: Verdict, reason: str) -> Comparison:
         return Comparison(verdict=verdict, speedup=speedup, low=low, high=high, reason=reason)
@@ -95,7 +93,3 @@ def compare(
     if low >= 1 / (1 + minimum_effect) and high <= 1 + minimum_effect:
         return answer("same", f"no difference beyond {minimum_effect:.0%}")
     return answer("unknown", f"the speedup lies between {low:.3f} and {high:.3f}: measure more")
-
-
-def _mean(ratios: Sequence[float]) -> float:
-    return exp(sum(log(r) for r in ratios) / len(ratios))

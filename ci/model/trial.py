@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
-from statistics import geometric_mean
+from math import exp, log
+from statistics import fmean
 from typing import Literal
 
 from pydantic import Field
@@ -179,6 +181,12 @@ class CaseMeasurement(Frozen):
     high_us: float
     tiling_key: int = 0
     pipes: PipeTime
+    weight: float = Field(default=1.0, gt=0, description="Its share in means over cases.")
+
+
+def weighted_mean(values: Iterable[float], cases: Iterable[CaseMeasurement]) -> float:
+    """Geometric mean of one value a case."""
+    return exp(fmean([log(v) for v in values], [c.weight for c in cases]))
 
 
 class Measurement(Frozen):
@@ -190,7 +198,7 @@ class Measurement(Frozen):
     @property
     def score_us(self) -> float:
         """Geometric mean of the cases' medians, in µs: the figure that the search compares."""
-        return float(geometric_mean(c.median_us for c in self.cases))
+        return weighted_mean((c.median_us for c in self.cases), self.cases)
 
 
 class CaseOutcome(Frozen):

@@ -55,6 +55,16 @@ def test_a_simulated_gain_is_exact() -> None:
     assert found.speedup == found.low == found.high == pytest.approx(2.0)
 
 
+def test_a_case_counts_as_much_as_its_weight() -> None:
+    def weighed(*medians: float) -> Measurement:
+        made = measured(*([m] for m in medians))
+        rows = [c.model_copy(update={"weight": w}) for c, w in zip(made.cases, (3, 1), strict=True)]
+        return made.model_copy(update={"cases": tuple(rows)})
+
+    assert weighed(16.0, 1.0).score_us == pytest.approx(8.0)
+    assert compare(weighed(16.0, 4.0), weighed(1.0, 4.0)).speedup == pytest.approx(8.0)
+
+
 def test_a_gain_below_the_minimum_effect_is_no_gain() -> None:
     assert compare(measured([10.0]), measured([10.0 / (1 + MINIMUM_EFFECT / 2)])).verdict == "same"
 
