@@ -252,6 +252,15 @@ def varied(result: Result) -> list[str]:
     return told + [f"Not held against the change, as it stands already: {d}" for d in defects]
 
 
+def removed_sync(result: Result) -> list[str]:
+    """What the change no longer waits for, a sentence each, then why that is safe."""
+    found = result.verification
+    if found is None or not found.removed_sync:
+        return []
+    gone = [f"Removed: {r.call} at {r.file}:{r.line}." for r in found.removed_sync]
+    return [*gone, found.order]
+
+
 def headline(result: Result) -> str:
     """The verdict in one sentence, with its figures."""
     word = time_word(result)

@@ -20,10 +20,11 @@ from ci.judge.gates.base import Phase
 from ci.judge.gates.more_seeds import seeds_of
 from ci.judge.in_place import judged_operator
 from ci.judge.reference import References
+from ci.judge.removed_sync import order_kept, removed_sync
 from ci.judge.subject import EvaluationSettings, Standard, Subject
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
-from ci.model.result import Verification
+from ci.model.result import RemovedSync, Verification
 from ci.model.trial import (
     Candidate,
     CaseMeasurement,
@@ -145,6 +146,7 @@ class Evaluator:
             for case in self.workload.cases
         ]
         varied = subject.work.sweeps["confirm"]
+        removed, order = self._removed_sync(subject, len(found) + len(varied.cases))
         return Verification(
             seeds=seeds,
             cases=len(self.workload.cases),
@@ -155,7 +157,27 @@ class Evaluator:
             not_varied=varied.untaken,
             baseline_defects=tuple(varied.defects.values()),
             gates=tuple(gate.name for gate in gates_of("confirm")),
+            removed_sync=removed,
+            order=order,
         )
+
+    def _removed_sync(self, subject: Subject, launches: int) -> tuple[tuple[RemovedSync, ...], str]:
+        before = {f: self.operator.read(f) for f in self.operator.kernel_sources}
+        after = before | {
+            f: t for f, t in subject.candidate.files.items() if f.startswith("op_kernel/")
+        }
+        removed = removed_sync(before, after)
+        if not removed:
+            return (), ""
+        given = self.workload.auto_sync
+        waits = None
+        if self.operator.auto_sync if given is None else given:
+            launched = [(c, self.workload.seeds[0]) for c in self.workload.cases]
+            old = [self.standard.baseline.at(*one) for one in launched]
+            new = [subject.at(*one).launched for one in launched]
+            was, now = (sum(one.run.pipes.inserted_waits for one in some) for some in (old, new))
+            waits = (was, now)
+        return removed, order_kept(after, launches, waits)
 
     def _launch(self, subject: Subject, profile: bool) -> tuple[CaseOutcome, ...]:
         """Every case on the first seed, whose times count; on the others if all of them passed."""

@@ -25,6 +25,14 @@ class UsedTuple(Frozen):
     won: bool = Field(description="That trial became the best.")
 
 
+class RemovedSync(Frozen):
+    """A call that ordered pipes or cores in the source as it stands, and is gone."""
+
+    file: str
+    line: int = Field(description="In the source as it stands.")
+    call: str
+
+
 class Verification(Frozen):
     """How the final check was made."""
 
@@ -47,6 +55,12 @@ class Verification(Frozen):
     )
     baseline_defects: tuple[str, ...] = Field(
         default=(), description="Varied cases that the operator as it stands gets wrong, and how."
+    )
+    removed_sync: tuple[RemovedSync, ...] = Field(
+        default=(), description="Barriers, flags and queue calls that the change does without."
+    )
+    order: str = Field(
+        default="", description="Why that is safe, as far as it is known; '' if there are none."
     )
 
     @property
