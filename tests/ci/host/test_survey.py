@@ -101,7 +101,7 @@ def test_questions_cover_what_a_framework_may_ask(operator: Operator) -> None:
         "c on the Ascend910B1",
         "c without input x",
         "c with one dimension more of input x",
-        "c with no dimension of input weights",
+        "c with one dimension less of input weights",
         "c with length 0 in dimension 0 of input x",
         "c with length 101 in dimension 0 of input x",
         "c with dtype int8 of input x",

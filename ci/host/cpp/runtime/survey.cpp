@@ -25,7 +25,10 @@ constexpr std::array kCaught = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPRO
 // Requests are asked twice in a row for inference and tiling.
 constexpr size_t kSteps = 4;
 
-char** g_argv = nullptr;
+// The program's words: those of the system lie on the stack, within reach of a wild store.
+constexpr size_t kWords = 7;
+char g_words[kWords][4096];
+char* g_argv[kWords + 1] = {};
 int g_answers = -1;
 char g_round[24], g_step[24];
 
@@ -80,15 +83,18 @@ void answer_step(const Request& request, size_t step) {
 // argv: program, "survey", REQUESTS, ANSWERS, ROUND, OFTEN, STEP. Rounds count down to 1. All
 // requests are asked in the first two, forwards and backwards, in the others the first OFTEN.
 int survey(char** argv) {
-    g_argv = argv;
+    for (size_t i = 0; i < kWords; ++i) {
+        std::snprintf(g_words[i], sizeof g_words[i], "%s", argv[i]);
+        g_argv[i] = g_words[i];
+    }
     g_answers = open(argv[3], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     const size_t round = std::strtoul(argv[4], nullptr, 10);
     const size_t most = round > 2 ? std::strtoul(argv[5], nullptr, 10) : SIZE_MAX;
     const std::vector<Request> requests = read_requests(argv[2], most);
     std::snprintf(g_round, sizeof g_round, "%zu", round);
     size_t step = std::strtoul(argv[6], nullptr, 10);
-    argv[4] = g_round;
-    argv[6] = g_step;
+    g_argv[4] = g_round;
+    g_argv[6] = g_step;
     catch_signals();
     for (; step < requests.size() * kSteps; ++step) {
         const size_t at = step / kSteps;
