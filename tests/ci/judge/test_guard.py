@@ -70,6 +70,7 @@ def test_every_source_unchanged_or_lightly_edited_passes() -> None:
         ("#define PART(a) a##tem\n#define CALL(a) PART(a)(\"id\")", "##"),
         ("#define PART(a) a##tem\nauto f = PART(PART(s));", "##"),
         ("#include <vector>", "vector"),
+        ("__attribute__((noinline)) int f(int x) { return x; }", "noinline"),
         ("inline std::unordered_map<int, int>* m;", "std::unordered_map"),
         ("inline int f() { return sizeof(long double); }", "long double"),
         ("inline int f() { return sizeof(double const long); }", "long double"),
