@@ -187,12 +187,12 @@ class Toolchain:
     def _kernel_prefix(self, core: str) -> Path:
         flags = self.kernel_flags(core)
         door = self.door
-        parts = [door.prefix, *door.include_arguments(), door.digest]
+        parts = [door.prefix, *door.arguments(), door.digest]
         key = digest([compiler_version(), *flags, *parts])
 
         def make(folder: Path) -> None:
             lay(folder, {**door.generated, "prefix.h": door.prefix})
-            includes = [*door.include_arguments(), "-I."]
+            includes = [*door.arguments(), "-I."]
             compile_trusted([*flags, *includes, "-x", "c++-header", "prefix.h"], folder)
 
         return self.cache.get("kernel_prefix", key, make)
@@ -215,7 +215,7 @@ class Toolchain:
         arguments = [
             *self.kernel_flags(core),
             *_include_folders(operator),
-            *self.door.include_arguments(),
+            *self.door.arguments(),
             f"-I{prefix}",
             "-include",
             str(prefix / "prefix.h"),

@@ -39,9 +39,12 @@ class FrontDoor:
     true_offsets: bool = False
     """Local addresses count from 0, as on the device."""
 
-    def include_arguments(self) -> list[str]:
-        """`-I` words of the folders."""
-        return [f"-I{folder}" for folder in self.folders]
+    lenient: bool = False
+    """The headers are no strict C++: they call what is declared later."""
+
+    def arguments(self) -> list[str]:
+        """What a compiler that includes the headers is called with."""
+        return [f"-I{folder}" for folder in self.folders] + ["-fpermissive"] * self.lenient
 
 
 def machine_digest() -> str:

@@ -41,4 +41,5 @@ def real_headers(root: Path) -> FrontDoor:
         generated=generated,
         tiling=tiling,
         true_offsets=True,
+        lenient=True,
     )

@@ -83,7 +83,7 @@ def _preprocessed(door: FrontDoor, flags: Iterable[str]) -> str:
     """The text of the tree's headers after the preprocessor, without others that they include."""
     with tempfile.TemporaryDirectory(prefix="ascendopt-coverage-") as name:
         lay(Path(name), {**door.generated, "prefix.cpp": door.prefix})
-        arguments = [*flags, *door.include_arguments(), "-I.", "-E"]
+        arguments = [*flags, *door.arguments(), "-I.", "-E"]
         done = subprocess.run(
             [COMPILER, *arguments, "prefix.cpp"],
             cwd=name,

@@ -81,7 +81,7 @@ def _compile(door: FrontDoor, given: Sequence[str], missing: Iterable[str]) -> t
         lay(Path(name), {**door.generated, "prefix.cpp": text})
         plain = [f for f in given if not f.startswith("-O") and "sanitize" not in f]
         flags = ["-O0", "-fkeep-inline-functions", "-fmax-errors=0", "-w"]
-        paths = [*door.include_arguments(), "-I."]
+        paths = [*door.arguments(), "-I."]
         done = _run([COMPILER, *plain, *paths, *flags, "-c", "prefix.cpp"], name)
         if done.returncode:
             return done.stderr, ""
