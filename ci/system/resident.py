@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import subprocess
@@ -64,6 +65,8 @@ class Resident:
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         for fd in (self._in, self._out):
             os.set_blocking(fd, False)
+            with contextlib.suppress(OSError):  # the user has many pipes already
+                fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _CHUNK)
         self._asked = time.monotonic()
         self._maker = threading.current_thread()
         self._close = weakref.finalize(self, _ended, self._process, own)
@@ -89,13 +92,14 @@ class Resident:
 
     def hear(self, count: int, deadline: float) -> bytearray:
         """The next `count` bytes that it says; `deadline` on the monotonic clock. Raises Silent."""
-        heard = bytearray()
-        while len(heard) < count:
+        heard = bytearray(count)
+        left = memoryview(heard)
+        while left:
             self._wait(deadline, writing=False)
-            chunk = os.read(self._out, min(_CHUNK, count - len(heard)))
-            if not chunk:
+            got = os.readv(self._out, [left])
+            if not got:
                 raise self._silent(timed_out=False)
-            heard += chunk
+            left = left[got:]
         return heard
 
     def close(self) -> None:
