@@ -26,7 +26,7 @@ def declared() -> dict[str, list[list[str]]]:
     flags = Toolchain(load_architecture("dav-c220")).kernel_flags("vector")
     done = subprocess.run(
         [COMPILER, "-E", "-x", "c++", *flags,
-         *own_headers().include_arguments(), "-"],
+         *own_headers().arguments(), "-"],
         input=text, capture_output=True, text=True, check=True,
     )  # fmt: skip
     ours, lines = False, []
