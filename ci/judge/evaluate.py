@@ -22,6 +22,7 @@ from ci.judge.in_place import judged_operator
 from ci.judge.reference import References
 from ci.judge.removed_sync import order_kept, removed_sync
 from ci.judge.subject import EvaluationSettings, Standard, Subject
+from ci.judge.sweep import LEAST_VARIED
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import RemovedSync, Verification
@@ -154,6 +155,7 @@ class Evaluator:
             reference=self.references.kind,
             worst_error=max((f.worst_error for f in found), default=0.0),
             varied=varied.counts,
+            shallow=len(varied.cases) < LEAST_VARIED,
             not_varied=varied.untaken,
             baseline_defects=tuple(varied.defects.values()),
             gates=tuple(gate.name for gate in gates_of("confirm")),

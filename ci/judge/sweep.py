@@ -30,6 +30,10 @@ MOST_REFUSED = 200
 """Cases that the unmodified operator does not take, before no more are made."""
 
 
+LEAST_VARIED = 20
+"""A verification on fewer varied cases says little about anything but its workload."""
+
+
 @dataclass(frozen=True)
 class Tier:
     """How far the cases of a workload are varied."""

@@ -9,9 +9,6 @@ from pydantic import Field
 from ci.model.frozen import Frozen
 from ci.model.trial import Fingerprint, Trial
 
-LEAST_VARIED = 20
-"""A verification on fewer varied cases says little about anything but its workload."""
-
 
 class UsedTuple(Frozen):
     """An experience tuple that Stage II retrieved, and why."""
@@ -46,6 +43,10 @@ class Verification(Frozen):
         description="Further cases that both the operator as it stands and this one pass, by what"
         " is varied in them; none of them is slower beyond the margin.",
     )
+    shallow: bool = Field(
+        default=False,
+        description="So few varied cases could be made that little is known beyond the workload.",
+    )
     not_varied: tuple[str, ...] = Field(
         default=(),
         description="What was to be varied too, but the operator as it stands passes no such case.",
@@ -62,11 +63,6 @@ class Verification(Frozen):
     order: str = Field(
         default="", description="Why that is safe, as far as it is known; '' if there are none."
     )
-
-    @property
-    def shallow(self) -> bool:
-        """Whether so few varied cases could be made that a reviewer must be told."""
-        return sum(self.varied.values()) < LEAST_VARIED
 
 
 class BudgetUse(Frozen):

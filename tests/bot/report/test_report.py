@@ -235,7 +235,7 @@ def test_what_was_varied_is_counted_and_little_of_it_is_told_loudly(
     assert "22 further cases (length 14, dtype 8)" in render(made)
     assert "WARNING" not in render(made)
     few = made.verification.model_copy(
-        update={"varied": {"dtype": 3}, "not_varied": ("length", "rank")}
+        update={"varied": {"dtype": 3}, "shallow": True, "not_varied": ("length", "rank")}
     )
     told = render(result(verification=few))
     assert "WARNING: the operator as it stands passes only 3 cases" in told

@@ -325,6 +325,8 @@ def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluato
     assert found.elements == 5 * 16 * 4096
     assert found.reference == "golden"
     assert found.worst_error < 1
+    assert sum(found.varied.values()) > 20
+    assert not found.shallow
     assert found.gates == ("more_seeds", "steady", "edges")
 
 
@@ -337,13 +339,13 @@ def test_without_a_golden_the_unmodified_operator_is_the_reference(
     backend: SimulatorBackend,
 ) -> None:
     bare = WORKLOAD.model_copy(update={"golden": ""})
-    judge = Evaluator(OPERATOR, bare, backend)
+    judge = Evaluator(OPERATOR, bare, backend, settings=EvaluationSettings(varied_cases=3))
     assert judge.evaluate(Candidate(), 0).outcome is Outcome.OK
     assert judge.evaluate(changed("2.0f", "3.0f"), 1).outcome is Outcome.WRONG_RESULT
-    assert (
-        judge.confirm(Trial(number=1, candidate=Candidate(), outcome=Outcome.OK)).reference
-        == "unmodified operator"
-    )
+    found = judge.confirm(Trial(number=1, candidate=Candidate(), outcome=Outcome.OK))
+    assert found.reference == "unmodified operator"
+    assert sum(found.varied.values()) == 3
+    assert found.shallow
 
 
 def test_a_profile_leaves_a_timeline(backend: SimulatorBackend, tmp_path: Path) -> None:

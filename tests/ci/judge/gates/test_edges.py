@@ -5,7 +5,7 @@ import pytest
 from ci.judge.evaluate import Evaluator
 from ci.judge.gates.edges import EdgesGate
 from ci.judge.subject import Subject
-from ci.model.result import LEAST_VARIED
+from ci.judge.sweep import LEAST_VARIED
 from ci.model.trial import Outcome
 from ci.testing.gate import GateContract
 from ci.testing.scale_shift import changed
