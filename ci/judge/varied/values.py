@@ -120,9 +120,9 @@ def _other_lists(now: tuple[Any, ...]) -> Iterator[AttrValue]:
 
 
 def _other_numbers(now: float, numbers: Iterable[float], whole: bool) -> Iterator[float]:
-    yield 0
+    yield from (0, -now if now > 0 else -1)
     yield from [n for n in numbers if not whole or n == int(n)][:MOST_NUMBERS]
-    yield from (-now if now > 0 else -1, 1, now + 1, now * 2 if whole else now * 10 + 3)
+    yield from (1, now + 1, now * 2 if whole else now * 10 + 3)
     yield from (now - 1, 1e-3 * now + (0 if now else 1e-3)) if not whole else (now - 1, -2, 2)
 
 
