@@ -4,29 +4,52 @@ import pytest
 
 from bot.report.judge import tables
 from ci.lab.bench import judge
+from ci.lab.bench.corpus import read_corpus
 from ci.lab.bench.judge import RULINGS_FILE, bench
-from ci.model.bench.judge import JudgeBench, JudgeBenchSettings, Ruling, Truth, Verdict
+from ci.lab.bench.mutants import write_corpus
+from ci.model.bench.judge import JudgeBench, JudgeBenchSettings, Ruling, SourceEdit, Truth, Verdict
 from ci.model.settings import DEFAULT_DEVICE
 from tests.places import EXAMPLES
 
 REVIEW = EXAMPLES / "attacks" / "review.yaml"
 
 
-def test_the_judge_refuses_a_dropped_tail_and_accepts_honest_work_once(
+SAMPLE = {
+    "a04": "warnings",
+    "a08": "other_shapes",
+    "b08": "verify",
+    "c06": "run",
+    "d24": "warnings",
+    "f14": "run",
+    "g02": "host",
+    "t08": "guard",
+}
+"""One wrong candidate of each class, and the gate that refuses it."""
+
+
+def test_the_judge_refuses_one_of_each_class_and_accepts_honest_work_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = JudgeBenchSettings(attacks=REVIEW, only="a04,t08,h02,h18", out=tmp_path)
+    chosen = [e.attack for e in read_corpus(REVIEW) if e.attack.id in (*SAMPLE, "h02")]
+    (larger,) = (one for one in chosen if one.id == "h02")
+    named = SourceEdit(
+        file="op_kernel/leaky_relu_shift.cpp",
+        old="constexpr uint32_t TILE",
+        new="const uint32_t TILE",
+    )
+    neutral = larger.model_copy(update={"id": "n1", "edits": (named,)})
+    write_corpus(tmp_path / "corpus.yaml", [*chosen, neutral], "A sample.")
+    settings = JudgeBenchSettings(attacks=tmp_path / "corpus.yaml", out=tmp_path)
     found = bench(settings, lambda text: None)
     verdicts = {r.id: (r.truth, r.verdict) for r in found.rulings}
-    assert verdicts == {
-        "a04": ("wrong", "refused"),
-        "t08": ("wrong", "refused"),
+    assert verdicts == dict.fromkeys(SAMPLE, ("wrong", "refused")) | {
         "h02": ("honest", "accepted"),
-        "h18": ("honest", "no gain"),
+        "n1": ("honest", "no gain"),
     }
+    assert {r.id: r.gate for r in found.rulings if r.truth == "wrong"} == SAMPLE
     by_id = {r.id: r for r in found.rulings}
-    assert by_id["t08"].gate == "guard" and by_id["t08"].sentence
-    assert (by_id["h02"].speedup or 0) > 1.01 and by_id["h18"].speedup is None
+    assert all(by_id[one].sentence for one in SAMPLE)
+    assert (by_id["h02"].speedup or 0) > 1.01 and by_id["n1"].speedup is None
     assert found.holds
     with (tmp_path / RULINGS_FILE).open("a") as file:
         file.write('{"id": "cut o')
@@ -42,8 +65,8 @@ def test_a_witness_tells_how_a_wrong_candidate_that_passes_is_wrong() -> None:
     )
     (case,) = judge.witnesses_of(entries[0], operator)
     wrong, honest = (judge.candidate_of(e, operator) for e in entries)
-    assert "output y" in judge.shown_wrong(evaluator, wrong, case)
-    assert judge.shown_wrong(evaluator, honest, case) == ""
+    assert "output y" in judge.shown_wrong(evaluator.subject(wrong), case)
+    assert judge.shown_wrong(evaluator.subject(honest), case) == ""
 
 
 def test_what_fits_no_operator_is_told_and_fails_the_bench(tmp_path: Path) -> None:
