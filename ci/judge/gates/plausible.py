@@ -9,9 +9,9 @@ from ci.model.errors import TrialFailure
 from ci.model.launch import arrays
 from ci.model.trial import Outcome, Place
 
-MOST_UNUSED_WORKSPACE = 16 << 20
-"""Bytes of workspace that a candidate may ask for beyond the baseline's and leave alone: as much
-as the runtime itself keeps there."""
+MOST_UNUSED_WORKSPACE = 32 << 20
+"""Bytes of workspace that a candidate may ask for beyond the baseline's and leave alone: twice what
+the runtime itself keeps there, for a candidate that needs no more than that any longer."""
 
 
 class PlausibleGate(Gate):

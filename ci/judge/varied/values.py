@@ -150,9 +150,9 @@ def _given(known: Known, case: WorkloadCase, number: int) -> Iterator[Ladder]:
 
 def _ranges(case: WorkloadCase, numbers: tuple[float, ...]) -> Iterator[Ladder]:
     yield _scaled(case, (25.0,), 0.0)
+    yield _moved_alone(case, 1000.0, 100.0, 10.0)
     yield from _widened(case)
     yield from _distributed(case, "spiked", floats_only=True)
-    yield _scaled(case, (1.0,), 1000.0, 100.0, 10.0)
     yield from _distributed(case, "constant_rows")
     yield from (_about(case, number) for number in numbers[:MOST_NUMBERS])
     yield _changed(case, "all that they hold", _widest, floats=False)
@@ -175,6 +175,13 @@ def _scaled(case: WorkloadCase, factors: tuple[float, ...], *shifts: float) -> L
 
             how = f"ranges x{factor:g}" + f" moved by {shift:g}" * bool(shift)
             yield from _changed(case, how, moved)
+
+
+def _moved_alone(case: WorkloadCase, *shifts: float) -> Ladder:
+    """Each shift of the first input alone, and only then of several: where a bias is moved as far,
+    it drowns what is lost of the rest."""
+    rungs = [list(_scaled(case, (1.0,), shift)) for shift in shifts]
+    return [case for which in reversed(list(zip(*rungs, strict=True))) for case in which]
 
 
 def _widened(case: WorkloadCase) -> Iterator[Ladder]:

@@ -133,6 +133,17 @@ def test_values_go_around_the_numbers_of_the_changed_lines_and_indices_below_and
     assert {index for _, index in found} >= {(-17, 63), (0, 80), (-17, 80)}
 
 
+def test_the_first_input_is_moved_far_before_a_bias_is_moved_along() -> None:
+    # Beside a bias that is moved as far, E[x²] - mean² in place of the variance is not seen.
+    data = TensorCase(shape=(8, 64), dtype="float32", range=(-3, 3))
+    bias = TensorCase(shape=(64,), dtype="float32", range=(-1, 1))
+    one = WorkloadCase(name="c", inputs=(data, bias))
+    ladder = [*Ranges().ladders(known(one))][1]
+    moved = [[t.range[0] for t in tensors(c)] for c in ladder]
+    assert moved[:3] == [[5997, -1], [597, -1], [57, -1]]
+    assert [5997, 1999] in moved[3:]
+
+
 @pytest.mark.parametrize("family", [Lengths(), Ranges(), Rank()])
 def test_cases_that_differ_have_different_names(family: Family) -> None:
     # References and launches are kept by name.
