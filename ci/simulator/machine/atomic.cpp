@@ -41,12 +41,12 @@ AtomicType type_of(uint64_t code) {
 }
 
 void set_operation(AtomicOperation operation) {
-    current->atomic = operation;
+    current->copies.atomic = operation;
     issue_scalar(1);
 }
 
 void set_type(AtomicType type) {
-    current->atomic_type = type;
+    current->copies.atomic_type = type;
     issue_scalar(1);
 }
 
@@ -72,7 +72,7 @@ using namespace dav;
 
 void set_atomic_none() {
     set_operation(AtomicOperation::NONE);
-    current->atomic_type = AtomicType::NONE;
+    current->copies.atomic_type = AtomicType::NONE;
 }
 void set_atomic_add() { set_operation(AtomicOperation::ADD); }
 void set_atomic_max() { set_operation(AtomicOperation::MAX); }
@@ -85,12 +85,12 @@ void set_atomic_s16() { set_type(AtomicType::S16); }
 void set_atomic_s8() { set_type(AtomicType::S8); }
 
 void set_st_atomic_cfg(uint64_t config) {
-    current->store_config = config;
-    current->atomic_type = type_of(config);
+    current->copies.store_config = config;
+    current->copies.atomic_type = type_of(config);
     const uint64_t operation = (config >> 4) & 3;
-    set_operation(current->atomic_type == AtomicType::NONE ? AtomicOperation::NONE
-                  : operation == 1                         ? AtomicOperation::MAX
-                  : operation == 2                         ? AtomicOperation::MIN
-                                                           : AtomicOperation::ADD);
+    set_operation(current->copies.atomic_type == AtomicType::NONE ? AtomicOperation::NONE
+                  : operation == 1                                ? AtomicOperation::MAX
+                  : operation == 2                                ? AtomicOperation::MIN
+                                                                  : AtomicOperation::ADD);
 }
-uint64_t get_st_atomic_cfg() { return current->store_config; }
+uint64_t get_st_atomic_cfg() { return current->copies.store_config; }

@@ -52,8 +52,8 @@ void pad(uint8_t* burst, uint32_t left, uint32_t length, uint32_t right, uint32_
     if (left == 0 && right == 0) {
         if (length < element) return;
         std::memcpy(value, burst, element);
-    } else if (current->pad_set) {
-        std::memcpy(value, &current->pad_bits, element);
+    } else if (current->copies.pad_set) {
+        std::memcpy(value, &current->copies.pad_bits, element);
     }
     for (uint32_t at = 0; at + element <= left; at += element)
         std::memcpy(burst + at, value, element);
@@ -153,7 +153,7 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts, 
     const uint32_t record = append_transfer(span, mnemonic, site);
     const uint8_t* from = core.ub + offset;
     auto* to = static_cast<uint8_t*>(dst);
-    const bool atomic = core.atomic != AtomicOperation::NONE;
+    const bool atomic = core.copies.atomic != AtomicOperation::NONE;
     bool changed = false;
     const bool dense = bursts.gm_stride == bursts.gm_length && bursts.ub_stride == bursts.gm_length;
     const uint32_t count = dense ? 1 : bursts.count;
@@ -162,7 +162,7 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts, 
         uint8_t* place = to + burst * bursts.gm_stride;
         const uint8_t* data = from + uint64_t(burst) * bursts.ub_stride;
         if (atomic) {
-            combine(core.atomic, core.atomic_type, place, data, length);
+            combine(core.copies.atomic, core.copies.atomic_type, place, data, length);
         } else if (dense) {
             store(span, place, data, site);
         } else if (changed || std::memcmp(place, data, length) != 0) {
@@ -242,12 +242,12 @@ DAV_COPY_ALIGNED(b16, 2)
 DAV_COPY_ALIGNED(b32, 4)
 
 void set_mov_pad_val(uint64_t bits) {
-    current->pad_bits = bits;
-    current->pad_set = true;
+    current->copies.pad_bits = bits;
+    current->copies.pad_set = true;
     issue_scalar(1);
 }
-void dav_bypass_l2() { current->bypass_l2 = true; }
-void dav_no_pad_value() { current->pad_set = false; }
+void dav_bypass_l2() { current->copies.bypass_l2 = true; }
+void dav_no_pad_value() { current->copies.pad_set = false; }
 
 void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t bursts,
                        uint16_t length, uint16_t src_gap, uint16_t dst_gap) {

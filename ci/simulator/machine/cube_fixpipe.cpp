@@ -191,13 +191,13 @@ private:
 
     void store(uint8_t* to, const Transfer& span, const S* from) {
         Core& core = *current;
-        const bool atomic = core.atomic != AtomicOperation::NONE;
+        const bool atomic = core.copies.atomic != AtomicOperation::NONE;
         bool changed = atomic;
         for (uint32_t line = 0; line < span.count; ++line) {
             fill(line, from);
             uint8_t* place = to + line * span.stride;
             if (atomic) {
-                combine(core.atomic, core.atomic_type, place,
+                combine(core.copies.atomic, core.copies.atomic_type, place,
                         reinterpret_cast<uint8_t*>(buffer_.data()), span.length);
             } else if (changed || std::memcmp(place, buffer_.data(), span.length) != 0) {
                 changed = true;

@@ -9,7 +9,7 @@ namespace dav {
 namespace {
 
 CacheLine& slot(uint64_t address) {
-    return current->cache_lines[address / CACHE_LINE_BYTES % CACHE_LINES];
+    return current->scalar.cache_lines[address / CACHE_LINE_BYTES % CACHE_LINES];
 }
 
 Transfer place_of(const CacheLine& line) {
@@ -19,9 +19,9 @@ Transfer place_of(const CacheLine& line) {
 
 // The line goes to global memory, and with it what was written in it.
 void write_back(CacheLine& line) {
-    for (const uint32_t access : line.writers) --current->shared[access].dirty;
+    for (const uint32_t access : line.writers) --current->gm.shared[access].dirty;
     line.writers.clear();
-    current->dirty_lines -= line.dirty;
+    current->scalar.dirty_lines -= line.dirty;
     line.number = 0;
     line.dirty = line.stale = false;
 }
@@ -38,7 +38,7 @@ void soil(CacheLine& line, size_t access) {
     if (std::find(line.writers.rbegin(), line.writers.rend(), number) != line.writers.rend())
         return;
     line.writers.push_back(number);
-    ++current->shared[number].dirty;
+    ++current->gm.shared[number].dirty;
 }
 
 bool through_cache(const Transfer& span, const char* name, const void* site) {
@@ -47,10 +47,10 @@ bool through_cache(const Transfer& span, const char* name, const void* site) {
     if (!hit) {
         write_back(line);
         line.number = span.start / CACHE_LINE_BYTES;
-        line.loaded = static_cast<uint32_t>(current->segments.size());
+        line.loaded = static_cast<uint32_t>(current->gm.segments.size());
         const Transfer place = place_of(line);
-        current->cached_from = std::min(current->cached_from, place.start);
-        current->cached_to = std::max(current->cached_to, place.start + place.length);
+        current->scalar.cached_from = std::min(current->scalar.cached_from, place.start);
+        current->scalar.cached_to = std::max(current->scalar.cached_to, place.start + place.length);
     }
     if (line.stale && !span.write)
         warn(
@@ -60,16 +60,16 @@ bool through_cache(const Transfer& span, const char* name, const void* site) {
             name, describe_gm(span.start).c_str());
     if (span.write && !line.dirty) {
         line.dirty = true;
-        ++current->dirty_lines;
+        ++current->scalar.dirty_lines;
     }
     return hit;
 }
 
 void past_cache(const Transfer& span, const char* mnemonic, const void* site) {
     const uint64_t end = span.start + uint64_t(span.count - 1) * span.stride + span.length;
-    if (end <= current->cached_from || span.start >= current->cached_to) return;
-    if (!span.write && current->dirty_lines == 0) return;
-    for (CacheLine& line : current->cache_lines) {
+    if (end <= current->scalar.cached_from || span.start >= current->scalar.cached_to) return;
+    if (!span.write && current->scalar.dirty_lines == 0) return;
+    for (CacheLine& line : current->scalar.cache_lines) {
         if (line.number == 0 || !(span.write || line.dirty)) continue;
         if (!overlap(place_of(line), span)) continue;
         if (span.write) {
@@ -84,7 +84,7 @@ void past_cache(const Transfer& span, const char* mnemonic, const void* site) {
 }
 
 void empty_cache() {
-    for (CacheLine& line : current->cache_lines) write_back(line);
+    for (CacheLine& line : current->scalar.cache_lines) write_back(line);
 }
 
 void empty_cache_line(uint64_t address) {

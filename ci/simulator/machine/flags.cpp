@@ -13,10 +13,10 @@ void check_pipe(int pipe, const char* mnemonic, const void* site) {
 }
 
 Clock reached(int pipe) {
-    Clock clock = current->clocks[pipe];
+    Clock clock = current->order.clocks[pipe];
     for (int other = 0; other < PIPES; ++other)
-        clock.seen[other] = std::max(clock.seen[other], current->clocks[S].seen[other]);
-    clock.seen[pipe] = std::max(clock.seen[pipe], current->last[pipe]);
+        clock.seen[other] = std::max(clock.seen[other], current->order.clocks[S].seen[other]);
+    clock.seen[pipe] = std::max(clock.seen[pipe], current->order.last[pipe]);
     return clock;
 }
 
@@ -29,12 +29,12 @@ void barrier_all(const void* site, const char* mnemonic) {
     Core& core = *current;
     append(Record::of(Kind::BARRIER_ALL, S, mnemonic), site);
     Clock all;
-    std::copy(core.last, core.last + PIPES, all.seen);
-    for (Clock& clock : core.clocks) join(clock, all);
+    std::copy(core.order.last, core.order.last + PIPES, all.seen);
+    for (Clock& clock : core.order.clocks) join(clock, all);
 }
 
 void check_flags_at_end() {
-    for (const auto& [key, flag] : current->flags) {
+    for (const auto& [key, flag] : current->order.flags) {
         if (flag.empty()) continue;
         const int from = key / EVENTS / PIPES;
         const int to = key / EVENTS % PIPES;
@@ -52,7 +52,7 @@ Flag& flag_of(int from, int to, int event, const char* mnemonic, const void* sit
     if (event < 0 || event >= EVENTS)
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "%s uses event %d; a pair of pipes has events 0 to %d.", mnemonic, event, EVENTS - 1);
-    return current->flags[(from * PIPES + to) * EVENTS + event];
+    return current->order.flags[(from * PIPES + to) * EVENTS + event];
 }
 
 void set_event(int from, int to, int event, const void* site) {
@@ -78,7 +78,7 @@ void wait_event(int from, int to, int event, const void* site) {
     Record record = Record::between(Kind::WAIT_FLAG, to, from, "wait_flag");
     record.event = static_cast<uint8_t>(event);
     append(record, site);
-    join(current->clocks[to], flag.front().clock);
+    join(current->order.clocks[to], flag.front().clock);
     flag.pop_front();
 }
 
@@ -87,8 +87,8 @@ void barrier(int pipe, const void* site) {
     if (pipe < 0 || pipe >= PIPES)
         fail(Outcome::LAUNCH_ERROR, site, nullptr, "pipe_barrier names pipe %d.", pipe);
     append(Record::between(Kind::BARRIER, pipe, pipe, "pipe_barrier"), site);
-    current->clocks[pipe].seen[pipe] =
-        std::max(current->clocks[pipe].seen[pipe], current->last[pipe]);
+    current->order.clocks[pipe].seen[pipe] =
+        std::max(current->order.clocks[pipe].seen[pipe], current->order.last[pipe]);
 }
 
 }  // namespace

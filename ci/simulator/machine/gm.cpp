@@ -208,7 +208,7 @@ namespace {
 
 void book_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
     Core& core = *current;
-    const uint32_t segment = static_cast<uint32_t>(core.segments.size());
+    const uint32_t segment = static_cast<uint32_t>(core.gm.segments.size());
     const auto record = static_cast<uint32_t>(core.records.size() - 1);
     const int pipe = core.records[record].pipe;
     const bool scalar = pipe == S;
@@ -218,9 +218,9 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
     const uint64_t low = span.start;
     const uint64_t high = end_of(span);
     // Streams come back to back: extend one of the latest ranges when this follows it.
-    const size_t count = core.shared.size();
+    const size_t count = core.gm.shared.size();
     for (size_t back = 1; dense && back <= 8 && back <= count; ++back) {
-        SharedAccess& other = core.shared[count - back];
+        SharedAccess& other = core.gm.shared[count - back];
         if (other.segment != segment || other.span.count != 1 || other.atomic != atomic ||
             other.span.write != span.write || other.changed != changed || other.loaded != loaded ||
             core.records[other.record].pipe != pipe)
@@ -246,7 +246,7 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
         kept.stride = kept.length;
         kept.count = 1;
     }
-    core.shared.push_back(
+    core.gm.shared.push_back(
         {low, high, kept, segment, site_offset(site), atomic, changed, scalar, 0, loaded, record});
     if (line != nullptr && span.write) soil(*line, count);
 }
@@ -262,34 +262,35 @@ void note_shared(const Transfer& span, bool changed, const void* site, bool atom
 void order_after(const std::vector<Release>& releases) {
     Core& core = *current;
     std::vector<uint32_t> known(launch().cores.size(), 0);
-    if (!core.segments.empty()) known = core.segments.back();
+    if (!core.gm.segments.empty()) known = core.gm.segments.back();
     for (const Release& release : releases) {
         known[release.core] = std::max(known[release.core], release.number);
         // What the other core was ordered after when it released, this one is too.
-        const std::vector<std::vector<uint32_t>>& theirs = launch().cores[release.core]->segments;
+        const std::vector<std::vector<uint32_t>>& theirs =
+            launch().cores[release.core]->gm.segments;
         if (release.number < 2) continue;
         const std::vector<uint32_t>& inherited = theirs[release.number - 2];
         for (size_t i = 0; i < inherited.size(); ++i) known[i] = std::max(known[i], inherited[i]);
     }
-    core.segments.push_back(known);
+    core.gm.segments.push_back(known);
 }
 
 uint32_t release_segment(const Clock* reached) {
     Core& core = *current;
-    const auto ended = static_cast<uint32_t>(core.segments.size());
-    const size_t first = core.unreleased;
-    core.unreleased = core.shared.size();
-    for (size_t i = first; reached != nullptr && i < core.shared.size(); ++i) {
-        SharedAccess& access = core.shared[i];
+    const auto ended = static_cast<uint32_t>(core.gm.segments.size());
+    const size_t first = core.gm.unreleased;
+    core.gm.unreleased = core.gm.shared.size();
+    for (size_t i = first; reached != nullptr && i < core.gm.shared.size(); ++i) {
+        SharedAccess& access = core.gm.shared[i];
         const int pipe = core.records[access.record].pipe;
         if (access.segment != ended || pipe == S || access.record <= reached->seen[pipe]) continue;
         access.segment = ended + 1;
-        core.unreleased = std::min(core.unreleased, i);
+        core.gm.unreleased = std::min(core.gm.unreleased, i);
     }
     std::vector<uint32_t> known(launch().cores.size(), 0);
-    if (!core.segments.empty()) known = core.segments.back();
-    core.segments.push_back(known);
-    return static_cast<uint32_t>(core.segments.size());
+    if (!core.gm.segments.empty()) known = core.gm.segments.back();
+    core.gm.segments.push_back(known);
+    return static_cast<uint32_t>(core.gm.segments.size());
 }
 
 namespace {
@@ -304,7 +305,7 @@ struct Burst {
 // Is `first` released before its core's other learns of it in `segment`?
 bool before(const Burst& first, const Burst& second, uint32_t segment) {
     const Core& core = *launch().cores[second.core];
-    return segment > 0 && core.segments[segment - 1][first.core] > first.access->segment;
+    return segment > 0 && core.gm.segments[segment - 1][first.core] > first.access->segment;
 }
 
 // Of two accesses in order: does the scalar unit's data cache stand between them?
@@ -355,10 +356,10 @@ std::vector<Burst> collect_bursts() {
         return static_cast<size_t>(find(address) - allocations.data());
     };
     for (const Core* core : launch().cores)
-        for (const SharedAccess& access : core->shared)
+        for (const SharedAccess& access : core->gm.shared)
             if (access.span.write) written[place(access.low)] = true;
     for (const Core* core : launch().cores)
-        for (const SharedAccess& access : core->shared) {
+        for (const SharedAccess& access : core->gm.shared) {
             if (!written[place(access.low)]) continue;
             for (uint32_t burst = 0; burst < access.span.count; ++burst) {
                 const uint64_t low = access.low + burst * access.span.stride;

@@ -88,8 +88,8 @@ std::string describe_ub(uint32_t offset, uint32_t bytes) {
 Hazards::Hazards(int pipe, const char* mnemonic, const void* site)
     : pipe_(pipe), mnemonic_(mnemonic), site_(site) {
     // The scalar unit dispatches in order: what it has waited for, later instructions find done.
-    Clock& mine = current->clocks[pipe];
-    const Clock& scalar = current->clocks[S];
+    Clock& mine = current->order.clocks[pipe];
+    const Clock& scalar = current->order.clocks[S];
     for (int other = 0; other < PIPES; ++other)
         mine.seen[other] = std::max(mine.seen[other], scalar.seen[other]);
 }
@@ -107,7 +107,7 @@ void Hazards::need(int pipe, uint32_t record, Hazard kind, uint64_t address, boo
 }
 
 void Hazards::check_watches(uint32_t start, uint32_t end, bool write) const {
-    for (const uint64_t watch : current->watches) {
+    for (const uint64_t watch : current->watched.values) {
         // From the block behind the first one named to the last one named, both in 32 bytes.
         const auto low = static_cast<uint32_t>(watch >> 48) + 1;
         const auto high = static_cast<uint32_t>(watch >> 32 & 0xffff) + 1;
@@ -122,10 +122,10 @@ void Hazards::check_watches(uint32_t start, uint32_t end, bool write) const {
 }
 
 void Hazards::read_ub(uint32_t offset, uint32_t bytes) {
-    const Clock& clock = current->clocks[pipe_];
+    const Clock& clock = current->order.clocks[pipe_];
     const uint32_t start = first_block(offset);
     uint32_t end = end_block(offset, bytes);
-    if (current->watching) check_watches(start, end, false);
+    if (current->watched.any) check_watches(start, end, false);
     // Equal tags give the same answer: the first block stands for all.
     if (end > start && all_equal(&current->local->writer[start], end - start)) end = start + 1;
     uint32_t known = 0;
@@ -140,10 +140,10 @@ void Hazards::read_ub(uint32_t offset, uint32_t bytes) {
 }
 
 void Hazards::write_ub(uint32_t offset, uint32_t bytes) {
-    const Clock& clock = current->clocks[pipe_];
+    const Clock& clock = current->order.clocks[pipe_];
     const uint32_t start = first_block(offset);
     const uint32_t end = end_block(offset, bytes);
-    if (current->watching) check_watches(start, end, true);
+    if (current->watched.any) check_watches(start, end, true);
     const bool one_writer = end > start && all_equal(&current->local->writer[start], end - start);
     const uint32_t writers_end = one_writer ? start + 1 : end;
     uint32_t known = 0;
@@ -186,10 +186,10 @@ void Hazards::read_gm(const Transfer& span) {
     if (pipe_ != S) past_cache(span, mnemonic_, site_);
     for (int pipe = 0; pipe < PIPES; ++pipe) {
         if (pipe == pipe_) continue;
-        const uint32_t count = std::min<uint32_t>(current->recent_count[pipe][1], RECENT);
+        const uint32_t count = std::min<uint32_t>(current->order.recent_count[pipe][1], RECENT);
         for (uint32_t i = 0; i < count; ++i) {
             const RecentAccess& other = current->local->recent[pipe][1][i];
-            if (other.record > current->clocks[pipe_].seen[pipe] && overlap(span, other.span))
+            if (other.record > current->order.clocks[pipe_].seen[pipe] && overlap(span, other.span))
                 need(pipe, other.record, Hazard::READ_AFTER_WRITE, other.low, true);
         }
     }
@@ -199,20 +199,22 @@ void Hazards::write_gm(const Transfer& span) {
     if (pipe_ != S) past_cache(span, mnemonic_, site_);
     // What was written is overwritten soon or not at all: the latest few of its own pipe will do.
     constexpr uint32_t OWN = 4;
-    const uint32_t own = current->recent_count[pipe_][1];
+    const uint32_t own = current->order.recent_count[pipe_][1];
     for (uint32_t i = 0; pipe_ == MTE3 && i < std::min(own, OWN); ++i) {
-        if (current->atomic != AtomicOperation::NONE) break;
+        if (current->copies.atomic != AtomicOperation::NONE) break;
         const RecentAccess& other = current->local->recent[pipe_][1][(own - 1 - i) % RECENT];
-        if (other.record > current->clocks[pipe_].seen[pipe_] && overlap(span, other.span))
+        if (other.record > current->order.clocks[pipe_].seen[pipe_] && overlap(span, other.span))
             overlaps_own_copy(describe_gm(std::max(span.start, other.low)).c_str());
     }
     for (int pipe = 0; pipe < PIPES; ++pipe) {
         if (pipe == pipe_) continue;
         for (int write = 0; write < 2; ++write) {
-            const uint32_t count = std::min<uint32_t>(current->recent_count[pipe][write], RECENT);
+            const uint32_t count =
+                std::min<uint32_t>(current->order.recent_count[pipe][write], RECENT);
             for (uint32_t i = 0; i < count; ++i) {
                 const RecentAccess& other = current->local->recent[pipe][write][i];
-                if (other.record > current->clocks[pipe_].seen[pipe] && overlap(span, other.span))
+                if (other.record > current->order.clocks[pipe_].seen[pipe] &&
+                    overlap(span, other.span))
                     need(pipe, other.record,
                          write ? Hazard::WRITE_AFTER_WRITE : Hazard::WRITE_AFTER_READ, other.low,
                          true);
@@ -222,7 +224,7 @@ void Hazards::write_gm(const Transfer& span) {
 }
 
 void Hazards::after(int pipe, uint32_t record) {
-    if (record > current->clocks[pipe_].seen[pipe])
+    if (record > current->order.clocks[pipe_].seen[pipe])
         need(pipe, record, Hazard::READ_AFTER_WRITE, 0, false);
 }
 
@@ -232,13 +234,13 @@ void Hazards::wait_for(int pipe, uint32_t record, const char* name) {
     // The fixpipe holds an instruction that waits for unit flags: its pipe counts as busy.
     wait.drain = pipe_ == FIX && unit_flag_;
     append(wait, site_);
-    Clock& mine = current->clocks[pipe_];
+    Clock& mine = current->order.clocks[pipe_];
     uint32_t& seen = mine.seen[pipe];
-    seen = std::max(seen, pipe == pipe_ ? current->last[pipe] : record);
+    seen = std::max(seen, pipe == pipe_ ? current->order.last[pipe] : record);
     // What the other pipe waited for before its latest record is complete with that record.
-    if (pipe == pipe_ || record != current->last[pipe]) return;
+    if (pipe == pipe_ || record != current->order.last[pipe]) return;
     for (int other = 0; other < PIPES; ++other)
-        mine.seen[other] = std::max(mine.seen[other], current->clocks[pipe].seen[other]);
+        mine.seen[other] = std::max(mine.seen[other], current->order.clocks[pipe].seen[other]);
 }
 
 void Hazards::settle() {
@@ -273,11 +275,11 @@ void Hazards::settle() {
         // the other pipe, so leaving synchronisation to it never beats writing it. It costs the
         // scalar unit a set and a wait.
         issue_scalar(1);
-        append(record_of_wait(pipe_, pipe, current->last[pipe], "inserted_wait"), site_);
+        append(record_of_wait(pipe_, pipe, current->order.last[pipe], "inserted_wait"), site_);
         ++launch().inserted_waits;
         launch().inserted_barriers += pipe == pipe_;
-        uint32_t& seen = current->clocks[pipe_].seen[pipe];
-        seen = std::max(seen, current->last[pipe]);
+        uint32_t& seen = current->order.clocks[pipe_].seen[pipe];
+        seen = std::max(seen, current->order.last[pipe]);
     }
 }
 
@@ -295,7 +297,7 @@ void mark_ub_write(uint32_t offset, uint32_t bytes, uint32_t record) {
 }
 
 void mark_gm(int pipe, const Transfer& span, uint32_t record) {
-    uint32_t& count = current->recent_count[pipe][span.write];
+    uint32_t& count = current->order.recent_count[pipe][span.write];
     current->local->recent[pipe][span.write][count++ % RECENT] = {span.start, end_of(span), span,
                                                                   record};
 }

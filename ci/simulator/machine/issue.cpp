@@ -148,7 +148,7 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
 void read_vector_register(const char* name, void* site) {
     if (current->cube) return;
     Hazards hazards(S, name, site);
-    hazards.after(V, current->last[V]);
+    hazards.after(V, current->order.last[V]);
     hazards.settle();
     issue_scalar(1);
 }

@@ -30,10 +30,10 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name) {
     if (core.buffers.size() < MOST) core.buffers.push_back({offset, bytes, name ? name : ""});
 }
 
-#define DAV_WATCH(number)                                      \
-    void set_data_exp_##number(uint64_t config) {              \
-        current->watches[number] = config;                     \
-        current->watching = current->watching || (config & 1); \
+#define DAV_WATCH(number)                                            \
+    void set_data_exp_##number(uint64_t config) {                    \
+        current->watched.values[number] = config;                    \
+        current->watched.any = current->watched.any || (config & 1); \
     }
 DAV_WATCH(0)
 DAV_WATCH(1)

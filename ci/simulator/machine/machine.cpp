@@ -59,8 +59,8 @@ const void* site_address(uint32_t offset) {
 Record transfer_record(const Transfer& span, int pipe, const char* mnemonic) {
     Core& core = *current;
     core.transfers.push_back(span);
-    core.transfers.back().bypass = core.bypass_l2;
-    core.bypass_l2 = false;
+    core.transfers.back().bypass = core.copies.bypass_l2;
+    core.copies.bypass_l2 = false;
     const auto number = static_cast<uint32_t>(core.transfers.size() - 1);
     return Record::numbered(Kind::TRANSFER, pipe, number, mnemonic);
 }
@@ -75,14 +75,14 @@ uint32_t append(Record record, const void* site) {
              core.index, limit);
     charge_scalar_code();
     record.scalar =
-        static_cast<float>(core.scalar_pending) + (record.kind == Kind::SCALAR ? 0.0f : issue);
-    core.scalar_pending = 0;
+        static_cast<float>(core.scalar.pending) + (record.kind == Kind::SCALAR ? 0.0f : issue);
+    core.scalar.pending = 0;
     record.site = site_offset(core.site != nullptr ? core.site : site);
     const uint32_t number = static_cast<uint32_t>(core.records.size());
     core.records.push_back(record);
     if (record.kind == Kind::SCALAR || record.kind == Kind::COMPUTE ||
         record.kind == Kind::TRANSFER)
-        core.last[record.pipe] = number;
+        core.order.last[record.pipe] = number;
     return number;
 }
 

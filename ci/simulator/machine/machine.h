@@ -95,6 +95,48 @@ struct LocalMemory {
     RecentAccess recent[PIPES][2][RECENT];  // ring of GM reads and writes by pipe
 };
 
+// What the hazard checker knows of a core: which records each pipe can rely on.
+struct OrderState {
+    Clock clocks[PIPES];        // what each pipe knows to be complete
+    uint32_t last[PIPES] = {};  // each pipe's latest record
+    std::map<int, Flag> flags;  // by (from, to, event), see flag_of
+    uint32_t recent_count[PIPES][2] = {};
+};
+
+// What a core did to GM that others may touch too.
+struct GmState {
+    std::vector<SharedAccess> shared;
+    size_t unreleased = 0;  // in `shared`, the first that no signal has released
+    std::vector<std::vector<uint32_t>> segments;  // by segment: what of each core is ordered before
+};
+
+// Registers that copies obey.
+struct CopyState {
+    AtomicOperation atomic = AtomicOperation::NONE;
+    AtomicType atomic_type = AtomicType::NONE;
+    uint64_t store_config = 0;
+    uint64_t pad_bits = 0;
+    bool pad_set = false;
+    bool bypass_l2 = false;  // the next copy only
+};
+
+// set_data_exp_0 to 3: UB that must not be touched.
+struct Watches {
+    uint64_t values[4] = {};
+    bool any = false;
+};
+
+// The scalar unit and its data cache.
+struct ScalarState {
+    double pending = 0;       // cycles not yet in a record
+    uint64_t read_bytes = 0;  // of GM
+    uint64_t write_bytes = 0;
+    CacheLine cache_lines[CACHE_LINES];  // by number
+    uint64_t cached_from = ~0ull;        // addresses of GM that it has held, and no others
+    uint64_t cached_to = 0;
+    uint32_t dirty_lines = 0;
+};
+
 struct Core {
     int index = 0;                 // in Launch::cores
     bool cube = false;             // an AIC; else an AIV
@@ -104,38 +146,18 @@ struct Core {
     uint8_t* ub = nullptr;         // where its local offsets start
     VectorState vector;
     CubeState cube_state;
+    ScalarState scalar;
+    CopyState copies;
+    OrderState order;
+    GmState gm;
+    Watches watched;
     std::vector<Record> records{Record{}};  // record 0 means "nothing yet"
     std::vector<Transfer> transfers;
-
-    Clock clocks[PIPES];        // what each pipe knows to be complete
-    uint32_t last[PIPES] = {};  // each pipe's latest record
-    std::map<int, Flag> flags;  // by (from, to, event), see flag_of
-    uint32_t recent_count[PIPES][2] = {};
-    std::vector<SharedAccess> shared;
-    size_t unreleased = 0;  // in `shared`, the first that no signal has released
-    std::vector<std::vector<uint32_t>> segments;  // by segment: what of each core is ordered before
     std::vector<BufferNote> buffers;
 
     bool ordered_by_data = false;  // see OrderedByData
     const void* site = nullptr;    // the code address of all it does, or null
-
-    AtomicOperation atomic = AtomicOperation::NONE;
-    AtomicType atomic_type = AtomicType::NONE;
-    uint64_t store_config = 0;
-    uint64_t watches[4] = {};  // set_data_exp_0 to 3: UB that must not be touched
-    bool watching = false;
-    uint64_t pad_bits = 0;
-    bool pad_set = false;
-    bool bypass_l2 = false;  // the next copy only
-
-    double scalar_pending = 0;       // cycles not yet in a record
-    uint64_t scalar_read_bytes = 0;  // of GM, by the scalar unit
-    uint64_t scalar_write_bytes = 0;
     uint32_t ub_peak = 0;
-    CacheLine cache_lines[CACHE_LINES];  // the scalar unit's data cache, by number
-    uint64_t cached_from = ~0ull;        // addresses of GM that it has held, and no others
-    uint64_t cached_to = 0;
-    uint32_t dirty_lines = 0;
 };
 
 struct Signals;  // see signals.cpp

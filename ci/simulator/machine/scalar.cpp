@@ -152,7 +152,7 @@ void on_illegal(int, siginfo_t*, void* raw) {
 
 void charge_scalar_code() {
     static const double cycles = constants().get("scalar.instruction");
-    if (current != nullptr) current->scalar_pending += double(executed - charged) * cycles;
+    if (current != nullptr) current->scalar.pending += double(executed - charged) * cycles;
     charged = executed;
 }
 
@@ -193,7 +193,7 @@ void install_traps() {
     install_low_addresses();
 }
 
-void issue_scalar(uint32_t cycles) { current->scalar_pending += cycles; }
+void issue_scalar(uint32_t cycles) { current->scalar.pending += cycles; }
 
 }  // namespace dav
 

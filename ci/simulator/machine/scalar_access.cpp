@@ -44,7 +44,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
     Core& core = *current;
     const uint32_t offset = ub_offset(pointer);
     if (offset < UB_BYTES && !core.cube && repeated(core, offset, bytes, write)) {
-        core.scalar_pending += write ? store : load;
+        core.scalar.pending += write ? store : load;
         return;
     }
     Hazards hazards(S, name, site);
@@ -67,7 +67,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
             mark_ub_write(offset, bytes, record);
         else
             mark_ub_read(S, offset, bytes, record);
-        core.scalar_pending += write ? store : load;
+        core.scalar.pending += write ? store : load;
         return;
     }
     const Transfer span{reinterpret_cast<uint64_t>(pointer), bytes, bytes, 1, write};
@@ -78,8 +78,8 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
         hazards.read_gm(span);
     hazards.settle();
     mark_gm(S, span, scalar_record(site));
-    core.scalar_pending += through_cache(span, name, site) ? hit : miss;
-    (write ? core.scalar_write_bytes : core.scalar_read_bytes) += bytes;
+    core.scalar.pending += through_cache(span, name, site) ? hit : miss;
+    (write ? core.scalar.write_bytes : core.scalar.read_bytes) += bytes;
     // A store's new value is unknown here: it counts as a change.
     if (write || !is_message_line(span.start)) note_shared(span, write, site);
 }

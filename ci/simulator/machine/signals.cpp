@@ -212,8 +212,8 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
     // What a pipe waited for is complete with its latest record; two steps lead over three pipes.
     for (int step = 0; step < 2; ++step)
         for (int other = 0; other < PIPES; ++other)
-            if (clock.seen[other] != 0 && clock.seen[other] == current->last[other])
-                join(clock, current->clocks[other]);
+            if (clock.seen[other] != 0 && clock.seen[other] == current->order.last[other])
+                join(clock, current->order.clocks[other]);
     signal.releases.push_back({current->index, release_segment(&clock)});
     send_signal(pipe, signal.number, "cross_core_set", site);
 }

@@ -15,8 +15,8 @@ const char* kind_of(const Core& core) { return core.cube ? "cube" : "vector"; }
 
 void write_totals(FILE* file, const Core& core, const CoreTimer& timer) {
     const Launch& shared = launch();
-    uint64_t read = core.scalar_read_bytes;
-    uint64_t written = core.scalar_write_bytes;
+    uint64_t read = core.scalar.read_bytes;
+    uint64_t written = core.scalar.write_bytes;
     uint64_t copies[PIPES] = {};
     for (const Record& record : core.records) {
         if (record.kind != Kind::TRANSFER) continue;

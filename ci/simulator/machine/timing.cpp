@@ -228,8 +228,8 @@ void count_instructions(Profile& profile) {
             if (counts[name] != 0) profile.instructions[mnemonic_names()[name]] += counts[name];
         for (const Transfer& transfer : core->transfers)
             (transfer.write ? profile.gm_write_bytes : profile.gm_read_bytes) += transfer.bytes();
-        profile.gm_read_bytes += core->scalar_read_bytes;
-        profile.gm_write_bytes += core->scalar_write_bytes;
+        profile.gm_read_bytes += core->scalar.read_bytes;
+        profile.gm_write_bytes += core->scalar.write_bytes;
         profile.ub_peak_bytes = std::max(profile.ub_peak_bytes, core->ub_peak);
     }
 }
