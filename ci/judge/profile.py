@@ -1,4 +1,4 @@
-"""A measurement as a person looks at it: shares of the pipes, and a Chrome trace.
+"""A measurement as a person looks at it: a Chrome trace and msprof's tables.
 
 Pure functions of what was measured, and the files that show it.
 """
@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from ci.judge.msprof import kernel_kind, op_basic_info, pipe_utilization, resource_conflict
 from ci.judge.timeline import Timeline, read_timeline
-from ci.model.frozen import Frozen
 from ci.model.trial import CaseMeasurement, Measurement
 
 # Pipes in the order in which a viewer shows their tracks.
@@ -22,31 +21,6 @@ PIPES: Final = ("SCALAR", "MTE2", "MTE1", "CUBE", "VECTOR", "FIX", "MTE3")
 ARROWS: Final = 10_000_000
 # Cores that a launch can have; the next case's processes are numbered after them.
 CORES: Final = 10_000
-
-
-class PipeShare(Frozen):
-    """One pipe in one case."""
-
-    case: str
-    pipe: str
-    busy_cycles: float
-    share: float
-    """Busy cycles over the launch's cycles, 0 to 1."""
-
-
-def pipe_shares(measurement: Measurement) -> list[PipeShare]:
-    """Every pipe that did anything, case by case, the busiest first."""
-    return [
-        PipeShare(
-            case=case.case,
-            pipe=pipe,
-            busy_cycles=cycles,
-            share=cycles / max(1, case.pipes.total_cycles),
-        )
-        for case in measurement.cases
-        for pipe, cycles in sorted(case.pipes.busy_cycles.items(), key=lambda item: -item[1])
-        if cycles > 0
-    ]
 
 
 def trace_events(process: int, case: CaseMeasurement, timeline: Timeline) -> list[dict[str, Any]]:

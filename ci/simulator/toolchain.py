@@ -357,16 +357,11 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
     return kernel
 
 
-def operator_line(program: Path, offset: str) -> tuple[str, int]:
-    """Source place of a code address: the innermost frame in the operator's own sources.
-
-    ('', 0) when there is none. `offset` is hexadecimal, relative to the program's start.
-    """
-    return operator_lines(program, [offset])[0]
-
-
 def operator_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int]]:
-    """`operator_line` of several addresses with one call of addr2line, remembered."""
+    """Source place of each code address: the innermost frame in the operator's own sources.
+
+    ('', 0) when there is none. Offsets are hexadecimal, from the program's start.
+    """
     return list(_operator_lines(program, tuple(offsets)))
 
 

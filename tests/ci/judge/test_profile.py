@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from ci.judge.profile import chrome_trace, pipe_shares, trace_events
+from ci.judge.profile import chrome_trace, trace_events
 from ci.judge.timeline import read_timeline
 from ci.model.trial import CaseMeasurement, Fingerprint, Measurement, PipeTime
 
@@ -18,11 +18,6 @@ def measured(busy: dict[str, float]) -> Measurement:
 
 
 VECTOR = measured({"VECTOR": 500.0, "MTE2": 1500.0, "MTE3": 0.0, "SCALAR": 100.0})
-
-
-def test_shares_come_busiest_first_without_idle_pipes() -> None:
-    rows = pipe_shares(VECTOR)
-    assert [(r.pipe, r.share) for r in rows] == [("MTE2", 0.75), ("VECTOR", 0.25), ("SCALAR", 0.05)]
 
 
 TIMELINE = read_timeline(

@@ -22,7 +22,7 @@ from ci.host.tiling_layout import declarations
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.simulator.symbols import check_symbols, instructions, undefined_symbols
-from ci.simulator.toolchain import Toolchain, operator_line, operator_lines
+from ci.simulator.toolchain import Toolchain, operator_lines
 from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement
 from rules.architectures import load_architecture
 from rules.guards import priced_symbols
@@ -73,10 +73,10 @@ def test_code_addresses_lead_to_the_operators_line(
     calls = [line for line in said.splitlines() if "call" in line and "copy_ubuf_to_gm" in line]
     after = [said.splitlines()[said.splitlines().index(call) + 1] for call in calls]
     address = after[0].split(":")[0].strip()
-    assert operator_line(kernel, address) == (KERNEL, line_of(
+    assert operator_lines(kernel, [address])[0] == (KERNEL, line_of(
         changed("2.0f", "2.0f"), "DataCopy(yGm_"))  # fmt: skip
     assert operator_lines(kernel, []) == []
-    assert operator_line(kernel, "0x1") == ("", 0)
+    assert operator_lines(kernel, ["0x1"]) == [("", 0)]
 
 
 def test_a_kernel_asks_only_for_instructions_and_harmless_functions(
