@@ -88,7 +88,10 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
         tiling_numbers(standard.operator),
         nearest_device(standard.backend.fingerprint().device).vector_cores,
     )
+    own = Thresholds.name  # of the candidate's own lines: they take no place of another case
     for family, ladder in _turns(known, tier):
+        if family.name == own and found.counts.get(own, 0) >= most // 4:
+            continue
         for case in ladder:
             if _identity(case) in seen:
                 break
@@ -96,13 +99,13 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
                 seen.add(_identity(case))
                 before = standard.baseline.at(case, judge.seed)
                 found.cases.append((family.name, before))
-                work += _work(before)
+                work += _work(before) if family.name != own else 0
                 break
             found.refused[family.name] = found.refused.get(family.name, 0) + 1
             defect = judge.defects.get(case.name)
             if defect:
                 found.defects.setdefault(family.name, defect)
-        full = len(found.cases) >= most or work > tier.all_work
+        full = len(found.cases) - found.counts.get(own, 0) >= most or work > tier.all_work
         if full or sum(found.refused.values()) > MOST_REFUSED:
             break
     return found

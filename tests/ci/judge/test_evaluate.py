@@ -75,7 +75,8 @@ def refused(trial: Trial, gate: str, outcome: Outcome, candidate: Candidate, par
 
 def test_the_unmodified_operator_is_ok_and_measured(baseline: Trial) -> None:
     assert baseline.outcome is Outcome.OK, baseline.refusal
-    assert baseline.gates == ("guard", "build", "link", "run", "verify", "plausible")
+    asked = ("guard", "build", "link", "run", "verify", "accuracy", "plausible")
+    assert baseline.gates == asked
     assert baseline.measurement
     case = baseline.measurement.cases[0]
     assert case.low_us == case.median_us == case.high_us > 0
@@ -175,9 +176,11 @@ def test_a_wrong_result_names_the_worst_element(evaluator: Evaluator) -> None:
     )
 
 
-def test_skipping_work_is_a_wrong_result(evaluator: Evaluator) -> None:
+def test_skipping_work_leaves_outputs_unwritten(evaluator: Evaluator) -> None:
     candidate = changed("offset < coreLength_", "offset < coreLength_ - tileLength_")
-    assert evaluator.evaluate(candidate, 1).outcome is Outcome.WRONG_RESULT
+    trial = evaluator.evaluate(candidate, 1)
+    assert trial.outcome is Outcome.MEMORY_ERROR
+    assert trial.refusal and "output 0" in trial.refusal.message
 
 
 def test_a_compile_error_is_cut_to_its_first_line(evaluator: Evaluator) -> None:
@@ -202,7 +205,7 @@ def test_a_compile_error_is_cut_to_its_first_line(evaluator: Evaluator) -> None:
         ("dav_scalar_free();", "dav_scalar_free"),
         ('auto f = fopen("/etc/passwd", "r");', "fopen"),
         ('getenv("GITHUB_TOKEN");', "getenv"),
-        ("int sys##tem = 0;", "##"),
+        ('\n#define PASTE(a, b) a##b\nPASTE(sys, tem)("id");', "##"),
         ("__sanitizer_cov_trace_pc();", "__sanitizer_cov_trace_pc"),
     ],
 )
@@ -245,10 +248,10 @@ def test_work_done_past_the_machine_is_never_faster(evaluator: Evaluator, baseli
     assert compare(baseline.measurement, trial.measurement).verdict == "worse"
 
 
-def test_a_static_initialiser_finds_no_inputs(evaluator: Evaluator) -> None:
+def test_a_static_initialiser_is_refused_before_it_runs(evaluator: Evaluator) -> None:
     trial = evaluator.evaluate(changed("class ScaleShift {", EARLY + "class ScaleShift {"), 1)
-    assert trial.outcome is Outcome.MEMORY_ERROR, trial.refusal
-    assert trial.refusal and "far from every tensor" in trial.refusal.message
+    assert trial.outcome is Outcome.REJECTED
+    assert trial.refusal and trial.refusal.gate == "link"
 
 
 def test_reaching_into_another_cores_buffer_is_a_memory_error(evaluator: Evaluator) -> None:
@@ -280,7 +283,7 @@ def test_exhausting_memory_ends_the_run_not_the_machine(evaluator: Evaluator) ->
 
 
 def test_a_template_bomb_ends_the_compilation(evaluator: Evaluator) -> None:
-    bomb = "template <int N, int M> struct Deep { using t = typename Deep<N - 1, M * 2>::t; };\n"
+    bomb = "template <int N, int M> struct Deep { using t = typename Deep<N - 1, M + 2>::t; };\n"
     used = f"{bomb}Deep<900000, 1>::t deep_;\nclass ScaleShift {{"
     trial = evaluator.evaluate(changed("class ScaleShift {", used), 1)
     assert trial.outcome is Outcome.COMPILE_ERROR
