@@ -205,7 +205,6 @@ def test_a_compile_error_is_cut_to_its_first_line(evaluator: Evaluator) -> None:
         ("dav_scalar_free();", "dav_scalar_free"),
         ('auto f = fopen("/etc/passwd", "r");', "fopen"),
         ('getenv("GITHUB_TOKEN");', "getenv"),
-        ('\n#define PASTE(a, b) a##b\nPASTE(sys, tem)("id");', "##"),
         ("__sanitizer_cov_trace_pc();", "__sanitizer_cov_trace_pc"),
     ],
 )
@@ -246,6 +245,13 @@ def test_work_done_past_the_machine_is_never_faster(evaluator: Evaluator, baseli
     assert trial.outcome is Outcome.OK, trial.refusal
     assert trial.measurement and baseline.measurement
     assert compare(baseline.measurement, trial.measurement).verdict == "worse"
+
+
+def test_a_name_that_is_pasted_together_is_refused(evaluator: Evaluator) -> None:
+    paste = '#define PASTE(a, b) a##b\ninline void Run() { PASTE(sys, tem)("id"); }\n'
+    trial = evaluator.evaluate(changed("class ScaleShift {", f"{paste}class ScaleShift {{"), 1)
+    assert trial.outcome is Outcome.REJECTED
+    assert trial.refusal and trial.refusal.gate == "guard"
 
 
 def test_a_static_initialiser_is_refused_before_it_runs(evaluator: Evaluator) -> None:
