@@ -65,7 +65,7 @@ def test_a_witness_tells_how_a_wrong_candidate_that_passes_is_wrong() -> None:
     )
     (case,) = judge.witnesses_of(entries[0], operator)
     wrong, honest = (judge.candidate_of(e, operator) for e in entries)
-    assert "output y" in judge.shown_wrong(evaluator.subject(wrong), case)
+    assert "of output 0 unwritten" in judge.shown_wrong(evaluator.subject(wrong), case)
     assert judge.shown_wrong(evaluator.subject(honest), case) == ""
 
 
