@@ -88,9 +88,11 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
         tiling_numbers(standard.operator),
         nearest_device(standard.backend.fingerprint().device).vector_cores,
     )
-    own = Thresholds.name  # of the candidate's own lines: they take no place of another case
+    # Cases at the numbers of the candidate's own lines take no place of another case.
+    own, own_work = Thresholds.name, 0.0
     for family, ladder in _turns(known, tier):
-        if family.name == own and found.counts.get(own, 0) >= most // 4:
+        mine = family.name == own
+        if mine and (found.counts.get(own, 0) >= most // 4 or own_work > tier.all_work / 2):
             continue
         for case in ladder:
             if _identity(case) in seen:
@@ -99,7 +101,10 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
                 seen.add(_identity(case))
                 before = standard.baseline.at(case, judge.seed)
                 found.cases.append((family.name, before))
-                work += _work(before) if family.name != own else 0
+                if mine:
+                    own_work += _work(before)
+                else:
+                    work += _work(before)
                 break
             found.refused[family.name] = found.refused.get(family.name, 0) + 1
             defect = judge.defects.get(case.name)

@@ -105,10 +105,10 @@ def _others(known: Known, spec: AttrSpec, now: AttrValue | None) -> Iterator[Att
     elif spec.type in ("int", "float"):
         whole = spec.type == "int"
         number = now if isinstance(now, (int, float)) else 0
+        if isinstance(spec.default, (int, float)):
+            yield spec.default  # what most callers pass
         for value in _other_numbers(number, known.numbers, whole):
             yield int(value) if whole else float(value)
-        if isinstance(spec.default, (int, float)):
-            yield spec.default
 
 
 def _other_lists(now: tuple[Any, ...]) -> Iterator[AttrValue]:
