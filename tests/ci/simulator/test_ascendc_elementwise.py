@@ -16,7 +16,15 @@ Y = RANDOM.uniform(0.5, 4, COUNT).astype(np.float32)
 
 FILL = f"Duplicate(d, 1.5f, {COUNT}); PipeBarrier<PIPE_V>(); "
 
+# As kernels take calls for arguments, with a count of leading elements for the mask.
+POINTED = (
+    "void (*call)(const LocalTensor<float>&, const LocalTensor<float>&, const LocalTensor<float>&,"
+    " uint64_t, const uint8_t, const BinaryRepeatParams&) = Div<float>;"
+    " call(d, x, y, 64, 4, BinaryRepeatParams(1, 1, 1, 8, 8, 8));"
+)
+
 FLOAT_CALLS: dict[str, Any] = {
+    FILL + POINTED: np.where(np.arange(COUNT) < 256, X / Y, 1.5),
     f"Add(d, x, y, {COUNT});": X + Y,
     f"Sub(d, x, y, {COUNT});": X - Y,
     f"Mul(d, x, y, {COUNT});": X * Y,

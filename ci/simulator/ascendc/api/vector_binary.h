@@ -5,7 +5,8 @@
 
 namespace AscendC {
 
-// Two forms each: a mask with repeats and strides, and a count of elements.
+// Two forms each: a mask with repeats and strides, and a count of elements. The first stands twice,
+// for kernels pass a call on as a function with a count of leading elements for its mask.
 #define ASC_BINARY_CALL(intrinsic, U)                                                \
     intrinsic((U*)dst.pointer(), (U*)src0.pointer(), (U*)src1.pointer(), repeatTime, \
               params.dstBlkStride, params.src0BlkStride, params.src1BlkStride,       \
@@ -17,6 +18,12 @@ namespace AscendC {
                                 const uint8_t repeatTime, const BinaryRepeatParams& params) { \
         set_mask<isSetMask>(mask);                                                            \
         ASC_BINARY_CALL(intrinsic, U);                                                        \
+    }                                                                                         \
+    template <typename T, bool isSetMask = true>                                              \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
+                                const LocalTensor<T>& src1, uint64_t mask,                    \
+                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
+        Name<T, isSetMask>(dst, src0, src1, MaskOf<T>(mask), repeatTime, params);             \
     }                                                                                         \
     template <typename T>                                                                     \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
