@@ -40,8 +40,9 @@ class DType:
         if self.bits >= 8:
             held = np.iinfo(self.numpy)
             return int(held.min), int(held.max)
-        sign = self.bits - 1
-        return (0, 1 << sign) if self.name.startswith("u") else (-1 << sign, (1 << sign) - 1)
+        if self.name.startswith("u"):
+            return 0, (1 << self.bits) - 1
+        return -1 << (self.bits - 1), (1 << (self.bits - 1)) - 1
 
     @property
     def is_float(self) -> bool:

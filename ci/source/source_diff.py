@@ -29,15 +29,18 @@ def _lines(text: str) -> list[str]:
 
 
 def merged(base: str, ours: str, theirs: str) -> str | None:
-    """`ours` with what `theirs` changed of `base`, by lines; None when both change one place."""
+    """`ours` with what `theirs` changed of `base`, by lines.
+
+    None when the two change lines that touch. What both change alike is changed once.
+    """
     lines = _lines(base)
-    edits = sorted({*_edits(lines, _lines(ours)), *_edits(lines, _lines(theirs))})
-    done, parts = 0, list[str]()
-    for first, end, new in edits:
-        if first < done or (first == done and done and first == end):
+    parts: list[str] = []
+    last, done = -1, 0
+    for first, end, new in sorted({*_edits(lines, _lines(ours)), *_edits(lines, _lines(theirs))}):
+        if first <= last:
             return None
         parts += [*lines[done:first], *new]
-        done = end
+        last = done = end
     return "".join((*parts, *lines[done:]))
 
 

@@ -35,3 +35,14 @@ def test_every_bfloat16_survives_the_round_trip() -> None:
     values = from_bfloat16(bits)
     finite = ~np.isnan(values)
     assert np.array_equal(to_bfloat16(values[finite]), bits[finite])
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [("int4", (-8, 7)), ("int2", (-2, 1)), ("uint1", (0, 1)), ("uint8", (0, 255))],
+)
+def test_an_integer_of_few_bits_has_the_limits_of_its_bits(
+    name: str, limits: tuple[int, int]
+) -> None:
+    found = find_dtype(name)
+    assert found is not None and found.limits == limits
