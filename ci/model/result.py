@@ -95,7 +95,7 @@ class RoleUse(Frozen):
 class Result(Frozen):
     """Baseline, best pair ⟨T†, K†⟩, every trial, and the verdict (design §3)."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     run: str = Field(description="Identifier of the run.")
     operator: str
     op_type: str

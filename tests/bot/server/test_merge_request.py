@@ -237,7 +237,7 @@ def test_outside_text_is_harmless_in_title_body_and_commit(made: Result) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", '{"schema_version": 1}', json.dumps({"schema_version": 2})]
+    "text", ["", "{", "[]", "null", '{"schema_version": 2}', json.dumps({"schema_version": 3})]
 )
 def test_a_broken_result_file_is_refused_in_one_sentence(tmp_path: Path, text: str) -> None:
     (tmp_path / "result.json").write_text(text)
