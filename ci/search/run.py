@@ -92,9 +92,9 @@ class Run:
         simulated = measured is not None and measured.fingerprint.simulated
         return SIMULATED_STEP if simulated else STEP_EFFECT
 
-    def knows(self, candidate: Candidate) -> bool:
-        """Whether an equal candidate was evaluated or refused in this run."""
-        return candidate.hash in self._by_hash
+    def known(self, candidate: Candidate) -> Trial | None:
+        """The trial of an equal candidate that was evaluated or refused in this run."""
+        return self._by_hash.get(candidate.hash)
 
     def prefer(self, trial: Trial) -> None:
         """Report this trial, if it holds up, rather than one that is faster by more edits."""
@@ -152,7 +152,17 @@ class Run:
         """
         if not self.history or trial.candidate.hash == self.baseline.candidate.hash:
             return False
-        return not trial.cached and self._faster(trial, self.parent(trial), least)
+        return not trial.cached and self.faster(trial, self.parent(trial), least)
+
+    def faster(self, trial: Trial, than: Trial, least: float = 1 + STEP_EFFECT) -> bool:
+        """Whether a trial is fit, gains by `least` on another and loses nothing on the baseline."""
+        base = self.baseline.measurement
+        if trial.outcome is not Outcome.OK or trial.measurement is None:
+            return False
+        if than.measurement is None or base is None:
+            return False
+        step = compare(than.measurement, trial.measurement, STEP_EFFECT)
+        return step.low > least and compare(base, trial.measurement).verdict != "worse"
 
     def admit(self, trial: Trial) -> Trial:
         """A trial of this run as all gates admit it before it is reported, from now on so.
@@ -235,7 +245,7 @@ class Run:
             self._upcoming += 1
         self.history.append(trial)
         self._by_hash.setdefault(trial.candidate.hash, trial)
-        if self.best is None or (not trial.cached and self._faster(trial, self.best)):
+        if self.best is None or (not trial.cached and self.faster(trial, self.best)):
             self.best = trial
         self.tell(
             "trial_finished",
@@ -245,15 +255,6 @@ class Run:
             text=_sentence(trial),
         )
         return trial
-
-    def _faster(self, trial: Trial, than: Trial, least: float = 1 + STEP_EFFECT) -> bool:
-        base = self.baseline.measurement
-        if trial.outcome is not Outcome.OK or trial.measurement is None:
-            return False
-        if than.measurement is None or base is None:
-            return False
-        step = compare(than.measurement, trial.measurement, STEP_EFFECT)
-        return step.low > least and compare(base, trial.measurement).verdict != "worse"
 
 
 def _was_paid(trial: Trial) -> bool:

@@ -79,12 +79,13 @@ class Adaptive(Strategy):
         start = steps.start()
         state = _State(run, steps, start, start)
         draw = random.Random(steps.seed)
-        while run.budget.left > len(_line(run, state.best)) and (open_ := _open(state)):
+        while run.budget.left > len(_to_drop(run, state.best)) and (open_ := _open(state)):
             move = max(open_, key=lambda m: draw.betavariate(*_odds(state, m)))
             parent = open_[move]
             least = state.least(parent)
-            trial = _joint(state, parent, least) if move == "join" else None
-            if move != "join":
+            if move == "join":
+                trial = _joint(state, parent, least)
+            else:
                 trial = steps.take(move, parent, least=least)
             if trial is None:
                 state.closed.add((parent.candidate.hash, move))
@@ -133,33 +134,37 @@ def _joint(state: _State, onto: Trial, least: float) -> Trial | None:
     for child in list(_joins(state, onto)):
         state.tried.add((onto.candidate.hash, child.candidate.hash))
         candidate = joined(state.steps.operator, onto, state.run.parent(child), child)
-        if candidate is not None and not state.run.knows(candidate):
+        if candidate is not None and state.run.known(candidate) is None:
             return state.run.evaluate(candidate, least=least)
     return None
 
 
 def _drop(run: Run, steps: Steps, best: Trial) -> None:
     """Take out each step that earns less than a reviewer should read; what is left is reported."""
-    kept = best
-    for child in _line(run, best):
-        parent = run.parent(child)
-        candidate = without(steps.operator, kept, parent, child)
-        if candidate is None or run.knows(candidate) or not candidate.files:
+    kept, least = best, 1 / (1 + MINIMUM_EFFECT)
+    for child in _to_drop(run, best):
+        candidate = without(steps.operator, kept, run.parent(child), child)
+        if candidate is None or not candidate.files:
             continue
-        least = 1 / (1 + MINIMUM_EFFECT)
-        trial = run.evaluate(candidate, least=least)
-        if run.gained(trial, least):
+        trial = run.known(candidate) or run.evaluate(candidate, least=least)
+        if run.faster(trial, kept, least):
             kept = trial
     run.prefer(kept)
 
 
+def _to_drop(run: Run, best: Trial) -> list[Trial]:
+    """The steps of which each may be taken out: none of a single one, which is all the gain."""
+    line = _line(run, best)
+    return line if len(line) > 1 else []
+
+
 def _line(run: Run, trial: Trial) -> list[Trial]:
-    """The steps that led to a trial, the latest first; the search's start is none."""
+    """The steps that led from the baseline to a trial, the latest first."""
     found = []
     while trial.candidate.parent and trial is not run.baseline:
         found.append(trial)
         trial = run.parent(trial)
-    return found if len(found) > 1 else []
+    return found
 
 
 def _runs(trial: Trial) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,63 @@ import pytest
 import ci.search.strategies
 from ci.model.errors import InputError
 from ci.model.operator import Operator
+from ci.model.trial import Candidate, Trial
+from ci.proposer.base import Proposer, Step
+from ci.proposer.rules.proposer import rules_proposer
 from ci.search.strategies import make_strategy, strategies, strategy_options
 from ci.search.strategies.adaptive import Adaptive
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
 from ci.search.strategies.best_of_n import BestOfN
 from ci.search.strategies.random_search import RandomSearch
-from ci.testing.model_operator import ModelEvaluator
+from ci.testing.model_operator import KERNEL_FILE, ModelEvaluator, write
 from ci.testing.strategy import StrategyContract
+
+
+class Adding(ModelEvaluator):
+    """A thousand cycles, less what each comment and each pair of comments at the end earns."""
+
+    def __init__(self, operator: Operator, earns: dict[str, int]) -> None:
+        super().__init__(operator)
+        self._earns = earns
+
+    def held(self, trial: Trial) -> str:
+        """The comments that a trial's kernel holds."""
+        text = trial.candidate.files.get(KERNEL_FILE, "")
+        return "".join(letter for letter in "ab" if f"// {letter}\n" in text)
+
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        """One trial by what the comments earn."""
+        trial = super().evaluate(candidate, number)
+        assert trial.measurement is not None
+        held = self.held(trial)
+        time = 1000.0 - sum(e for of, e in self._earns.items() if set(of) <= set(held))
+        case = trial.measurement.cases[0].model_copy(
+            update={"samples_us": (time,), "median_us": time, "low_us": time, "high_us": time}
+        )
+        measured = trial.measurement.model_copy(update={"cases": (case,)})
+        return trial.model_copy(update={"measurement": measured})
+
+
+def adding(letters: str) -> Proposer:
+    """Proposes each comment once, on top of whatever is the parent; each at a place of its own."""
+    places = {"a": "using namespace AscendC;\n", "b": "    op.Compute(data.tile);\n"}
+
+    def rewrite(step: Step, *_: object) -> Candidate | None:
+        said = [t.candidate.rationale for t in step.history]
+        for letter in letters:
+            if letter not in said:
+                path, files = KERNEL_FILE, step.best.candidate.files
+                text = files.get(path, step.operator.read(path))
+                text = text.replace(places[letter], places[letter] + f"// {letter}\n")
+                return Candidate(
+                    files={**files, path: text},
+                    stage="kernel",
+                    parent=step.best.candidate.hash,
+                    rationale=letter,
+                )
+        return None
+
+    return replace(rules_proposer(), rewrite=rewrite)
 
 
 class TestAscendOptimizer(StrategyContract):
@@ -41,6 +92,22 @@ class TestAdaptive(StrategyContract):
     ) -> None:
         result = self.search(ModelEvaluator(operator), tmp_path / "out")
         assert len({t.candidate.parent for t in result.trials[1:]}) > 1
+
+    @pytest.mark.parametrize(
+        ("order", "tried"), [("ab", ["", "a", "ab"]), ("ba", ["", "b", "ab", "a"])]
+    )
+    def test_a_step_that_earns_too_little_is_built_on_and_not_reported(
+        self, tmp_path: Path, order: str, tried: list[str]
+    ) -> None:
+        judge = Adding(write(tmp_path), {"a": 300, "b": 3})
+        result = self.search(judge, tmp_path / "out", proposer=adding(order), stage="kernel")
+        assert [judge.held(t) for t in result.trials] == tried
+        assert judge.held(result.best) == "a"
+
+    def test_what_helps_only_together_is_found(self, tmp_path: Path) -> None:
+        judge = Adding(write(tmp_path), {"a": -5, "b": -5, "ab": 300})
+        result = self.search(judge, tmp_path / "out", proposer=adding("ab"), stage="kernel")
+        assert judge.held(result.best) == "ab"
 
 
 class TestRandomSearch(StrategyContract):
