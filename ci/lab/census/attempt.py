@@ -75,7 +75,7 @@ def attempt(
                 Failure(stage=Stage.HOST_BUILDS, kind="other chip", message=message)
             )
         else:
-            _stages(operator, find_workload(operator.root, workloads), backend, notes)
+            _stages(operator, find_workload(folder, workloads, top), backend, notes)
     except InputError as problem:
         stage = Stage.DEFINITION if operator is None else Stage.VERIFIED
         kind = "definition not read" if operator is None else "workload does not fit"
@@ -96,15 +96,16 @@ def attempt(
     )
 
 
-def find_workload(root: Path, folder: Path | None) -> Path | None:
+def find_workload(root: Path, folder: Path | None, top: Path) -> Path | None:
     """The workload beside the operator in `root`, else the one for its name below `folder`.
 
     There `<around>/<operator>` goes before `<operator>`, where around is the name of any folder
-    that the operator lies in, the nearest first: its category, its repository.
+    that the operator lies in, the nearest first, up to its repository `top`: its category, its
+    repository. Folders around the repository do not count: their names are the user's.
     """
     candidates = [root / "workload.yaml"]
     if folder is not None:
-        around = [parent.name for parent in root.parents if parent.name]
+        around = [parent.name for parent in root.parents if parent.is_relative_to(top)]
         candidates += [folder / name / root.name / "workload.yaml" for name in around]
         candidates.append(folder / root.name / "workload.yaml")
     return next((path for path in candidates if path.is_file()), None)

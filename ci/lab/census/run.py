@@ -40,7 +40,9 @@ def take_census(
     out.mkdir(parents=True, exist_ok=True)
     known = read_rows(out / ROWS)
     _end_torn_line(out / ROWS)
-    waiting = [f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings)]
+    waiting = [
+        f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings, top)
+    ]
     if waiting:
         # Built here, once: the workers would each build them at the same time.
         architecture = load_device(settings.device).architecture
@@ -122,10 +124,11 @@ def _end_torn_line(file: Path) -> None:
             end.write("\n")
 
 
-def _due(row: CensusRow | None, folder: Path, settings: CensusSettings) -> bool:
+def _due(row: CensusRow | None, folder: Path, settings: CensusSettings, top: Path) -> bool:
     if row is None or settings.again == "all":
         return True
     if settings.again == "missing":
         return False
-    judged = row.judged == "verified" or find_workload(folder, settings.workloads) is None
+    has_workload = find_workload(folder, settings.workloads, top) is not None
+    judged = row.judged == "verified" or not has_workload
     return bool(row.failures) or not judged

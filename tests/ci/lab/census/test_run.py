@@ -144,10 +144,22 @@ def test_a_folder_without_operators_is_bad_input(tmp_path: Path) -> None:
 
 
 def test_the_nearest_folder_around_an_operator_names_its_workload(tmp_path: Path) -> None:
-    root = tmp_path / "repo" / "math" / "op"
+    top = tmp_path / "repo"
+    root = top / "math" / "op"
     root.mkdir(parents=True)
     files = [tmp_path / "w" / name / "workload.yaml" for name in ("op", "repo/op", "math/op")]
     for file in files:
         file.parent.mkdir(parents=True)
         file.write_text("")
-        assert find_workload(root, tmp_path / "w") == file
+        assert find_workload(root, tmp_path / "w", top) == file
+
+
+def test_a_folder_that_a_repository_lies_in_names_no_workload(tmp_path: Path) -> None:
+    top = tmp_path / "large" / "repo"
+    root = top / "math" / "op"
+    root.mkdir(parents=True)
+    for name in ("op", "large/op"):
+        file = tmp_path / "w" / name / "workload.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text("")
+    assert find_workload(root, tmp_path / "w", top) == tmp_path / "w" / "op" / "workload.yaml"
