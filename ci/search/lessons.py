@@ -20,7 +20,7 @@ from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Proposer
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.source.source_diff import git_diff
-from experience.bank.distill import Judgement, Lesson, Provenance, distill, judge
+from experience.bank.distill import Judgement, Lesson, Provenance, Unfitting, distill, judge
 from experience.bank.patching import Misfit, undo
 from experience.bank.tuple import Direction, ExperienceTuple
 from rules.load import load_motifs
@@ -47,9 +47,10 @@ def lessons(
         parent = by_hash.get(trial.candidate.parent)
         if trial.candidate.stage != "kernel" or trial.cached or parent is None:
             continue
-        earned = teacher.lesson_of(parent, trial)
-        if earned is not None:
-            found.append(earned)
+        with contextlib.suppress(Unfitting):  # of words that are not about their diff
+            earned = teacher.lesson_of(parent, trial)
+            if earned is not None:
+                found.append(earned)
     return found
 
 

@@ -124,13 +124,15 @@ class Steps:
             if task.bank is None or self._top_k == 0:
                 return _RETRIEVED.dump_json(()).decode()
             operator, measured = task.operator, parent.measurement
+            applicable = task.proposer.applicable(self._from(parent))
             query = Query(
                 bottleneck=diagnosis.bottleneck,
                 classes=diagnosis.classes,
                 op_family=operator.category or "other",
                 dtype=operator.inputs[0].dtypes[0] if operator.inputs else "",
                 soc=measured.fingerprint.device if measured else "",
-                applicable=task.proposer.applicable(self._from(parent)),
+                applicable=applicable,
+                by="likeness" if applicable is None else "promise",
             )
             return _RETRIEVED.dump_json(tuple(task.bank.search(query, k=self._top_k))).decode()
 

@@ -115,7 +115,8 @@ class Bank:
     def search(self, query: Query, k: int = 5) -> list[Retrieved]:
         """The k tuples that best answer the query, then up to k negatives on such bottlenecks.
 
-        A motif comes at most once in each part; retired tuples never.
+        A motif comes at most once in each part; retired tuples never. Titles are searched as
+        bottlenecks are, except by who tries motifs: it knows their names.
         """
         vector = self.embedder.embed([(query.bottleneck, query.classes)])[0]
 
@@ -126,13 +127,16 @@ class Bank:
             index.credited(store.credits(db))
             similarity: Vector = index.vectors @ vector
             found = record(index, similarity)
-            score = order(index, query, similarity, found)
+            alike = similarity
+            if query.by == "likeness":
+                alike = np.maximum(similarity, index.titled_like(query.bottleneck))
+            score = order(index, query, alike, found)
             rows = choose(index, score, ~index.negative, k)
             rows += choose(index, score, index.negative, k)
             ids = [str(index.ids[r]) for r in rows]
             held = {t.id: t for t in store.of_ids(db, ids)}
             return [
-                told(query, held[i], float(similarity[r]), float(score[r]), found, index.motif[r])
+                told(query, held[i], float(alike[r]), float(score[r]), found, index.motif[r])
                 for i, r in zip(ids, rows, strict=True)
             ]
 

@@ -12,6 +12,7 @@ from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.trial import Trial
 from ci.source.source_diff import git_diff
+from experience.bank.fitting import misfit
 from experience.bank.tuple import Direction, EffectEvidence, ExperienceTuple, Neighbour
 
 SIGNIFICANCE = 0.05
@@ -54,6 +55,10 @@ def normalised_hash(diff: str) -> str:
         body = _IDENTIFIER.sub(rename, re.sub(r"//.*", "", line[1:]))
         digest.update((line[0] + re.sub(r"\s+", "", body) + "\n").encode())
     return digest.hexdigest()
+
+
+class Unfitting(Exception):
+    """A lesson that is not about its diff; the message says what shows it."""
 
 
 class Judgement(Frozen):
@@ -117,12 +122,15 @@ def distill(
 
     `base` are the operator's texts that the trials started from, when the operator as it stands
     has others. Raises `ValueError` when the fast side has no measurement, or the slow side of
-    anything but a negative: nothing unmeasured is experience.
+    anything but a negative: nothing unmeasured is experience. Raises `Unfitting` when the lesson
+    names what its diff lacks.
     """
     if fast.measurement is None or (slow.measurement is None and direction != "negative"):
         raise ValueError("Both neighbours of an experience tuple must have been measured.")
     source, base = source or Provenance(), base or operator.texts()
     diff = git_diff(base | slow.candidate.files, base | fast.candidate.files)
+    if wrong := misfit(lesson, diff):
+        raise Unfitting(wrong)
     diff_hash = normalised_hash(diff if direction != "negative" else f"+never\n{diff}")
     soc = fast.measurement.fingerprint.device
     family = operator.category or "other"

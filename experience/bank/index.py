@@ -18,13 +18,13 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from experience.bank.embed import Vector
+from experience.bank.embed import TEXT_DIMENSIONS, Vector, hashed_words
 
 SIDECAR_ROWS = 2000
 """Below this many tuples reading the bank takes less than 50 ms: no file beside it."""
 
-_CODED = ("op_family", "dtype", "soc", "direction", "status")
-_ARRAYS = ("ids", "motif", "without_motif", "effect", "classes")
+_CODED = ("title", "op_family", "dtype", "soc", "direction", "status")
+_ARRAYS = ("ids", "motif", "without_motif", "effect", "classes", "title_words")
 _LISTS = ("motifs", "class_names")
 _Codes = npt.NDArray[np.int64]
 
@@ -59,6 +59,8 @@ class Index:
     class_names: list[str]
     codes: dict[str, _Codes]
     names: dict[str, list[str]]
+    title_words: Vector
+    """The words of each title that there is, hashed: a row of unit length for each name."""
     wins: npt.NDArray[np.float64] = field(init=False)
     losses: npt.NDArray[np.float64] = field(init=False)
 
@@ -89,7 +91,13 @@ class Index:
             class_names=class_names,
             codes={name: codes for name, (_, codes) in coded.items()},
             names={name: names for name, (names, _) in coded.items()},
+            title_words=_words(coded["title"][0]),
         )
+
+    def titled_like(self, text: str) -> Vector:
+        """Likeness of each tuple's title to a text, by their words."""
+        each: Vector = self.title_words @ hashed_words(text).astype(np.float32)
+        return each[self.codes["title"]]
 
     def equals(self, column: str, value: str) -> npt.NDArray[np.bool_]:
         """Which tuples have this value in a coded column; none has ''."""
@@ -151,6 +159,11 @@ class Index:
             codes={name: got[f"codes_{name}"] for name in _CODED},
             names={name: got[f"names_{name}"].tolist() for name in _CODED},
         )
+
+
+def _words(titles: Sequence[str]) -> Vector:
+    rows = [hashed_words(title) for title in titles]
+    return np.array(rows, dtype=np.float32).reshape(len(titles), TEXT_DIMENSIONS)
 
 
 def _coded(values: Sequence[str]) -> tuple[list[str], _Codes]:

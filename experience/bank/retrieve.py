@@ -1,16 +1,18 @@
 """Retrieval: which tuples answer a bottleneck, and why.
 
-The score mixes what speaks for a tuple: similarity of its bottleneck to the query, a shared
-bottleneck class, the same operator family, compatible dtype and SoC, how often its motif held on
-similar bottlenecks (lessons and wins against negatives and lost uses) and by how much. Pure
-functions of an index and a query; the bank reads and writes the files.
+Likeness decides: the tuple whose bottleneck (or title) says what the query says comes first. Among
+tuples that are equally alike promise decides: a shared bottleneck class, the same operator family,
+compatible dtype and SoC, how often the motif held on similar bottlenecks (lessons and wins against
+negatives and lost uses) and by how much. Who applies motifs without reading the tuples asks for
+the most promising motifs instead. Pure functions of an index and a query; the bank reads and
+writes the files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, log
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +22,7 @@ from experience.bank.embed import Vector
 from experience.bank.index import Index
 from experience.bank.tuple import ExperienceTuple
 
-# Weights of the score; they add to 1. Similarity and class say that the tuple answers this
+# Weights of the promise; they add to 1. Similarity and class say that the tuple answers this
 # bottleneck; the motif's record says whether answering it so is worth an evaluation.
 SIMILARITY = 0.30
 SHARED_CLASS = 0.10
@@ -30,6 +32,9 @@ SAME_SOC = 0.02
 RELIABILITY = 0.25
 EFFECT = 0.25
 FULL_EFFECT = 2.0  # a measured speedup from which on the effect counts fully
+
+LIKENESS_STEP = 0.01
+"""Tuples are equally alike when the likeness that people are told, of two digits, is equal."""
 
 SHARPNESS = 4
 """Evidence counts by similarity to this power: an unlike bottleneck (0.5) has a sixteenth."""
@@ -54,6 +59,8 @@ class Query(Frozen):
     soc: str = ""
     applicable: tuple[str, ...] | None = None
     """Motifs that have a place left in this kernel; None when that is not known."""
+    by: Literal["likeness", "promise"] = "likeness"
+    """What decides the order: a reader wants what is alike, who tries motifs what will pay."""
 
 
 class Retrieved(Frozen):
@@ -61,6 +68,7 @@ class Retrieved(Frozen):
 
     tuple: ExperienceTuple
     similarity: float
+    """Likeness of its bottleneck, or of its title, to the query's."""
     score: float
     why: str
     reliability: float = 0.5
@@ -98,20 +106,34 @@ def record(index: Index, similarity: Vector) -> Record:
     )
 
 
-def order(index: Index, query: Query, similarity: Vector, found: Record) -> npt.NDArray[np.float64]:
-    """The score of every tuple; 0 for those that are never offered."""
+def order(index: Index, query: Query, alike: Vector, found: Record) -> npt.NDArray[np.float64]:
+    """The score of every tuple; 0 for those that are never offered. `alike` is each one's likeness.
+
+    Between 0 and 1: the promise, or the likeness in whole steps with the promise within a step.
+    """
+    likeness = np.clip(alike, 0.0, 1.0).astype(np.float64)
+    score = _promise(index, query, likeness, found)
+    if query.by == "likeness":
+        steps = np.rint(likeness / LIKENESS_STEP)
+        score = np.maximum(steps + score, 1e-9) * (LIKENESS_STEP / (1 + LIKENESS_STEP))
+    if query.applicable is not None:
+        usable = np.array([m in query.applicable for m in index.motifs] or [False])
+        score *= usable[index.motif] | index.without_motif
+    score[index.retired] = 0.0
+    return score
+
+
+def _promise(
+    index: Index, query: Query, likeness: npt.NDArray[np.float64], found: Record
+) -> npt.NDArray[np.float64]:
     reliability = (found.held + PRIOR) / (found.held + found.failed + 2 * PRIOR)
     effect = np.clip(found.gain / log(FULL_EFFECT), 0.0, 1.0)
-    score = SIMILARITY * np.clip(similarity, 0.0, 1.0).astype(np.float64)
+    score = SIMILARITY * likeness
     score += SHARED_CLASS * ((index.classes & index.class_mask(query.classes)) != 0)
     score += SAME_FAMILY * index.equals("op_family", query.op_family)
     score += SAME_DTYPE * index.equals("dtype", query.dtype)
     score += SAME_SOC * index.equals("soc", query.soc)
     score += RELIABILITY * reliability[index.motif] + EFFECT * effect[index.motif]
-    if query.applicable is not None:
-        usable = np.array([m in query.applicable for m in index.motifs] or [False])
-        score *= usable[index.motif] | index.without_motif
-    score[index.retired] = 0.0
     return score
 
 
@@ -139,7 +161,7 @@ def told(
     """The retrieved tuple with every term of its score in words."""
     shared = [c for c in query.classes if c in found.classes]
     reliability = of.reliability(motif)
-    reasons = [f"bottleneck similarity {similarity:.2f}"]
+    reasons = [f"likeness {similarity:.2f}"]
     if shared:
         reasons.append(f"same bottleneck class ({', '.join(shared)})")
     for name in ("op_family", "dtype", "soc"):
@@ -172,5 +194,10 @@ _SAID = {"op_family": "operator family", "dtype": "dtype", "soc": "SoC"}
 
 
 def helpful(found: Sequence[Retrieved]) -> list[Retrieved]:
-    """Those that say what to do; the others say what not to."""
-    return [r for r in found if r.tuple.direction != "negative"]
+    """Those that say what to do, and by measurement gained; the others say what not to."""
+    return [r for r in found if r.tuple.gained]
+
+
+def hopeless(found: Sequence[Retrieved]) -> list[Retrieved]:
+    """Those that say what was tried against such a bottleneck in vain."""
+    return [r for r in found if not r.tuple.gained]

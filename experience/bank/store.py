@@ -239,17 +239,16 @@ def columns(db: Connection, dimensions: int) -> Rows:
     found = db.execute(
         "SELECT t.id, t.motif_id, t.diff_hash, t.classes, "
         "coalesce((t.evidence->>'slow_us')::DOUBLE / (t.evidence->>'fast_us')::DOUBLE, 1.0), "
-        "t.op_family, t.dtype, t.soc, t.direction, coalesce(s.status, 'verified'), "
+        "t.title, t.op_family, t.dtype, t.soc, t.direction, coalesce(s.status, 'verified'), "
         f"e.vector::FLOAT[{dimensions}] FROM tuples t "
         "JOIN embeddings e ON e.tuple_id = t.id AND e.model = ? "
         f"LEFT JOIN {_STANDING} s ON s.tuple_id = t.id ORDER BY t.id",
         [model(db)[0]],
     ).fetchall()
-    parts = list(zip(*found, strict=True)) if found else [()] * 11
-    coded = dict(
-        zip(("op_family", "dtype", "soc", "direction", "status"), parts[5:10], strict=True)
-    )
-    matrix: Vector = np.array(parts[10], dtype=np.float32).reshape(len(found), dimensions)
+    parts = list(zip(*found, strict=True)) if found else [()] * 12
+    names = ("title", "op_family", "dtype", "soc", "direction", "status")
+    coded = dict(zip(names, parts[5:11], strict=True))
+    matrix: Vector = np.array(parts[11], dtype=np.float32).reshape(len(found), dimensions)
     return Rows(parts[0], parts[1], parts[2], parts[3], parts[4], coded, matrix)
 
 

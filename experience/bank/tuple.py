@@ -96,3 +96,9 @@ class ExperienceTuple(Frozen):
     uses: int = 0
     wins: int = 0
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def gained(self) -> bool:
+        """Whether its diff leads to something measurably faster than what it starts from."""
+        least = 1 + self.evidence.noise_floor
+        return self.direction != "negative" and self.evidence.speedup > least

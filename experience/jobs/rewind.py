@@ -9,6 +9,7 @@ neighbours' measurements. Removals that break or change nothing teach nothing an
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -23,7 +24,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Proposer, Rewound
 from experience.bank.bank import Bank
-from experience.bank.distill import Judgement, Lesson, Provenance, distill, judge
+from experience.bank.distill import Judgement, Lesson, Provenance, Unfitting, distill, judge
 from experience.bank.tuple import ExperienceTuple
 
 WALK_SHARE = 4
@@ -171,10 +172,11 @@ class _Walk:
             slowdown=found.slowdown if found else None,
         )
         if found is not None and found.significant:
-            earned = self._tuple(way, trial, fast, found, step)
-            new = self.bank.add(earned)
-            self.kept.append(earned)
-            entry = entry.model_copy(update={"tuple_id": earned.id, "known": not new})
+            with contextlib.suppress(Unfitting):  # of words that are not about their diff
+                earned = self._tuple(way, trial, fast, found, step)
+                new = self.bank.add(earned)
+                self.kept.append(earned)
+                entry = entry.model_copy(update={"tuple_id": earned.id, "known": not new})
         self.tried.append(entry)
         self.on_step(entry)
         return trial, found

@@ -15,6 +15,7 @@ from ci.proposer.llm.run import ModelRun
 from ci.source.cpp_source import identifiers, parse
 from ci.source.source_diff import git_diff
 from experience.bank.distill import Lesson
+from experience.bank.fitting import changed_names, misfit
 
 SHOWN_DIFF: Final = 20_000  # characters
 SCHEMA: Final[dict[str, Any]] = {
@@ -25,8 +26,9 @@ SCHEMA: Final[dict[str, Any]] = {
         "description": {"type": "string"},
         "bottleneck": {"type": "string"},
         "classes": {"type": "array", "items": {"type": "string"}},
+        "shown_by": {"type": "array", "items": {"type": "string"}},
     },
-    "required": ["title", "description", "bottleneck", "classes"],
+    "required": ["title", "description", "bottleneck", "classes", "shown_by"],
     "additionalProperties": False,
 }
 # A name is the operator's own when it looks like one: camelCase, snake_case or a trailing _.
@@ -47,8 +49,12 @@ def own_names(operator: Operator) -> frozenset[str]:
     return frozenset(n for n in names if len(n) > 3)
 
 
-def read_lesson(text: str, operator: Operator, draft: Lesson) -> Lesson:
-    """The lesson in an answer; the motif's id stays. Raises BadAnswer when it is not general."""
+def read_lesson(text: str, operator: Operator, draft: Lesson, diff: str) -> Lesson:
+    """The lesson in an answer; the motif's id stays.
+
+    Raises BadAnswer when it is not general, or is not about `diff`: what shows the optimization
+    must stand in the lines that changed.
+    """
     found = read_object(text)
     title = text_of(found, "title", 100)
     description = text_of(found, "description", 800)
@@ -60,13 +66,24 @@ def read_lesson(text: str, operator: Operator, draft: Lesson) -> Lesson:
             f"The lesson names {', '.join(particular[:5])}, which only this operator has; say it "
             "in words that fit other operators."
         )
-    return Lesson(
+    shown, changed = words_of(found, "shown_by"), changed_names(diff)
+    missing = [w for w in shown if not identifiers(w) or identifiers(w) - changed]
+    if missing or not shown:
+        raise BadAnswer(
+            f"'shown_by' must name one to four calls, types or variables of the lines that this "
+            f"diff changes; {', '.join(missing[:4]) or 'nothing'} is none. Is the lesson about "
+            "another diff?"
+        )
+    lesson = Lesson(
         title=title,
         description=description,
         bottleneck=bottleneck,
         classes=known_classes(words_of(found, "classes")),
         motif_id=draft.motif_id,
     )
+    if wrong := misfit(lesson, diff):
+        raise BadAnswer(wrong)
+    return lesson
 
 
 @dataclass(frozen=True)
@@ -81,14 +98,15 @@ class ModelDistiller:
             return draft
         before = operator.texts(slow.candidate.files)
         after = operator.texts(fast.candidate.files)
+        diff = git_diff(before, after)
         try:
             return self.run.ask(
                 "distillation",
                 fast.measurement.fingerprint.device,
-                lambda text: read_lesson(text, operator, draft),
+                lambda text: read_lesson(text, operator, draft, diff),
                 SCHEMA,
                 effect=f"{slow.measurement.score_us / fast.measurement.score_us:.2f}x",
-                diff=git_diff(before, after)[:SHOWN_DIFF],
+                diff=diff[:SHOWN_DIFF],
                 slow=figures(slow.measurement, before),
                 fast=figures(fast.measurement, after),
                 draft=draft,

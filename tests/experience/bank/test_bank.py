@@ -8,7 +8,8 @@ import pytest
 
 from ci.model.errors import InputError
 from experience.bank.bank import Bank
-from experience.bank.retrieve import Query
+from experience.bank.retrieve import Query, helpful, hopeless
+from experience.bank.tuple import EffectEvidence
 from tests.experience.make import make_tuple
 
 ADD_MANY = """
@@ -21,6 +22,12 @@ for number in range(int(sys.argv[2]), int(sys.argv[2]) + 15):
     bank.add(make_tuple(number))
     bank.all()
 """
+
+
+def _gain(speedup: float) -> EffectEvidence:
+    return EffectEvidence(
+        slow_us=10 * speedup, fast_us=10.0, samples=1, noise_floor=0.01, test="exact"
+    )
 
 
 @pytest.fixture
@@ -47,6 +54,43 @@ def test_search_prefers_the_tuple_with_the_same_bottleneck(bank: Bank) -> None:
     found = bank.search(Query(bottleneck="many small copies", classes=("small_copies",)), k=2)
     assert [r.tuple.title for r in found] == ["motif 2", "motif 1"]
     assert "same bottleneck class (small_copies)" in found[0].why
+
+
+def test_a_tuples_own_words_find_it_before_one_that_gained_more(bank: Bank) -> None:
+    words = "barriers stall the pipes in every turn of the loop"
+    bank.add(make_tuple(1, bottleneck=words, evidence=_gain(1.02)))
+    bank.add(make_tuple(2, evidence=_gain(20.0)))
+    bank.credit([make_tuple(2).id], won=True)
+    found = bank.search(Query(bottleneck=words, classes=("mte2_bound",), op_family="math"))
+    assert [r.tuple.title for r in found] == ["motif 1", "motif 2"]
+    assert found[0].similarity == pytest.approx(1.0)
+    tried = bank.search(Query(bottleneck=words, classes=("mte2_bound",), by="promise"))
+    assert tried[0].tuple.title == "motif 2"  # who tries motifs asks what will pay
+
+
+def test_among_equally_alike_tuples_the_effect_decides(bank: Bank) -> None:
+    same = {"bottleneck": "tiles are too small"}
+    bank.add(make_tuple(1, evidence=_gain(1.1), **same))
+    bank.add(make_tuple(2, evidence=_gain(1.9), **same))
+    found = bank.search(Query(bottleneck="tiles are too small"))
+    assert [r.tuple.title for r in found] == ["motif 2", "motif 1"]
+
+
+def test_a_title_is_searched_as_a_bottleneck_is(bank: Bank) -> None:
+    bank.add(make_tuple(1, title="Prefetch of the next tile"))
+    bank.add(make_tuple(2, title="Shift a buffer to another bank group"))
+    assert bank.search(Query(bottleneck="prefetch next tile"))[0].tuple.title.startswith("Prefetch")
+    assert bank.search(Query(bottleneck="bank group"))[0].tuple.title.startswith("Shift")
+
+
+def test_only_what_measurably_gained_says_what_to_do(bank: Bank) -> None:
+    idle = make_tuple(1, evidence=_gain(1.004))
+    failed = make_tuple(2, direction="negative", evidence=_gain(3.0))
+    useful = make_tuple(3)
+    bank.add_all([idle, failed, useful])
+    found = bank.search(Query(bottleneck="the vector pipe waits for copies"))
+    assert [r.tuple.title for r in helpful(found)] == ["motif 3"]
+    assert {r.tuple.title for r in hopeless(found)} == {"motif 1", "motif 2"}
 
 
 def test_search_returns_each_motif_once(bank: Bank) -> None:

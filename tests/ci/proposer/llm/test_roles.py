@@ -38,6 +38,7 @@ OP_ADD(ScaleShift);
 OP_ADD(ScaleShift2);
 >>>>>>> REPLACE
 """
+ABOUT_BARRIERS = LESSON.replace("DataCopy", "PipeBarrier")  # what the two trials differ in
 OTHER_FILE = OUTSIDE.replace("op_host/scale_shift.cpp", "../../../../etc/passwd")
 
 
@@ -233,8 +234,8 @@ def test_a_diagnosis_with_an_unknown_class_is_put_right_or_made_by_rules(
 def test_a_lesson_must_not_name_what_only_this_operator_has(
     asked: Make, baseline: Trial, slower: Trial
 ) -> None:
-    own = LESSON.replace("Copy a tile", "Let coreLength_ of scale_shift be a tile")
-    one = asked(distillation=[own, LESSON])
+    own = ABOUT_BARRIERS.replace("Copy a tile", "Let coreLength_ of scale_shift be a tile")
+    one = asked(distillation=[own, ABOUT_BARRIERS])
     lesson = one.proposer.distill(OPERATOR, slower, baseline, DRAFT)
     assert lesson.title == "One large copy instead of several"
     assert "scale_shift" in one.verdicts()[0]
@@ -242,6 +243,15 @@ def test_a_lesson_must_not_name_what_only_this_operator_has(
     two = asked(distillation=[own.replace("paid once", "paid")])
     two.proposer.models.begin(run_at(two.calls.with_name("two.sqlite")))
     assert two.proposer.distill(OPERATOR, slower, baseline, DRAFT) == DRAFT
+
+
+def test_a_lesson_that_is_about_another_diff_is_sent_back(
+    asked: Make, baseline: Trial, slower: Trial
+) -> None:
+    one = asked(distillation=[LESSON, ABOUT_BARRIERS])
+    lesson = one.proposer.distill(OPERATOR, slower, baseline, DRAFT)
+    assert lesson.title == "One large copy instead of several"
+    assert "DataCopy is none" in one.verdicts()[0]
 
 
 def test_a_removal_is_named_small_and_another_one_each_time(asked: Make) -> None:
