@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from ci.model.dtypes import find_dtype
+from ci.model.workload import Tolerance
 from ci.model.yaml_model import YamlFile
 from ci.source.workload_file import MOST_BYTES
 from ci.source.workload_model import GivenCase, GivenTensor, GivenWorkload
@@ -20,6 +21,9 @@ from tests.places import EXAMPLES
 SMALL = EXAMPLES / "workloads"
 LARGE = SMALL / "large"
 FILES = sorted(LARGE.glob("*/workload.yaml"))
+MOST_OUTLIERS = 1e-5
+"""Share of integers that a rounding boundary may move: none of a small case, a few of a million."""
+
 LEAST_BYTES = 1_000_000
 """Of inputs and declared outputs of a case that counts as large."""
 
@@ -59,6 +63,16 @@ def reference(file: Path) -> tuple[Path, str]:
     return (file.parent / path).resolve(), name
 
 
+def without_rare(tolerances: dict[str, Tolerance]) -> dict[str, Tolerance]:
+    """Those that still say something when the outliers that only a large case has are left out."""
+    plain = Tolerance()
+    kept = {
+        dtype: one.model_copy(update={"outliers": 0.0}) if one.outliers <= MOST_OUTLIERS else one
+        for dtype, one in tolerances.items()
+    }
+    return {dtype: one for dtype, one in kept.items() if one != plain}
+
+
 @cache
 def module(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"reference_{path.parent.name}", path)
@@ -85,8 +99,9 @@ def test_it_is_judged_as_the_small_one_of_its_operator(
     ours, theirs = read(file), read(small)
     assert ours.operator == theirs.operator
     assert reference(file) == reference(small)
-    for judged in ("tolerances", "auto_sync", "in_place", "initial", "over_read", "seeds"):
+    for judged in ("auto_sync", "in_place", "initial", "over_read", "seeds"):
         assert getattr(ours, judged) == getattr(theirs, judged), judged
+    assert without_rare(ours.tolerances) == without_rare(theirs.tolerances)
     path, name = reference(file)
     monkeypatch.syspath_prepend(str(path.parent))  # foreach.py imports elementwise.py
     assert callable(getattr(module(path), name))
