@@ -138,7 +138,9 @@ class Motif(Frozen):
 
     id: str
     title: str
-    stage: Literal["tiling", "kernel"]
+    stage: Literal["tiling", "kernel", "joint"] = Field(
+        description="What it changes: the host tiling, the kernel, or both at once."
+    )
     classes: tuple[str, ...] = Field(min_length=1, description="Taxonomy ids, the main one first.")
     bottleneck: str = Field(description="What the slow form suffers from, one sentence.")
     why: str = Field(description="Why the fast form is faster on this machine.")

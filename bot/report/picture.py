@@ -26,6 +26,7 @@ STAGE_COLOUR: Final = {
     "baseline": INK,
     "tiling": "#2563eb",
     "kernel": "#0f766e",
+    "joint": "#b45309",
     "rewind": "#7c3aed",
 }
 

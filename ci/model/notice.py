@@ -17,7 +17,7 @@ class Notice(Frozen):
 
     kind: NoticeKind
     number: int = Field(default=0, description="Number of the trial that it is about.")
-    stage: Literal["baseline", "tiling", "kernel"] = "baseline"
+    stage: Literal["baseline", "tiling", "kernel", "joint"] = "baseline"
     trial: Trial | None = Field(default=None, description="Only when a trial finished.")
     best_us: float | None = None
     baseline_us: float | None = None

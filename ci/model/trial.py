@@ -104,7 +104,7 @@ class Candidate(Frozen):
         default_factory=dict,
         description="Full new text by path relative to the operator's folder; changed files only.",
     )
-    stage: Literal["baseline", "tiling", "kernel", "rewind"] = "baseline"
+    stage: Literal["baseline", "tiling", "kernel", "joint", "rewind"] = "baseline"
     parent: str = Field(default="", description="Hash of the candidate this one was made from.")
     proposer: str = Field(default="", description="Who proposed it: rules, llm, replay, a person.")
     role: str = Field(default="", description="Role of the model that proposed it; '' for rules.")

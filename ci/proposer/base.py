@@ -100,6 +100,16 @@ class KernelRewriter(Protocol):
         """
 
 
+class JointRewriter(Protocol):
+    """Who changes both halves at once, where neither is worth anything alone."""
+
+    def __call__(self, step: Step, diagnosis: Diagnosis) -> Candidate | None:
+        """A changed host tiling and kernel in one candidate of stage `joint`.
+
+        None when nothing is left to suggest. Raises `ProposalRejected`.
+        """
+
+
 class Rewinder(Protocol):
     """The role `rewind`."""
 
@@ -150,6 +160,10 @@ class NoModels:
         return (), ""
 
 
+def nothing_joint(step: Step, diagnosis: Diagnosis) -> None:
+    """The answer of who changes one half at a time."""
+
+
 def not_known(step: Step) -> None:
     """The answer of who cannot say which motifs are applicable."""
 
@@ -165,6 +179,7 @@ class Proposer:
     rewrite: KernelRewriter
     rewind: Rewinder
     distill: Distiller
+    rewrite_both: JointRewriter = nothing_joint
     applicable: Callable[[Step], tuple[str, ...] | None] = not_known
     """Motifs that have a place left in the kernel of `best`; None when that is not known.
 

@@ -19,8 +19,9 @@ from ci.tiling.synthesize import synthesize
 from ci.tiling.template import TilingTemplate
 from experience.bank.retrieve import Query, Retrieved
 
-Stage: TypeAlias = Literal["tiling", "kernel"]
+Stage: TypeAlias = Literal["tiling", "kernel", "joint"]
 STAGES: Final[tuple[Stage, ...]] = ("tiling", "kernel")
+"""The stages of Algorithm 1; steps of both at once are a strategy's choice (`Steps.joint`)."""
 
 MOST_IDLE: Final = 30
 """Proposals in a row that cost no evaluation, after which a proposer counts as exhausted."""
@@ -33,6 +34,8 @@ class Steps:
 
     def __init__(self, run: Run, task: Task, settings: OptimizeSettings) -> None:
         self.stages: tuple[Stage, ...] = STAGES if settings.stage == "both" else (settings.stage,)
+        self.joint = settings.stage == "both"
+        """Whether steps may change host tiling and kernel in one candidate."""
         self.seed = settings.seed
         self.used: list[UsedTuple] = []
         """Experience that kernel steps were offered, in their order."""
@@ -74,7 +77,7 @@ class Steps:
             return None
         spent = self._run.budget.use().evaluations
         try:
-            step = self._tiling if stage == "tiling" else self._kernel
+            step = {"tiling": self._tiling, "kernel": self._kernel, "joint": self._joint}[stage]
             trial = step(parent, least)
         except ProposalRejected as problem:
             trial = self._run.refuse(problem.candidate, str(problem))
@@ -112,6 +115,11 @@ class Steps:
         if task.bank is not None and offered and not recorded:
             task.bank.credit([r.tuple.id for r in offered], won=won)
         return trial
+
+    def _joint(self, parent: Trial, least: float) -> Trial | None:
+        proposer, step = self._task.proposer, self._from(parent)
+        candidate = proposer.rewrite_both(step, proposer.diagnose(self.operator, parent))
+        return None if candidate is None else self._run.evaluate(candidate, least=least)
 
     def _from(self, parent: Trial) -> Step:
         return Step(self._task.operator, parent, self._run.history, self.seed)

@@ -33,7 +33,7 @@ class UnorderedGate(Gate):
         """
         trial, parent = subject.trial, subject.parent
         assert trial and parent
-        if trial.candidate.stage != "kernel":
+        if trial.candidate.stage not in ("kernel", "joint"):
             return None
         now, before = _counted(trial), _counted(parent)
         refusal = self._more("between pipes", now.between, before.between, now.work, before.work)

@@ -37,6 +37,7 @@ def compose(name: str, run: ModelRun) -> Proposer:
         rewrite=ModelRewriter(run) if rewriting else rules.rewrite,
         rewind=ModelRewinder(run) if asked("rewind") else rules.rewind,
         distill=ModelDistiller(run) if asked("distillation") else rules.distill,
+        rewrite_both=rules.rewrite_both,
         applicable=not_known if rewriting else rules.applicable,
         models=run,
     )

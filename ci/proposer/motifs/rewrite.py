@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ast_grep_py import SgNode, SgRoot
@@ -12,7 +12,7 @@ from ci.model.errors import InputError
 from ci.model.trial import Site
 from ci.proposer.motifs.match import Match, apply_matches, disjoint, place_at
 from ci.proposer.motifs.sequence import clean, fill, find_sequences, holds, namespace
-from ci.proposer.motifs.transforms import TRANSFORMS
+from ci.proposer.motifs.transforms import JOINT_TRANSFORMS, TRANSFORMS
 from ci.source.cpp_source import Edit, Source, parse
 from rules.load import Form, Motif
 
@@ -32,6 +32,8 @@ class Application:
     notes: tuple[str, ...]
     variant: int
     """Which of the motif's alternative rewrites; the parameters differ."""
+    also: dict[str, str] = field(default_factory=dict)
+    """Changed texts of further files, of a motif that changes both halves at once."""
 
 
 def find_matches(rewrite: Form, source: Source) -> list[Match]:
@@ -77,6 +79,28 @@ def applications(
                     notes = tuple(dict.fromkeys(m.note for m in group if m.note))
                     sites = _sites(motif.id, variant, path, source, group)
                     yield Application(motif, path, changed, lines, sites, notes, variant)
+
+
+def joint_applications(
+    motif: Motif, host: dict[str, str], kernel: dict[str, str]
+) -> Iterator[Application]:
+    """Every way to apply a motif that changes host and kernel texts in one step."""
+    halves = [{path: parse(text) for path, text in half.items()} for half in (host, kernel)]
+    for variant, rewrite in enumerate(motif.forward):
+        transform = JOINT_TRANSFORMS.get(rewrite.transform)
+        if transform is None:
+            raise InputError(f"There is no transform of both halves named {rewrite.transform}.")
+        for matches in transform(halves[0], halves[1], rewrite.parameters):
+            sources = halves[0] | halves[1]
+            texts = {path: apply_matches(sources[path], [match]) for path, match in matches.items()}
+            if any(text is None for text in texts.values()):
+                continue
+            changed = {path: text for path, text in texts.items() if text is not None}
+            path, match = next(iter(matches.items()))
+            source, note = sources[path], tuple(n for n in (match.note,) if n)
+            sites = _sites(motif.id, variant, path, source, [match])
+            lines, text = (source.line(match.start),), changed.pop(path)
+            yield Application(motif, path, text, lines, sites, note, variant, changed)
 
 
 def _sites(

@@ -148,10 +148,14 @@ def rationale(application: Application) -> str:
     return f"{application.motif.title} at {where}{notes}."
 
 
-def applied(step: Step, stage: Literal["tiling", "kernel"], *taken: Application) -> Candidate:
+def applied(
+    step: Step, stage: Literal["tiling", "kernel", "joint"], *taken: Application
+) -> Candidate:
     """The best one's sources with the applications, each made on top of the one before."""
     why = " ".join(rationale(one) for one in taken)
-    files = {one.path: one.text for one in taken}
+    files = {
+        path: text for one in taken for path, text in (*one.also.items(), (one.path, one.text))
+    }
     return Candidate(
         files=changed_only(step.operator, step.best.candidate.files | files),
         stage=stage,

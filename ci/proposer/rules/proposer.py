@@ -13,6 +13,7 @@ from ci.model.trial import Trial
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
 from ci.proposer.rules.diagnosing import diagnose_by_rules
+from ci.proposer.rules.joining import MotifJoiner
 from ci.proposer.rules.mutation import KnobMutator
 from ci.proposer.rules.rewinding import MotifRewinder
 from ci.proposer.rules.rewriting import MotifRewriter
@@ -34,6 +35,7 @@ def rules_proposer(motifs: Sequence[Motif] | None = None) -> Proposer:
         rewrite=rewriter,
         rewind=MotifRewinder(known),
         distill=keep_draft,
+        rewrite_both=MotifJoiner(known),
         applicable=rewriter.applicable,
     )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ci.search.run import Run
     from ci.search.steps import Steps
 
-Move: TypeAlias = Literal["tiling", "kernel", "join"]
+Move: TypeAlias = Literal["tiling", "kernel", "joint", "join"]
 
 NEAR: Final = 0.97
 """A trial within 3 % of its parent may be worth something together with another."""
@@ -27,6 +27,7 @@ MOST_PARENTS: Final = 4
 PRIOR: Final[dict[Move, tuple[float, float]]] = {
     "tiling": (2.0, 4.0),
     "kernel": (1.0, 4.0),
+    "joint": (3.0, 1.0),
     "join": (2.0, 3.0),
 }
 """(wins, losses) that a kind of move is credited with before it was tried."""
@@ -45,7 +46,7 @@ class _State:
     closed: set[tuple[str, Move]] = field(default_factory=set)
     """Parents that have no move of a kind left."""
     won: dict[Move, list[bool]] = field(
-        default_factory=lambda: {"tiling": [], "kernel": [], "join": []}
+        default_factory=lambda: {"tiling": [], "kernel": [], "joint": [], "join": []}
     )
 
     def least(self, parent: Trial) -> float:
@@ -96,7 +97,8 @@ class Adaptive(Strategy):
 
 def _open(state: _State) -> dict[Move, Trial]:
     """The moves that are left, each with the first parent that has one."""
-    moves: tuple[Move, ...] = (*state.steps.stages, "join")
+    joint: tuple[Move, ...] = ("joint",) if state.steps.joint else ()
+    moves: tuple[Move, ...] = (*state.steps.stages, *joint, "join")
     found: dict[Move, Trial] = {}
     for parent in state.parents():
         for move in moves:

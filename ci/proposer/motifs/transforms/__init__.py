@@ -10,12 +10,19 @@ from ci.proposer.motifs.transforms import (
     barriers,
     buffers,
     copies,
+    cores,
     hoisting,
     releases,
     rows,
     tiling,
 )
 from ci.source.cpp_source import Source
+
+Halves: TypeAlias = Mapping[str, Source]
+JointTransform: TypeAlias = Callable[
+    [Halves, Halves, Mapping[str, object]], Iterator[Mapping[str, Match]]
+]
+"""Of the host's and the kernel's sources by path: what changes together, the main file first."""
 
 Transform: TypeAlias = Callable[[Source, Mapping[str, object]], Iterator[Match]]
 
@@ -49,4 +56,8 @@ TRANSFORMS: dict[str, Transform] = {
         tiling.scale_constant,
         tiling.spread_small_inputs,
     )
+}
+
+JOINT_TRANSFORMS: dict[str, JointTransform] = {
+    find.__name__: find for find in (cores.split_over_cores,)
 }

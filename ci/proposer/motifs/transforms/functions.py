@@ -1,0 +1,114 @@
+"""What the functions of a kernel do: which move tiles, which call those, what they keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from ci.source.cpp_source import LOOPS, Function, Source, identifiers, root_name, walk
+from rules.api import load_api
+
+_QUEUES = frozenset({"AllocTensor", "DeQue", "EnQue", "FreeTensor"})
+_COPIES = frozenset({"DataCopy", "DataCopyPad"})
+_LOCAL = r"(?:LocalTensor\s*<[^;{{}}()]*>|auto)\s*&?\s*{}\b"
+
+
+@lru_cache(maxsize=256)
+def tile_functions(source: Source) -> frozenset[str]:
+    """Names of the functions that move tiles: by queues or copies, or by calling such a one."""
+    bodies = {f.name: f.body for f in source.functions}
+    found = {name for name, body in bodies.items() if _moves(source, body)}
+    while True:
+        more = {
+            name
+            for name, body in bodies.items()
+            if name not in found and called_in(source, body) & found
+        }
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def moves_tiles(source: Source, node: Node) -> bool:
+    """Whether a stretch of code moves tiles, itself or by a function of the same file."""
+    return _moves(source, node) or bool(called_in(source, node) & tile_functions(source))
+
+
+def _moves(source: Source, node: Node) -> bool:
+    inside = (node.start_byte, node.end_byte)
+    return any(
+        m.name in _QUEUES for m in source.methods if inside[0] <= m.start < inside[1]
+    ) or any(c.name in _COPIES for c in source.calls_in(node))
+
+
+def called_in(source: Source, node: Node) -> frozenset[str]:
+    """Names of the functions of the same file that a stretch of code calls."""
+    own = _own_names(source)
+    return identifiers(source.shadow[node.start_byte : node.end_byte]) & own
+
+
+@lru_cache(maxsize=256)
+def _own_names(source: Source) -> frozenset[str]:
+    return frozenset(f.name for f in source.functions)
+
+
+def tile_loops(source: Source) -> Iterator[tuple[Function, Node, Node]]:
+    """(function, loop, body) of the loops whose turns move tiles, outer before inner."""
+    for function in source.functions:
+        for loop in walk(function.body):
+            body = loop.child_by_field_name("body") if loop.type in LOOPS else None
+            if body is None or body.type != "compound_statement":
+                continue
+            if moves_tiles(source, body):
+                yield function, loop, body
+
+
+def keeps_a_tensor(source: Source, function: Function) -> bool:
+    """Whether a function works on what an earlier call of it left in the unified buffer."""
+    api = load_api()
+    code = source.shadow[function.node.start_byte : function.node.end_byte]
+    for call in source.calls_in(function.body):
+        if call.name not in api.calls or not call.arguments:
+            continue
+        read = {root_name(a) for a in api.read(call.name, call.arguments)}
+        for target in {root_name(a) for a in api.written(call.name, call.arguments)} & read:
+            if target.isidentifier() and not re.search(_LOCAL.format(re.escape(target)), code):
+                return True
+    return False
+
+
+def carried(source: Source, node: Node) -> set[str]:
+    """Scalars that one turn leaves for the next: counted up, or set from their own value."""
+    names: set[str] = set()
+    inside = _declared(source, node)
+    for inner in walk(node):
+        if inner.type == "update_expression":
+            target = inner.child_by_field_name("argument")
+        elif inner.type == "assignment_expression":
+            target, value = (inner.child_by_field_name(f) for f in ("left", "right"))
+            operator = inner.child_by_field_name("operator")
+            own = target is not None and root_name(source.code(target))
+            if (
+                operator is not None
+                and operator.type == "="
+                and (value is None or own not in identifiers(source.code(value)))
+            ):
+                continue
+        else:
+            continue
+        if target is not None and (name := root_name(source.code(target))) not in inside:
+            names.add(name)
+    return names
+
+
+def _declared(source: Source, node: Node) -> set[str]:
+    names: set[str] = set()
+    for inner in walk(node):
+        if inner.type in ("init_declarator", "declaration"):
+            left = inner.child_by_field_name("declarator")
+            if left is not None:
+                names |= identifiers(source.code(left).split("(")[0].split("=")[0])
+    return names

@@ -1,0 +1,33 @@
+"""Steps of both halves by rules: motifs that change the host tiling and the kernel at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ci.model.diagnosis import Diagnosis
+from ci.model.trial import Candidate
+from ci.proposer.base import Step
+from ci.proposer.motifs.rewrite import joint_applications
+from ci.proposer.rules.choice import applied, rank_motifs
+from ci.proposer.sources import editable
+from rules.load import Motif
+
+
+class MotifJoiner:
+    """Applies the motifs of stage joint."""
+
+    def __init__(self, motifs: Sequence[Motif]) -> None:
+        self._motifs = tuple(m for m in motifs if m.stage == "joint")
+
+    def __call__(self, step: Step, diagnosis: Diagnosis) -> Candidate | None:
+        """The first application not tried yet, the motifs in the order of their promise."""
+        operator, files = step.operator, step.best.candidate.files
+        host = editable(operator, files, operator.host_sources)
+        kernel = editable(operator, files, operator.kernel_sources)
+        seen = {t.candidate.hash for t in step.history}
+        for motif in rank_motifs(self._motifs, diagnosis, (), step.history):
+            for one in joint_applications(motif, host, kernel):
+                candidate = applied(step, "joint", one)
+                if candidate.hash not in seen:
+                    return candidate
+        return None
