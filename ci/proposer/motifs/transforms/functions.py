@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from ci.proposer.motifs.transforms.loops import declared_names
 from ci.source.cpp_source import LOOPS, Function, Source, identifiers, root_name, walk
 from rules.api import load_api
 
@@ -83,7 +84,7 @@ def keeps_a_tensor(source: Source, function: Function) -> bool:
 def carried(source: Source, node: Node) -> set[str]:
     """Scalars that one turn leaves for the next: counted up, or set from their own value."""
     names: set[str] = set()
-    inside = _declared(source, node)
+    inside = declared_names(source, node)
     for inner in walk(node):
         if inner.type == "update_expression":
             target = inner.child_by_field_name("argument")
@@ -101,14 +102,4 @@ def carried(source: Source, node: Node) -> set[str]:
             continue
         if target is not None and (name := root_name(source.code(target))) not in inside:
             names.add(name)
-    return names
-
-
-def _declared(source: Source, node: Node) -> set[str]:
-    names: set[str] = set()
-    for inner in walk(node):
-        if inner.type in ("init_declarator", "declaration"):
-            left = inner.child_by_field_name("declarator")
-            if left is not None:
-                names |= identifiers(source.code(left).split("(")[0].split("=")[0])
     return names

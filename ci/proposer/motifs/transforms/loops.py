@@ -124,3 +124,25 @@ def written_names(source: Source, node: Node) -> set[str]:
                 name = source.code(called).partition("<")[0]
                 names |= {root_name(a) for a in load_api().written(name, given)}
     return names
+
+
+def assigned_names(source: Source, node: Node) -> frozenset[str]:
+    """Names that a stretch of code assigns to or counts up; those that it declares are none."""
+    names: set[str] = set()
+    for inner in walk(node):
+        if inner.type in ("assignment_expression", "update_expression"):
+            left = inner.child_by_field_name("left") or inner.child_by_field_name("argument")
+            if left is not None:
+                names.add(root_name(source.code(left)))
+    return frozenset(names)
+
+
+def declared_names(source: Source, node: Node) -> frozenset[str]:
+    """Names of the variables and parameters that a stretch of code declares."""
+    names: set[str] = set()
+    for inner in walk(node):
+        if inner.type in ("declaration", "parameter_declaration", "optional_parameter_declaration"):
+            for left in inner.children_by_field_name("declarator"):
+                code = source.code(left).split("=")[0].split("{")[0].split("(")[0]
+                names |= identifiers(code.split("[")[0])
+    return frozenset(names)

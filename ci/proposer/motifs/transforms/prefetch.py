@@ -1,0 +1,271 @@
+"""The next tile is copied in before this one is computed (software pipelining)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from ci.proposer.motifs.match import Match
+from ci.proposer.motifs.transforms.functions import called_in, carried, tile_loops
+from ci.proposer.motifs.transforms.loads import Loads, find_loads, scalars_set
+from ci.proposer.motifs.transforms.loops import assigned_names, declared_names
+from ci.proposer.motifs.transforms.nodes import nodes
+from ci.source.cpp_source import Edit, Function, Source, identifiers, walk
+
+_JUMPS = ("continue_statement", "break_statement", "return_statement", "goto_statement")
+_QUEUE = re.compile(r"\bTQue(?:Bind)?\s*<([^;<>]*),\s*([\w:]+)\s*(?:,[^<>]*)?>\s*([^;]*);")
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """`for (T index = first; condition; index++, more)` whose turns load a tile."""
+
+    node: Node
+    body: Node
+    index: str
+    first: str
+    condition: str
+    more: str
+    """What the head does at the end of a turn beside counting."""
+
+    def at(self, code: str, value: str) -> str:
+        """Code of one turn as it reads in the turn of another index."""
+        return re.sub(rf"(?<![\w.>])(?<!->){self.index}\b", lambda _: value, code)
+
+
+def prefetch(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
+    """Loops whose turns copy a tile in and compute it: turn i copies the tile of turn i + 1 in.
+
+    The scalars that the copy depends on are set as in turn i + 1 and set back. A last tile that
+    is handled behind the loop by the same steps is copied in by the loop's last turn. Queues that
+    hold one buffer get two.
+    """
+    for function, node, body in tile_loops(source):
+        loop = _counting(source, node, body)
+        if loop is None or any(n.type in _JUMPS for n in walk(body)):
+            continue
+        loads = find_loads(source, body)
+        if loads is None or not _computes(source, body, loads):
+            continue
+        edits = _pipelined(source, function, loop, loads)
+        if edits:
+            deeper = _deeper(source, loads.queues)
+            yield Match(node.start_byte, (*edits, *deeper), note=loads.name)
+
+
+def _counting(source: Source, node: Node, body: Node) -> _Loop | None:
+    if node.type != "for_statement":
+        return None
+    start, condition, update = (
+        node.child_by_field_name(f) for f in ("initializer", "condition", "update")
+    )
+    if start is None or condition is None or update is None or start.type != "declaration":
+        return None
+    named = re.match(r"^[\w:]+(?: \w+)*? (\w+)=([^,;]+);?$", source.code(start))
+    if named is None:
+        return None
+    index = named.group(1)
+    steps = [source.code(n) for n in _comma_parts(update)]
+    counts = [s for s in steps if s in (f"{index}++", f"++{index}", f"{index}+=1")]
+    if len(counts) != 1 or index not in identifiers(source.code(condition)):
+        return None
+    more = "".join(
+        f"{source.of(n)}; " for n in _comma_parts(update) if source.code(n) not in counts
+    )
+    return _Loop(node, body, index, named.group(2), source.of(condition), more)
+
+
+def _comma_parts(node: Node) -> list[Node]:
+    if node.type != "comma_expression":
+        return [node]
+    return [part for child in node.named_children for part in _comma_parts(child)]
+
+
+def _computes(source: Source, body: Node, loads: Loads) -> bool:
+    """Whether something beside the loads happens in a turn, and nothing fills their queues."""
+    rest = "".join(
+        source.code(s)
+        for name in _reached(source, body) - loads.functions
+        for f in source.functions
+        if f.name == name
+        for s in (f.body,)
+    )
+    inside = rest + loads.rest
+    if "DeQue" not in inside:
+        return False
+    return not any(
+        re.search(rf"\b{re.escape(q)}\.(?:template )?AllocTensor\b", inside) for q in loads.queues
+    )
+
+
+def _reached(source: Source, node: Node) -> set[str]:
+    """The functions of the file that code reaches, by any number of calls."""
+    found: set[str] = set(called_in(source, node))
+    while True:
+        more = {
+            name for f in source.functions if f.name in found for name in called_in(source, f.body)
+        }
+        if more <= found:
+            return found
+        found |= more
+
+
+def _pipelined(source: Source, function: Function, loop: _Loop, loads: Loads) -> list[Edit]:
+    needed = loads.names | identifiers(loop.condition) | identifiers(loop.more)
+    written = assigned_names(source, loop.body) | assigned_names(source, loop.node)
+    hidden = {
+        name
+        for f in source.functions
+        if f.name in _reached(source, loop.body)
+        for name in assigned_names(source, f.body) - declared_names(source, f.node)
+    }
+    kept = sorted((needed & written) - {loop.index} - loads.declared)
+    if (
+        (needed & hidden) - set(loads.declared)
+        or identifiers(loop.condition) & set(kept)
+        or loads.lost & needed
+    ):
+        return []
+    lasting = ""
+    if carried(source, loop.body) & needed or loop.more:
+        lasting, scalars = scalars_set(source, loop.body, needed)
+        lasting = f"{lasting}\n{loop.more}"
+        kept = sorted({*kept, *scalars} - loads.declared)
+        if scalars & hidden:
+            return []
+    indent = source.indent(loop.node.start_byte)
+    inner = indent + "    "
+    following = f"({loop.index} + 1)"
+    tail = _Tail.behind(source, loop, loads)
+    ahead = [lasting] if lasting.strip() else []
+    turn = [f"if ({loop.at(loop.condition, following)}) {{", loop.at(loads.slice, following), "}"]
+    if tail is not None:
+        kept = sorted({*kept, *tail.written})
+        turn[-1:] = ["} else {", tail.ahead, "}"]
+    names = _lvalues(source, function, kept)
+    first = _block(names, [loop.at(loads.slice, loop.first)], indent)
+    entered = loop.at(loop.condition, loop.first)
+    opening = f"if ({entered}) {{\n{first}\n{indent}}}\n{indent}"
+    place = source.begin(loop.node.start_byte)
+    block = _block(names, [*ahead, *turn], inner)
+    if "Kept" in block:
+        block = f"{inner}{{\n{block}\n{inner}}}"
+    else:
+        block = "\n".join(line[4:] for line in block.splitlines())
+    brace = loop.body.start_byte + 1
+    edits = [
+        Edit(place, place, opening),
+        Edit(brace, brace, f"\n{block}"),
+        *(source.removal(source.begin(n.start_byte), n.end_byte) for n in loads.statements),
+    ]
+    if tail is not None:
+        edits += tail.guarded(source, entered)
+    return edits
+
+
+def _lvalues(source: Source, function: Function, names: list[str]) -> dict[str, str]:
+    """How the function writes each name: members of the class by `this->` where it does."""
+    code = source.code(function.body)
+    return {n: f"this->{n}" if f"this->{n}" in code else n for n in names}
+
+
+def _block(names: dict[str, str], statements: list[str], indent: str) -> str:
+    inner = indent + "    "
+    code = "\n".join(statements)
+    names = {
+        name: value
+        for name, value in names.items()
+        if re.search(rf"\b{name}\b\s*(?:[-+*/%|&^]|<<|>>)?=(?!=)|\b{name}\s*(?:\+\+|--)", code)
+        or re.search(rf"(?:\+\+|--)\s*(?:this->)?{name}\b", code)
+    }
+    keep = [f"const auto {name}Kept = {value};" for name, value in names.items()]
+    back = [f"{value} = {name}Kept;" for name, value in names.items()]
+    lines = [line.strip() for part in (*keep, *statements, *back) for line in part.splitlines()]
+    depth, out = 0, []
+    for line in filter(None, lines):
+        depth -= line.startswith("}")
+        out.append(inner + "    " * max(depth, 0) + line)
+        depth += line.endswith("{")
+    return "\n".join(out)
+
+
+@dataclass(frozen=True)
+class _Tail:
+    """The steps of a last tile behind the loop: scalars are set, then it is loaded."""
+
+    ahead: str
+    loads: tuple[Node, ...]
+    written: frozenset[str]
+
+    @classmethod
+    def behind(cls, source: Source, loop: _Loop, loads: Loads) -> _Tail | None:
+        """The tail of a loop that calls the same loading functions; None when there is none."""
+        controls: list[str] = []
+        written: set[str] = set()
+        after = loop.node.next_named_sibling
+        while after is not None and after.type == "comment":
+            after = after.next_named_sibling
+        while after is not None and after.type == "expression_statement":
+            calls = called_in(source, after)
+            if calls & loads.functions:
+                return cls.of(source, after, controls, written, loads)
+            inner = after.named_children[0] if after.named_children else None
+            if calls or inner is None or inner.type != "assignment_expression":
+                return None
+            controls.append(source.of(after))
+            written |= assigned_names(source, after)
+            after = after.next_named_sibling
+        return None
+
+    @classmethod
+    def of(
+        cls, source: Source, first: Node, controls: list[str], written: set[str], loads: Loads
+    ) -> _Tail:
+        """From the first loading statement on."""
+        found = [first]
+        after = first.next_named_sibling
+        while after is not None and called_in(source, after) & loads.functions:
+            found.append(after)
+            after = after.next_named_sibling
+        text = "\n".join([*controls, *(source.of(n) for n in found)])
+        return cls(text, tuple(found), frozenset(written))
+
+    def guarded(self, source: Source, entered: str) -> list[Edit]:
+        """The loads stay for when the loop had no turn."""
+        edits = []
+        for node in self.loads:
+            start = source.begin(node.start_byte)
+            edits.append(Edit(start, start, f"if (!({entered})) {{ "))
+            edits.append(Edit(node.end_byte, node.end_byte, " }"))
+        return edits
+
+
+@lru_cache(maxsize=64)
+def _deeper(source: Source, queues: frozenset[str]) -> tuple[Edit, ...]:
+    """Two buffers, and a depth of two, for each of the queues that holds one."""
+    edits = []
+    ones = {"1"} | {
+        m.group(1)
+        for m in re.finditer(r"\b(?:constexpr|const)\b[^;=]*?(\w+)\s*=\s*1\s*;", source.shadow)
+    }
+    for method in source.methods:
+        if method.name != "InitBuffer" or len(method.arguments) != 3:
+            continue
+        count = method.argument_nodes[1]
+        if _plain(method.arguments[0]) in queues and source.code(count) in ones:
+            edits.append(Edit(count.start_byte, count.end_byte, "2"))
+    for node in nodes(source, "field_declaration", "declaration"):
+        found = _QUEUE.match(source.shadow, node.start_byte)
+        if found is None or not identifiers(found.group(3)) & queues:
+            continue
+        if found.group(2) in ones:
+            edits.append(Edit(found.start(2), found.end(2), "2"))
+    return tuple(edits)
+
+
+def _plain(name: str) -> str:
+    return name.strip().removeprefix("this->")
