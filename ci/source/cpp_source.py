@@ -131,6 +131,11 @@ class Function:
     node: Node
     body: Node
 
+    @property
+    def plain(self) -> str:
+        """The name without class: CopyIn of `Kernel<T>::CopyIn`."""
+        return self.name.rpartition("::")[2]
+
 
 class Source:
     """One parsed C++ source text. Immutable; `apply` gives the changed text."""

@@ -95,12 +95,12 @@ def _drivers(source: Source) -> list[tuple[Function, Node, Node]]:
     while more := {
         name
         for f in source.functions
-        if f.name in inner
+        if f.plain in inner
         for name in called_in(source, f.body)
         if name not in inner
     }:
         inner |= more
-    return [one for one in loops if one[0].name not in inner]
+    return [one for one in loops if one[0].plain not in inner]
 
 
 def _outermost(loops: list[tuple[Function, Node, Node]]) -> list[tuple[Function, Node, Node]]:
@@ -113,7 +113,7 @@ def _outermost(loops: list[tuple[Function, Node, Node]]) -> list[tuple[Function,
 
 def _keeps(source: Source) -> bool:
     names = tile_functions(source)
-    return any(keeps_a_tensor(source, f) for f in source.functions if f.name in names)
+    return any(keeps_a_tensor(source, f) for f in source.functions if f.plain in names)
 
 
 def _by_loop(source: Source) -> list[Edit]:
@@ -143,7 +143,7 @@ def _by_turn(source: Source) -> list[Edit]:
     counted: set[int] = set()
     names = tile_functions(source)
     if _keeps(source) or any(
-        carried(source, f.body) & _members(source) for f in source.functions if f.name in names
+        carried(source, f.body) & _members(source) for f in source.functions if f.plain in names
     ):
         return []
     functions = {f.node.start_byte: f for f, _, _ in _drivers(source)}

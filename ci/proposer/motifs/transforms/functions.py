@@ -20,7 +20,7 @@ _LOCAL = r"(?:LocalTensor\s*<[^;{{}}()]*>|auto)\s*&?\s*{}\b"
 @lru_cache(maxsize=256)
 def tile_functions(source: Source) -> frozenset[str]:
     """Names of the functions that move tiles: by queues or copies, or by calling such a one."""
-    bodies = {f.name: f.body for f in source.functions}
+    bodies = {f.plain: f.body for f in source.functions}
     found = {name for name, body in bodies.items() if _moves(source, body)}
     while True:
         more = {
@@ -53,7 +53,7 @@ def called_in(source: Source, node: Node) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _own_names(source: Source) -> frozenset[str]:
-    return frozenset(f.name for f in source.functions)
+    return frozenset(f.plain for f in source.functions)
 
 
 def tile_loops(source: Source) -> Iterator[tuple[Function, Node, Node]]:

@@ -114,20 +114,20 @@ def scalars_set(source: Source, body: Node, needed: frozenset[str]) -> tuple[str
 @lru_cache(maxsize=4096)
 def loads_only(source: Source, name: str) -> bool:
     """Whether a function of the file fills buffers of queues and does nothing else with tiles."""
-    bodies = [source.code(f.body) for f in source.functions if f.name == name]
-    inside = [f.body for f in source.functions if f.name == name]
+    bodies = [source.code(f.body) for f in source.functions if f.plain == name]
+    inside = [f.body for f in source.functions if f.plain == name]
     for body in inside:
         bodies += [
             source.code(f.body)
             for called in called_in(source, body) - {name}
             for f in source.functions
-            if f.name == called
+            if f.plain == called
         ]
         calls = [c.name for c in source.calls_in(body)]
         if any(load_api().calls.get(c) and c not in _HARMLESS for c in calls):
             return False
     code = "".join(bodies)
-    if not ("AllocTensor" in code and "EnQue" in code and "DataCopy" in code):
+    if not ("AllocTensor" in code and "EnQue" in code):
         return False
     return "DeQue" not in code and "FreeTensor" not in code and ".Get<" not in code
 
@@ -258,9 +258,9 @@ def _texts(source: Source, names: set[str]) -> list[tuple[int, int]]:
     while more := {
         name
         for f in source.functions
-        if f.name in wanted
+        if f.plain in wanted
         for name in called_in(source, f.body)
         if name not in wanted
     }:
         wanted |= more
-    return [(f.body.start_byte, f.body.end_byte) for f in source.functions if f.name in wanted]
+    return [(f.body.start_byte, f.body.end_byte) for f in source.functions if f.plain in wanted]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -91,7 +91,7 @@ def _computes(source: Source, body: Node, loads: Loads) -> bool:
         source.code(s)
         for name in _reached(source, body) - loads.functions
         for f in source.functions
-        if f.name == name
+        if f.plain == name
         for s in (f.body,)
     )
     inside = rest + loads.rest
@@ -107,7 +107,7 @@ def _reached(source: Source, node: Node) -> set[str]:
     found: set[str] = set(called_in(source, node))
     while True:
         more = {
-            name for f in source.functions if f.name in found for name in called_in(source, f.body)
+            name for f in source.functions if f.plain in found for name in called_in(source, f.body)
         }
         if more <= found:
             return found
@@ -120,7 +120,7 @@ def _pipelined(source: Source, function: Function, loop: _Loop, loads: Loads) ->
     hidden = {
         name
         for f in source.functions
-        if f.name in _reached(source, loop.body)
+        if f.plain in _reached(source, loop.body)
         for name in assigned_names(source, f.body) - declared_names(source, f.node)
     }
     kept = sorted((needed & written) - {loop.index} - loads.declared)
@@ -167,6 +167,13 @@ def _pipelined(source: Source, function: Function, loop: _Loop, loads: Loads) ->
     return edits
 
 
+def _statement_after(node: Node) -> Node | None:
+    after = node.next_named_sibling
+    while after is not None and after.type == "comment":
+        after = after.next_named_sibling
+    return after
+
+
 def _lvalues(source: Source, function: Function, names: list[str]) -> dict[str, str]:
     """How the function writes each name: members of the class by `this->` where it does."""
     code = source.code(function.body)
@@ -204,33 +211,40 @@ class _Tail:
     @classmethod
     def behind(cls, source: Source, loop: _Loop, loads: Loads) -> _Tail | None:
         """The tail of a loop that calls the same loading functions; None when there is none."""
-        controls: list[str] = []
-        written: set[str] = set()
-        after = loop.node.next_named_sibling
-        while after is not None and after.type == "comment":
-            after = after.next_named_sibling
-        while after is not None and after.type == "expression_statement":
-            calls = called_in(source, after)
-            if calls & loads.functions:
-                return cls.of(source, after, controls, written, loads)
-            inner = after.named_children[0] if after.named_children else None
-            if calls or inner is None or inner.type != "assignment_expression":
+        after = _statement_after(loop.node)
+        if after is not None and after.type == "if_statement":
+            test, then = (after.child_by_field_name(f) for f in ("condition", "consequence"))
+            if test is None or then is None or after.child_by_field_name("alternative"):
                 return None
-            controls.append(source.of(after))
-            written |= assigned_names(source, after)
-            after = after.next_named_sibling
-        return None
+            first = next(iter(then.named_children), None)
+            if then.type != "compound_statement" or first is None:
+                return None
+            inner = cls.of(source, first, loads)
+            if inner is None:
+                return None
+            return replace(inner, ahead=f"if {source.of(test)} {{\n{inner.ahead}\n}}")
+        return cls.of(source, after, loads) if after is not None else None
 
     @classmethod
-    def of(
-        cls, source: Source, first: Node, controls: list[str], written: set[str], loads: Loads
-    ) -> _Tail:
-        """From the first loading statement on."""
-        found = [first]
-        after = first.next_named_sibling
-        while after is not None and called_in(source, after) & loads.functions:
-            found.append(after)
-            after = after.next_named_sibling
+    def of(cls, source: Source, first: Node, loads: Loads) -> _Tail | None:
+        """From a statement on: scalars are set, then come the loads; None for anything else."""
+        found: list[Node] = []
+        controls: list[str] = []
+        written: set[str] = set()
+        after: Node | None = first
+        while after is not None and after.type == "expression_statement":
+            calls = called_in(source, after)
+            inner = next(iter(after.named_children), None)
+            if calls & loads.functions:
+                found.append(after)
+            elif found or calls or inner is None or inner.type != "assignment_expression":
+                break
+            else:
+                controls.append(source.of(after))
+                written |= assigned_names(source, after)
+            after = _statement_after(after)
+        if not found:
+            return None
         text = "\n".join([*controls, *(source.of(n) for n in found)])
         return cls(text, tuple(found), frozenset(written))
 
