@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import matplotlib
 
 matplotlib.use("svg")
-from matplotlib.figure import Figure  # noqa: E402  (the backend must be chosen first)
+from matplotlib.axes import Axes  # noqa: E402  (the backend must be chosen first)
+from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from bot.report.facts import PipeRow, Point  # noqa: E402
@@ -53,6 +55,14 @@ def _svg(figure: Figure) -> str:
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = file.getvalue()
     return re.sub(r"^.*?(?=<svg)", "", text, count=1, flags=re.DOTALL)
+
+
+@contextmanager
+def drawn(width: float, height: float) -> Iterator[tuple[Axes, Callable[[], str]]]:
+    """Axes of a size in inches in the style of all pictures, and what gives their SVG text."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure.subplots(), lambda: _svg(figure)
 
 
 def trajectory_picture(points: Sequence[Point], unit: str) -> str:

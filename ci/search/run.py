@@ -74,7 +74,7 @@ class Run:
             self._recorded[trial.candidate.hash].append(trial)
         numbers = [t.number for row in self._recorded.values() for t in row]
         self._upcoming = max(numbers, default=-1) + 1
-        self._unclaimed = {t.number for row in self._recorded.values() for t in row if _was_paid(t)}
+        self._unclaimed = {t.number for row in self._recorded.values() for t in row if was_paid(t)}
 
     @property
     def baseline(self) -> Trial:
@@ -257,7 +257,7 @@ class Run:
         return trial
 
 
-def _was_paid(trial: Trial) -> bool:
+def was_paid(trial: Trial) -> bool:
     """Whether an evaluation was spent: not on an equal candidate, nor on a refused one."""
     refused = trial.refusal is not None and trial.refusal.gate == _STEP
     return not trial.cached and not refused

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from ci.model.bench.judge import JudgeBench, JudgeBenchSettings
 from ci.model.bench.machine import MachineBench, MachineBenchSettings
 from ci.model.bench.retrieval import RetrievalSettings, RetrievalTimes
 from ci.model.bench.sanitizers import Explanation, SanitizerBench, SanitizerBenchSettings
+from ci.model.bench.strategies import StrategyBench, StrategyBenchSettings
 from ci.model.calibration import Calibration
 from ci.model.census import CensusRow, CensusSettings, Summary
 from ci.model.settings import ProposerOptions
@@ -82,6 +84,22 @@ def bench_ablation(
         make_backend("sim", settings.device),
         on_cell,
     )
+
+
+def bench_strategies(
+    paths: Sequence[Path],
+    settings: StrategyBenchSettings,
+    proposing: ProposerOptions,
+    bank: Path,
+    out: Path,
+    tell: Callable[[str], None],
+) -> StrategyBench:
+    """Strategies side by side; runs that `out` holds are not made again. Raises `InputError`."""
+    from ci.lab.bench.strategies import bench
+
+    operators = [] if settings.repository is not None and not paths else _operators(paths)
+    proposer = partial(find_proposer, proposing)
+    return bench(operators, open_bank(bank), settings, out, proposer, tell)
 
 
 def bench_retrieval(settings: RetrievalSettings) -> RetrievalTimes:

@@ -147,6 +147,11 @@ class Toolchain:
         words = [f"-D{macro}" for macro in given]
         return (*KERNEL_FLAGS, *words, f"-I{self._architecture_folder}")
 
+    def prepare(self) -> None:
+        """Build what every vector operator needs, once: processes that begin together would each
+        build it at the same time."""
+        _ = self.machine_runner, self.kernel_prefix, self.host_prelude, self.host_runtime
+
     @cached_property
     def machine_runner(self) -> Path:
         """The machine's program; built on first use, about a minute on two cores.

@@ -16,11 +16,10 @@ from math import exp, log
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-from scipy import stats
-
 from ci.backend.base import Backend
 from ci.judge.evaluate import Evaluator
+from ci.lab.bench.cells import kept_result, near_duplicates, own_bank, searched
+from ci.lab.bench.statistics import best_after, paired
 from ci.model.bench.ablation import (
     ARMS,
     THRESHOLDS,
@@ -29,30 +28,20 @@ from ci.model.bench.ablation import (
     AblationSettings,
     Arm,
     Cell,
-    Difference,
 )
+from ci.model.bench.paired import Difference
 from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
-from ci.model.trial import Outcome
 from ci.proposer.base import Proposer
 from ci.search.lessons import lessons
-from ci.search.optimize import optimize
 from ci.search.task import Task
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
-from ci.system.trial_store import TRIALS_FILE
 from experience.bank.bank import Bank
 from experience.bank.distill import Provenance
-from experience.bank.embed import hashed_words
 from experience.bank.patching import Misfit, undo
 from experience.bank.tuple import ExperienceTuple
-
-ALIKE = 0.9
-"""Kernels whose wording is this similar count as one: neither learns from the other."""
-
-RESAMPLES = 10_000
-CONFIDENCE = 0.95
 
 
 def ablation(
@@ -99,15 +88,6 @@ def ablation(
             sorted({r.operator.name for r, c in zip(runs, done, strict=True) if c is None})
         ),
     )
-
-
-def near_duplicates(operators: Sequence[Operator]) -> dict[str, set[str]]:
-    """By operator, the names of those whose kernels are nearly the same text; itself included."""
-    texts = {o.name: "\n".join(o.read(s) for s in o.kernel_sources) for o in operators}
-    vectors = {name: hashed_words(text) for name, text in texts.items()}
-    return {
-        a: {b for b in vectors if float(vectors[a] @ vectors[b]) >= ALIKE} | {a} for a in vectors
-    }
 
 
 def weakened(
@@ -163,16 +143,9 @@ class _Run:
         home = self.study.out / self.operator.name / f"weakened-{settings.weaken}"
         return home / f"seed-{self.seed}" / f"{self.arm}-{settings.budget}"
 
-    def result(self) -> Result | None:
-        """What the run found; None while it is not done."""
-        kept = self.folder / "result.json"
-        return (
-            Result.model_validate_json(kept.read_text(encoding="utf-8")) if kept.exists() else None
-        )
-
     def cell(self) -> Cell | None:
         """The cell's run: read when it is done, else run or resumed. None when it cannot start."""
-        result = self.result() or self._optimized()
+        result = kept_result(self.folder) or self._optimized()
         if result is None or result.baseline.measurement is None:
             return None
         return Cell(
@@ -182,12 +155,12 @@ class _Run:
             speedup=result.speedup,
             baseline_us=result.baseline.measurement.score_us,
             evaluations=result.budget.evaluations,
-            best_after=_best_after(result, self.study.settings.budget),
+            best_after=tuple(s for s, _ in best_after(result, self.study.settings.budget)),
         )
 
     def lessons(self) -> list[ExperienceTuple]:
         """What the kernel steps of a finished run taught; nothing when there is none."""
-        result = self.result()
+        result = kept_result(self.folder)
         if result is None:
             return []
         copies = list((self.folder / "operator").glob("src/*/*"))
@@ -207,9 +180,7 @@ class _Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         bank = None
         if not self.arm.endswith("no_bank") and self.arm != "tiling":
-            bank = Bank(self.folder / "bank.duckdb")
-            alike = study.alike[self.operator.name]
-            bank.add_all([t for t in study.tuples if t.operator not in alike])
+            bank = own_bank(self.folder, study.tuples, study.alike[self.operator.name])
         stage: Literal["both", "tiling", "kernel"] = (
             "tiling"
             if self.arm == "tiling"
@@ -218,7 +189,7 @@ class _Run:
             else "both"
         )
         judge = Evaluator(operator, workload, study.backend)
-        result = optimize(
+        return searched(
             Task(operator, workload, judge, study.make_proposer(), bank),
             OptimizeSettings(
                 budget=settings.budget,
@@ -227,14 +198,9 @@ class _Run:
                 top_k=settings.top_k,
                 learn=False,
                 other_shapes=False,
-                resume=(self.folder / TRIALS_FILE).exists(),
             ),
             self.folder,
         )
-        part = self.folder / "result.json.part"
-        part.write_text(result.model_dump_json(), encoding="utf-8")
-        part.replace(self.folder / "result.json")
-        return result
 
 
 def _written(operator: Operator, texts: dict[str, str], folder: Path) -> Operator:
@@ -245,20 +211,6 @@ def _written(operator: Operator, texts: dict[str, str], folder: Path) -> Operato
     for path, text in texts.items():
         (place / path).write_text(text, encoding="utf-8")
     return load_operator(place).model_copy(update={"repository": None})
-
-
-def _best_after(result: Result, budget: int) -> tuple[float, ...]:
-    """The best accepted speedup after each evaluation, up to the whole budget."""
-    assert result.baseline.measurement is not None
-    base, best, found = result.baseline.measurement.score_us, 1.0, [1.0]
-    for trial in result.trials[1:]:
-        if trial.cached:
-            continue
-        if trial.outcome is Outcome.OK and trial.measurement is not None:
-            best = max(best, base / trial.measurement.score_us)
-        found.append(best)
-    found += [best] * (budget - 1 - len(found))
-    return tuple(found)
 
 
 def _rows(cells: Sequence[Cell]) -> list[AblationRow]:
@@ -290,26 +242,5 @@ def difference(cells: Sequence[Cell], arm: Arm, without: Arm) -> Difference | No
             if (operator, s, arm) in by_key and (operator, s, without) in by_key
         ]
         if pairs:
-            ratios.append(sum(pairs) / len(pairs))
-    if len(ratios) < 2:
-        return None
-    values = np.array(ratios)
-    low = high = float(values.mean())
-    if np.ptp(values) > 0:
-        drawn = stats.bootstrap(
-            (values,),
-            np.mean,
-            confidence_level=CONFIDENCE,
-            n_resamples=RESAMPLES,
-            method="percentile",
-            random_state=np.random.default_rng(0),
-        ).confidence_interval
-        low, high = float(drawn.low), float(drawn.high)
-    return Difference(
-        operators=len(ratios),
-        ratio=exp(float(values.mean())),
-        low=exp(low),
-        high=exp(high),
-        better=int((values > log(1.01)).sum()),
-        worse=int((values < -log(1.01)).sum()),
-    )
+            ratios.append(exp(sum(pairs) / len(pairs)))
+    return paired(ratios)

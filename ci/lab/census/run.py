@@ -44,11 +44,8 @@ def take_census(
         f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings, top)
     ]
     if waiting:
-        # Built here, once: the workers would each build them at the same time.
         architecture = load_device(settings.device).architecture
-        toolchain = Toolchain(architecture, door=open_door(settings.asc_headers))
-        _ = toolchain.machine_runner, toolchain.kernel_prefix
-        _ = toolchain.host_prelude, toolchain.host_runtime
+        Toolchain(architecture, door=open_door(settings.asc_headers)).prepare()
     lock = threading.Lock()
     local = threading.local()
     workers: list[Worker] = []

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from ci.model.bench.paired import Difference
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
@@ -78,17 +79,6 @@ class AblationRow(Frozen):
     runs: int
     mean: float = Field(description="Geometric mean of the speedups.")
     fast: dict[str, float] = Field(description="Share of runs at or above each threshold.")
-
-
-class Difference(Frozen):
-    """Stage II with the bank against the same without, on operators left out of the bank."""
-
-    operators: int
-    ratio: float = Field(description="Geometric mean of speedup with bank / speedup without.")
-    low: float
-    high: float
-    better: int = Field(description="Operators that are faster with the bank by 1 % and more.")
-    worse: int
 
 
 class Ablation(Frozen):

@@ -8,7 +8,8 @@ import pytest
 
 from bot.report.ablation import markdown
 from ci.backend import make_backend
-from ci.lab.bench.ablation import ablation, difference, near_duplicates, weakened
+from ci.lab.bench.ablation import ablation, difference, weakened
+from ci.lab.bench.cells import near_duplicates
 from ci.model.bench.ablation import Ablation, AblationSettings, Arm, Cell
 from ci.model.errors import InputError
 from ci.model.operator import Operator

@@ -1,0 +1,33 @@
+"""The arms of `bench strategies`: which strategy with which settings, under which name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ci.model.bench.strategies import Arm
+from ci.model.errors import InputError
+from ci.search.strategies import strategies
+
+ARMS: Final = (
+    Arm(name="adaptive", title="adaptive", strategy="adaptive"),
+    Arm(name="ascendoptimizer", title="Algorithm 1", strategy="ascendoptimizer"),
+    Arm(name="tiling", title="adaptive, tiling alone", strategy="adaptive", stage="tiling"),
+    Arm(name="kernel", title="adaptive, kernel alone", strategy="adaptive", stage="kernel"),
+    Arm(name="no_bank", title="adaptive, without bank", strategy="adaptive", bank=False),
+    Arm(name="best_of_n", title="best of n", strategy="best_of_n", shorter=(5, 10, 20)),
+    Arm(name="random", title="random", strategy="random_search"),
+)
+"""Those with a name of their own; every strategy is an arm under its name beside them."""
+
+
+def chosen_arms(names: str) -> tuple[Arm, ...]:
+    """The arms that a list with commas names, in its order; raises `InputError`."""
+    known = {name: Arm(name=name, title=name, strategy=name) for name in strategies()}
+    known |= {arm.name: arm for arm in ARMS}
+    wanted = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    unknown = [name for name in wanted if name not in known]
+    if unknown or not wanted:
+        raise InputError(
+            f"There is no strategy {', '.join(unknown) or 'given'}; known: {', '.join(known)}."
+        )
+    return tuple(known[name] for name in wanted)

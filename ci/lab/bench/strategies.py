@@ -1,0 +1,261 @@
+"""Search strategies side by side: the same operators, backend, proposer, budget and seeds.
+
+Every cell (operator, seed, arm) is a run in a process and a folder of its own. All arms of an
+operator come before the next one, all operators of a seed before the next seed, so that a bench
+which is stopped on its way has something to tell. An operator that does not pass its workload as
+it stands is named with the reason and stops nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import resource
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ci.backend.sim import SimulatorBackend
+from ci.judge.evaluate import Evaluator
+from ci.lab.bench.arms import chosen_arms
+from ci.lab.bench.cell_process import in_process
+from ci.lab.bench.cells import (
+    RESULT,
+    cell_of,
+    keep_cell,
+    kept_cell,
+    near_duplicates,
+    own_bank,
+    searched,
+)
+from ci.lab.bench.strategy_table import table
+from ci.lab.census.attempt import workload_in
+from ci.model.bench.strategies import Arm, Cell, LeftOut, StrategyBench, StrategyBenchSettings
+from ci.model.errors import InputError
+from ci.model.operator import Operator
+from ci.model.settings import OptimizeSettings
+from ci.model.workload import Workload
+from ci.proposer.base import Proposer
+from ci.search.strategies import strategies
+from ci.search.task import Task
+from ci.source.discovery import load_operator, operator_folders
+from ci.source.workload_file import load_workload
+from experience.bank.bank import Bank
+from experience.bank.tuple import ExperienceTuple
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An operator, and where its workload is."""
+
+    operator: Operator
+    workload: Path | None
+    """None for the one beside the operator."""
+
+    def read(self) -> Workload:
+        """The workload; raises `InputError`."""
+        return load_workload(self.operator, self.workload)
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that the process of one cell must be told."""
+
+    subject: Subject
+    arm: Arm
+    seed: int
+    settings: StrategyBenchSettings
+    tuples: Sequence[ExperienceTuple]
+    alike: set[str]
+    make_proposer: Callable[[], Proposer]
+    out: Path
+    identity: Mapping[str, Any]
+    """What must be equal for a cell that was kept to be this one."""
+
+    @property
+    def name(self) -> str:
+        """Its folder from `out`."""
+        operator = self.subject.operator.name
+        return f"{operator}/seed-{self.seed}/{self.arm.name}-{self.settings.budget}"
+
+    @property
+    def folder(self) -> Path:
+        """Where its trials, bank and result are."""
+        return self.out / self.name
+
+    def make(self) -> Cell:
+        """Make the run, or the rest of it, and keep its cell; raises InputError if it cannot."""
+        subject, settings, arm = self.subject, self.settings, self.arm
+        bank = None
+        if arm.bank and arm.stage != "tiling":
+            bank = own_bank(self.folder, self.tuples, self.alike)
+        judge = Evaluator(subject.operator, subject.read(), SimulatorBackend(settings.device))
+        judge.references.load()
+        strategy = strategies()[arm.strategy]
+        result = searched(
+            Task(subject.operator, judge.workload, judge, self.make_proposer(), bank),
+            OptimizeSettings(
+                budget=settings.budget,
+                stage=arm.stage,
+                seed=self.seed,
+                top_k=settings.top_k,
+                wall_minutes=settings.wall_minutes,
+                max_tokens=settings.max_tokens,
+                max_cost=settings.max_cost,
+                learn=False,
+            ),
+            self.folder,
+            strategy(strategy.Options(**arm.options)),
+        )
+        if result.verdict == "baseline_failed":
+            # It is asked again next time: the operator or its workload may be mended by then.
+            (self.folder / RESULT).unlink()
+            raise InputError(result.verdict_reason)
+        used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        cell = cell_of(result, arm, self.name, sum(u.ru_utime + u.ru_stime for u in used))
+        keep_cell(self.folder, self.identity, cell)
+        return cell
+
+
+@dataclass
+class _Progress:
+    """What is known while the runs go on, by operator where it could not be run."""
+
+    done: dict[str, Cell] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+def subjects(
+    operators: Sequence[Operator], settings: StrategyBenchSettings
+) -> tuple[list[Subject], dict[str, str]]:
+    """The operators with their workloads, and why others of the repository are left out.
+
+    Those of the repository for which there is no workload are not meant. Raises InputError when a
+    folder does not exist, or when nothing is left.
+    """
+    for folder in (settings.repository, settings.workloads):
+        if folder is not None and not folder.is_dir():
+            raise InputError(f"There is no folder {folder}.")
+    roots = [o.root for o in operators]
+    if settings.repository is not None:
+        found = operator_folders(settings.repository.resolve())
+        roots += [root for root in found if _workload(root, settings) is not None]
+    chosen: dict[str, Subject] = {}
+    reasons: dict[str, str] = {}
+    for root in roots:
+        try:
+            operator = load_operator(root)
+            subject = Subject(operator, _workload(root, settings))
+            if operator.name in chosen:
+                raise InputError(f"{root} has the name of another operator of this bench.")
+            if subject.workload is None and settings.workloads is not None:
+                raise InputError(f"{settings.workloads} has no workload for it.")
+            subject.read()
+            chosen[operator.name] = subject
+        except InputError as problem:
+            reasons[root.name] = str(problem)
+    if not chosen:
+        why = "; ".join(f"{name}: {reason}" for name, reason in list(reasons.items())[:3])
+        raise InputError(f"There is no operator with a workload to run. {why}".strip())
+    return list(chosen.values()), reasons
+
+
+def _workload(root: Path, settings: StrategyBenchSettings) -> Path | None:
+    if settings.workloads is not None:
+        return workload_in(settings.workloads, root)
+    beside = root / "workload.yaml"
+    return beside if beside.is_file() else None
+
+
+def bench(
+    operators: Sequence[Operator],
+    bank: Bank,
+    settings: StrategyBenchSettings,
+    out: Path,
+    make_proposer: Callable[[], Proposer],
+    tell: Callable[[str], None] = lambda text: None,
+) -> StrategyBench:
+    """Make every run that `out` does not hold yet, and put the tables together. Resumable.
+
+    `make_proposer` is called in the process of each run, so it must be picklable. Raises
+    InputError when `out` holds a cell that was made with other settings.
+    """
+    arms, tuples = chosen_arms(settings.strategies), bank.all()
+    found, reasons = subjects(operators, settings)
+    alike = near_duplicates([s.operator for s in found])
+    backend, proposer = SimulatorBackend(settings.device), make_proposer()
+    fingerprint = backend.fingerprint()
+    progress = _Progress(reasons=reasons)
+    waiting = []
+    for seed in range(settings.seeds):
+        for subject in found:
+            judge = Evaluator(subject.operator, subject.read(), backend)
+            task = Task(subject.operator, judge.workload, judge, proposer)
+            for arm in arms:
+                identity = {
+                    **task.identity(),
+                    "arm": arm.model_dump(mode="json"),
+                    "seed": seed,
+                    "budget": settings.budget,
+                    "wall_minutes": settings.wall_minutes,
+                    "top_k": settings.top_k,
+                    "machine": f"{fingerprint.device} {fingerprint.version}",
+                    "bank": _digest(tuples),
+                }
+                own = alike[subject.operator.name]
+                run = Run(subject, arm, seed, settings, tuples, own, make_proposer, out, identity)
+                cell = kept_cell(run.folder, identity)
+                if cell is None:
+                    waiting.append(run)
+                else:
+                    progress.done[run.name] = cell
+    if settings.run and waiting:
+        backend.toolchain.prepare()
+        total = len(waiting) + len(progress.done)
+        _make(waiting, settings.jobs, lambda run: _one(run, progress, total, tell))
+    return table(
+        settings,
+        arms,
+        list(progress.done.values()),
+        [LeftOut(operator=o, reason=why) for o, why in sorted(progress.reasons.items())],
+        proposer=proposer.name,
+        device=fingerprint.device,
+        version=fingerprint.version,
+        bank_tuples=len(tuples),
+    )
+
+
+def _make(runs: Sequence[Run], jobs: int, one: Callable[[Run], None]) -> None:
+    """`one` for each of the runs, `jobs` at a time; what has not begun is left when one raises."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        for _ in pool.map(one, runs):
+            pass
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _one(run: Run, progress: _Progress, total: int, tell: Callable[[str], None]) -> None:
+    """Make a run in its own process, unless its operator is known not to pass."""
+    operator = run.subject.operator.name
+    with progress.lock:
+        if operator in progress.reasons:
+            return
+    keep_cell(run.folder, run.identity)
+    answer = in_process(run)
+    with progress.lock:
+        if isinstance(answer, Cell):
+            progress.done[run.name] = answer
+            said = f"{answer.speedup:.3f}x after {answer.evaluations} evaluations"
+        else:
+            progress.reasons.setdefault(operator, answer)
+            said = answer
+        tell(f"[{len(progress.done)}/{total}] {run.name}: {said}")
+
+
+def _digest(tuples: Sequence[ExperienceTuple]) -> str:
+    """Of what a bank offers; not of how often it was used."""
+    return hashlib.sha256("\n".join(sorted(t.id for t in tuples)).encode()).hexdigest()[:16]

@@ -1,0 +1,83 @@
+"""A cell's process: its answer, its death, and the death of who asked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ci.lab.bench.cell_process import LOG, in_process
+from ci.model.bench.strategies import Cell
+from ci.model.errors import EnvironmentProblem, InputError
+from tests.ci.lab.bench.made import cell
+from tests.places import TOP
+
+
+@dataclass(frozen=True)
+class Pretended:
+    """Does in the process what its `end` says."""
+
+    folder: Path
+    end: str
+
+    def make(self) -> Cell:
+        print("A golden function prints.")
+        if self.end == "dies":
+            os._exit(7)
+        if self.end == "lacks":
+            raise EnvironmentProblem("There is no compiler.")
+        if self.end == "sleeps":
+            (self.folder / "pid").write_text(str(os.getpid()))
+            time.sleep(300)
+        if self.end == "breaks":
+            raise RuntimeError("oh")
+        if self.end != "works":
+            raise InputError(self.end)
+        return cell("a", "ours", 0, 2.0)
+
+
+def test_the_cell_comes_back_whatever_the_run_prints(tmp_path: Path) -> None:
+    assert in_process(Pretended(tmp_path, "works")) == cell("a", "ours", 0, 2.0)
+    assert "A golden function prints." in (tmp_path / LOG).read_text()
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("its golden is missing", "its golden is missing"),
+        ("breaks", "A defect of ours: RuntimeError: oh"),
+        ("dies", "ended with code 7"),
+    ],
+)
+def test_what_goes_wrong_is_a_sentence(tmp_path: Path, end: str, said: str) -> None:
+    answer = in_process(Pretended(tmp_path, end))
+    assert isinstance(answer, str) and said in answer
+
+
+def test_a_machine_that_lacks_something_ends_the_bench(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentProblem, match="There is no compiler"):
+        in_process(Pretended(tmp_path, "lacks"))
+
+
+def test_a_run_ends_with_who_asked_for_it(tmp_path: Path) -> None:
+    asked = (
+        "from pathlib import Path\n"
+        "from ci.lab.bench.cell_process import in_process\n"
+        "from tests.ci.lab.bench.test_cell_process import Pretended\n"
+        f"in_process(Pretended(Path({str(tmp_path)!r}), 'sleeps'))\n"
+    )
+    asker = subprocess.Popen([sys.executable, "-c", asked], cwd=TOP)
+    pid = tmp_path / "pid"
+    while not (pid.exists() and pid.read_text()):
+        assert asker.poll() is None
+        time.sleep(0.05)
+    asker.send_signal(signal.SIGKILL)
+    asker.wait()
+    while Path(f"/proc/{pid.read_text()}").exists():  # the suite's time limit ends it
+        time.sleep(0.05)
