@@ -12,9 +12,8 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Final, Protocol
+from typing import IO, Final, Protocol
 
 from pydantic import ValidationError
 
@@ -42,11 +41,13 @@ class Answer(Frozen):
 
     cell: Cell | None = None
     reason: str = ""
+    operators_fault: bool = False
+    """The reason holds for every run of the operator."""
     environment: bool = False
     """The reason is this machine, not the operator."""
 
 
-def in_process(job: Job) -> Cell | str:
+def in_process(job: Job) -> Answer:
     """The cell made in a fresh process, or why there is none.
 
     Raises EnvironmentProblem when this machine cannot run operators at all.
@@ -70,25 +71,35 @@ def in_process(job: Job) -> Cell | str:
     try:
         answer = Answer.model_validate_json(said)
     except ValidationError:
-        return f"The process of the run ended with code {process.returncode} ({job.folder}/{LOG})."
-    if answer.environment:
-        raise EnvironmentProblem(answer.reason)
-    return answer.cell or answer.reason
+        why = f"The process of the run ended with code {process.returncode} ({job.folder}/{LOG})."
+        return Answer(reason=why)
+    return _told(answer)
 
 
 def serve(given: IO[bytes], answers: IO[str]) -> None:
     """Make the one cell that is asked for."""
     job: Job = pickle.load(given)
-    threading.Thread(target=_end_with, args=(given,), daemon=True).start()
-    answers.write(_answer(job.make).model_dump_json() + "\n")
+    threading.Thread(target=_end_with, args=(given.fileno(),), daemon=True).start()
+    answers.write(_answer(job).model_dump_json() + "\n")
     answers.flush()
 
 
-def _answer(make: Callable[[], Cell]) -> Answer:
+def here(job: Job) -> Answer:
+    """The cell made in this process, or why there is none; for tests and for one cell alone."""
+    return _told(_answer(job))
+
+
+def _told(answer: Answer) -> Answer:
+    if answer.environment:
+        raise EnvironmentProblem(answer.reason)
+    return answer
+
+
+def _answer(job: Job) -> Answer:
     try:
-        return Answer(cell=make())
+        return Answer(cell=job.make())
     except InputError as problem:
-        return Answer(reason=str(problem))
+        return Answer(reason=str(problem), operators_fault=True)
     except EnvironmentProblem as problem:
         return Answer(reason=str(problem), environment=True)
     except Exception as bug:  # one run never stops the others
@@ -96,9 +107,10 @@ def _answer(make: Callable[[], Cell]) -> Answer:
         return Answer(reason=f"A defect of ours: {type(bug).__name__}: {bug} (see its {LOG}).")
 
 
-def _end_with(asker: IO[Any]) -> None:
+def _end_with(asker: int) -> None:
     """Nothing of a bench that was killed goes on and writes into the folders of the next one."""
-    asker.read()
+    while os.read(asker, 1):
+        pass
     os._exit(1)
 
 

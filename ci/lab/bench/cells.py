@@ -6,6 +6,7 @@ and those of near-duplicates.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -56,6 +57,24 @@ def own_bank(folder: Path, tuples: Iterable[ExperienceTuple], alike: set[str]) -
     bank = Bank(folder / "bank.duckdb")
     bank.add_all([t for t in tuples if t.operator not in alike])
     return bank
+
+
+def bank_without(tuples: Sequence[ExperienceTuple], alike: set[str], folder: Path) -> Path:
+    """A bank of `tuples` without those of `alike`, to be copied; those with equal ones share it."""
+    kept = [t for t in tuples if t.operator not in alike]
+    file = folder / f"{tuples_digest(kept)}.duckdb"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        Bank(part).add_all(kept)
+        part.replace(file)
+    return file
+
+
+def tuples_digest(tuples: Iterable[ExperienceTuple]) -> str:
+    """16 hex digits for what a bank offers; not for how often it was used."""
+    return hashlib.sha256("\n".join(sorted(t.id for t in tuples)).encode()).hexdigest()[:16]
 
 
 def kept_result(folder: Path) -> Result | None:

@@ -8,10 +8,10 @@ it stands is named with the reason and stops nothing.
 
 from __future__ import annotations
 
-import hashlib
 import resource
+import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,15 +20,16 @@ from typing import Any
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
 from ci.lab.bench.arms import chosen_arms
-from ci.lab.bench.cell_process import in_process
+from ci.lab.bench.cell_process import Answer, Job, in_process
 from ci.lab.bench.cells import (
     RESULT,
+    bank_without,
     cell_of,
     keep_cell,
     kept_cell,
     near_duplicates,
-    own_bank,
     searched,
+    tuples_digest,
 )
 from ci.lab.bench.strategy_table import table
 from ci.lab.census.attempt import workload_in
@@ -43,7 +44,6 @@ from ci.search.task import Task
 from ci.source.discovery import load_operator, operator_folders
 from ci.source.workload_file import load_workload
 from experience.bank.bank import Bank
-from experience.bank.tuple import ExperienceTuple
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,17 @@ class Run:
     arm: Arm
     seed: int
     settings: StrategyBenchSettings
-    tuples: Sequence[ExperienceTuple]
-    alike: set[str]
+    bank: Path | None
+    """Begins as a copy of this one; None for an arm without experience."""
     make_proposer: Callable[[], Proposer]
     out: Path
-    identity: Mapping[str, Any]
-    """What must be equal for a cell that was kept to be this one."""
+    about: Mapping[str, Any]
+    """Operator, workload, proposer, machine and bank, as far as results hang on them."""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What must be equal for a cell that was kept to be this one."""
+        return {**self.about, "arm": self.arm.model_dump(mode="json"), "seed": self.seed}
 
     @property
     def name(self) -> str:
@@ -88,14 +93,20 @@ class Run:
     def make(self) -> Cell:
         """Make the run, or the rest of it, and keep its cell; raises InputError if it cannot."""
         subject, settings, arm = self.subject, self.settings, self.arm
-        bank = None
-        if arm.bank and arm.stage != "tiling":
-            bank = own_bank(self.folder, self.tuples, self.alike)
+        bank = None if self.bank is None else self.folder / "bank.duckdb"
+        if self.bank is not None and bank is not None and not bank.exists():
+            shutil.copyfile(self.bank, bank.with_suffix(".part")).replace(bank)
         judge = Evaluator(subject.operator, subject.read(), SimulatorBackend(settings.device))
         judge.references.load()
         strategy = strategies()[arm.strategy]
         result = searched(
-            Task(subject.operator, judge.workload, judge, self.make_proposer(), bank),
+            Task(
+                subject.operator,
+                judge.workload,
+                judge,
+                self.make_proposer(),
+                Bank(bank) if bank else None,
+            ),
             OptimizeSettings(
                 budget=settings.budget,
                 stage=arm.stage,
@@ -116,16 +127,48 @@ class Run:
         used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         cell = cell_of(result, arm, self.name, sum(u.ru_utime + u.ru_stime for u in used))
         keep_cell(self.folder, self.identity, cell)
+        if bank is not None:  # what it offered is in the result
+            bank.unlink()
         return cell
 
 
 @dataclass
 class _Progress:
-    """What is known while the runs go on, by operator where it could not be run."""
+    """What is known while the runs go on; several threads make them."""
 
+    reasons: dict[str, str]
+    """Why an operator, or one run of it, is in no table."""
     done: dict[str, Cell] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
+    total: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, runs: Iterable[Run]) -> list[Run]:
+        """Those that are not done yet; raises InputError for one made with other settings."""
+        waiting = []
+        for run in runs:
+            cell = kept_cell(run.folder, run.identity)
+            if cell is None:
+                waiting.append(run)
+            else:
+                self.done[run.name] = cell
+        self.total = len(waiting) + len(self.done)
+        return waiting
+
+    def make(self, run: Run, answer: Callable[[Job], Answer], tell: Callable[[str], None]) -> None:
+        """Make a run, unless its operator is known not to pass."""
+        operator = run.subject.operator.name
+        if operator in self.reasons:
+            return
+        keep_cell(run.folder, run.identity)
+        found = answer(run)
+        with self.lock:
+            if found.cell is not None:
+                self.done[run.name] = found.cell
+                said = f"{found.cell.speedup:.3f}x after {found.cell.evaluations} evaluations"
+            else:
+                about = operator if found.operators_fault else run.name
+                self.reasons[about] = said = found.reason
+            tell(f"[{len(self.done)}/{self.total}] {run.name}: {said}")
 
 
 def subjects(
@@ -177,6 +220,7 @@ def bench(
     out: Path,
     make_proposer: Callable[[], Proposer],
     tell: Callable[[str], None] = lambda text: None,
+    answer: Callable[[Job], Answer] = in_process,
 ) -> StrategyBench:
     """Make every run that `out` does not hold yet, and put the tables together. Resumable.
 
@@ -188,34 +232,34 @@ def bench(
     alike = near_duplicates([s.operator for s in found])
     backend, proposer = SimulatorBackend(settings.device), make_proposer()
     fingerprint = backend.fingerprint()
-    progress = _Progress(reasons=reasons)
-    waiting = []
-    for seed in range(settings.seeds):
-        for subject in found:
-            judge = Evaluator(subject.operator, subject.read(), backend)
-            task = Task(subject.operator, judge.workload, judge, proposer)
+    common = {
+        "budget": settings.budget,
+        "wall_minutes": settings.wall_minutes,
+        "top_k": settings.top_k,
+        "machine": f"{fingerprint.device} {fingerprint.version}",
+        "bank": tuples_digest(tuples),
+    }
+    runs: list[list[Run]] = [[] for _ in range(settings.seeds)]
+    for subject in found:
+        judge = Evaluator(subject.operator, subject.read(), backend)
+        about = Task(subject.operator, judge.workload, judge, proposer).identity() | common
+        own = bank_without(tuples, alike[subject.operator.name], out / "banks")
+        for seed, of_seed in enumerate(runs):
             for arm in arms:
-                identity = {
-                    **task.identity(),
-                    "arm": arm.model_dump(mode="json"),
-                    "seed": seed,
-                    "budget": settings.budget,
-                    "wall_minutes": settings.wall_minutes,
-                    "top_k": settings.top_k,
-                    "machine": f"{fingerprint.device} {fingerprint.version}",
-                    "bank": _digest(tuples),
-                }
-                own = alike[subject.operator.name]
-                run = Run(subject, arm, seed, settings, tuples, own, make_proposer, out, identity)
-                cell = kept_cell(run.folder, identity)
-                if cell is None:
-                    waiting.append(run)
-                else:
-                    progress.done[run.name] = cell
+                with_bank = own if arm.bank and arm.stage != "tiling" else None
+                of_seed.append(
+                    Run(subject, arm, seed, settings, with_bank, make_proposer, out, about)
+                )
+    progress = _Progress(reasons=reasons)
+    waiting = progress.begin(run for of_seed in runs for run in of_seed)
     if settings.run and waiting:
         backend.toolchain.prepare()
-        total = len(waiting) + len(progress.done)
-        _make(waiting, settings.jobs, lambda run: _one(run, progress, total, tell))
+        pool = ThreadPoolExecutor(settings.jobs)
+        try:
+            for _ in pool.map(lambda run: progress.make(run, answer, tell), waiting):
+                pass
+        finally:
+            pool.shutdown(cancel_futures=True)
     return table(
         settings,
         arms,
@@ -226,36 +270,3 @@ def bench(
         version=fingerprint.version,
         bank_tuples=len(tuples),
     )
-
-
-def _make(runs: Sequence[Run], jobs: int, one: Callable[[Run], None]) -> None:
-    """`one` for each of the runs, `jobs` at a time; what has not begun is left when one raises."""
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        for _ in pool.map(one, runs):
-            pass
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _one(run: Run, progress: _Progress, total: int, tell: Callable[[str], None]) -> None:
-    """Make a run in its own process, unless its operator is known not to pass."""
-    operator = run.subject.operator.name
-    with progress.lock:
-        if operator in progress.reasons:
-            return
-    keep_cell(run.folder, run.identity)
-    answer = in_process(run)
-    with progress.lock:
-        if isinstance(answer, Cell):
-            progress.done[run.name] = answer
-            said = f"{answer.speedup:.3f}x after {answer.evaluations} evaluations"
-        else:
-            progress.reasons.setdefault(operator, answer)
-            said = answer
-        tell(f"[{len(progress.done)}/{total}] {run.name}: {said}")
-
-
-def _digest(tuples: Sequence[ExperienceTuple]) -> str:
-    """Of what a bank offers; not of how often it was used."""
-    return hashlib.sha256("\n".join(sorted(t.id for t in tuples)).encode()).hexdigest()[:16]

@@ -169,7 +169,7 @@ class Versus(Frozen):
 class LeftOut(Frozen):
     """An operator, or a run of it, that is in no table."""
 
-    operator: str
+    operator: str = Field(description="Its name; for a run its folder from --out.")
     reason: str
 
 

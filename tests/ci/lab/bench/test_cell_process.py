@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.lab.bench.cell_process import LOG, in_process
+from ci.lab.bench.cell_process import LOG, Answer, in_process
 from ci.model.bench.strategies import Cell
 from ci.model.errors import EnvironmentProblem, InputError
 from tests.ci.lab.bench.made import cell
@@ -43,7 +43,7 @@ class Pretended:
 
 
 def test_the_cell_comes_back_whatever_the_run_prints(tmp_path: Path) -> None:
-    assert in_process(Pretended(tmp_path, "works")) == cell("a", "ours", 0, 2.0)
+    assert in_process(Pretended(tmp_path, "works")) == Answer(cell=cell("a", "ours", 0, 2.0))
     assert "A golden function prints." in (tmp_path / LOG).read_text()
 
 
@@ -57,7 +57,8 @@ def test_the_cell_comes_back_whatever_the_run_prints(tmp_path: Path) -> None:
 )
 def test_what_goes_wrong_is_a_sentence(tmp_path: Path, end: str, said: str) -> None:
     answer = in_process(Pretended(tmp_path, end))
-    assert isinstance(answer, str) and said in answer
+    assert said in answer.reason and answer.cell is None
+    assert answer.operators_fault == (end == said)
 
 
 def test_a_machine_that_lacks_something_ends_the_bench(tmp_path: Path) -> None:
