@@ -182,16 +182,17 @@ def subjects(
     for folder in (settings.repository, settings.workloads):
         if folder is not None and not folder.is_dir():
             raise InputError(f"There is no folder {folder}.")
-    roots = [o.root for o in operators]
+    given = [(o.root, o.repository or o.root.parent) for o in operators]
     if settings.repository is not None:
-        found = operator_folders(settings.repository.resolve())
-        roots += [root for root in found if _workload(root, settings) is not None]
+        top = settings.repository.resolve()
+        folders = operator_folders(top)
+        given += [(root, top) for root in folders if _workload(root, top, settings) is not None]
     chosen: dict[str, Subject] = {}
     reasons: dict[str, str] = {}
-    for root in roots:
+    for root, top in given:
         try:
             operator = load_operator(root)
-            subject = Subject(operator, _workload(root, settings))
+            subject = Subject(operator, _workload(root, top, settings))
             if operator.name in chosen:
                 raise InputError(f"{root} has the name of another operator of this bench.")
             if subject.workload is None and settings.workloads is not None:
@@ -206,9 +207,9 @@ def subjects(
     return list(chosen.values()), reasons
 
 
-def _workload(root: Path, settings: StrategyBenchSettings) -> Path | None:
+def _workload(root: Path, top: Path, settings: StrategyBenchSettings) -> Path | None:
     if settings.workloads is not None:
-        return workload_in(settings.workloads, root)
+        return workload_in(settings.workloads, root, top)
     beside = root / "workload.yaml"
     return beside if beside.is_file() else None
 
