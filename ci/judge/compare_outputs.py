@@ -94,22 +94,37 @@ def compare_arrays(
 
 
 def accuracies(
-    actual: Tensors, golden: Tensors, names: Sequence[str], dtypes: Sequence[str], scale: float
+    actual: Tensors,
+    golden: Tensors,
+    names: Sequence[str],
+    dtypes: Sequence[str],
+    scale: float,
+    swayed: Sequence[Tensors] = (),
 ) -> tuple[Accuracy, ...]:
     """The accuracy of every tensor of a dtype in `FORMATS`, as `compare_outputs` takes them.
 
-    `golden` may be float64 for any of them, `scale` is the largest input.
+    `golden` may be float64 for any of them, `scale` is the largest input. `swayed` holds what is
+    right for inputs that are moved a little; together they make the sway of `accuracy_of`.
     """
     found = []
-    for name, dtype, ours, theirs in zip(names, dtypes, actual, golden, strict=True):
-        for label, one, other in _pairs(name, ours, theirs):
-            if dtype not in FORMATS or one.shape != other.shape:
+    for index, (name, dtype, ours, theirs) in enumerate(
+        zip(names, dtypes, actual, golden, strict=True)
+    ):
+        moved = [_pairs(name, other[index], theirs) for other in swayed]
+        for place, (label, one, right) in enumerate(_pairs(name, ours, theirs)):
+            if dtype not in FORMATS or one.shape != right.shape:
                 continue
-            if np.issubdtype(one.dtype, np.complexfloating):
-                one, other = _components(one), _components(other)
-            a, g = (_plain(x, dtype).astype(np.float64) for x in (one, other))
-            found.append(accuracy_of(label, dtype, a, g, scale))
+            a, g = _numbers(one, dtype), _numbers(right, dtype)
+            apart = [np.abs(_numbers(pairs[place][1], dtype) - g) for pairs in moved]
+            sway = np.sum(apart, axis=0) if apart else None
+            found.append(accuracy_of(label, dtype, a, g, scale, sway))
     return tuple(found)
+
+
+def _numbers(values: Array, dtype: str) -> npt.NDArray[np.float64]:
+    if np.issubdtype(values.dtype, np.complexfloating):
+        values = _components(values)
+    return _plain(values, dtype).astype(np.float64)
 
 
 def _identical(actual: Array, golden: Array) -> bool:

@@ -19,7 +19,7 @@ from ci.judge.compare_outputs import compare_outputs
 from ci.model.columns import case_dtypes, output_dtypes
 from ci.model.dtypes import BY_NAME, from_bfloat16
 from ci.model.errors import InputError
-from ci.model.launch import Array, Tensors, arrays
+from ci.model.launch import Array, Tensor, Tensors, arrays
 from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.golden import Golden
@@ -27,6 +27,9 @@ from ci.source.inputs import draw_inputs, store
 
 KEEP_BYTES = 1 << 30
 """Tensors kept in memory; what falls out is made again when needed."""
+
+HALF_ULP = 2.0**-24
+"""What rounding to float32, in which vectors compute at the best, moves a value by."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,24 @@ class References:
         except (InputError, ValueError):  # it fails, or gives more or fewer tensors
             return outputs
 
+    def swayed(self, case: WorkloadCase, seed: int) -> list[Tensors]:
+        """What is right when each floating-point input in turn is moved by `HALF_ULP`, either way.
+
+        Empty where the golden function does not tell the outputs in float64.
+        """
+        right = self.of(case, seed)
+        if right.exact is right.outputs:
+            return []
+        draw = np.random.default_rng(seed)
+        wide = [_wide(t, d) for t, d in zip(right.inputs, case_dtypes(case), strict=True)]
+        found = []
+        for index, tensor in enumerate(wide):
+            if not any(a.dtype.kind == "f" for a in arrays([tensor])):
+                continue
+            moved = [*wide[:index], _moved(tensor, draw), *wide[index + 1 :]]
+            found.append(self._golden.outputs(case, moved, exact=True))
+        return found
+
     def load(self) -> None:
         """Load the golden function, if there is one; raises InputError when it cannot be."""
         if self.workload.golden:
@@ -133,6 +154,26 @@ class References:
     def unmodified(self) -> Build:
         """The operator as it stands in the repository, built."""
         return self._backend.build(self.operator, {}, self.workload)
+
+
+def _wide(tensor: Tensor, dtype: str | None) -> Tensor:
+    """A tensor with its floating-point values as float64."""
+    if isinstance(tensor, list):
+        return [a for one in tensor if isinstance(a := _wide(one, dtype), np.ndarray)]
+    if tensor is None:
+        return None
+    values = from_bfloat16(tensor) if dtype == "bfloat16" else tensor
+    return values.astype(np.float64) if values.dtype.kind == "f" else values
+
+
+def _moved(tensor: Tensor, draw: np.random.Generator) -> Tensor:
+    """A tensor of float64 with each value moved by `HALF_ULP` of it, up or down."""
+    if isinstance(tensor, list):
+        return [a for one in tensor if isinstance(a := _moved(one, draw), np.ndarray)]
+    if tensor is None or tensor.dtype.kind != "f":
+        return tensor
+    either_way = draw.choice((-HALF_ULP, HALF_ULP), tensor.shape)
+    return np.asarray(tensor.astype(np.float64) * (1 + either_way))
 
 
 def _largest(inputs: Tensors, dtypes: Sequence[str | None]) -> float:

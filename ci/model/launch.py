@@ -14,7 +14,8 @@ from ci.model.workload import WorkloadCase
 Array: TypeAlias = npt.NDArray[np.generic]
 # One entry an input (or output) of the op definition: an array, a list for a dynamic
 # (tensor-list) one, None for an absent optional one. bfloat16 travels as uint16 bits.
-Tensors: TypeAlias = list[Array | list[Array] | None]
+Tensor: TypeAlias = Array | list[Array] | None
+Tensors: TypeAlias = list[Tensor]
 
 
 def arrays(tensors: tuple[Array | list[Array] | None, ...] | Tensors) -> list[Array]:

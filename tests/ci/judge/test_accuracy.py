@@ -85,6 +85,42 @@ def test_what_is_left_of_a_difference_is_no_error_where_the_right_value_is_zero(
     assert judged("float32", np.array([1e-3, 0.0]), exact, golden)
 
 
+def spiked_difference() -> tuple[np.ndarray, np.ndarray]:
+    """Terms of a sum of two, of which a few are large and nearly cancel."""
+    x, y = STREAM.uniform(-1, 1, (2, 4000))
+    x[::400] = STREAM.uniform(16, 32, 10)
+    y[::400] = -x[::400] + STREAM.uniform(-0.05, 0.05, 10)
+    return x, y
+
+
+def test_what_cancels_may_lose_in_another_order_of_operations() -> None:
+    x, y = spiked_difference()
+    right = 0.7 * x + 0.7 * y
+    now = (0.7 * x).astype(np.float32).astype(np.float64) + 0.7 * y
+    before = 0.7 * x + (0.7 * y).astype(np.float32)
+    before[::400] = right[::400]  # exact by luck
+    sway = 2.0**-24 * (np.abs(0.7 * x) + np.abs(0.7 * y))
+
+    def measured(found: np.ndarray, sway: np.ndarray | None = None) -> Accuracy:
+        return accuracy_of("y", "float32", found, right, 32.0, sway)
+
+    assert less_accurate(measured(now), measured(before), Usual())
+    assert not less_accurate(measured(now, sway), measured(before), Usual())
+    coarse = now + 2.0**-9 * np.abs(x)
+    assert less_accurate(measured(coarse, sway), measured(before), Usual())
+
+
+def test_what_sways_everywhere_is_no_excuse() -> None:
+    x = STREAM.uniform(-80, 80, 4000)
+    right, sway = np.exp(x), 2.0**-24 * np.abs(x) * np.exp(x)
+    now = np.exp(x * (1 + 2.0**-24))
+    assert less_accurate(
+        accuracy_of("y", "float32", now, right, 80.0, sway),
+        accuracy_of("y", "float32", right, right, 80.0),
+        Usual(),
+    )
+
+
 def test_elements_that_are_not_finite_are_left_to_the_comparison() -> None:
     golden = np.array([np.nan, np.inf, 1.0])
     assert not judged("float32", np.array([0.0, 3.0, 1.0]), golden, golden)

@@ -6,16 +6,21 @@ import numpy as np
 import pytest
 
 from ci.backend.sim import SimulatorBackend
-from ci.judge.reference import Reference, References
+from ci.judge.reference import HALF_ULP, Reference, References
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.testing.scale_shift import OPERATOR
 
+CASE = WorkloadCase(name="c", inputs=(TensorCase(shape=(64,), dtype="float32"),))
+
+
+def references(folder: Path, golden: str) -> References:
+    (folder / "golden.py").write_text(f"import numpy as np\n\ndef f(x):\n    {golden}\n")
+    workload = Workload(operator="Op", cases=(CASE,), golden="golden.py:f", folder=folder)
+    return References(OPERATOR, workload, SimulatorBackend("910B4"))
+
 
 def reference(folder: Path, golden: str) -> Reference:
-    (folder / "golden.py").write_text(f"import numpy as np\n\ndef f(x):\n    {golden}\n")
-    case = WorkloadCase(name="c", inputs=(TensorCase(shape=(64,), dtype="float32"),))
-    workload = Workload(operator="Op", cases=(case,), golden="golden.py:f", folder=folder)
-    return References(OPERATOR, workload, SimulatorBackend("910B4")).of(case, 1)
+    return references(folder, golden).of(CASE, 1)
 
 
 def test_the_exact_answer_is_that_of_float64_inputs(tmp_path: Path) -> None:
@@ -39,3 +44,15 @@ def test_a_golden_that_does_something_else_for_float64_is_taken_as_it_is(
 ) -> None:
     found = reference(tmp_path, golden)
     assert isinstance(found.exact[0], np.ndarray) and found.exact[0].dtype == np.float32
+
+
+def test_moved_inputs_tell_how_well_conditioned_each_output_is(tmp_path: Path) -> None:
+    one = references(tmp_path, "return x * x")
+    (moved,) = one.swayed(CASE, 1)
+    (right,), (there,) = one.of(CASE, 1).exact, moved
+    assert isinstance(right, np.ndarray) and isinstance(there, np.ndarray)
+    np.testing.assert_allclose(np.abs(there - right) / right, 2 * HALF_ULP, rtol=1e-6)
+
+
+def test_a_golden_without_float64_tells_nothing_of_it(tmp_path: Path) -> None:
+    assert references(tmp_path, "assert x.dtype == np.float32; return x").swayed(CASE, 1) == []
