@@ -6,14 +6,14 @@ lines. To vary something else: a `Family` in `ci/judge/varied`, its place in a t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from ci.judge.launched import Launched, Sweep, new_warning
 from ci.judge.subject import Standard
 from ci.judge.varied.base import Family, Known, Ladder, elements
-from ci.judge.varied.lengths import Empty, Lengths, Proportions, Thresholds
+from ci.judge.varied.lengths import Empty, Lengths, OwnThresholds, Proportions, Thresholds
 from ci.judge.varied.numbers import changed_numbers, tiling_numbers
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
 from ci.judge.varied.values import Attributes, GivenValues, Ranges, Special
@@ -46,10 +46,21 @@ class Tier:
     """Cycles times cores of one launch of the unmodified operator; about 3 million a second."""
     all_work: float
     """The same of all cases together."""
+    own: float = 1.0
+    """How many times larger a case at a number of the candidate's changed lines may be: what is
+    meant for large tensors can only be seen on one."""
 
 
 QUICK = Tier(
-    (Thresholds(), Lengths(), Proportions(), Attributes(), ListLengths(), GivenValues()),
+    (
+        OwnThresholds(),
+        Thresholds(),
+        Lengths(),
+        Proportions(),
+        Attributes(),
+        ListLengths(),
+        GivenValues(),
+    ),
     most_cases=8,
     most_elements=1 << 21,
     most_work=2e6,
@@ -71,6 +82,7 @@ WIDE = Tier(
     most_elements=1 << 22,
     most_work=6e6,
     all_work=40e6,
+    own=4.0,
 )
 """Before it is reported."""
 
@@ -88,16 +100,15 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
         tiling_numbers(standard.operator),
         nearest_device(standard.backend.fingerprint().device).vector_cores,
     )
-    # Cases at the numbers of the candidate's own lines take no place of another case.
-    own, own_work = Thresholds.name, 0.0
+    own_work = 0.0
     for family, ladder in _turns(known, tier):
-        mine = family.name == own
-        if mine and (found.counts.get(own, 0) >= most // 4 or own_work > tier.all_work / 2):
+        mine = isinstance(family, OwnThresholds)
+        if mine and (_own(found.counts) >= most // 4 or own_work > tier.all_work / 2):
             continue
         for case in ladder:
             if _identity(case) in seen:
                 break
-            if judge.takes(case):
+            if judge.takes(case, mine):
                 seen.add(_identity(case))
                 before = standard.baseline.at(case, judge.seed)
                 found.cases.append((family.name, before))
@@ -110,10 +121,15 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
             defect = judge.defects.get(case.name)
             if defect:
                 found.defects.setdefault(family.name, defect)
-        full = len(found.cases) - found.counts.get(own, 0) >= most or work > tier.all_work
-        if full or sum(found.refused.values()) > MOST_REFUSED:
+        # What the candidate's own numbers take is no other family's.
+        full = len(found.cases) - _own(found.counts) >= most or work > tier.all_work
+        if full or sum(found.refused.values()) - _own(found.refused) > MOST_REFUSED:
             break
     return found
+
+
+def _own(counts: Mapping[str, int]) -> int:
+    return counts.get(OwnThresholds.name, 0)
 
 
 class _Judge:
@@ -125,17 +141,21 @@ class _Judge:
         self.own = [standard.baseline.at(case, self.seed) for case in standard.workload.cases]
         self._warned = [w for launched in self.own for w in launched.warnings]
         sizes = [elements(launched.case) for launched in self.own]
-        density = max(
-            _work(o) / max(n, LEAST_ELEMENTS) for o, n in zip(self.own, sizes, strict=True)
-        )
+        density = [_work(o) / max(n, LEAST_ELEMENTS) for o, n in zip(self.own, sizes, strict=True)]
         written = [o.run.pipes.gm_write_bytes / ELEMENT_BYTES for o in self.own]
         growth = max(1.0, *(w / max(n, 1) for w, n in zip(written, sizes, strict=True)))
-        self._most = min(tier.most_elements / growth, tier.most_work / density)
+        self._most = min(tier.most_elements / growth, tier.most_work / max(density))
+        # The largest case says best what a larger one costs.
+        of_largest = density[sizes.index(max(sizes))]
+        self._most_own = tier.own * min(tier.most_elements / growth, tier.most_work / of_largest)
         self.defects: dict[str, str] = {}
 
-    def takes(self, case: WorkloadCase) -> bool:
-        """Passed, without a warning that the workload's own cases do not show."""
-        if elements(case) > self._most:
+    def takes(self, case: WorkloadCase, own: bool = False) -> bool:
+        """Passed, without a warning that the workload's own cases do not show.
+
+        `own`: a case at a number of the candidate's changed lines, which may cost more.
+        """
+        if elements(case) > (self._most_own if own else self._most):
             return False
         baseline = self._standard.baseline
         defect = baseline.defect(case, self.seed)
@@ -148,7 +168,15 @@ class _Judge:
 
 
 def _turns(known: Known, tier: Tier) -> Iterator[tuple[Family, Ladder]]:
-    left = [(family, family.ladders(known)) for family in tier.families]
+    """The candidate's own numbers first, for they have a share of their own; the rest in turns."""
+    for family in tier.families:
+        if isinstance(family, OwnThresholds):
+            yield from ((family, ladder) for ladder in family.ladders(known))
+    left = [
+        (family, family.ladders(known))
+        for family in tier.families
+        if not isinstance(family, OwnThresholds)
+    ]
     while left:
         for family, ladders in tuple(left):
             some = list(islice(ladders, family.turns))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from math import prod
 
@@ -50,16 +50,23 @@ class Proportions(Family):
 
 
 class Thresholds(Family):
-    """Sizes at and beyond the numbers that stand in the changed lines and in the tiling."""
+    """Sizes at and beyond the numbers that stand in the tiling."""
 
     name = "threshold"
-    turns = 2
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
         """A dimension, the elements of a tensor, and those of each core, at and above a number."""
-        numbers = dict.fromkeys((*known.numbers, *known.constants))
-        whole = [int(n) for n in numbers if n == int(n) and n > 1][:MOST_NUMBERS]
-        return in_turns(_around(known, case, whole) for case in known.workload.cases)
+        return _at(known, known.constants)
+
+
+class OwnThresholds(Family):
+    """Sizes at and beyond the numbers that stand in the changed lines."""
+
+    name = "threshold of its own"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """A dimension, the elements of a tensor, and those of each core, at and above a number."""
+        return _at(known, known.numbers)
 
 
 class Empty(Family):
@@ -116,14 +123,20 @@ def _swapped(known: Known, long: Axis, short: Axis, times: int) -> Iterator[Work
     yield made
 
 
-def _around(known: Known, case: WorkloadCase, numbers: list[int]) -> Iterator[Ladder]:
-    found = list(axes(known, case))[:3]
+def _at(known: Known, numbers: Iterable[float]) -> Iterator[Ladder]:
+    """Numbers and cases in turns: where one number takes many cases, others still have some."""
+    whole = [int(n) for n in dict.fromkeys(numbers) if n == int(n) and n > 1][:MOST_NUMBERS]
+    return in_turns(
+        _around(known, case, number) for number in whole for case in known.workload.cases
+    )
+
+
+def _around(known: Known, case: WorkloadCase, number: int) -> Iterator[Ladder]:
     size = max((prod(t.shape) for t in tensors(case)), default=0)
-    for number in numbers:
-        for axis in found:
-            row = max(1, size // max(1, axis.length))
-            for wanted in (number, number // row, number * known.cores // row):
-                for more in (axis.step, 0):
-                    length = axis.rounded(wanted + more)
-                    if length != axis.length:
-                        yield [axis.resized(known, length)]
+    for axis in islice(axes(known, case), 3):
+        row = max(1, size // max(1, axis.length))
+        for more in (axis.step, 0):
+            for wanted in (number * known.cores // row, number // row, number):
+                length = axis.rounded(wanted + more)
+                if length != axis.length:
+                    yield [axis.resized(known, length)]

@@ -6,6 +6,7 @@ from ci.judge.evaluate import Evaluator
 from ci.judge.gates.edges import EdgesGate
 from ci.judge.subject import Subject
 from ci.judge.sweep import LEAST_VARIED
+from ci.judge.varied.lengths import OwnThresholds
 from ci.model.trial import Outcome
 from ci.testing.gate import GateContract
 from ci.testing.scale_shift import changed
@@ -37,7 +38,14 @@ def test_all_candidates_are_held_to_the_same_cases(
     assert EdgesGate().check(harmless) is None
     own, other = unmodified.work.sweeps["confirm"], harmless.work.sweeps["confirm"]
     assert sum(own.counts.values()) >= LEAST_VARIED
-    shared = [before.case for kind, before in own.cases if kind != "threshold"]
+    shared = [before.case for kind, before in own.cases if kind != OwnThresholds.name]
     tried = [before.case for _, before in other.cases]
     assert all(case in tried for case in shared)
     assert own.untaken == other.untaken
+
+
+def test_numbers_that_no_case_can_have_crowd_out_nothing(evaluator: Evaluator) -> None:
+    numbers = ", ".join(str((1 << 30) + n) for n in range(12))
+    crowded = evaluator.subject(changed(ADD, f"{ADD} constexpr int64_t sizes[] = {{{numbers}}};"))
+    assert EdgesGate().check(crowded) is None
+    assert sum(crowded.work.sweeps["confirm"].counts.values()) >= LEAST_VARIED

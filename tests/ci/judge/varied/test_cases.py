@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ci.judge.varied.base import Family, Known, tensors
-from ci.judge.varied.lengths import Lengths, Thresholds
+from ci.judge.varied.lengths import Lengths, OwnThresholds
 from ci.judge.varied.numbers import changed_numbers, tiling_numbers
 from ci.judge.varied.structure import Dtypes, Rank
 from ci.judge.varied.values import Attributes, Ranges
@@ -85,7 +85,7 @@ def test_sizes_are_made_around_the_numbers_of_the_changed_lines() -> None:
     numbers = changed_numbers(OPERATOR, candidate.files)
     assert numbers == (2048, 1536)
     assert 1024 in tiling_numbers(OPERATOR)
-    found = shapes(Thresholds(), known(case((16, 64)), numbers=numbers[:1]))
+    found = shapes(OwnThresholds(), known(case((16, 64)), numbers=numbers[:1]))
     assert [(2049, 64)] in found  # the dimension
     assert [(33, 64)] in found and [(32, 64)] in found  # the elements
     assert [(129, 64)] in found  # of each of four cores

@@ -39,8 +39,13 @@ GATHER = "index/gather_rows"
 
 FAULTS = (
     Fault(
-        "threshold", LEAKY, "kernel", COUNT, f"{COUNT} if (this->count > 32768) this->count = 8;"
+        "threshold of its own",
+        LEAKY,
+        "kernel",
+        COUNT,
+        f"{COUNT} if (this->count > 32768) this->count = 8;",
     ),
+    Fault("threshold", LEAKY, "kernel", COUNT, f"{COUNT} if (tiling->total == TILE) count = 8;"),
     Fault(
         "attribute", LEAKY, "kernel", COUNT, f"{COUNT} if (this->shift == 0.0f) this->count = 0;"
     ),
