@@ -22,6 +22,7 @@ import numpy as np
 from ci.backend.base import Backend, RunOptions
 from ci.backend.cann_toolkit import Toolkit, find_toolkit, parse_durations, parse_pipes
 from ci.backend.tiled import TiledBuild
+from ci.backend.told_shapes import told, with_room
 from ci.host.host_tiling import TilingAnswer
 from ci.host.kernel_unit import (
     SYSTEM_WORKSPACE,
@@ -136,7 +137,8 @@ class CannBuild(TiledBuild):
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> CaseRun:
         """Launch under the profiler; the profiler on the device gives no instruction timeline."""
-        answer = self.tile(case, inputs, outputs)
+        outputs = with_room(self.operator, case, outputs)
+        answer = self.tile(case, inputs, outputs[: len(self.operator.outputs)])
         launcher = self.kernel(self.variant(case, answer))
         with tempfile.TemporaryDirectory(prefix="ascendopt-cann-") as name:
             folder = Path(name)
@@ -160,15 +162,17 @@ class CannBuild(TiledBuild):
             block_dim=answer.block_dim,
             busy_cycles={pipe: us * clock for pipe, us in busy.items()},
         )
-        return CaseRun(found, tuple(samples), pipes, answer.tiling_key)
+        return CaseRun(told(self.operator, found), tuple(samples), pipes, answer.tiling_key)
 
 
 def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
     """Text of the program that holds the kernel and launches it."""
     name, count = kernel_parameters(operator, entry_source)
     tensors = operator.declared_tensors
-    behind = len(operator.inputs) + len(operator.outputs)
+    shapes = len(operator.inputs) + len(operator.outputs)
+    behind = shapes + operator.tells_output_shape
     places = [*range(min(tensors, count))]
+    places += [shapes] * (count == tensors + 3 and operator.tells_output_shape)
     places += [behind, behind + 1] if count >= tensors + 2 else [behind + 1] * (count > tensors)
     given = ", ".join(f"a[{place}]" for place in places)
     return "\n".join(

@@ -11,6 +11,7 @@ from typing import Unpack
 
 from ci.backend.base import Backend, RunOptions
 from ci.backend.tiled import TiledBuild
+from ci.backend.told_shapes import filled, told, with_room
 from ci.host.door import FrontDoor
 from ci.host.kernel_unit import KernelVariant
 from ci.model.errors import TrialFailure
@@ -138,7 +139,8 @@ class SimulatorBuild(TiledBuild):
         with ExitStack() as rooms:
             made: dict[tuple[str, int | None], LaunchRoom] = {}
             for case, seed, inputs, outputs in launches[:MOST_WAITING]:
-                room = LaunchRoom(runner, inputs, outputs, self._limits, ahead=True)
+                roomy = with_room(self.operator, case, outputs)
+                room = LaunchRoom(runner, inputs, roomy, self._limits, ahead=True)
                 rooms.callback(room.close)
                 made[case.name, seed] = room
             with self._lock:
@@ -155,7 +157,8 @@ class SimulatorBuild(TiledBuild):
     ) -> CaseRun:
         """Tile, compile the kernel that the tiling selected unless it is there, launch."""
         seed = how.get("seed")
-        answer = self.tile(case, inputs, outputs)
+        outputs = with_room(self.operator, case, outputs)
+        answer = self.tile(case, inputs, outputs[: len(self.operator.outputs)])
         cores, kernel, cube_kernel = self.kernels(self.variant(case, answer))
         spec = LaunchSpec(
             kernel=kernel,
@@ -167,7 +170,7 @@ class SimulatorBuild(TiledBuild):
             workspace=sum(answer.workspace),
             auto_sync=self.auto_sync,
             aliases=self.aliases(),
-            initial=self.initial(),
+            initial=filled(self.operator, outputs) | self.initial(),
             poison=POISONS[(1 if seed is None else seed) % len(POISONS)],
             over_read=self.over_read,
             true_offsets=self.toolchain.door.true_offsets,
@@ -182,7 +185,7 @@ class SimulatorBuild(TiledBuild):
         runner, timeline = self.toolchain.machine_runner, how.get("timeline")
         result = launch(runner, self.device, spec, inputs, outputs, self._limits, timeline, room)
         return CaseRun(
-            outputs=result.outputs,
+            outputs=told(self.operator, result.outputs),
             samples_us=(result.pipes.total_cycles / self.device.clock_mhz,),
             pipes=result.pipes,
             tiling_key=answer.tiling_key,

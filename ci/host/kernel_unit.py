@@ -20,10 +20,6 @@ from ci.source.cpp_text import blanked, global_functions
 SYSTEM_WORKSPACE = 16 << 20
 """Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
 
-SHAPE_BYTES = 4096
-"""Bytes at the end of the system's workspace where a kernel leaves the shapes of outputs that
-depend on its result."""
-
 
 @dataclass(frozen=True)
 class KernelVariant:
@@ -127,7 +123,8 @@ def _call(operator: Operator, entry: str, count: int) -> list[str]:
     that tells the shape of an output gets room for it behind the outputs.
     """
     tensors = operator.declared_tensors
-    workspace = len(operator.inputs) + len(operator.outputs)
+    shapes = len(operator.inputs) + len(operator.outputs)
+    workspace = shapes + operator.tells_output_shape
     given = [f"a[{i}]" for i in range(min(tensors, count))]
     lines: list[str] = []
     if count >= tensors + 2:
@@ -142,7 +139,7 @@ def _call(operator: Operator, entry: str, count: int) -> list[str]:
             "#endif",
         ]
         if count == tensors + 3 and operator.tells_output_shape:
-            given.append(f"a[{workspace}] + {SYSTEM_WORKSPACE - SHAPE_BYTES}")
+            given.append(f"a[{shapes}]")
         given += [f"AscendC::GetUserWorkspace(a[{workspace}])", f"a[{workspace + 1}]"]
     elif count == tensors + 1:
         given.append(f"a[{workspace + 1}]")

@@ -176,7 +176,7 @@ def test_a_kernel_that_tells_the_shape_of_its_output_gets_room_for_it(
     told = OPERATOR.outputs[0].model_copy(update={"shape_depends": True})
     operator = OPERATOR.model_copy(update={"outputs": (told,)})
     text = OPERATOR.read(KERNEL).replace("GM_ADDR workspace", "GM_ADDR shape, GM_ADDR workspace")
-    call = "kernel_entry_scale_shift(a[0], a[1], a[2] + 16773120, AscendC::GetUserWorkspace(a[2])"
+    call = "kernel_entry_scale_shift(a[0], a[1], a[2], AscendC::GetUserWorkspace(a[3])"
     assert call in translation_unit(operator, variant, text)
 
 
