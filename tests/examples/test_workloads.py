@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ci.model.dtypes import BY_NAME
 from ci.model.launch import Array
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.model.yaml_model import YamlFile
@@ -19,6 +20,8 @@ from tests.places import EXAMPLES
 
 FOLDER = EXAMPLES / "workloads"
 FILES = sorted(FOLDER.glob("*/workload.yaml"))
+TOLD = {"masked_select_v3"}
+"""Operators whose kernel tells the shape of the output: the declared one is the largest."""
 OPS_MATH = sorted(FOLDER.glob("ops-math/*/workload.yaml"))
 
 
@@ -50,6 +53,12 @@ def read(file: Path) -> Workload:
     )
 
 
+def elements(declared: TensorCase) -> int:
+    """Places of the array that holds a tensor: several elements of few bits share one."""
+    bits = BY_NAME[declared.dtype].bits if declared.dtype else 8
+    return int(np.prod(declared.shape)) * min(bits, 8) // 8
+
+
 def shapes(outputs: list[Any]) -> list[Any]:
     return [
         [a.shape for a in one] if isinstance(one, list) else None if one is None else one.shape
@@ -62,13 +71,16 @@ def test_golden_gives_finite_outputs_of_the_declared_shapes(file: Path) -> None:
     workload = read(file)
     golden = Golden(workload)
     for case in workload.cases:
-        outputs = golden.outputs(case, draw_inputs(case, seed=1))
+        told = file.parent.name in TOLD
+        asked = case.model_copy(update={"outputs": ()}) if told else case
+        outputs = golden.outputs(asked, draw_inputs(case, seed=1))
         assert outputs, case.name
         for declared, got in zip(case.outputs, shapes(outputs), strict=bool(case.outputs)):
             if isinstance(declared, tuple):
                 assert [one.shape for one in declared] == got, case.name
             else:
-                assert int(np.prod(declared.shape)) == int(np.prod(got)), case.name
+                room = elements(declared)
+                assert np.prod(got) <= room if told else np.prod(got) == room, case.name
         flat: list[Array] = []
         for one in outputs:
             flat += one if isinstance(one, list) else [] if one is None else [one]
