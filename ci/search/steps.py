@@ -39,9 +39,11 @@ class Steps:
         self.seed = settings.seed
         self.used: list[UsedTuple] = []
         """Experience that kernel steps were offered, in their order."""
+        self.memory: tuple[Retrieved, ...] = ()
+        """What kernel steps are offered before the bank's; the strategy's own."""
         self.operator = task.operator
+        self.task = task
         self._run = run
-        self._task = task
         self._top_k = settings.top_k
         self._template: TilingTemplate | None = None
         self._idle = 0
@@ -51,7 +53,7 @@ class Steps:
 
         The baseline, or the base program of the proposer's template when that holds up.
         """
-        run, task = self._run, self._task
+        run, task = self._run, self.task
         if "tiling" not in self.stages:
             return run.baseline
         self._template = task.proposer.synthesize(task.operator, task.workload, task.device)
@@ -87,7 +89,7 @@ class Steps:
     def _tiling(self, parent: Trial, least: float) -> Trial | None:
         run, template = self._run, self._template
         assert template is not None, "a search begins with start()"
-        candidate = self._task.proposer.mutate(self._from(parent), template)
+        candidate = self.task.proposer.mutate(self._from(parent), template)
         if candidate is None:
             return None
         mine, rest = _split(candidate, set(template.sources))
@@ -98,9 +100,9 @@ class Steps:
         return run.evaluate(candidate, least=least)
 
     def _kernel(self, parent: Trial, least: float) -> Trial | None:
-        run, task = self._run, self._task
+        run, task = self._run, self.task
         diagnosis = task.proposer.diagnose(task.operator, parent)
-        retrieved = self._retrieved(parent, diagnosis)
+        retrieved = (*self.memory, *self._retrieved(parent, diagnosis))
         candidate = task.proposer.rewrite(self._from(parent), diagnosis, retrieved)
         if candidate is None:
             return None
@@ -113,20 +115,21 @@ class Steps:
         offered = [r for r in retrieved if r.tuple.id in candidate.tuple_ids]
         self.used += [_use(r, trial, won) for r in offered]
         if task.bank is not None and offered and not recorded:
-            task.bank.credit([r.tuple.id for r in offered], won=won)
+            own = {r.tuple.id for r in self.memory}
+            task.bank.credit([r.tuple.id for r in offered if r.tuple.id not in own], won=won)
         return trial
 
     def _joint(self, parent: Trial, least: float) -> Trial | None:
-        proposer, step = self._task.proposer, self._from(parent)
+        proposer, step = self.task.proposer, self._from(parent)
         candidate = proposer.rewrite_both(step, proposer.diagnose(self.operator, parent))
         return None if candidate is None else self._run.evaluate(candidate, least=least)
 
     def _from(self, parent: Trial) -> Step:
-        return Step(self._task.operator, parent, self._run.history, self.seed)
+        return Step(self.task.operator, parent, self._run.history, self.seed)
 
     def _retrieved(self, parent: Trial, diagnosis: Diagnosis) -> tuple[Retrieved, ...]:
         """What the bank offers; a resumed run does not ask a bank that learnt since."""
-        run, task = self._run, self._task
+        run, task = self._run, self.task
 
         def ask() -> str:
             if task.bank is None or self._top_k == 0:

@@ -16,6 +16,8 @@ ARMS: Final = (
     Arm(name="no_bank", title="adaptive, without bank", strategy="adaptive", bank=False),
     Arm(name="best_of_n", title="best of n", strategy="best_of_n", shorter=(5, 10, 20)),
     Arm(name="random", title="random", strategy="random_search"),
+    # Its memory begins empty, as published: nobody gave it experience.
+    Arm(name="accelopt", title="AccelOpt", strategy="accelopt", bank=False),
 )
 """Those with a name of their own; every strategy is an arm under its name beside them."""
 

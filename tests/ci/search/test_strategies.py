@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import ci.search.strategies
+from ci.model.diagnosis import Diagnosis
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
 from ci.proposer.base import Proposer, Step
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.strategies import make_strategy, strategies, strategy_options
+from ci.search.strategies.accelopt import AccelOpt
 from ci.search.strategies.adaptive import Adaptive
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
 from ci.search.strategies.best_of_n import BestOfN
 from ci.search.strategies.random_search import RandomSearch
 from ci.testing.model_operator import KERNEL_FILE, ModelEvaluator, write
 from ci.testing.strategy import StrategyContract
+from experience.bank.retrieve import Retrieved
 
 
 class Adding(ModelEvaluator):
@@ -108,6 +112,45 @@ class TestAdaptive(StrategyContract):
         judge = Adding(write(tmp_path), {"a": -5, "b": -5, "ab": 300})
         result = self.search(judge, tmp_path / "out", proposer=adding("ab"), stage="kernel")
         assert judge.held(result.best) == "ab"
+
+
+class TestAccelOpt(StrategyContract):
+    strategy = AccelOpt
+
+    def test_the_next_programs_are_the_best_attempts_at_each_plan(
+        self, operator: Operator, tmp_path: Path
+    ) -> None:
+        result = self.search(ModelEvaluator(operator), tmp_path / "out")
+        first = result.trials[1:5]  # two plans of two attempts, from the operator as it stands
+        assert {t.candidate.parent for t in first} == {result.baseline.candidate.hash}
+        assert [t.candidate.stage for t in first] == ["tiling", "tiling", "kernel", "kernel"]
+        later = {t.candidate.parent for t in result.trials[5:]}
+        assert later and later <= {t.candidate.hash for t in first}
+
+    def test_kernel_steps_are_offered_the_wins_of_this_run_and_its_losses_inverted(
+        self, tmp_path: Path
+    ) -> None:
+        offered: list[Sequence[Retrieved]] = []
+        one_by_one = adding("ab")
+
+        def rewrite(
+            step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]
+        ) -> Candidate | None:
+            offered.append(retrieved)
+            made = one_by_one.rewrite(step, diagnosis, retrieved)
+            motif = {"a": "scalar-operand", "b": "cache-hint"}
+            return made and made.model_copy(update={"motif_ids": (motif[made.rationale],)})
+
+        judge = Adding(write(tmp_path), {"a": 300, "b": -500})
+        proposer = replace(one_by_one, rewrite=rewrite)
+        self.search(judge, tmp_path / "out", proposer=proposer, stage="kernel")
+        assert not offered[0]
+        told = {r.tuple.motif_id: r for r in offered[-1]}
+        assert [r.tuple.motif_id for r in offered[-1]] == ["cache-hint", "scalar-operand"]
+        assert told["scalar-operand"].tuple.direction == "forward"
+        assert told["cache-hint"].tuple.direction == "negative"
+        assert told["cache-hint"].effect == pytest.approx(1.5)
+        assert told["scalar-operand"].reliability > 0.6 and told["cache-hint"].reliability < 0.4
 
 
 class TestRandomSearch(StrategyContract):
