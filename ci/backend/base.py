@@ -36,6 +36,13 @@ class Build(ABC):
         outcome. Called by the evaluator only.
         """
 
+    def program(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> str:
+        """Names what `run` would launch: two of one name differ neither in outputs nor in time.
+
+        '' where the backend cannot tell. Raises `TrialFailure` as `run` does.
+        """
+        return ""
+
     def expecting(self, launches: Sequence[Expected]) -> AbstractContextManager[None]:
         """A context in which these launches will be asked for, unless an earlier one fails.
 

@@ -19,12 +19,14 @@ from ci.model.launch import CaseRun, Expected, Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Fingerprint, Outcome
 from ci.model.workload import Workload, WorkloadCase
+from ci.simulator.elf import code_digest
 from ci.simulator.kernel_cores import Cores, cores_of
 from ci.simulator.launch import launch
 from ci.simulator.launch_request import LaunchSpec
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
 from ci.simulator.toolchain import Toolchain
+from ci.system.cache import digest
 from ci.system.sandbox import Limits
 from rules.devices import Device, load_device
 
@@ -151,6 +153,18 @@ class SimulatorBuild(TiledBuild):
                 with self._lock:
                     for key in made:
                         self._rooms.pop(key, None)
+
+    def program(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> str:
+        """A digest of the kernels' code and of the tiling's answer."""
+        answer = self.tile(case, inputs, outputs)
+        cores, *kernels = self.kernels(self.variant(case, answer))
+        return digest(
+            [
+                *(code_digest(kernel) for kernel in kernels if kernel),
+                *map(str, (cores, answer.block_dim, answer.tiling_key, answer.workspace)),
+                *(answer.data.hex(), str(self.initial()), str(self.auto_sync)),
+            ]
+        )
 
     def run(
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]

@@ -19,7 +19,7 @@ from ci.judge.gates import admission, gates_of
 from ci.judge.gates.base import Phase
 from ci.judge.gates.more_seeds import seeds_of
 from ci.judge.in_place import judged_operator
-from ci.judge.reference import References
+from ci.judge.reference import References, empty_like
 from ci.judge.removed_sync import order_kept, removed_sync
 from ci.judge.subject import EvaluationSettings, Standard, Subject
 from ci.judge.sweep import LEAST_VARIED
@@ -37,6 +37,7 @@ from ci.model.trial import (
     Trial,
 )
 from ci.model.workload import Workload
+from ci.system.cache import digest
 
 HOPELESS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
 """What is dear to see again on the other cases, and tells nothing more there."""
@@ -78,6 +79,25 @@ class Evaluator:
     def subject(self, candidate: Candidate) -> Subject:
         """The candidate as a gate sees it, on the workload's first case and seed."""
         return Subject(self.standard, candidate, self.workload.cases[0], self.workload.seeds[0])
+
+    def program(self, candidate: Candidate) -> str:
+        """Names what the candidate runs on the workload: two of one name have equal trials.
+
+        '' for one that does not build or may not be built, and where the backend cannot tell.
+        """
+        subject = self.subject(candidate)
+        if ask("sources", subject):
+            return ""
+        seed = self.workload.seeds[0]
+        found = []
+        try:
+            for case in self.workload.cases:
+                right = self.references.of(case, seed)
+                outputs = empty_like(right.outputs)
+                found.append(subject.build().program(case, right.inputs, outputs))
+        except TrialFailure:
+            return ""
+        return digest(found) if all(found) else ""
 
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         """One trial. An equal program evaluated before is answered from memory, `cached`."""

@@ -229,3 +229,7 @@ class Trial(Frozen):
     seconds: float = Field(default=0.0, description="Wall time of the evaluation, in s.")
     warnings: tuple[MachineWarning, ...] = ()
     cached: bool = Field(default=False, description="Answered from an equal earlier candidate.")
+    program: str = Field(
+        default="",
+        description="Digest of what every case runs, kernel and tiling's answer; '' if unknown.",
+    )

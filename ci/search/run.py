@@ -30,6 +30,9 @@ _STEP = "step"
 class Evaluates(Protocol):
     """The part of the evaluator that a run needs."""
 
+    def program(self, candidate: Candidate) -> str:
+        """Names what the candidate runs: two of one name have equal trials; '' if not known."""
+
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         """One trial of the candidate."""
 
@@ -69,6 +72,7 @@ class Run:
         self._on_notice = on_notice
         self._without = without
         self._by_hash: dict[str, Trial] = {}
+        self._by_program: dict[str, Trial] = {}
         self._recorded: dict[str, deque[Trial]] = defaultdict(deque)
         for trial in store.trials():
             self._recorded[trial.candidate.hash].append(trial)
@@ -115,10 +119,14 @@ class Run:
         """The recorded trial of the candidate; raises `BudgetSpent` when nothing is left for it.
 
         One that gains by `least` on its parent must also be admitted by the judge. A candidate
-        equal to an earlier one is answered from that one and costs nothing.
+        equal to an earlier one, in its texts or in what is compiled of them, is answered from that
+        one and costs nothing.
         """
         recorded = self._take_recorded(candidate)
-        earlier = self._by_hash.get(candidate.hash)
+        earlier, program = self._by_hash.get(candidate.hash), ""
+        if earlier is None and recorded is None:
+            program = self.evaluator.program(candidate)
+            earlier = self._by_program.get(program)
         if earlier is not None:
             again = {"candidate": candidate, "cached": True, "seconds": 0.0}
             return self._keep(recorded or earlier.model_copy(update=again), recorded is None)
@@ -128,7 +136,7 @@ class Run:
         if recorded is not None:
             return self._keep(recorded, False)
         trial = self.evaluator.evaluate(candidate, number)
-        trial = trial.model_copy(update={"cached": False})
+        trial = trial.model_copy(update={"cached": False, "program": program})
         if self.gained(trial, least):
             parent = self.parent(trial)
             trial = self.evaluator.admit(trial, parent, self.baseline, without=self._without)
@@ -245,6 +253,8 @@ class Run:
             self._upcoming += 1
         self.history.append(trial)
         self._by_hash.setdefault(trial.candidate.hash, trial)
+        if trial.program:
+            self._by_program.setdefault(trial.program, trial)
         if self.best is None or (not trial.cached and self.faster(trial, self.best)):
             self.best = trial
         self.tell(

@@ -1,7 +1,8 @@
-"""The dynamic symbols of a 64-bit little-endian ELF file, without starting a program for it."""
+"""What a 64-bit little-endian ELF file holds, without starting a program for it."""
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import TypeVar
 from ci.model.errors import EnvironmentProblem
 
 _DYNSYM = 11  # section type SHT_DYNSYM
+_NOTE = 7  # section type SHT_NOTE, such as the digest over the whole file
+_NOBITS = 8  # section type SHT_NOBITS
+_LOADED = 2  # section flag SHF_ALLOC
 _UNDEFINED = 0  # section index SHN_UNDEF
 _LOCAL = 0  # binding STB_LOCAL
 
@@ -30,6 +34,24 @@ def dynamic_symbols(file: Path, *, defined: bool) -> set[str]:
 def section_bytes(file: Path, kind: int) -> int:
     """Bytes of the sections of a kind (SHT_…). Raises EnvironmentProblem as `dynamic_symbols`."""
     return _read(file, lambda _, sections: sum(s[5] for s in sections if s[1] == kind))
+
+
+def code_digest(file: Path) -> str:
+    """32 hex digits over all that is loaded to run: two files of one digest do the same.
+
+    Names of source files and line numbers are not among it. Raises EnvironmentProblem as
+    `dynamic_symbols`.
+    """
+    return _read(file, _loaded)
+
+
+def _loaded(data: bytes, sections: Sequence[_Section]) -> str:
+    state = hashlib.sha256()
+    for _, kind, flags, address, offset, length, *_ in sections:
+        if flags & _LOADED and kind != _NOTE:
+            state.update(struct.pack("<QQ", address, length))
+            state.update(b"" if kind == _NOBITS else data[offset : offset + length])
+    return state.hexdigest()[:32]
 
 
 def _read(file: Path, take: Callable[[bytes, Sequence[_Section]], T]) -> T:

@@ -152,6 +152,10 @@ class ModelEvaluator:
         self.evaluated: list[str] = []
         self._fails_verification = fails_verification
 
+    def program(self, candidate: Candidate) -> str:
+        """Every text is a program of its own."""
+        return ""
+
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         """One trial by the model."""
         self.evaluated.append(candidate.hash)

@@ -162,6 +162,10 @@ class _Asked:
         self._evaluator = evaluator.anew()
         self.refusal: Refusal | None = None
 
+    def program(self, candidate: Candidate) -> str:
+        """As the evaluator does."""
+        return self._evaluator.program(candidate)
+
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         """As the evaluator does."""
         return self._evaluator.evaluate(candidate, number, profile=profile)

@@ -103,6 +103,16 @@ def test_an_equal_program_is_answered_from_memory(evaluator: Evaluator, baseline
     assert again.measurement == baseline.measurement
 
 
+def test_what_compiles_to_the_same_code_is_one_program(evaluator: Evaluator) -> None:
+    own = evaluator.program(Candidate())
+    assert own
+    assert evaluator.program(changed(STORE, f"// a line of its own\n{STORE}")) == own
+    assert evaluator.program(changed("2.0f", "(1.0f + 1.0f)")) == own
+    assert evaluator.program(changed("2.0f", "3.0f")) != own
+    assert evaluator.program(changed("TILE_LENGTH = 1024", "TILE_LENGTH = 2048", HOST)) != own
+    assert evaluator.program(changed("2.0f", "2.0f +")) == ""
+
+
 def test_a_better_tiling_is_measured_as_faster(evaluator: Evaluator, baseline: Trial) -> None:
     wider = changed("TILE_LENGTH = 1024", "TILE_LENGTH = 4096", HOST)
     trial = evaluator.evaluate(wider, 1)

@@ -76,6 +76,30 @@ def test_an_equal_candidate_is_answered_from_the_first(
     assert not run.gained(again)
 
 
+class Compiled(ModelEvaluator):
+    """What is compiled of a text does not depend on its comments."""
+
+    def program(self, candidate: Candidate) -> str:
+        text = candidate.files.get(KERNEL_FILE, "")
+        return "\n".join(line for line in text.splitlines() if not line.startswith("//"))
+
+
+def test_what_compiles_to_an_earlier_program_costs_nothing_also_when_resumed(
+    judge: ModelEvaluator, tmp_path: Path
+) -> None:
+    compiled = Compiled(judge.operator)
+    run = begin(compiled, tmp_path)
+    first = run.evaluate(variant(judge.operator, "one"))
+    same = run.evaluate(variant(judge.operator, "two"))
+    assert same.cached and same.measurement == first.measurement
+    assert (len(compiled.evaluated), run.budget.left) == (2, 3)
+    resumed = begin(compiled, tmp_path)
+    assert resumed.evaluate(variant(judge.operator, "two")) == same
+    assert resumed.evaluate(variant(judge.operator, "three")).cached
+    assert resumed.evaluate(variant(judge.operator, "one")) == first
+    assert (len(compiled.evaluated), resumed.budget.left) == (2, 3)
+
+
 def test_a_refused_candidate_is_not_paid_for_by_a_resumed_run_either(
     judge: ModelEvaluator, tmp_path: Path
 ) -> None:
