@@ -145,6 +145,9 @@ class Motif(Frozen):
     bottleneck: str = Field(description="What the slow form suffers from, one sentence.")
     why: str = Field(description="Why the fast form is faster on this machine.")
     reference: str = Field(description="A public document that says so.")
+    saves: Literal["", "VECTOR", "SCALAR", "MTE2", "MTE3"] = Field(
+        default="", description="The pipe of which it saves cycles, when that is all it does."
+    )
     order: int = Field(default=50, ge=0, le=100, description="Lower is tried earlier among equals.")
     forward: tuple[Form, ...] = Field(min_length=1, description="Slow to fast; alternatives.")
     rewind: tuple[Form, ...] = Field(default=(), description="Fast to slow; alternatives.")

@@ -9,6 +9,7 @@ from ci.model.diagnosis import Diagnosis
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import Application, applications
+from ci.proposer.rules.prospects import can_matter
 from ci.proposer.sources import changed_only
 from ci.source.cpp_source import parse
 from ci.source.source_diff import changes
@@ -55,9 +56,10 @@ def promising(
 ) -> Iterator[tuple[Application, Candidate]]:
     """Applications not tried yet, motif by motif, with their candidates.
 
-    Left out: functions that the workload never runs, single places of a rewrite that ran and did
-    not help at all places at once, the very edit that failed elsewhere in this run, and what made
-    no difference from an earlier best. What harmed from an earlier best comes last.
+    Left out: functions that the workload never runs, what cannot matter by the profile, single
+    places of a rewrite that ran and did not help at all places at once, the very edit that failed
+    elsewhere in this run, and what made no difference from an earlier best. What harmed from an
+    earlier best comes last.
     """
     tried = [(frozenset(t.candidate.sites), t) for t in step.history if t.candidate.sites]
     effects = {places: _effect(t, step.history) for places, t in tried}
@@ -78,6 +80,8 @@ def promising(
             places = frozenset(one.sites)
             if len(one.lines) > 1 and places in useless:
                 idle.add((one.path, one.variant))
+            if step.best.measurement is not None and not can_matter(one, step.best.measurement):
+                continue
             if changes(texts[one.path], one.text) in failed:
                 continue
             if earlier is not None or abs(effects.get(places, 0.0) - 1) < NO_DIFFERENCE:

@@ -49,12 +49,24 @@ def prefetch(source: Source, parameters: Mapping[str, object]) -> Iterator[Match
         if loop is None or any(n.type in _JUMPS for n in walk(body)):
             continue
         loads = find_loads(source, body)
-        if loads is None or not _computes(source, body, loads):
+        if loads is None or _is_ahead(source, node, loads) or not _computes(source, body, loads):
             continue
         edits = _pipelined(source, function, loop, loads)
         if edits:
             deeper = _deeper(source, loads.queues)
             yield Match(node.start_byte, (*edits, *deeper), note=loads.name)
+
+
+def _is_ahead(source: Source, loop: Node, loads: Loads) -> bool:
+    """Whether the first tile is loaded right before the loop: later ones are loaded ahead then."""
+    earlier = loop.prev_named_sibling
+    if earlier is None:
+        return False
+    called = called_in(source, earlier)
+    return bool(called & loads.functions) or any(
+        re.search(rf"\b{re.escape(q)}\.(?:template )?EnQue\b", source.code(earlier))
+        for q in loads.queues
+    )
 
 
 def _counting(source: Source, node: Node, body: Node) -> _Loop | None:

@@ -9,6 +9,7 @@ from tree_sitter import Node
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms.nodes import after, without
 from ci.source.cpp_source import Edit, Method, Source, identifiers, root_name, walk
+from rules.api import load_api
 
 
 def early_release(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
@@ -21,7 +22,7 @@ def early_release(source: Source, parameters: Mapping[str, object]) -> Iterator[
         names = _aliases(source, root_name(method.arguments[0]), earlier)
         using = (i for i, s in enumerate(earlier) if identifiers(source.code(s)) & names)
         last = max(using, default=None)
-        if last is None or not _worth_passing(source, earlier[last + 1 :], wanted):
+        if last is None or not _worth_passing(source, earlier[last + 1 :]):
             continue
         there = after(source, earlier[last], source.of(statement))
         edits, others = (there, without(source, statement)), (statement.start_byte,)
@@ -74,7 +75,14 @@ def _aliases(source: Source, name: str, statements: Sequence[Node]) -> set[str]:
     return names
 
 
-def _worth_passing(source: Source, passed: Sequence[Node], wanted: str) -> bool:
+def _worth_passing(source: Source, passed: Sequence[Node]) -> bool:
     """Whether moving over these statements can save time: some of them compute or copy."""
-    code = [source.code(s) for s in passed]
-    return any("(" in c and f".{wanted}" not in c and "AllocTensor" not in c for c in code)
+    api = load_api()
+    idle = api.known - set(api.calls)
+    own = {f.plain for f in source.functions}
+    return any(
+        call.name in api.calls or call.name in own or call.name not in idle
+        for statement in passed
+        for call in source.calls_in(statement)
+        if not call.name.startswith("static_cast")
+    )
