@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ci.model.launch import Array
+from ci.system.scratch import scratch_on_disk
 
 _files: dict[int, tuple[Path, tempfile.TemporaryDirectory[str]]] = {}
 """By the array's identity, for as long as the array lives."""
@@ -28,9 +29,7 @@ def shared_file(tensor: Array) -> Path | None:
         return None
     with _lock:
         if id(tensor) not in _files:
-            # On a disk's file system: its pages are mapped in large pieces, those of one in
-            # memory one by one.
-            folder = tempfile.TemporaryDirectory(prefix="ascendopt-input-")
+            folder = scratch_on_disk("input")
             path = Path(folder.name) / "tensor"
             np.ascontiguousarray(tensor).tofile(path)
             _files[id(tensor)] = path, folder
