@@ -6,6 +6,7 @@ from typing import Final
 
 from ci.model.bench.strategies import Arm
 from ci.model.errors import InputError
+from ci.search.base import Strategy
 from ci.search.strategies import strategies
 
 ARMS: Final = (
@@ -18,6 +19,7 @@ ARMS: Final = (
     Arm(name="random", title="random", strategy="random_search"),
     # Its memory begins empty, as published: nobody gave it experience.
     Arm(name="accelopt", title="AccelOpt", strategy="accelopt", bank=False),
+    Arm(name="openevolve", title="OpenEvolve", strategy="openevolve"),
 )
 """Those with a name of their own; every strategy is an arm under its name beside them."""
 
@@ -32,4 +34,13 @@ def chosen_arms(names: str) -> tuple[Arm, ...]:
         raise InputError(
             f"There is no strategy {', '.join(unknown) or 'given'}; known: {', '.join(known)}."
         )
-    return tuple(known[name] for name in wanted)
+    arms = tuple(known[name] for name in wanted)
+    for arm in arms:
+        strategy_of(arm)  # one that lacks its package is said before anything runs
+    return arms
+
+
+def strategy_of(arm: Arm) -> Strategy:
+    """The strategy of an arm with its options; raises `InputError` when it cannot be had."""
+    made = strategies()[arm.strategy]
+    return made(made.Options(**arm.options))

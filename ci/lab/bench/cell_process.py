@@ -18,7 +18,7 @@ from typing import IO, Final, Protocol
 from pydantic import ValidationError
 
 from ci.model.bench.strategies import Cell
-from ci.model.errors import EnvironmentProblem, InputError
+from ci.model.errors import EnvironmentProblem, InputError, ModelUnavailable
 from ci.model.frozen import Frozen
 
 LOG: Final = "log.txt"
@@ -100,6 +100,8 @@ def _answer(job: Job) -> Answer:
         return Answer(cell=job.make())
     except InputError as problem:
         return Answer(reason=str(problem), operators_fault=True)
+    except ModelUnavailable as problem:
+        return Answer(reason=str(problem))
     except EnvironmentProblem as problem:
         return Answer(reason=str(problem), environment=True)
     except Exception as bug:  # one run never stops the others

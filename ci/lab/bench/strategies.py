@@ -19,7 +19,7 @@ from typing import Any
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
-from ci.lab.bench.arms import chosen_arms
+from ci.lab.bench.arms import chosen_arms, strategy_of
 from ci.lab.bench.cell_process import Answer, Job, in_process
 from ci.lab.bench.cells import (
     RESULT,
@@ -34,12 +34,11 @@ from ci.lab.bench.cells import (
 from ci.lab.bench.strategy_table import table
 from ci.lab.census.attempt import workload_in
 from ci.model.bench.strategies import Arm, Cell, LeftOut, StrategyBench, StrategyBenchSettings
-from ci.model.errors import InputError
+from ci.model.errors import InputError, ModelUnavailable
 from ci.model.operator import Operator
 from ci.model.settings import OptimizeSettings
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
-from ci.search.strategies import strategies
 from ci.search.task import Task
 from ci.source.discovery import load_operator, operator_folders
 from ci.source.workload_file import load_workload
@@ -91,14 +90,16 @@ class Run:
         return self.out / self.name
 
     def make(self) -> Cell:
-        """Make the run, or the rest of it, and keep its cell; raises InputError if it cannot."""
+        """Make the run, or the rest of it, and keep its cell; raises InputError if it cannot.
+
+        Raises ModelUnavailable when it ended early: it goes on when it is asked for again.
+        """
         subject, settings, arm = self.subject, self.settings, self.arm
         bank = None if self.bank is None else self.folder / "bank.duckdb"
         if self.bank is not None and bank is not None and not bank.exists():
             shutil.copyfile(self.bank, bank.with_suffix(".part")).replace(bank)
         judge = Evaluator(subject.operator, subject.read(), SimulatorBackend(settings.device))
         judge.references.load()
-        strategy = strategies()[arm.strategy]
         result = searched(
             Task(
                 subject.operator,
@@ -118,12 +119,15 @@ class Run:
                 learn=False,
             ),
             self.folder,
-            strategy(strategy.Options(**arm.options)),
+            strategy_of(arm),
         )
         if result.verdict == "baseline_failed":
             # It is asked again next time: the operator or its workload may be mended by then.
             (self.folder / RESULT).unlink()
             raise InputError(result.verdict_reason)
+        if result.stopped:
+            (self.folder / RESULT).unlink()
+            raise ModelUnavailable(result.stopped)
         used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         cell = cell_of(result, arm, self.name, sum(u.ru_utime + u.ru_stime for u in used))
         keep_cell(self.folder, self.identity, cell)

@@ -14,7 +14,7 @@ import pytest
 
 from ci.lab.bench.cell_process import LOG, Answer, in_process
 from ci.model.bench.strategies import Cell
-from ci.model.errors import EnvironmentProblem, InputError
+from ci.model.errors import EnvironmentProblem, InputError, ModelUnavailable
 from tests.ci.lab.bench.made import cell
 from tests.places import TOP
 
@@ -32,6 +32,8 @@ class Pretended:
             os._exit(7)
         if self.end == "lacks":
             raise EnvironmentProblem("There is no compiler.")
+        if self.end == "stops":
+            raise ModelUnavailable("The model is gone.")
         if self.end == "sleeps":
             (self.folder / "pid").write_text(str(os.getpid()))
             time.sleep(300)
@@ -53,6 +55,7 @@ def test_the_cell_comes_back_whatever_the_run_prints(tmp_path: Path) -> None:
         ("its golden is missing", "its golden is missing"),
         ("breaks", "A defect of ours: RuntimeError: oh"),
         ("dies", "ended with code 7"),
+        ("stops", "The model is gone."),
     ],
 )
 def test_what_goes_wrong_is_a_sentence(tmp_path: Path, end: str, said: str) -> None:
