@@ -6,6 +6,8 @@ cores at one repeat (or fractal) a cycle.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ci.model.errors import InputError
 from ci.model.profile import Roofline
 from ci.model.trial import CaseMeasurement, Measurement
@@ -38,18 +40,32 @@ def roofline(case: CaseMeasurement, device: Device) -> Roofline:
         cube=min(cube, 1.0),
         intensity=(useful * per_block + cubes) * pipes.block_dim / max(moved / 1024, 1e-9),
         bound="bandwidth" if bandwidth >= max(vector, cube) else "arithmetic",
-        floor_us=floor_us(
-            device, moved, useful * per_block * pipes.block_dim, cubes * pipes.block_dim
-        ),
+        floor_us=floor_of(case, device).us,
         time_us=case.median_us,
     )
 
 
-def floor_us(device: Device, moved_bytes: int, vector_cycles: float, cube_cycles: float) -> float:
-    """The least time in µs for the same bytes and the same arithmetic, on as many cores as pay.
+@dataclass(frozen=True)
+class Floor:
+    """The least time for the same bytes and arithmetic, and what makes it, in µs."""
+
+    cores: int
+    """AI cores at which launch and work together are least."""
+    launch_us: float
+    copies_us: float
+    arithmetic_us: float
+
+    @property
+    def us(self) -> float:
+        """The launch, and beside one another copies and arithmetic. Nothing waits."""
+        return self.launch_us + max(self.copies_us, self.arithmetic_us)
+
+
+def floor(device: Device, moved_bytes: int, vector_cycles: float, cube_cycles: float) -> Floor:
+    """The floor for the same bytes and the same arithmetic, on as many cores as pay.
 
     The launch of n AI cores, and beside one another: the copies, at the memory's reachable rate or
-    at the ports of n cores, and the busy cycles of their vector and cube units. Nothing waits.
+    at the ports of n cores, and the busy cycles of their vector and cube units.
     `vector_cycles` and `cube_cycles` are summed over cores, bank conflicts taken off.
     """
     cores = device.cube_cores
@@ -57,12 +73,29 @@ def floor_us(device: Device, moved_bytes: int, vector_cycles: float, cube_cycles
     reachable = device.number("hbm.bytes_per_second") * device.number("hbm.efficiency") / 1e6
     port = device.number("mte2.bytes_per_cycle") * device.clock_mhz * vectors
 
-    def taken(n: int) -> float:
-        launch = device.number("launch.base_us") + device.number("launch.us_per_core") * (n - 1)
+    def at(n: int) -> Floor:
         arithmetic = max(vector_cycles / vectors, cube_cycles) / n / device.clock_mhz
-        return launch + max(moved_bytes / min(reachable, port * n), arithmetic)
+        copies = moved_bytes / min(reachable, port * n)
+        return Floor(n, launch_us(device, n), copies, arithmetic)
 
-    return min(taken(n) for n in range(1, cores + 1))
+    return min((at(n) for n in range(1, cores + 1)), key=lambda f: f.us)
+
+
+def launch_us(device: Device, cores: int) -> float:
+    """What it takes to launch so many AI cores."""
+    return device.number("launch.base_us") + device.number("launch.us_per_core") * (cores - 1)
+
+
+def floor_of(case: CaseMeasurement, device: Device) -> Floor:
+    """The floor under what a case moved and computed."""
+    pipes = case.pipes
+    vectors = pipes.busy_cycles.get("VECTOR", 0.0)
+    useful = max(0.0, vectors - pipes.bank_conflict_cycles)
+    cubes = pipes.busy_cycles.get("CUBE", 0.0)
+    # Busy cycles are means over the cores that ran; a block of a mix kernel has two vector cores.
+    per_block = 2 if vectors and cubes else 1
+    moved = pipes.gm_read_bytes + pipes.gm_write_bytes
+    return floor(device, moved, useful * per_block * pipes.block_dim, cubes * pipes.block_dim)
 
 
 def rooflines(measurement: Measurement) -> tuple[Roofline, ...]:

@@ -103,7 +103,9 @@ class KernelRewriter(Protocol):
 class JointRewriter(Protocol):
     """Who changes both halves at once, where neither is worth anything alone."""
 
-    def __call__(self, step: Step, diagnosis: Diagnosis) -> Candidate | None:
+    def __call__(
+        self, step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]
+    ) -> Candidate | None:
         """A changed host tiling and kernel in one candidate of stage `joint`.
 
         None when nothing is left to suggest. Raises `ProposalRejected`.
@@ -160,7 +162,7 @@ class NoModels:
         return (), ""
 
 
-def nothing_joint(step: Step, diagnosis: Diagnosis) -> None:
+def nothing_joint(step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]) -> None:
     """The answer of who changes one half at a time."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ci.model.errors import InputError
 from ci.model.result import RoleUse
@@ -10,6 +11,7 @@ from ci.proposer.base import Proposer, RunContext
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.calls import read_calls
 from ci.proposer.llm.proposer import compose
+from ci.proposer.llm.recorded_file import STEPS, SUFFIX, read_recording
 from ci.proposer.llm.recording import Recording
 from ci.proposer.llm.run import BY_RULES, ModelRun
 from ci.proposer.llm.settings import Models, ModelSettings
@@ -22,7 +24,8 @@ NOWHERE = "https://recorded.invalid"
 def replay_proposer(recorded: Path) -> Proposer:
     """Proposes what the recorded run did, as long as the same things are asked.
 
-    `recorded` is a run's folder or its trials.sqlite; raises `InputError`.
+    `recorded` is a run's folder, its trials.sqlite, or a recording without code; raises
+    `InputError`.
     """
     return compose("replay", RecordedRun(recorded))
 
@@ -34,19 +37,29 @@ class RecordedRun(ModelRun):
         self.path = recorded / TRIALS_FILE if recorded.is_dir() else recorded
         if not self.path.is_file():
             raise InputError(f"There is no recorded run at {recorded}; give the folder of a run.")
-        with TrialStore(self.path) as store:
-            self._identity = store.identity()
-            self._remembered = store.remembered()
-        calls = read_calls(self.path)
-        roles = self._identity.get("models", {})
-        named = {r: by for r, by in roles.items() if by != BY_RULES} if roles else {}
+        by_role = self.path.suffix == SUFFIX
+        self._identity: dict[str, Any]
+        self._remembered: dict[str, str] = {}
+        if by_role:
+            head, calls = read_recording(self.path)
+            self._identity = dict(head.identity)
+        else:
+            with TrialStore(self.path) as store:
+                self._identity = store.identity()
+                self._remembered = store.remembered()
+            calls = read_calls(self.path)
+        answers = Recording(calls, by_role=by_role)
+        roles: dict[str, str] = dict(self._identity.get("models") or {})
+        named = {r: by for r, by in roles.items() if by != BY_RULES}
+        if by_role:
+            named = {r: by for r, by in named.items() if r in STEPS}
         models = {
             by: ModelSettings(model=by, endpoint=NOWHERE, key="ASCENDOPT_NO_KEY")
             for by in named.values()
         }
         super().__init__(
             Models.model_validate({"models": models, "roles": named}),
-            caller_of=lambda m, run: Caller(m, run, replayed=Recording(calls)),
+            caller_of=lambda m, run: Caller(m, run, replayed=answers),
         )
 
     def begin(self, run: RunContext) -> None:

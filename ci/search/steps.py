@@ -109,6 +109,20 @@ class Steps:
         host = set(task.operator.host_sources)
         if _split(candidate, host)[0] != _split(parent.candidate, host)[0]:
             return run.refuse(candidate, "A kernel step must leave the host tiling as it is.")
+        return self._applied(candidate, retrieved, least)
+
+    def _joint(self, parent: Trial, least: float) -> Trial | None:
+        proposer = self.task.proposer
+        diagnosis = proposer.diagnose(self.operator, parent)
+        retrieved = (*self.memory, *self._retrieved(parent, diagnosis))
+        candidate = proposer.rewrite_both(self._from(parent), diagnosis, retrieved)
+        return None if candidate is None else self._applied(candidate, retrieved, least)
+
+    def _applied(
+        self, candidate: Candidate, retrieved: tuple[Retrieved, ...], least: float
+    ) -> Trial:
+        """The trial of a candidate, with its credit to the experience that it used."""
+        run, task = self._run, self.task
         recorded = run.is_recorded(candidate)
         trial = run.evaluate(candidate, least=least)
         won = run.gained(trial, least)
@@ -118,11 +132,6 @@ class Steps:
             own = {r.tuple.id for r in self.memory}
             task.bank.credit([r.tuple.id for r in offered if r.tuple.id not in own], won=won)
         return trial
-
-    def _joint(self, parent: Trial, least: float) -> Trial | None:
-        proposer, step = self.task.proposer, self._from(parent)
-        candidate = proposer.rewrite_both(step, proposer.diagnose(self.operator, parent))
-        return None if candidate is None else self._run.evaluate(candidate, least=least)
 
     def _from(self, parent: Trial) -> Step:
         return Step(self.task.operator, parent, self._run.history, self.seed)

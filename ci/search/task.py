@@ -13,6 +13,14 @@ from ci.search.run import Evaluates
 from experience.bank.bank import Bank
 
 
+def hash_of_sources(operator: Operator) -> str:
+    """sha256 over the operator's own sources as they stand."""
+    sources = hashlib.sha256()
+    for path, text in sorted(operator.texts().items()):
+        sources.update(path.encode() + b"\0" + text.encode() + b"\0")
+    return sources.hexdigest()
+
+
 @dataclass(frozen=True)
 class Task:
     """What is made faster, who judges and who proposes, and with what experience."""
@@ -31,14 +39,11 @@ class Task:
 
     def identity(self) -> dict[str, object]:
         """What must be equal for two runs of equal settings to give the same trials."""
-        sources = hashlib.sha256()
-        for path, text in sorted(self.operator.texts().items()):
-            sources.update(path.encode() + b"\0" + text.encode() + b"\0")
         workload = self.workload.model_dump_json(exclude={"folder"})
         roles = self.proposer.models.roles()
         return {
             "operator": self.operator.name,
-            "sources": sources.hexdigest(),
+            "sources": hash_of_sources(self.operator),
             "workload": hashlib.sha256(workload.encode()).hexdigest(),
             "proposer": self.proposer.name,
             **({"models": roles} if roles else {}),

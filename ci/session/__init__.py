@@ -17,13 +17,15 @@ from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
 from ci.model.notice import Notice
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
+from ci.model.trial import Candidate
 
 if TYPE_CHECKING:
     from ci.judge.evaluate import Evaluator
     from ci.model.operator import Operator
     from ci.model.profile import Profile
+    from ci.model.prompt import StepPrompt
     from ci.model.result import Result
-    from ci.model.trial import Candidate, Trial
+    from ci.model.trial import Trial
     from ci.model.workload import Workload
     from ci.proposer.base import Proposer
     from experience.jobs.rewind import RewindResult
@@ -108,6 +110,14 @@ class Session:
                 raise
             found = search()
         return self._told(found, proposing.proposer)
+
+    def prompt(self, bank: Path | None) -> StepPrompt:
+        """What a model would be sent for a first step of both halves; nothing is sent."""
+        from ci.proposer.llm.first_prompt import first_prompt
+        from ci.session.bank import open_bank
+
+        trial = self.evaluator.evaluate(Candidate(), 0)
+        return first_prompt(self.operator, self.workload, trial, open_bank(bank))
 
     def verify(
         self,

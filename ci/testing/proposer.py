@@ -96,6 +96,7 @@ class ProposerContract:
         assert set(found.classes) <= set(load_taxonomy())
 
     def test_a_kernel_step_keeps_the_tiling(self, proposer: Proposer, baseline: Trial) -> None:
+        proposer.synthesize(OPERATOR, WORKLOAD, "910B4")  # as every search begins
         diagnosis = proposer.diagnose(OPERATOR, baseline)
         candidate = proposer.rewrite(Step(OPERATOR, baseline, [baseline], SEED), diagnosis, ())
         assert candidate is not None

@@ -106,7 +106,7 @@ class Caller:
         return self._live(model, messages, schema, call)
 
     def _replay(self, call: Call, replayed: Recording) -> tuple[int, Reply]:
-        found = replayed.take(call.key)
+        found = replayed.answer(call.role, call.key)
         if found is None:
             raise ModelUnavailable(
                 f"The recorded run holds no answer to this {call.role} request: it ended here, or "

@@ -11,8 +11,9 @@ from ci.model.trial import Candidate, Trial
 from ci.proposer.llm.answer import BadAnswer, read_line
 from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.chat import Message, Reply
-from ci.proposer.llm.prompts import repair, told
+from ci.proposer.llm.prompts import repair
 from ci.proposer.llm.settings import Role
+from ci.proposer.llm.tried import told
 
 SHOWN_ANSWER: Final = 20_000
 """Characters of a wrong answer that are sent back with its mistake."""
@@ -76,7 +77,9 @@ def check_new(candidate: Candidate, operator: Operator, history: Sequence[Trial]
     """Raise BadAnswer for a program that was tried before, or that the guard would refuse."""
     for trial in history:
         if trial.candidate.hash == candidate.hash:
-            raise BadAnswer(f"This very program was tried already: {told(trial, history[0])}.")
+            raise BadAnswer(
+                f"This very program was tried already: {told(trial, history[0], history)}."
+            )
     refused = guard(operator, candidate.files)
     if refused is not None:
         where = f" ({refused.place.source})" if refused.place.file else ""

@@ -10,7 +10,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Trial
 from ci.proposer.llm.answer import BadAnswer, read_object, text_of, words_of
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
-from ci.proposer.llm.prompts import figures
+from ci.proposer.llm.measured import figures
 from ci.proposer.llm.run import ModelRun
 from ci.source.cpp_source import identifiers, parse
 from ci.source.source_diff import git_diff

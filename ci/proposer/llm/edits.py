@@ -7,6 +7,7 @@ change. Every text that comes out is checked by the caller before anything is bu
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -14,7 +15,7 @@ from unicodedata import category
 
 from ci.model.frozen import Frozen
 from ci.proposer.llm.answer import LONGEST, BadAnswer, read_object, spoken
-from ci.source.cpp_source import Function, parse
+from ci.source.cpp_source import Function, parse, walk
 from ci.tiling.template import strip_markers
 
 MOST_EDITS: Final = 40
@@ -24,18 +25,29 @@ MOST_EDITS: Final = 40
 # reviewer does not see must not be in a patch.
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
 
-_OPEN: Final = re.compile(r"[ \t]*<{5,9}[ \t]*(SEARCH|FUNCTION)\b[ \t:]*(.*)")
+_OPEN: Final = re.compile(r"[ \t]*<{5,9}[ \t]*(SEARCH|FUNCTION|LINES)\b[ \t:]*(.*)")
 _MIDDLE: Final = re.compile(r"[ \t]*={5,9}[ \t]*$")
 _CLOSE: Final = re.compile(r"[ \t]*>{5,9}[ \t]*(?:REPLACE|END|FUNCTION)\b")
 
 
+_PLACE: Final = re.compile(r"(\d+)-(\d+) ([0-9a-f]{16})")
+_KNOWN: Final = re.compile(r"@(\d+) (\d+)")
+
+
 class Edit(Frozen):
-    """One change: `search` by `replace`, or the function `name` by `replace`."""
+    """One change: `search` by `replace`, the function `name`, or the lines at a `place`."""
 
     file: str
     replace: str
     search: str = ""
     name: str = ""
+    place: str = ""
+    """First and last line with the hash of what stands there; as recordings have it."""
+
+
+def digest(text: str) -> str:
+    """What lines must hash to that an edit by position replaces."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def read_edits(text: str) -> tuple[Edit, ...]:
@@ -82,6 +94,9 @@ def _blocks(lines: list[str]) -> list[Edit]:
 def _edit(head: tuple[str, str], parts: list[str]) -> Edit:
     if head[0] == "SEARCH":
         return Edit(file=_name(head[1]), search=parts[0], replace=parts[1])
+    if head[0] == "LINES":
+        file, _, place = head[1].partition(" ")
+        return Edit(file=_name(file), place=place.strip(), replace=parts[0])
     file, _, name = head[1].rpartition(" ")
     return Edit(file=_name(file), name=name.strip("`'\""), replace=parts[0])
 
@@ -110,26 +125,60 @@ def apply_edits(
 ) -> dict[str, str]:
     """The texts that the edits change, one after the other.
 
-    Evolution markers in an edit are dropped unless `markers`. Raises BadAnswer naming the edit that
-    does not fit, when one changes nothing, or when the parser finds new faults in a text.
+    Evolution markers in an edit are dropped unless `markers`. Raises BadAnswer with all that is
+    wrong, each with its edit and place: what does not fit, what the parser no longer reads, and
+    edits that change nothing.
     """
     now = dict(texts)
+    wrong: list[str] = []
     for number, edit in enumerate(edits, start=1):
-        file = _file(edit.file, texts, number)
         if not markers:
             search, replace = strip_markers(edit.search), strip_markers(edit.replace)
             edit = edit.model_copy(update={"search": search, "replace": replace})
-        if any(c not in "\n\t\r" and category(c) in _HIDDEN for c in edit.replace):
-            raise BadAnswer(f"Edit {number} holds control or invisible characters.")
-        change = _function if edit.name else _search
-        now[file] = change(now[file], file, edit, number)
+        try:
+            file = _file(edit.file, texts, number)
+            _check_visible(edit, number)
+            if edit.place:
+                now[file] = _lines(now[file], texts[file], file, edit, number)
+                continue
+            change = _function if edit.name else _search
+            now[file] = change(now[file], file, edit, number)
+        except BadAnswer as mistake:
+            wrong.append(str(mistake))
     changed = {f: t for f, t in now.items() if t != texts[f]}
+    wrong += [fault for f, t in changed.items() if (fault := _broken(f, texts[f], t))]
+    if wrong:
+        raise BadAnswer("\n".join(wrong))
     if not changed:
         raise BadAnswer("The edits change nothing: search and replacement are the same.")
-    for file, text in changed.items():
-        if parse(text).errors > parse(texts[file]).errors:
-            raise BadAnswer(f"After the edits {file} is no longer valid C++ (unbalanced braces?).")
     return changed
+
+
+def _check_visible(edit: Edit, number: int) -> None:
+    """Raise BadAnswer naming the line that holds what a reviewer does not see."""
+    for line in edit.replace.splitlines():
+        if any(c not in "\t\r" and category(c) in _HIDDEN for c in line):
+            shown = "".join(c if category(c) not in _HIDDEN else "?" for c in line.strip())
+            raise BadAnswer(
+                f"Edit {number} holds control or invisible characters in the line `{shown[:120]}`."
+            )
+
+
+def _broken(file: str, before: str, after: str) -> str:
+    """Where an edited text no longer parses, as a sentence; '' when it is as valid as before."""
+    source = parse(after)
+    if source.errors <= parse(before).errors:
+        return ""
+    old = set(before.splitlines())
+    faults = [n for n in walk(source.root) if n.is_error or n.is_missing]
+    lines = after.splitlines()
+    places = [source.line(n.start_byte) for n in faults]
+    place = next((p for p in places if p <= len(lines) and lines[p - 1] not in old), places[0])
+    said = lines[place - 1].strip() if place <= len(lines) else ""
+    return (
+        f"After the edits {file} is no longer valid C++ (unbalanced braces?), near its line "
+        f"{place}: `{said[:160]}`."
+    )
 
 
 def _file(name: str, texts: Mapping[str, str], number: int) -> str:
@@ -207,8 +256,33 @@ def _indented(replace: str, searched: str, found: str) -> str:
 
 def _nearest(lines: list[str], part: list[str]) -> str:
     first = next((p for p in part if p.strip()), "")
-    close = difflib.get_close_matches(first.strip(), [line.strip() for line in lines], 1, 0.6)
-    return f"The nearest line there is `{close[0][:200]}`. " if close else ""
+    bare = [line.strip() for line in lines]
+    close = difflib.get_close_matches(first.strip(), bare, 1, 0.6)
+    if not close:
+        return ""
+    return f"The nearest line there is line {bare.index(close[0]) + 1}, `{close[0][:200]}`. "
+
+
+def _lines(text: str, whole: str, file: str, edit: Edit, number: int) -> str:
+    """Lines by position, as a recording has them: only in the very text that they were made for.
+
+    Edits of a file go from its end to its beginning, so that each finds its lines; a line that is
+    named is one of `whole`, the text before all edits.
+    """
+    found = _PLACE.fullmatch(edit.place)
+    lines, known_lines = text.split("\n"), whole.split("\n")
+    first, last = (int(found.group(1)), int(found.group(2))) if found else (0, 0)
+    if found is None or digest("\n".join(lines[first - 1 : last])) != found.group(3):
+        raise BadAnswer(f"Edit {number} was recorded on another text of {file}.")
+    new = []
+    for line in edit.replace.split("\n")[:-1]:
+        known = _KNOWN.fullmatch(line)
+        if known is not None and not 0 < int(known.group(1)) <= len(known_lines):
+            raise BadAnswer(f"Edit {number} names line {known.group(1)}, which {file} lacks.")
+        if known is not None:
+            line = " " * int(known.group(2)) + known_lines[int(known.group(1)) - 1].strip()
+        new.append(line)
+    return "\n".join([*lines[: first - 1], *new, *lines[last:]])
 
 
 def _function(text: str, file: str, edit: Edit, number: int) -> str:
@@ -221,9 +295,11 @@ def _function(text: str, file: str, edit: Edit, number: int) -> str:
             f"Edit {number} replaces the function '{wanted[:80]}', which {file} defines "
             f"{len(found)} times; its functions are: {known[:600]}."
         )
-    made = parse(edit.replace)
-    if not any(f.name.split("::")[-1] == wanted.split("::")[-1] for f in made.functions):
-        raise BadAnswer(f"Edit {number} must give the whole definition of '{wanted[:80]}'.")
+    if not parse(edit.replace).functions:
+        raise BadAnswer(
+            f"Edit {number} must give the whole definition of '{wanted[:80]}', or of functions "
+            "in its place."
+        )
     start, end = _extent(text, found[0])
     return f"{text[:start]}{edit.replace.strip(chr(10))}\n{text[end:]}"
 

@@ -18,10 +18,12 @@ from ci.proposer.llm.calls import summarise
 from ci.proposer.llm.dialogue import converse
 from ci.proposer.llm.prompts import messages
 from ci.proposer.llm.settings import ROLES, Models, Role
+from ci.proposer.llm.view import View, shared_texts, view_of
+from ci.tiling.template import TilingTemplate
 
 BY_RULES: Final = "rules"
 
-Stage: TypeAlias = Literal["tiling", "kernel", "rewind"]
+Stage: TypeAlias = Literal["tiling", "kernel", "joint", "rewind"]
 T = TypeVar("T")
 
 MOST_MISSES: Final = 3
@@ -40,6 +42,20 @@ class Begun:
     """Unusable proposals in a row, by role."""
     diagnoses: dict[tuple[str, str], Diagnosis] = field(default_factory=dict)
     """By operator and candidate: a program is diagnosed once."""
+    template: TilingTemplate | None = None
+    """What of the host tiling may change, as it was made for this run."""
+    closed: set[tuple[str, str]] = field(default_factory=set)
+    """(stage, candidate) where the model sees nothing more: it is not asked there again."""
+    views: dict[str, View] = field(default_factory=dict)
+    """By operator: what its prompts show of the sources."""
+
+    def view_of(self, step: Step, template: TilingTemplate) -> View:
+        """The same for every step of a run."""
+        name, baseline = step.operator.name, step.history[0]
+        if name not in self.views:
+            shared = shared_texts(step.operator, baseline)
+            self.views[name] = view_of(step.operator, baseline, template, shared)
+        return self.views[name]
 
 
 class ModelRun(NoModels):
@@ -71,6 +87,11 @@ class ModelRun(NoModels):
         """Name of the model that fills a role, '' when rules do."""
         model = self.models.of(role)
         return model.model if model is not None else ""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is a run to ask for."""
+        return self._begun is not None
 
     @property
     def begun(self) -> Begun:

@@ -24,6 +24,9 @@ ROLES: Final[tuple[Role, ...]] = (
 OFFLINE: Final[tuple[Role, ...]] = ("synthesis", "rewind", "distillation")
 """Asked seldom, and worth a strong model: what they make is used again and again."""
 
+NAMED_ONLY: Final[tuple[Role, ...]] = ("synthesis", "diagnosis")
+"""Filled by a model only when a file names it: a step's prompt shows what they would tell it."""
+
 KEY_VARIABLE: Final = "ASCENDOPT_LLM_API_KEY"
 OFFLINE_KEY_VARIABLE: Final = "ASCENDOPT_LLM_OFFLINE_API_KEY"
 FILE_VARIABLE: Final = "ASCENDOPT_LLM_MODELS"
@@ -150,7 +153,8 @@ def load_models(file: Path | None = None) -> Models:
     """The models of `file` (or of $ASCENDOPT_LLM_MODELS), completed from the environment.
 
     A role that the file leaves open is filled by $ASCENDOPT_LLM_OFFLINE_MODEL when it is an
-    offline one, else by $ASCENDOPT_LLM_MODEL, else by rules. Raises `InputError`.
+    offline one, else by $ASCENDOPT_LLM_MODEL unless a step does without it, else by rules.
+    Raises `InputError`.
     """
     named = os.environ.get(FILE_VARIABLE, "").strip()
     path = file or (Path(named) if named else None)
@@ -158,7 +162,7 @@ def load_models(file: Path | None = None) -> Models:
     models, roles = dict(found.models), dict(found.roles)
     for prefix, key, fills in (
         ("ASCENDOPT_LLM_OFFLINE_", OFFLINE_KEY_VARIABLE, OFFLINE),
-        ("ASCENDOPT_LLM_", KEY_VARIABLE, ROLES),
+        ("ASCENDOPT_LLM_", KEY_VARIABLE, tuple(r for r in ROLES if r not in NAMED_ONLY)),
     ):
         try:
             given = _Environment(_env_prefix=prefix)

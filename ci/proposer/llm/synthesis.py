@@ -19,8 +19,8 @@ from ci.proposer.llm.dialogue import check_new, reason
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.prompts import attributes
 from ci.proposer.llm.run import ModelRun
-from ci.proposer.sources import changed_only, editable
-from ci.source.cpp_source import constants, identifiers, parse
+from ci.proposer.sources import changed_only
+from ci.tiling.regions import tiling_regions
 from ci.tiling.synthesize import REPLACEMENT, template_of
 from ci.tiling.template import (
     MARKER_END,
@@ -30,7 +30,6 @@ from ci.tiling.template import (
     TilingTemplate,
     strip_markers,
 )
-from ci.tiling.tiling_slice import deciding
 
 
 @dataclass(frozen=True)
@@ -94,47 +93,6 @@ class ModelSynthesizer:
             )
         except BadAnswer:
             return self.by_rules(operator, workload, device)
-
-
-def tiling_regions(operator: Operator) -> tuple[TilingTemplate, list[str]]:
-    """A template that marks whole tiling functions and the constants they use; their names."""
-    sources, blocks, names = {}, list[EvolveBlock](), list[str]()
-    wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
-    everything = cast(tuple[Decides, ...], get_args(Decides))
-    for path, text in editable(operator, {}, operator.tiling_sources).items():
-        if MARKER_START in text or MARKER_END in text:
-            continue  # marks of somebody else's would move ours
-        source = parse(text)
-        places = {(d.start, max(d.start, d.end - 1)) for d in deciding(source, wanted)}
-        found = [f for f in source.functions if f.name.split("::")[-1] in wanted]
-        found += [f for start, _ in places if (f := source.function_at(start)) is not None]
-        used = {n for f in found for n in identifiers(source.code(f.body))}
-        places |= {
-            (node.start_byte, node.end_byte - 1)
-            for node, name, _ in constants(source)
-            if source.code(name) in used
-        }
-        places |= {(f.node.start_byte, f.body.end_byte - 1) for f in found}
-        runs = _merged([(source.line(a), source.line(b)) for a, b in places])
-        if not found:
-            continue
-        names += dict.fromkeys(f.name for f in found)
-        sources[path] = text
-        blocks += [
-            EvolveBlock(file=path, first_line=a, last_line=b, decides=everything) for a, b in runs
-        ]
-    return TilingTemplate(operator=operator.name, sources=sources, blocks=tuple(blocks)), names
-
-
-def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Line runs in order, those that touch as one."""
-    merged: list[tuple[int, int]] = []
-    for first, last in sorted(runs):
-        if merged and first <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
-        else:
-            merged.append((first, last))
-    return merged
 
 
 def _marked_blocks(marked: str, path: str) -> list[EvolveBlock]:

@@ -10,6 +10,7 @@ from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import joint_applications
 from ci.proposer.rules.choice import applied, rank_motifs
 from ci.proposer.sources import editable
+from experience.bank.retrieve import Retrieved
 from rules.load import Motif
 
 
@@ -19,13 +20,15 @@ class MotifJoiner:
     def __init__(self, motifs: Sequence[Motif]) -> None:
         self._motifs = tuple(m for m in motifs if m.stage == "joint")
 
-    def __call__(self, step: Step, diagnosis: Diagnosis) -> Candidate | None:
+    def __call__(
+        self, step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]
+    ) -> Candidate | None:
         """The first application not tried yet, the motifs in the order of their promise."""
         operator, files = step.operator, step.best.candidate.files
         host = editable(operator, files, operator.host_sources)
         kernel = editable(operator, files, operator.kernel_sources)
         seen = {t.candidate.hash for t in step.history}
-        for motif in rank_motifs(self._motifs, diagnosis, (), step.history):
+        for motif in rank_motifs(self._motifs, diagnosis, retrieved, step.history):
             for one in joint_applications(motif, host, kernel):
                 candidate = applied(step, "joint", one)
                 if candidate.hash not in seen:

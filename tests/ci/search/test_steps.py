@@ -17,9 +17,10 @@ from ci.search.steps import Steps
 from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import HOST_FILE, KERNEL_FILE, WORKLOAD, ModelEvaluator, write
+from experience.bank.retrieve import Retrieved
 
 
-def both(step: Step, diagnosis: Diagnosis) -> Candidate | None:
+def both(step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]) -> Candidate | None:
     """A deeper queue that fits only in the smaller tile it comes with."""
     operator = step.operator
     files = {

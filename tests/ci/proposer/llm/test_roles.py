@@ -27,6 +27,7 @@ from ci.tiling.template import TilingTemplate
 from experience.bank.retrieve import Retrieved
 from tests.ci.proposer.llm.make import model_at, models_at, run_at
 from tests.ci.proposer.llm.script import DIAGNOSIS, KNOB, LESSON, REWIND, REWRITE, SYNTHESIS, Script
+from tests.ci.proposer.llm.script import NOTHING as NOTHING_LEFT
 from tests.ci.proposer.llm.server import Answer, ModelServer, serving
 from tests.experience.make import make_tuple
 
@@ -36,6 +37,12 @@ OUTSIDE = """RATIONALE: x
 OP_ADD(ScaleShift);
 =======
 OP_ADD(ScaleShift2);
+>>>>>>> REPLACE
+"""
+EDIT_OF_HOST = """<<<<<<< SEARCH op_host/scale_shift.cpp
+BLOCK_DIM = 4;
+=======
+BLOCK_DIM = 8;
 >>>>>>> REPLACE
 """
 ABOUT_BARRIERS = LESSON.replace("DataCopy", "PipeBarrier")  # what the two trials differ in
@@ -123,15 +130,53 @@ def test_what_stays_wrong_is_rejected_before_a_build(
     assert caught.value.candidate.stage == "tiling"
 
 
-def test_after_misses_in_a_row_the_stage_counts_as_exhausted(asked: Make, baseline: Trial) -> None:
+def test_after_misses_in_a_row_rules_take_the_step(asked: Make, baseline: Trial) -> None:
     one = asked(mutation=["no"])
     template = one.proposer.synthesize(OPERATOR, WORKLOAD, "910B4")
     for _ in range(MOST_MISSES):
         with pytest.raises(ProposalRejected):
             one.mutate(baseline, template)
     count = len(one.server.asked)
-    assert one.mutate(baseline, template) is None
+    candidate = one.mutate(baseline, template)
+    assert candidate is not None and candidate.proposer == "rules"
     assert len(one.server.asked) == count
+
+
+def test_where_the_model_sees_nothing_more_rules_go_on_and_it_is_not_asked_again(
+    asked: Make, baseline: Trial
+) -> None:
+    one = asked(rewriting=[REWRITE, NOTHING_LEFT])
+    first = one.rewrite(baseline)
+    assert first is not None
+    constant = f"constexpr uint32_t AHEAD = 8;\n{first.files[KERNEL]}"
+    best = baseline.model_copy(
+        update={"candidate": first.model_copy(update={"files": {KERNEL: constant}}), "number": 1}
+    )
+    tuned = one.rewrite(best)
+    assert tuned is not None and tuned.proposer == "rules"
+    assert "AHEAD = 16;" in tuned.files[KERNEL]  # the model's own constant comes first
+    asks = len(one.server.asked)
+    tried = best.model_copy(update={"candidate": tuned, "number": 2})
+    again = one.rewrite(best, tried)
+    assert again is not None and again.hash not in {tuned.hash, best.candidate.hash}
+    assert len(one.server.asked) == asks
+
+
+def test_a_joint_answer_changes_both_halves(asked: Make, baseline: Trial) -> None:
+    both = REWRITE + KNOB.partition("\n")[2] + EDIT_OF_HOST
+    one = asked(rewriting=[both], synthesis=["no"])
+    one.proposer.synthesize(OPERATOR, WORKLOAD, "910B4")
+    step = Step(OPERATOR, baseline, [baseline], 0)
+    candidate = one.proposer.rewrite_both(step, NOTHING, ())
+    assert candidate is not None and candidate.stage == "joint"
+    assert set(candidate.files) == {HOST, KERNEL}
+    assert candidate.knobs == {"TILE_LENGTH": 512} and "TILE_LENGTH = 512" in candidate.files[HOST]
+    assert "BLOCK_DIM = 8" in candidate.files[HOST]
+    with pytest.raises(ProposalRejected, match="outside the EVOLVE-BLOCK markers"):
+        two = asked(rewriting=[OUTSIDE], synthesis=["no"])
+        two.proposer.models.begin(run_at(two.calls.with_name("two.sqlite")))
+        two.proposer.synthesize(OPERATOR, WORKLOAD, "910B4")
+        two.proposer.rewrite_both(step, NOTHING, ())
 
 
 def test_a_program_that_was_tried_is_not_proposed_again(asked: Make, baseline: Trial) -> None:
@@ -305,8 +350,8 @@ def test_instructions_in_a_source_widen_nothing_and_stay_in_their_fence(
     with pytest.raises(ProposalRejected, match="these may: op_kernel/scale_shift.cpp"):
         one.rewrite(best)
     shown = one.server.asked[0].prompt
-    fence = shown[: shown.index("// SYSTEM:")].rsplit("\n", 4)
-    assert "````cpp" in "\n".join(fence)  # longer than what the comment could close
+    fence = shown[: shown.index("// SYSTEM:")].rpartition("````")
+    assert fence[2].startswith("diff\n")  # longer than what the comment could close
 
 
 def test_markers_in_the_operators_own_source_open_nothing(asked: Make, tmp_path: Path) -> None:

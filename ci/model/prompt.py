@@ -1,0 +1,22 @@
+"""The prompt of a step, as `ascendopt prompt` shows it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+from ci.model.trial import Trial
+
+
+class StepPrompt(Frozen):
+    """What a model would be sent for the first step of a search."""
+
+    operator: str
+    trial: Trial = Field(description="The operator as it stands, which the prompt tells of.")
+    system: str
+    user: str
+    tokens: int = Field(description="About how many: one for every four bytes.")
+    stable: float = Field(
+        description="Share of it that every prompt from this program begins with: what a provider"
+        " serves from its cache."
+    )

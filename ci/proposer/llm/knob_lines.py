@@ -1,0 +1,45 @@
+"""Knobs of the host tiling in prompts and answers: a line each."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ci.proposer.llm.answer import BadAnswer
+from ci.tiling.template import KnobValue, TilingTemplate
+
+MOST: Final = 12
+"""Knobs that a prompt lists: of an operator that has more, the first ones as written."""
+
+_KNOB = re.compile(r"^[\s>*`-]*KNOB[\s*]+`?([\w.\-:]+)`?\s*=\s*`?(-?\d+(?:\.\d+)?)", re.MULTILINE)
+
+
+def knob_lines(now: TilingTemplate) -> list[str]:
+    """Each knob with its value, what it may be, and what it decides."""
+    return [
+        f"{k.name} = {now.values[k.name]}; "
+        f"{', '.join(str(v) for v in now.choices(k))}; {k.decides}: {k.why}"
+        for k in now.knobs[:MOST]
+    ]
+
+
+def read_knobs(text: str, now: TilingTemplate) -> dict[str, KnobValue]:
+    """The knobs that an answer sets. Raises BadAnswer naming all that are not there."""
+    known = {k.name: k for k in now.knobs}
+    values: dict[str, KnobValue] = {}
+    wrong: list[str] = []
+    for name, said in _KNOB.findall(text):
+        knob = known.get(name)
+        if knob is None:
+            wrong.append(f"There is no knob {name[:60]}; there are: {', '.join(known) or 'none'}.")
+            continue
+        choices = now.choices(knob)
+        value = next((v for v in choices if v == float(said)), None)
+        if value is None:
+            allowed = ", ".join(str(v) for v in choices)
+            wrong.append(f"The knob {name} cannot be {said[:20]}; allowed are {allowed}.")
+        else:
+            values[name] = value
+    if wrong:
+        raise BadAnswer(" ".join(wrong))
+    return values
