@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
+from ci.host.survey import HostAnswer
 from ci.judge.launched import Launched, launch_once
 from ci.judge.reference import References
 from ci.model.errors import InputError, TrialFailure
@@ -25,6 +27,15 @@ class Baseline:
         self._known: dict[tuple[str, int], Launched | TrialFailure | InputError] = {}
         self._locks: dict[tuple[str, int], threading.Lock] = {}
         self._lock = threading.Lock()
+        self._surveyed: list[HostAnswer] | None = None
+        self._survey_lock = threading.Lock()
+
+    def surveyed(self, survey: Callable[[], list[HostAnswer]]) -> list[HostAnswer]:
+        """What its host program answers to the survey, which all candidates share."""
+        with self._survey_lock:
+            if self._surveyed is None:
+                self._surveyed = survey()
+            return self._surveyed
 
     def at(self, case: WorkloadCase, seed: int) -> Launched:
         """The launch. Raises TrialFailure when it failed, InputError when the golden function

@@ -56,7 +56,8 @@ class HostGate(Gate):
             return self.refuse(Outcome.UNFIT, f"It registers the operator differently: {changed}.")
         asked = _questions(standard, before)
         often = len(standard.workload.cases)
-        own, other = before.host.survey(asked, often), now.survey(asked, often)
+        own = standard.baseline.surveyed(lambda: before.host.survey(asked, often))
+        other = now.survey(asked, often)
         for question, then, after in zip(asked, own, other, strict=True):
             sentence = _difference(question, then, after)
             if not sentence and question.case >= 0:
