@@ -22,7 +22,7 @@ NEAR: Final = 0.97
 """A trial within 3 % of its parent may be worth something together with another."""
 
 MOST_PARENTS: Final = 4
-"""Programs that steps are taken from: the best and the nearest that are not built on it."""
+"""Programs that steps are taken from: the best, the fastest in a case, and its near-ties."""
 
 PRIOR: Final[dict[Move, tuple[float, float]]] = {
     "tiling": (2.0, 4.0),
@@ -61,12 +61,20 @@ class _State:
             self.best = trial
 
     def parents(self) -> list[Trial]:
-        """The best program, then others that run, from the fastest on."""
-        ran = [t for t in (self.start, *self.run.history[1:]) if _runs(t)]
-        near = [t for t in ran if _score(self.best) / _score(t) >= NEAR and t is not self.best]
-        different = {_figures(t): t for t in sorted(near, key=_score, reverse=True)}
-        different.pop(_figures(self.best), None)
-        return [self.best, *sorted(different.values(), key=_score)][:MOST_PARENTS]
+        """The best program, then what is faster in a case, then near-ties from the fastest on.
+
+        Of programs with equal times the first.
+        """
+        ran = sorted((t for t in (self.start, *self.run.history[1:]) if _runs(t)), key=_score)
+        own = _figures(self.best)
+        first = [min(ran, key=lambda t: _figures(t)[case]) for case in range(len(own))]
+        least = 1 + self.run.resolution
+        winners = [t for case, t in enumerate(first) if _figures(t)[case] * least < own[case]]
+        near = [t for t in ran if _score(self.best) / _score(t) >= NEAR]
+        different: dict[tuple[float, ...], Trial] = {}
+        for trial in (self.best, *winners, *near):
+            different.setdefault(_figures(trial), trial)
+        return list(different.values())[:MOST_PARENTS]
 
 
 class Adaptive(Strategy):

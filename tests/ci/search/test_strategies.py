@@ -10,21 +10,70 @@ from pathlib import Path
 import pytest
 
 import ci.search.strategies
+from ci.model.budget import Budget
 from ci.model.diagnosis import Diagnosis
 from ci.model.errors import InputError
 from ci.model.operator import Operator
+from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Trial
 from ci.proposer.base import Proposer, Step
 from ci.proposer.rules.proposer import rules_proposer
+from ci.search.run import Run
+from ci.search.steps import Steps
 from ci.search.strategies import make_strategy, strategies, strategy_options
 from ci.search.strategies.accelopt import AccelOpt
-from ci.search.strategies.adaptive import Adaptive
+from ci.search.strategies.adaptive import Adaptive, _State
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
 from ci.search.strategies.best_of_n import BestOfN
 from ci.search.strategies.random_search import RandomSearch
-from ci.testing.model_operator import KERNEL_FILE, ModelEvaluator, write
+from ci.search.task import Task
+from ci.system.trial_store import TRIALS_FILE, TrialStore
+from ci.testing.model_operator import KERNEL_FILE, WORKLOAD, ModelEvaluator, write
 from ci.testing.strategy import StrategyContract
 from experience.bank.retrieve import Retrieved
+
+
+class TwoCases(ModelEvaluator):
+    """Takes as long in each of two cases as a comment at the end says."""
+
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        """One trial by the comment."""
+        trial = super().evaluate(candidate, number)
+        assert trial.measurement is not None
+        said = candidate.files.get(KERNEL_FILE, "// 100 100").rpartition("//")[2].split()
+        cases = [
+            trial.measurement.cases[0].model_copy(
+                update={"case": str(n), "samples_us": (t,), "median_us": t, "low_us": t}
+                | {"high_us": t}
+            )
+            for n, t in enumerate(map(float, said))
+        ]
+        measured = trial.measurement.model_copy(update={"cases": tuple(cases)})
+        return trial.model_copy(update={"measurement": measured})
+
+
+def test_parents_are_the_best_then_what_is_faster_in_a_case_then_near_ties(
+    tmp_path: Path,
+) -> None:
+    judge = TwoCases(write(tmp_path))
+    run = Run(judge, Budget(9), TrialStore(tmp_path / TRIALS_FILE), lambda notice: None)
+    start = run.measure_baseline()
+
+    def taking(times: str) -> Trial:
+        text = judge.operator.read(KERNEL_FILE) + f"// {times}\n"
+        return run.evaluate(Candidate(files={KERNEL_FILE: text}, parent=start.candidate.hash))
+
+    slow, near, best, special, _same = map(
+        taking, ("120 120", "91 91", "90 90", "40 300", "91 91 ")
+    )
+    state = _State(
+        run,
+        Steps(run, Task(judge.operator, WORKLOAD, judge, rules_proposer()), OptimizeSettings()),
+        start,
+        best,
+    )
+    assert state.parents() == [best, special, near]
+    assert slow not in state.parents()
 
 
 class Adding(ModelEvaluator):
