@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
@@ -38,6 +39,8 @@ from ci.source.workload_file import load_workload
 from ci.system.ledger import PROGRAMS, Ledger, ledger
 from ci.system.sandbox import Limits, Waiting, run
 
+Sampled = TypeVar("Sampled")
+
 SHIPPED = Path(__file__).parent / "operators"
 """Operators that come with the package; those of tests/operators only come with the sources."""
 
@@ -54,7 +57,7 @@ def shipped_operators() -> list[Operator]:
     return find_operators(sources if sources.is_dir() else SHIPPED)
 
 
-def sample(operators: Sequence[Operator], count: int) -> list[Operator]:
+def sample(operators: Sequence[Sampled], count: int) -> list[Sampled]:
     """`count` of the operators, the same ones every time, spread evenly; all of them for 0."""
     if count == 0 or count >= len(operators):
         return list(operators)

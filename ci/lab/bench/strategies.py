@@ -29,8 +29,8 @@ from ci.lab.bench.cells import (
     kept_cell,
     near_duplicates,
     searched,
-    tuples_digest,
 )
+from ci.lab.bench.machine import sample
 from ci.lab.bench.strategy_table import table
 from ci.lab.census.attempt import workload_in
 from ci.model.bench.strategies import Arm, Cell, LeftOut, StrategyBench, StrategyBenchSettings
@@ -208,7 +208,7 @@ def subjects(
     if not chosen:
         why = "; ".join(f"{name}: {reason}" for name, reason in list(reasons.items())[:3])
         raise InputError(f"There is no operator with a workload to run. {why}".strip())
-    return list(chosen.values()), reasons
+    return sample(list(chosen.values()), settings.sample), reasons
 
 
 def _workload(root: Path, top: Path, settings: StrategyBenchSettings) -> Path | None:
@@ -242,13 +242,13 @@ def bench(
         "wall_minutes": settings.wall_minutes,
         "top_k": settings.top_k,
         "machine": f"{fingerprint.device} {fingerprint.version}",
-        "bank": tuples_digest(tuples),
     }
     runs: list[list[Run]] = [[] for _ in range(settings.seeds)]
     for subject in found:
         judge = Evaluator(subject.operator, subject.read(), backend)
-        about = Task(subject.operator, judge.workload, judge, proposer).identity() | common
         own = bank_without(tuples, alike[subject.operator.name], out / "banks")
+        task = Task(subject.operator, judge.workload, judge, proposer)
+        about = {**task.identity(), **common, "bank": own.stem}
         for seed, of_seed in enumerate(runs):
             for arm in arms:
                 with_bank = own if arm.bank and arm.stage != "tiling" else None
@@ -268,6 +268,7 @@ def bench(
     return table(
         settings,
         arms,
+        [s.operator.name for s in found],
         list(progress.done.values()),
         [LeftOut(operator=o, reason=why) for o, why in sorted(progress.reasons.items())],
         proposer=proposer.name,

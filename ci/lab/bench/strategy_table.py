@@ -32,6 +32,7 @@ Grid: TypeAlias = dict[str, list[Cell]]
 def table(
     settings: StrategyBenchSettings,
     arms: Sequence[Arm],
+    operators: Sequence[str],
     cells: Sequence[Cell],
     left_out: Sequence[LeftOut],
     *,
@@ -40,9 +41,9 @@ def table(
     version: str,
     bank_tuples: int,
 ) -> StrategyBench:
-    """Everything that the cells say."""
+    """Everything that the cells of these operators say."""
     seeds = comparable(arms, cells)
-    named = {c.operator for c in cells} - {one.operator for one in left_out}
+    named = set(operators) - {one.operator for one in left_out}
     floors = lowest_floors(cells)
     rows: list[Row] = []
     grids: dict[str, Grid] = {}

@@ -40,6 +40,11 @@ class StrategyBenchSettings(ModelLimits):
         description="Folder with <operator>/workload.yaml; what lies beside an operator does not"
         " count then.",
     )
+    sample: int = Field(
+        default=0,
+        ge=0,
+        description="So many of the operators, spread evenly, the same ones every time; 0: all.",
+    )
     suite: str = Field(
         default=SUITE,
         pattern=r"^[a-z0-9-]+$",

@@ -16,7 +16,6 @@ from ci.proposer.rules.proposer import rules_proposer
 from ci.source.discovery import load_operator
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from experience.bank.bank import Bank
-from experience.bank.exchange import SHIPPED, import_lines
 from tests.places import OPERATORS
 
 AXPBY = OPERATORS / "src" / "math" / "axpby"
@@ -55,7 +54,6 @@ def run(
 ) -> Callable[..., tuple[StrategyBench, list[str]]]:
     """Runs the bench in one folder with other settings; what it found, and what it said."""
     bank = Bank(out / "bank.duckdb")
-    import_lines(bank, SHIPPED)
     usual = SETTINGS.model_copy(update={"repository": repository, "workloads": workloads})
 
     def once(**other: object) -> tuple[StrategyBench, list[str]]:

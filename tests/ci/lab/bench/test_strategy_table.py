@@ -24,7 +24,7 @@ OTHER = Arm(name="other", title="other", strategy="best_of_n", shorter=(3,))
 def told(*cells: Cell, left_out: tuple[LeftOut, ...] = ()) -> StrategyBench:
     settings = StrategyBenchSettings(budget=5, suite="small")
     return table(
-        settings, (OURS, OTHER), cells, left_out,
+        settings, (OURS, OTHER), ("a", "b", "c"), cells, left_out,
         proposer="rules", device="910B4", version="x", bank_tuples=7,
     )  # fmt: skip
 
@@ -47,6 +47,7 @@ def test_only_what_every_arm_has_run_is_compared() -> None:
     assert found.compared == ("a", "b") and found.seeds == 2
     assert found.unfinished == ("c",)
     assert found.rows[0] == told(*FULL).rows[0]
+    assert "Not finished, 1: c." in markdown(found)
     assert comparable((OURS,), found.cells)["c"] == {("c", 0)}
 
 
@@ -87,6 +88,7 @@ def test_the_page_says_what_was_left_out_and_what_leads() -> None:
     assert "| a | 4.000 | 2.000 | 1.414 |" in text
     assert "6 race" in text and "images/strategies-small-cdf.svg" in text
     assert "images/" not in markdown(found)
+    assert "|\n\n|" not in text  # a table ends at an empty line
 
 
 def test_the_pictures_are_the_same_for_the_same_figures() -> None:
@@ -96,7 +98,8 @@ def test_the_pictures_are_the_same_for_the_same_figures() -> None:
 
 
 def test_nothing_done_is_told_too() -> None:
-    assert "0 operators (small)" in markdown(told(cell("a", "ours", 0, 1.0)))
+    text = markdown(told(cell("a", "ours", 0, 1.0)))
+    assert "0 operators (small)" in text and "|" not in text
 
 
 def test_arms_are_named_or_strategies() -> None:
