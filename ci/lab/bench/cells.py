@@ -67,7 +67,9 @@ def bank_without(tuples: Sequence[ExperienceTuple], alike: set[str], folder: Pat
         folder.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(".part")
         part.unlink(missing_ok=True)
-        Bank(part).add_all(kept)
+        bank = Bank(part)
+        bank.add_all(kept)
+        bank.stats()  # an empty bank has a file from its first question on
         part.replace(file)
     return file
 
