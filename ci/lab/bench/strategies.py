@@ -198,7 +198,9 @@ def subjects(
             operator = load_operator(root)
             subject = Subject(operator, _workload(root, top, settings))
             if operator.name in chosen:
-                raise InputError(f"{root} has the name of another operator of this bench.")
+                twin = f"{root.parent.name}/{root.name}"  # its name is the other one's
+                reasons[twin] = f"{chosen[operator.name].operator.root} has the same name."
+                continue
             if subject.workload is None and settings.workloads is not None:
                 raise InputError(f"{settings.workloads} has no workload for it.")
             subject.read()

@@ -151,6 +151,14 @@ def test_only_what_has_a_workload_is_meant(repository: Path, workloads: Path) ->
     assert "has no workload for it" in reasons["axpby"]
 
 
+def test_of_two_operators_with_one_name_the_first_is_run(tmp_path: Path) -> None:
+    for category in ("a", "b"):
+        shutil.copytree(AXPBY, tmp_path / "src" / category / "axpby")
+    found, reasons = subjects([], SETTINGS.model_copy(update={"repository": tmp_path}))
+    assert [s.operator.category for s in found] == ["a"]
+    assert list(reasons) == ["b/axpby"] and "has the same name" in reasons["b/axpby"]
+
+
 def test_nothing_to_run_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no folder"):
         subjects([], SETTINGS.model_copy(update={"repository": tmp_path / "none"}))
