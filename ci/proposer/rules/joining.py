@@ -9,6 +9,7 @@ from ci.model.trial import Candidate
 from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import joint_applications
 from ci.proposer.rules.choice import applied, rank_motifs
+from ci.proposer.rules.prospects import can_matter
 from ci.proposer.sources import editable
 from experience.bank.retrieve import Retrieved
 from rules.load import Motif
@@ -30,6 +31,8 @@ class MotifJoiner:
         seen = {t.candidate.hash for t in step.history}
         for motif in rank_motifs(self._motifs, diagnosis, retrieved, step.history):
             for one in joint_applications(motif, host, kernel):
+                if step.best.measurement and not can_matter(one, step.best.measurement):
+                    continue
                 candidate = applied(step, "joint", one)
                 if candidate.hash not in seen:
                     return candidate

@@ -19,7 +19,7 @@ from rules.devices import Device, nearest_device
 LEAST_BUSY = 0.06
 """Of the time a unit must work for a rewrite that only saves cycles of it to be worth a trial."""
 
-LEAST_CONFLICT = 0.01
+LEAST_CONFLICT = 0.03
 """Of the time that bank conflicts must take for a shift of buffers to be worth a trial."""
 
 ONE_MORE = 1.15
@@ -44,6 +44,9 @@ MNEMONICS: Final = {
 _CALLED = re.compile(r"\b([A-Z]\w*)\(")
 
 
+_SHIFTS = ("bank_offset", "part_operands", "part_operands_with_room")
+
+
 def can_matter(one: Application, measured: Measurement) -> bool:
     """Whether an application fits the unified buffer and saves what costs time in some case.
 
@@ -53,11 +56,11 @@ def can_matter(one: Application, measured: Measurement) -> bool:
     room = device.architecture.memory_bytes("UB")
     form = one.motif.forward[one.variant]
     used = max(case.pipes.ub_peak_bytes for case in measured.cases)
-    if used and _room(form.transform, form.parameters, len(one.lines), used) > room:
+    if used and _room(form.transform, form.parameters, len(one.sites), used) > room:
         return False
     if _cycles(form.replace, device) > _cycles(form.sequence, device):
         return False
-    if form.transform == "bank_offset":
+    if form.transform in _SHIFTS:
         return any(_conflicts(case) >= LEAST_CONFLICT for case in measured.cases)
     unit = one.motif.saves
     return not unit or any(_busy(case, unit) >= LEAST_BUSY for case in measured.cases)
@@ -67,7 +70,7 @@ def _room(
     transform: str, parameters: Mapping[str, object], places: int, used: int
 ) -> float | Fraction:
     """Bytes of the unified buffer in use afterwards, at least."""
-    if transform == "bank_offset":
+    if transform in ("bank_offset", "part_operands"):
         return used + SHIFT_BYTES * places
     if transform == "queue_depth" and int(str(parameters["to"])) > int(str(parameters["from"])):
         return used * ONE_MORE

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms import (
+    banks,
     barriers,
     buffers,
     copies,
@@ -30,6 +31,7 @@ Transform: TypeAlias = Callable[[Source, Mapping[str, object]], Iterator[Match]]
 TRANSFORMS: dict[str, Transform] = {
     find.__name__: find
     for find in (
+        banks.part_operands,
         barriers.add_barrier,
         barriers.barrier_to_flag,
         barriers.flag_to_barrier,
@@ -61,5 +63,5 @@ TRANSFORMS: dict[str, Transform] = {
 }
 
 JOINT_TRANSFORMS: dict[str, JointTransform] = {
-    find.__name__: find for find in (cores.split_over_cores,)
+    find.__name__: find for find in (banks.part_operands_with_room, cores.split_over_cores)
 }

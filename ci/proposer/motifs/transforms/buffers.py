@@ -121,11 +121,11 @@ def _fields(source: Source) -> dict[str, int]:
     """Where each queue or buffer member is declared."""
     places = {}
     for node in nodes(source, "field_declaration"):
-        name = node.child_by_field_name("declarator")
-        if name is None or name.type != "field_identifier":
+        if not _BUFFER_TYPE.match(source.code(node)):
             continue
-        if _BUFFER_TYPE.match(source.code(node)):
-            places[source.code(name)] = source.begin(node.start_byte)
+        for name in node.children_by_field_name("declarator"):
+            if name.type == "field_identifier":
+                places[source.code(name)] = source.begin(node.start_byte)
     return places
 
 
