@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 Move: TypeAlias = Literal["tiling", "kernel", "joint", "join"]
 
-NEAR: Final = 0.97
-"""A trial within 3 % of its parent may be worth something together with another."""
+NEAR: Final = (0.97, 0.9, 0.8, 0.65, 0.5)
+"""How near the best a parent is: a trial within 3 % may be worth something together with another.
+Where nothing is left to try near by, the next one counts."""
 
 MOST_PARENTS: Final = 4
-"""Programs that steps are taken from: the best, the fastest in a case, and its near-ties."""
+"""Programs that steps are taken from at first: the best, the fastest in a case, and its near-ties.
+As many more each time that the search widens."""
 
 PRIOR: Final[dict[Move, tuple[float, float]]] = {
     "tiling": (2.0, 4.0),
@@ -45,6 +47,8 @@ class _State:
     """(onto, child) of the joins that were made or cannot be."""
     closed: set[tuple[str, Move]] = field(default_factory=set)
     """Parents that have no move of a kind left."""
+    wide: int = 0
+    """How often nothing was left to try near by."""
     won: dict[Move, list[bool]] = field(
         default_factory=lambda: {"tiling": [], "kernel": [], "joint": [], "join": []}
     )
@@ -70,11 +74,31 @@ class _State:
         first = [min(ran, key=lambda t: _figures(t)[case]) for case in range(len(own))]
         least = 1 + self.run.resolution
         winners = [t for case, t in enumerate(first) if _figures(t)[case] * least < own[case]]
-        near = [t for t in ran if _score(self.best) / _score(t) >= NEAR]
+        near = [t for t in ran if self.ratio(t) >= self.near and not self.idles(t)]
         different: dict[tuple[float, ...], Trial] = {}
         for trial in (self.best, *winners, *near):
             different.setdefault(_figures(trial), trial)
-        return list(different.values())[:MOST_PARENTS]
+        return list(different.values())[: MOST_PARENTS * (1 + self.wide)]
+
+    @property
+    def near(self) -> float:
+        """The least ratio of times of the best and of a parent."""
+        return NEAR[self.wide]
+
+    def widen(self) -> bool:
+        """Look for parents farther away; False when they were looked for everywhere."""
+        self.wide += self.wide < len(NEAR)
+        return self.wide < len(NEAR)
+
+    def ratio(self, trial: Trial) -> float:
+        """The best one's time over the trial's."""
+        return _score(self.best) / _score(trial)
+
+    def idles(self, trial: Trial) -> bool:
+        """Whether two steps on end that gained nothing led to it: a third one will not either."""
+        least = 1 + self.run.resolution
+        last = _line(self.run, trial)[:2]
+        return len(last) == 2 and not any(self.run.gained(t, least) for t in last)
 
 
 class Adaptive(Strategy):
@@ -88,7 +112,12 @@ class Adaptive(Strategy):
         start = steps.start()
         state = _State(run, steps, start, start)
         draw = random.Random(steps.seed)
-        while run.budget.left > len(_to_drop(run, state.best)) and (open_ := _open(state)):
+        while run.budget.left > len(_to_drop(run, state.best)):
+            open_ = _open(state)
+            if not open_:
+                if state.widen():
+                    continue
+                break
             move = max(open_, key=lambda m: draw.betavariate(*_odds(state, m)))
             parent = open_[move]
             least = state.least(parent)
@@ -134,7 +163,12 @@ def _joins(state: _State, onto: Trial) -> Iterator[Trial]:
         gain = _score(parent) / _score(child)
         changed = _figures(parent) != _figures(child)
         fresh = (onto.candidate.hash, child.candidate.hash) not in state.tried
-        if gain >= NEAR and changed and fresh and parent.candidate.hash != onto.candidate.hash:
+        if (
+            gain >= state.near
+            and changed
+            and fresh
+            and parent.candidate.hash != onto.candidate.hash
+        ):
             found.append((gain, child))
     yield from (child for _, child in sorted(found, key=lambda f: (-f[0], f[1].number)))
 
