@@ -44,6 +44,7 @@ def split_over_cores(
     for path, source in kernel.items():
         edits = _by_loop(source) if parameters["by"] == "loop" else _by_turn(source)
         if edits:
+            edits += _by_one(source)
             yield {path: Match(min(e.start for e in edits), tuple(edits)), **blocks}
 
 
@@ -109,6 +110,30 @@ def _outermost(loops: list[tuple[Function, Node, Node]]) -> list[tuple[Function,
         for one in loops
         if not any(o[2].start_byte <= one[1].start_byte < o[2].end_byte for o in loops)
     ]
+
+
+def _by_one(source: Source) -> list[Edit]:
+    """What writes single elements of global memory and moves no tiles stays with one core."""
+    at, names = namespace(source), tile_functions(source)
+    outer = {m.object for m in source.methods if m.name == "SetGlobalBuffer"}
+    called = {name for _, _, body in tile_loops(source) for name in called_in(source, body)}
+    edits = []
+    for function in source.functions:
+        body = function.body
+        writes = any(
+            m.name == "SetValue"
+            and m.object in outer
+            and body.start_byte <= m.start < body.end_byte
+            for m in source.methods
+        )
+        if not writes or function.plain in names | called:
+            continue
+        if not re.search(r"\bvoid\b", source.shadow[function.node.start_byte : body.start_byte]):
+            continue
+        inner = source.indent(body.named_children[0].start_byte)
+        leave = f"if ({at}GetBlockIdx() != 0) {{\n{inner}    return;\n{inner}}}"
+        edits.append(before(source, body.named_children[0], leave))
+    return edits
 
 
 def _keeps(source: Source) -> bool:

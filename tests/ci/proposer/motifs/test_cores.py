@@ -93,6 +93,21 @@ def test_a_host_that_asks_for_many_cores_stays_as_it_is() -> None:
     assert split(KERNEL, host, share="5") == ("", "")
 
 
+def test_a_path_of_single_elements_stays_with_one_core() -> None:
+    naive = (
+        "    void Naive()\n    {\n"
+        "        for (int32_t i = 0; i < n; i++) { yGm.SetValue(i, xGm.GetValue(i)); }\n    }\n"
+        "    void Init() { xGm.SetGlobalBuffer(x); yGm.SetGlobalBuffer(y); }\n};\n"
+    )
+    chosen = "uint32_t offset = 0;\n        if (naive) { Naive(); }"
+    kernel, _ = split(KERNEL.replace("uint32_t offset = 0;", chosen).replace("};\n", naive))
+    guarded = (
+        "        if (GetBlockIdx() != 0) {\n            return;\n        }\n        for (int32_t i"
+    )
+    assert kernel.count("GetBlockIdx() != 0") == 1
+    assert guarded in kernel
+
+
 @pytest.mark.parametrize(
     "kernel",
     [
