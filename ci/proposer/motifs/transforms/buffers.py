@@ -107,7 +107,8 @@ def bank_offset(source: Source, parameters: Mapping[str, object]) -> Iterator[Ma
     number = max(taken, default=-1)
     for previous, method in pairwise(inits):
         place = fields.get(root_name(method.arguments[0]))
-        if place is None or method.statement is None or "bankShift" in previous.arguments[0]:
+        shifted = any("bankShift" in one.arguments[0] for one in (previous, method))
+        if place is None or method.statement is None or shifted:
             continue
         number += 1
         name = f"bankShift{number}"

@@ -84,3 +84,11 @@ def test_the_host_leaves_room_for_the_shifts() -> None:
     host = apply_matches(parse(HOST), [matches["h.cpp"]])
     assert host == HOST.replace("ubSize);\n", "ubSize);\n    ubSize -= 512;\n")
     assert not list(find({"h.cpp": parse("int ubSize;")}, {"k.cpp": parse(KERNEL)}, {}))
+
+
+def test_a_buffer_is_shifted_once() -> None:
+    text = parse(KERNEL)
+    once = apply_matches(text, TRANSFORMS["bank_offset"](text, {}))
+    assert once is not None and once.count("InitBuffer(bankShift") == 3
+    again = parse(once)
+    assert list(TRANSFORMS["bank_offset"](again, {})) == []
