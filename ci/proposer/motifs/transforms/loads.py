@@ -58,6 +58,8 @@ def find_loads(source: Source, body: Node) -> Loads | None:
     if not found:
         return None
     taken = {n.start_byte for n in found}
+    if any(re.search(r"\+\+|--|[^=!<>]=[^=]", test) for test in _conditions(source, body, taken)):
+        return None  # asking twice would count twice
     reached = _texts(source, functions)
     queues = {
         m.object
