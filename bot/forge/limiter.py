@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
 
 
 class Limiter:
-    """At most `most` requests in any `window_s` seconds; the next one waits for its turn."""
+    """At most `most` requests in any `window_s` seconds; the next one waits for its turn.
+
+    Safe to share by threads.
+    """
 
     def __init__(
         self,
@@ -23,21 +27,27 @@ class Limiter:
         self._clock = clock
         self._sleep = sleep
         self._sent: deque[float] = deque()
+        self._lock = threading.RLock()
 
     def take(self) -> None:
         """Wait until one more request is allowed, and count it."""
-        if self.left() == 0:
-            self._sleep(max(0.0, self.frees_in_s()))
-            self.left()
-        self._sent.append(self._clock())
+        while True:
+            with self._lock:
+                if self.left() > 0:
+                    self._sent.append(self._clock())
+                    return
+                wait = self.frees_in_s()
+            self._sleep(max(0.0, wait))
 
     def left(self) -> int:
         """Requests that would not wait."""
-        now = self._clock()
-        while self._sent and self._sent[0] <= now - self._window_s:
-            self._sent.popleft()
-        return max(0, self.most - len(self._sent))
+        with self._lock:
+            now = self._clock()
+            while self._sent and self._sent[0] <= now - self._window_s:
+                self._sent.popleft()
+            return max(0, self.most - len(self._sent))
 
     def frees_in_s(self) -> float:
         """Seconds until the oldest request no longer counts; 0 when none does."""
-        return self._sent[0] + self._window_s - self._clock() if self._sent else 0.0
+        with self._lock:
+            return self._sent[0] + self._window_s - self._clock() if self._sent else 0.0

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -51,7 +52,7 @@ class Answer:
 Route = Callable[..., Answer]
 
 
-class ForgeServer:
+class ForgeServer(ABC):
     """Subclasses give `prefix` (of the API), `head_ref`, `routes` (method, pattern, our method).
 
     `commit` is what the forge calls the commit of a branch in a list.
@@ -126,14 +127,14 @@ class ForgeServer:
     def user(self, name: str) -> dict[str, Any]:
         return {"id": 1, "login": name}
 
-    def repo(self, name: str) -> dict[str, Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def repo(self, name: str) -> dict[str, Any]: ...
 
-    def shown(self, m: MergeRequest) -> dict[str, Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def shown(self, m: MergeRequest) -> dict[str, Any]: ...
 
-    def remark(self, c: Comment) -> dict[str, Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def remark(self, c: Comment) -> dict[str, Any]: ...
 
     def page(self, found: list[Any], request: Request, size: int = 30) -> Answer:
         page, size = int(request.query.get("page", 1)), int(request.query.get("per_page", size))
