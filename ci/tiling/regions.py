@@ -86,7 +86,17 @@ def _start(function: Function) -> int:
 
 
 def _state(source: Source, used: set[str]) -> list[Node]:
-    """Constants and variables outside of functions that these names use."""
+    """Constants and variables outside of functions that these names use, and those they use."""
+    found: list[Node] = []
+    while True:
+        now = _named(source, used)
+        if len(now) == len(found):
+            return found
+        found = now
+        used = used | {n for node in found for n in identifiers(source.code(node))}
+
+
+def _named(source: Source, used: set[str]) -> list[Node]:
     inside = [(f.body.start_byte, f.body.end_byte) for f in source.functions]
     found = [node for node, name, _ in constants(source) if source.code(name) in used]
     for node in walk(source.root):
