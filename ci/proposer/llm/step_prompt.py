@@ -57,7 +57,8 @@ def step_facts(stage: str, step: Step, shown: Shown) -> dict[str, Any]:
     """The values of step.md.j2. Those of its first part stay the same for a whole run."""
     operator, best = step.operator, step.best
     texts = operator.texts(best.candidate.files)
-    diagnosis = shown.diagnosis or diagnose_by_rules(operator, best)
+    by_rules = diagnose_by_rules(operator, best)  # says no more than the figures below
+    told = shown.diagnosis if shown.diagnosis not in (None, by_rules) else None
     useful = [r for r in helpful(shown.retrieved) if r.similarity >= LEAST_LIKE]
     chip = chip_of(step.device)
     first = operator.texts(shown.template.plain())
@@ -77,7 +78,7 @@ def step_facts(stage: str, step: Step, shown: Shown) -> dict[str, Any]:
         "tuples": [_told(r) for r in useful[:SHOWN_TUPLES]],
         "vain": [r.tuple.title.removeprefix("No gain: ") for r in hopeless(shown.retrieved)],
         "best": best,
-        "bottleneck": diagnosis.bottleneck,
+        "bottleneck": told.bottleneck if told is not None else "",
         "figures": figures(best.measurement, texts),
         "earlier": earlier(step.history, best),
         "near": near_misses(operator, step.history, best),

@@ -309,6 +309,14 @@ def test_a_removal_is_named_small_and_another_one_each_time(asked: Make) -> None
     assert "proposed already" in one.verdicts()[2]
 
 
+def test_a_model_that_sees_no_more_to_remove_is_not_asked_there_again(asked: Make) -> None:
+    one = asked(rewind=[REWIND, NOTHING_LEFT])
+    assert len(one.proposer.rewind(OPERATOR, {}, ())) == 1
+    count = len(one.server.asked)
+    assert one.proposer.rewind(OPERATOR, {}, ()) == []
+    assert len(one.server.asked) == count
+
+
 def test_a_removal_of_half_the_kernel_is_not_one_optimization(asked: Make) -> None:
     lines = "\n".join(f"            count_ += {n};" for n in range(70))
     one = asked(
