@@ -84,6 +84,8 @@ def case_findings(case: CaseMeasurement, device: Device) -> Iterator[Finding]:
     pipes = case.pipes
     total = max(1, pipes.total_cycles)
     share = {p: c / total for p, c in pipes.busy_cycles.items()}
+    start_up = device.number("launch.start_up_cycles") / total  # no kernel can save it
+    share["SCALAR"] = max(0.0, share.get("SCALAR", 0.0) - start_up)
     yield from _bound(share)
     yield from _overlap(pipes, share)
     yield from _copies(pipes, share, device.architecture.memory_bytes("UB"))
@@ -107,7 +109,7 @@ def _bound(share: dict[str, float]) -> Iterator[Finding]:
 def _overlap(pipes: PipeTime, share: dict[str, float]) -> Iterator[Finding]:
     working = [share.get(p, 0.0) for p in ("VECTOR", *COPY_PIPES)]
     top, together = max(working), sum(working)
-    if together > LAUNCH_BUSY and top < SERIAL:
+    if LAUNCH_BUSY < together <= 1 and top < SERIAL:  # more than the whole time: they do overlap
         yield Finding(
             "no_overlap",
             min(1.0, together) * (1 - top),

@@ -10,7 +10,7 @@ from ci.model.comparison import STEP_EFFECT
 from ci.model.diagnosis import Diagnosis
 from ci.model.result import UsedTuple
 from ci.model.settings import OptimizeSettings
-from ci.model.trial import Candidate, Trial
+from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import ProposalRejected, Step
 from ci.search.base import BudgetSpent
 from ci.search.run import Run
@@ -60,7 +60,8 @@ class Steps:
         if self._template.base is None:
             return run.baseline
         trial = run.evaluate(self._template.base, least=1 - STEP_EFFECT)
-        if run.gained(trial, least=1 - STEP_EFFECT):
+        same = trial.cached and trial.outcome is Outcome.OK  # it compiles to what is there
+        if same or run.gained(trial, least=1 - STEP_EFFECT):
             return trial
         run.note("The base tiling program does not hold up: rules make it.")
         self._template = synthesize(task.operator, task.device)
