@@ -135,7 +135,8 @@ class ModelSteps:
     ) -> Candidate | None:
         begun, step, stage = self.run.begun, question.step, question.stage
         asked = (stage, step.best.candidate.hash)
-        if asked not in begun.closed:
+        both = ("joint", step.best.candidate.hash)  # who sees nothing for both sees none for one
+        if not {asked, both} & begun.closed:
             shown = Shown(
                 begun.view_of(step, question.template), question.template, begun.workload,
                 diagnosis, question.retrieved, knob_lines(question.now),
