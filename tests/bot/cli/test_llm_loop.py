@@ -141,7 +141,7 @@ def test_good_edits_come_through_all_the_trouble(troubled: tuple[Path, ModelServ
 
 def test_what_cannot_be_built_costs_no_evaluation(troubled: tuple[Path, ModelServer]) -> None:
     made = result_of(troubled[0] / "run")
-    measured = [t for t in made.trials if t.measurement is not None]
+    measured = [t for t in made.trials if t.measurement is not None and not t.cached]
     assert made.budget.evaluations == len(measured) + 1  # and the final verification
     (wrong, refused) = [t for t in made.trials if t.outcome is Outcome.REJECTED]
     assert wrong.refusal is not None and "EVOLVE-BLOCK" in wrong.refusal.message
