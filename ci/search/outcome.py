@@ -9,10 +9,10 @@ import subprocess
 from ci.judge.diagnose import diagnose
 from ci.judge.roofline import rooflines
 from ci.model.comparison import compare
-from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple, Verification
-from ci.model.trial import Fingerprint, Outcome, Trial
+from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
+from ci.search.base import BudgetSpent
 from ci.search.run import Run
 from ci.source.source_diff import git_diff
 
@@ -82,7 +82,7 @@ def _verified_best(run: Run) -> tuple[Trial, Verification | None, str]:
     """The fastest trial that the final check confirms; the baseline when there is none."""
     baseline = run.baseline
     assert baseline.measurement is not None
-    failed = ""
+    failed = _refused_before(run)
     ranked = sorted(
         (t for t in run.history[1:] if t.outcome is Outcome.OK and not t.cached),
         key=lambda t: (
@@ -91,7 +91,6 @@ def _verified_best(run: Run) -> tuple[Trial, Verification | None, str]:
             t.number,
         ),
     )
-    paid = True  # one evaluation was reserved for this when the run began
     for trial in ranked:
         assert trial.measurement is not None
         comparison = compare(baseline.measurement, trial.measurement)
@@ -101,21 +100,26 @@ def _verified_best(run: Run) -> tuple[Trial, Verification | None, str]:
         if trial.refusal is not None:
             failed = f"Trial {trial.number} is not fit to be reported: {trial.refusal.message}"
             continue
-        if not paid and not run.budget.reserve():
-            break
-        paid = False
-        run.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
         try:
-            verification = run.evaluator.confirm(trial)
-        except TrialFailure as failure:
-            failed = (
-                f"Trial {trial.number} failed the final verification: {failure.refusal.message}"
-            )
+            found = run.confirm(trial)
+        except BudgetSpent:
+            break
+        if isinstance(found, Refusal):
+            failed = f"Trial {trial.number} failed the final verification: {found.message}"
             continue
-        return trial, verification, comparison.reason[0].upper() + comparison.reason[1:] + "."
-    if paid:
-        run.budget.release()
+        return trial, found, comparison.reason[0].upper() + comparison.reason[1:] + "."
+    if not run.confirmed:
+        run.budget.release()  # the final verification's
     return baseline, None, failed or "No candidate was faster beyond the minimum effect."
+
+
+def _refused_before(run: Run) -> str:
+    """Which trial the final check refused while the search went on; '' when none."""
+    for trial in reversed(run.history):
+        found = run.confirmed.get(trial.candidate.hash)
+        if isinstance(found, Refusal) and not trial.cached:
+            return f"Trial {trial.number} failed the final verification: {found.message}"
+    return ""
 
 
 def repository_diff(operator: Operator, files: dict[str, str]) -> str:

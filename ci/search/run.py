@@ -10,10 +10,12 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection
 from typing import Protocol
 
+from pydantic import TypeAdapter
+
 from ci.judge.gates import admission
 from ci.model.budget import Budget
 from ci.model.comparison import STEP_EFFECT, compare
-from ci.model.errors import InputError
+from ci.model.errors import InputError, TrialFailure
 from ci.model.notice import Notice, NoticeKind
 from ci.model.result import Verification
 from ci.model.trial import Candidate, Outcome, Refusal, Trial
@@ -22,6 +24,8 @@ from ci.system.trial_store import TrialStore
 
 SIMULATED_STEP = 0.001
 """Gain of 0.1 % that is built on in simulated time, which repeats to the cycle."""
+
+_CONFIRMED: TypeAdapter[Verification | Refusal] = TypeAdapter(Verification | Refusal)
 
 _STEP = "step"
 """The gate of candidates that broke a rule of their stage: they are not evaluated."""
@@ -69,6 +73,8 @@ class Run:
         """The fastest trial that may be built on, for onlookers; None before the baseline."""
         self.preferred = ""
         """Hash of the candidate to report although others may be faster; '' for none."""
+        self.confirmed: dict[str, Verification | Refusal] = {}
+        """What the final check said, by the candidate's hash."""
         self._on_notice = on_notice
         self._without = without
         self._by_hash: dict[str, Trial] = {}
@@ -182,6 +188,31 @@ class Run:
         admitted = self.evaluator.admit(anew, self.baseline, self.baseline)
         self.history[self.history.index(trial)] = admitted
         return admitted
+
+    def confirm(self, trial: Trial) -> Verification | Refusal:
+        """What the final check says of an admitted trial, which is asked once.
+
+        One is paid for when the run begins, each further one costs an evaluation: raises
+        `BudgetSpent` when none is left. One that is refused is unfit from now on.
+        """
+        name = trial.candidate.hash
+        if name not in self.confirmed:
+            if self.confirmed and not self.budget.reserve():
+                raise BudgetSpent
+            self.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
+            said = self.recall(f"final check of {name}", lambda: self._confirm(trial))
+            self.confirmed[name] = _CONFIRMED.validate_json(said)
+        found = self.confirmed[name]
+        if isinstance(found, Refusal) and trial in self.history:
+            unfit = {"outcome": Outcome.UNFIT, "refusal": found}
+            self.history[self.history.index(trial)] = trial.model_copy(update=unfit)
+        return found
+
+    def _confirm(self, trial: Trial) -> str:
+        try:
+            return self.evaluator.confirm(trial).model_dump_json()
+        except TrialFailure as failure:
+            return failure.refusal.model_dump_json()
 
     def parent(self, trial: Trial) -> Trial:
         """The trial that this one's candidate was made from; the baseline when it names none."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ci.model.comparison import MINIMUM_EFFECT
+from ci.model.comparison import MINIMUM_EFFECT, compare
+from ci.model.result import Verification
 from ci.model.trial import Outcome, Trial
 from ci.search.base import Strategy
 from ci.search.combine import joined, without
@@ -90,6 +91,24 @@ class _State:
         self.wide += self.wide < len(NEAR)
         return self.wide < len(NEAR)
 
+    def holds(self) -> bool:
+        """Whether the best passes the final check; takes the next best where it does not.
+
+        Asked while there is budget for something else.
+        """
+        run, base = self.run, self.run.baseline.measurement
+        measured = self.best.measurement
+        if self.best.candidate.hash == self.start.candidate.hash or not (base and measured):
+            return True
+        if compare(base, measured).verdict != "improved":
+            return True
+        self.best = run.admit(self.best)
+        if self.best.refusal is None and isinstance(run.confirm(self.best), Verification):
+            return True
+        ran = [t for t in run.history[1:] if _runs(t) and run.faster(t, self.start)]
+        self.best = min(ran, key=_score, default=self.start)
+        return False
+
     def ratio(self, trial: Trial) -> float:
         """The best one's time over the trial's."""
         return _score(self.best) / _score(trial)
@@ -115,9 +134,9 @@ class Adaptive(Strategy):
         while run.budget.left > len(_to_drop(run, state.best)):
             open_ = _open(state)
             if not open_:
-                if state.widen():
-                    continue
-                break
+                if state.holds() and not state.widen():
+                    break
+                continue
             move = max(open_, key=lambda m: draw.betavariate(*_odds(state, m)))
             parent = open_[move]
             least = state.least(parent)

@@ -14,8 +14,9 @@ from ci.model.budget import Budget
 from ci.model.diagnosis import Diagnosis
 from ci.model.errors import InputError
 from ci.model.operator import Operator
+from ci.model.result import Verification
 from ci.model.settings import OptimizeSettings
-from ci.model.trial import Candidate, Trial
+from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Proposer, Step
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.run import Run
@@ -29,7 +30,7 @@ from ci.search.strategies.random_search import RandomSearch
 from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import KERNEL_FILE, WORKLOAD, ModelEvaluator, write
-from ci.testing.strategy import StrategyContract
+from ci.testing.strategy import BUDGET, StrategyContract
 from experience.bank.retrieve import Retrieved
 
 
@@ -79,9 +80,18 @@ def test_parents_are_the_best_then_what_is_faster_in_a_case_then_near_ties(
 class Adding(ModelEvaluator):
     """A thousand cycles, less what each comment and each pair of comments at the end earns."""
 
-    def __init__(self, operator: Operator, earns: dict[str, int]) -> None:
-        super().__init__(operator)
+    def __init__(
+        self, operator: Operator, earns: dict[str, int], *, fails_verification: int = 0
+    ) -> None:
+        super().__init__(operator, fails_verification=fails_verification)
         self._earns = earns
+        self.checked_after: list[int] = []
+        """How many programs had been evaluated at each final check."""
+
+    def confirm(self, trial: Trial) -> Verification:
+        """Passes, but for the first `fails_verification` candidates."""
+        self.checked_after.append(len(self.evaluated))
+        return super().confirm(trial)
 
     def held(self, trial: Trial) -> str:
         """The comments that a trial's kernel holds."""
@@ -156,6 +166,17 @@ class TestAdaptive(StrategyContract):
         result = self.search(judge, tmp_path / "out", proposer=adding(order), stage="kernel")
         assert [judge.held(t) for t in result.trials][: len(tried)] == tried
         assert judge.held(result.best) == "a"
+
+    def test_a_winner_that_does_not_hold_is_left_while_there_is_budget(
+        self, tmp_path: Path
+    ) -> None:
+        judge = Adding(write(tmp_path), {"a": 300, "b": 200, "ab": -400}, fails_verification=1)
+        result = self.search(judge, tmp_path / "out", proposer=adding("ab"), stage="kernel")
+        assert judge.held(result.best) == "b"
+        (refused,) = [t for t in result.trials if t.outcome is Outcome.UNFIT]
+        assert judge.held(refused) == "a"
+        assert judge.checked_after[0] < len(judge.evaluated)
+        assert result.budget.evaluations <= BUDGET
 
     def test_what_helps_only_together_is_found(self, tmp_path: Path) -> None:
         judge = Adding(write(tmp_path), {"a": -5, "b": -5, "ab": 300})
