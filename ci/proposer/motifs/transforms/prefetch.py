@@ -140,6 +140,7 @@ def _pipelined(source: Source, function: Function, loop: _Loop, loads: Loads) ->
         (needed & hidden) - set(loads.declared)
         or identifiers(loop.condition) & set(kept)
         or loads.lost & needed
+        or (declared_names(source, loop.body) - loads.declared) & identifiers(loads.slice)
     ):
         return []
     lasting = ""
