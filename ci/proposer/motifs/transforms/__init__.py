@@ -12,6 +12,7 @@ from ci.proposer.motifs.transforms import (
     buffers,
     copies,
     cores,
+    elements,
     hoisting,
     prefetch,
     releases,
@@ -63,5 +64,10 @@ TRANSFORMS: dict[str, Transform] = {
 }
 
 JOINT_TRANSFORMS: dict[str, JointTransform] = {
-    find.__name__: find for find in (banks.part_operands_with_room, cores.split_over_cores)
+    find.__name__: find
+    for find in (
+        banks.part_operands_with_room,
+        cores.split_over_cores,
+        elements.elements_to_tiles,
+    )
 }

@@ -113,12 +113,12 @@ def part_operands_with_room(
     for path, source in kernel.items():
         for match in part_operands(source, parameters):
             shifts = 1 + len(match.others)
-            room = _less_memory(host, 2 * SHIFT_BYTES * ((shifts + 1) // 2))
+            room = less_memory(host, 2 * SHIFT_BYTES * ((shifts + 1) // 2))
             if room:
                 yield {path: match, **room}
 
 
-def _less_memory(host: Mapping[str, Source], size: int) -> dict[str, Match]:
+def less_memory(host: Mapping[str, Source], size: int) -> dict[str, Match]:
     """The host asks for the size of the unified buffer and takes some bytes off."""
     found: dict[str, Match] = {}
     for path, source in host.items():
