@@ -8,13 +8,17 @@ tried are its own affair. All else is the run's.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from ci.model.frozen import Frozen
 
 if TYPE_CHECKING:
     from ci.search.run import Run
     from ci.search.steps import Steps
+
+
+MOST_IDLE: Final = 30
+"""Proposals in a row that cost no evaluation, after which a proposer counts as exhausted."""
 
 
 class BudgetSpent(Exception):

@@ -12,7 +12,7 @@ from ci.model.result import UsedTuple
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import ProposalRejected, Step
-from ci.search.base import BudgetSpent
+from ci.search.base import MOST_IDLE, BudgetSpent
 from ci.search.run import Run
 from ci.search.task import Task
 from ci.tiling.synthesize import synthesize
@@ -22,9 +22,6 @@ from experience.bank.retrieve import Query, Retrieved
 Stage: TypeAlias = Literal["tiling", "kernel", "joint"]
 STAGES: Final[tuple[Stage, ...]] = ("tiling", "kernel")
 """The stages of Algorithm 1; steps of both at once are a strategy's choice (`Steps.joint`)."""
-
-MOST_IDLE: Final = 30
-"""Proposals in a row that cost no evaluation, after which a proposer counts as exhausted."""
 
 _RETRIEVED = TypeAdapter(tuple[Retrieved, ...])
 

@@ -23,7 +23,7 @@ _HELPER = re.compile(r"check|valid|verify|print|log|work_?space|infer|parse|prep
 _SETS = re.compile(r"\bSet(?:BlockDim|TilingKey)\b|\bset_\w+\s*\(")
 
 
-def tiling_regions(operator: Operator, device: str = "") -> tuple[TilingTemplate, list[str]]:
+def tiling_regions(operator: Operator, device: str) -> tuple[TilingTemplate, list[str]]:
     """A template that marks what cuts the work, and the names of the functions in it."""
     texts = {p: operator.read(p) for p in operator.tiling_sources}
     own = {

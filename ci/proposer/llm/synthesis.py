@@ -79,7 +79,7 @@ class ModelSynthesizer:
 
     def __call__(self, operator: Operator, workload: Workload, device: str) -> TilingTemplate:
         """The base program with markers and knobs. Raises ModelUnavailable."""
-        regions, functions = tiling_regions(operator)
+        regions, functions = tiling_regions(operator, device)
         if not regions.sources:  # no tiling that could be one
             return self.by_rules(operator, workload, device)
         try:

@@ -10,7 +10,6 @@ from pydantic import Field
 from ci.model.frozen import Frozen
 from ci.model.trial import Outcome, Trial
 from ci.search.base import Strategy
-from ci.search.memory import recalled, summarised
 
 if TYPE_CHECKING:
     from ci.search.run import Run
@@ -48,6 +47,9 @@ class AccelOpt(Strategy):
 
     def search(self, run: Run, steps: Steps) -> None:
         """Iterations until the beam has no step left."""
+        # Loads the numeric libraries, which the help must do without.
+        from ci.search.memory import recalled, summarised
+
         options = self.options
         assert isinstance(options, Options)
         pairs: deque[ExperienceTuple] = deque(maxlen=options.memory)

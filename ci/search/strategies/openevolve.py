@@ -18,10 +18,9 @@ from pydantic import Field
 from ci.model.errors import InputError, ModelUnavailable
 from ci.model.frozen import Frozen
 from ci.model.trial import Outcome, Trial
-from ci.search.base import Strategy
+from ci.search.base import MOST_IDLE, Strategy
 from ci.search.openevolve.endpoint import Endpoint, marked
 from ci.search.openevolve.evaluator import ADDRESS
-from ci.search.steps import MOST_IDLE
 from ci.system.scratch import scratch
 
 if TYPE_CHECKING:

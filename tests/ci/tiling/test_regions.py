@@ -67,7 +67,7 @@ def operator(tmp_path: Path) -> Operator:
 
 
 def test_what_is_called_and_the_state_that_it_uses_may_change(operator: Operator) -> None:
-    template, functions = tiling_regions(operator)
+    template, functions = tiling_regions(operator, "910B4")
     assert functions == ["Cores", "Tiling"]
     for old, new in (
         ("rows / ROWS_PER_CORE", "rows / 2"),
@@ -79,7 +79,7 @@ def test_what_is_called_and_the_state_that_it_uses_may_change(operator: Operator
 
 
 def test_checks_workspace_and_definition_may_not(operator: Operator) -> None:
-    template, _ = tiling_regions(operator)
+    template, _ = tiling_regions(operator, "910B4")
     for old, new in (
         ("context != nullptr", "true"),
         ("[0] = 0", "[0] = 64"),

@@ -156,7 +156,7 @@ def _viewed(tmp_path: Path, key: int) -> str:
     trial = BASELINE.model_copy(
         update={"measurement": measured.model_copy(update={"cases": cases})}
     )
-    template, _ = tiling_regions(operator)
+    template, _ = tiling_regions(operator, "910B4")
     return view_of(operator, trial, template, {}).shown("op_kernel/k.cpp", GUARDED)
 
 
