@@ -31,7 +31,7 @@ from ci.source.inputs import store
 from ci.system.resident import Resident, Silent
 from ci.system.sandbox import Level, Limits
 
-LIMITS = Limits(seconds=6 * 3600.0, memory_bytes=16 << 30)
+LIMITS = Limits(seconds=6 * 3600.0, memory_bytes=8 << 30)
 """Of a golden's process in its life; torch alone maps some GiB of addresses."""
 
 CASE_SECONDS = 600.0
@@ -40,8 +40,9 @@ CASE_SECONDS = 600.0
 LOAD_SECONDS = 120.0
 """Wall time to load it; importing torch from a cold disk takes half a minute."""
 
-MOST_BYTES = 8 << 30
-"""Of the outputs of one case, before they are rounded into their dtypes."""
+MOST_BYTES = 1 << 30
+"""Of the outputs of one case, before they are rounded into their dtypes. This process holds them
+several times over; a varied attribute, such as the size to scale to, asks for any size."""
 
 LIBRARIES = ("numpy", "scipy", "torch")
 """A golden may import what is installed beside these."""
@@ -211,6 +212,7 @@ class Golden:
             dtype = np.dtype(one["dtype"])
             size = math.prod(shape) * dtype.itemsize
             if size > left:
+                self._resident.close()  # what it still says is no answer to the next question
                 raise _Refused(f"returned more than {MOST_BYTES >> 30} GiB for case '{case.name}'")
             left -= size
             return np.frombuffer(self._resident.hear(size, deadline), dtype).reshape(shape)

@@ -7,7 +7,7 @@ from ci.model.dtypes import BY_NAME, from_bfloat16, pack, to_bfloat16, unpack
 from ci.model.errors import InputError
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
-from ci.source.golden import Golden
+from ci.source.golden import MOST_BYTES, Golden
 from tests.ci.small_operator import DEFINITION, TILING, write_operator
 
 
@@ -101,6 +101,19 @@ def test_goldens_that_fail_say_where(tmp_path: Path, source: str, words: str) ->
         Golden(workload(tmp_path, source)).outputs(
             case("float32", "float32"), [np.zeros(2, np.float32)]
         )
+
+
+def test_outputs_that_are_far_too_large_are_refused_and_spoil_no_other_case(
+    tmp_path: Path,
+) -> None:
+    large = MOST_BYTES // 8 + 1
+    source = f"import numpy as np\n\ndef f(x):\n    return np.zeros({large}) if x[0] else x\n"
+    golden = Golden(workload(tmp_path, source))
+    free = case("float32", "float32").model_copy(update={"outputs": ()})
+    with pytest.raises(InputError, match="returned more than 1 GiB for case 'c'"):
+        golden.outputs(free, [np.ones(2, np.float32)])
+    (out,) = golden.outputs(free, [np.zeros(2, np.float32)])
+    assert isinstance(out, np.ndarray) and out.tolist() == [0, 0]
 
 
 def test_parameters_named_like_the_inputs_may_stand_in_any_order(tmp_path: Path) -> None:
