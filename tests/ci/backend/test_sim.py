@@ -53,11 +53,11 @@ class TestSimulator(BackendContract):
         with build.expecting(
             [Expected(CASE, seed, inputs, [template]) for seed, inputs in enumerate(drawn)]
         ):
-            assert len(list(places.glob("ascendopt-launch-*"))) == 3
+            assert len(list(places.glob("ascendopt-run-*/launch-*"))) == 3
             runs = [
                 build.run(CASE, inputs, [template], seed=s) for s, inputs in enumerate(drawn[:2])
             ]
-        assert not list(places.glob("ascendopt-launch-*"))
+        assert not list(places.glob("ascendopt-run-*/launch-*"))
         for inputs, run in zip(drawn, runs, strict=False):
             alone = build.run(CASE, inputs, [template])
             assert alone.pipes == run.pipes
@@ -74,7 +74,7 @@ class TestSimulator(BackendContract):
             build.expecting([Expected(CASE, 1, inputs, [template])]),
         ):
             build.run(CASE, inputs, [template], seed=1)
-        assert not list(places.glob("ascendopt-launch-*"))
+        assert not list(places.glob("ascendopt-run-*/launch-*"))
 
     def test_a_faster_chip_is_faster(self, backend: Backend) -> None:
         b1 = SimulatorBackend("910B1")

@@ -18,7 +18,7 @@ from ci.system.trial_store import TRIALS_FILE, TrialStore
 from experience.bank.bank import Bank
 from tests.places import OPERATORS
 
-AXPBY = OPERATORS / "src" / "math" / "axpby"
+PLACE = OPERATORS / "src" / "index" / "take_positive"
 SETTINGS = StrategyBenchSettings(strategies="best_of_n,random", budget=3, seeds=1, jobs=1)
 
 
@@ -26,8 +26,8 @@ SETTINGS = StrategyBenchSettings(strategies="best_of_n,random", budget=3, seeds=
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One operator that works, one whose kernel does not, and one without a workload."""
     top = tmp_path_factory.mktemp("repository")
-    for name in ("axpby", "broken", "unasked"):
-        shutil.copytree(AXPBY, top / "src" / "math" / name)
+    for name in ("take_positive", "broken", "unasked"):
+        shutil.copytree(PLACE, top / "src" / "math" / name)
     kernel = next((top / "src" / "math" / "broken" / "op_kernel").glob("*.cpp"))
     kernel.write_text("#error none\n" + kernel.read_text())
     return top
@@ -36,10 +36,10 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def workloads(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("workloads")
-    for name in ("axpby", "broken"):
+    for name in ("take_positive", "broken"):
         (folder / name).mkdir()
         for file in ("workload.yaml", "golden.py"):
-            shutil.copy(AXPBY / file, folder / name)
+            shutil.copy(PLACE / file, folder / name)
     return folder
 
 
@@ -74,7 +74,7 @@ def first(
 def test_every_figure_leads_to_its_trial(first: tuple[StrategyBench, list[str]], out: Path) -> None:
     found, _ = first
     assert {(c.operator, c.arm, c.seed) for c in found.cells} == {
-        ("axpby", "best_of_n", 0), ("axpby", "random", 0),
+        ("take_positive", "best_of_n", 0), ("take_positive", "random", 0),
     }  # fmt: skip
     for cell in found.cells:
         with TrialStore(out / cell.folder / TRIALS_FILE) as store:
@@ -92,8 +92,8 @@ def test_an_operator_that_does_not_pass_is_named_and_stops_nothing(
     found, said = first
     (left,) = found.left_out
     assert left.operator == "broken" and "does not pass its workload" in left.reason
-    assert found.compared == ("axpby",) and not found.unfinished
-    assert any(line.startswith("[1/4] axpby/seed-0/") for line in said)
+    assert found.compared == ("take_positive",) and not found.unfinished
+    assert any(line.startswith("[1/4] take_positive/seed-0/") for line in said)
 
 
 def test_what_is_done_is_not_run_again(
@@ -141,22 +141,24 @@ def test_a_cell_with_other_settings_is_refused(
 def test_only_what_has_a_workload_is_meant(repository: Path, workloads: Path) -> None:
     settings = SETTINGS.model_copy(update={"repository": repository, "workloads": workloads})
     found, reasons = subjects([], settings)
-    assert [s.operator.name for s in found] == ["axpby", "broken"] and not reasons
-    (workloads / "axpby" / "workload.yaml").rename(workloads / "held.yaml")
+    assert [s.operator.name for s in found] == ["broken", "take_positive"] and not reasons
+    (workloads / "take_positive" / "workload.yaml").rename(workloads / "held.yaml")
     try:
-        found, reasons = subjects([load_operator(AXPBY)], settings)
+        found, reasons = subjects([load_operator(PLACE)], settings)
     finally:
-        (workloads / "held.yaml").rename(workloads / "axpby" / "workload.yaml")
+        (workloads / "held.yaml").rename(workloads / "take_positive" / "workload.yaml")
     assert [s.operator.name for s in found] == ["broken"]
-    assert "has no workload for it" in reasons["axpby"]
+    assert "has no workload for it" in reasons["take_positive"]
 
 
 def test_of_two_operators_with_one_name_the_first_is_run(tmp_path: Path) -> None:
     for category in ("a", "b"):
-        shutil.copytree(AXPBY, tmp_path / "src" / category / "axpby")
+        shutil.copytree(PLACE, tmp_path / "src" / category / "take_positive")
     found, reasons = subjects([], SETTINGS.model_copy(update={"repository": tmp_path}))
     assert [s.operator.category for s in found] == ["a"]
-    assert list(reasons) == ["b/axpby"] and "has the same name" in reasons["b/axpby"]
+    assert (
+        list(reasons) == ["b/take_positive"] and "has the same name" in reasons["b/take_positive"]
+    )
 
 
 def test_nothing_to_run_is_said(tmp_path: Path) -> None:
