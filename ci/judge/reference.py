@@ -22,11 +22,15 @@ from ci.model.errors import InputError
 from ci.model.launch import Array, Tensor, Tensors, arrays
 from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload, WorkloadCase
-from ci.source.golden import Golden
+from ci.source.golden import MOST_BYTES, Golden
 from ci.source.inputs import draw_inputs, store
 
 KEEP_BYTES = 1 << 30
 """Tensors kept in memory; what falls out is made again when needed."""
+
+VARIED_BYTES = 128 << 20
+"""What a golden function may give for a case that was made up: a varied attribute, such as the size
+to scale to, asks for any size, and comparing takes some ten times as much memory."""
 
 HALF_ULP = 2.0**-24
 """What rounding to float32, in which vectors compute at the best, moves a value by."""
@@ -97,7 +101,7 @@ class References:
     def _make(self, case: WorkloadCase, seed: int) -> Reference:
         inputs = draw_inputs(case, seed)
         if self.workload.golden:
-            outputs = self._golden.outputs(case, inputs)
+            outputs = self._golden.outputs(case, inputs, most_bytes=self._most(case))
             exact = self._exact(case, inputs, outputs)
         else:
             templates = declared_outputs(self.operator, case)
@@ -111,7 +115,7 @@ class References:
         within its tolerance: a function may do something else for another dtype, or fail."""
         tolerances = self.workload.tolerances
         try:
-            exact = self._golden.outputs(case, inputs, exact=True)
+            exact = self._golden.outputs(case, inputs, exact=True, most_bytes=self._most(case))
             dtypes = output_dtypes(self.operator, case)
             return [
                 wide
@@ -138,8 +142,12 @@ class References:
             if not any(a.dtype.kind == "f" for a in arrays([tensor])):
                 continue
             moved = [*wide[:index], _moved(tensor, draw), *wide[index + 1 :]]
-            found.append(self._golden.outputs(case, moved, exact=True))
+            found.append(self._golden.outputs(case, moved, exact=True, most_bytes=self._most(case)))
         return found
+
+    def _most(self, case: WorkloadCase) -> int:
+        """Bytes that the golden function may give for a case."""
+        return MOST_BYTES if case in self.workload.cases else VARIED_BYTES
 
     def load(self) -> None:
         """Load the golden function, if there is one; raises InputError when it cannot be."""

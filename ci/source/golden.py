@@ -93,14 +93,23 @@ class Golden:
         self._lock = threading.Lock()
         self._resident = self._started()
 
-    def outputs(self, case: WorkloadCase, inputs: Tensors, *, exact: bool = False) -> Tensors:
+    def outputs(
+        self,
+        case: WorkloadCase,
+        inputs: Tensors,
+        *,
+        exact: bool = False,
+        most_bytes: int = MOST_BYTES,
+    ) -> Tensors:
         """The reference outputs of `case`, rounded to nearest into the declared dtypes.
+
+        Raises InputError for more than `most_bytes` before they are rounded.
 
         `exact`: the function gets every floating-point input as float64, and what it returns as
         float64 for a floating-point output is left unrounded.
         """
         declared = output_dtypes(self._operator, case) if self._operator else []
-        values = self._fit_lists(self._asked(case, inputs, declared, exact))
+        values = self._fit_lists(self._asked(case, inputs, declared, exact, most_bytes))
         if self._operator and len(values) != len(self._operator.outputs):
             raise InputError(
                 f"golden {self._label} returned {len(values)} outputs for case '{case.name}', but"
@@ -140,7 +149,12 @@ class Golden:
         return resident
 
     def _asked(
-        self, case: WorkloadCase, inputs: Tensors, declared: Sequence[str], exact: bool
+        self,
+        case: WorkloadCase,
+        inputs: Tensors,
+        declared: Sequence[str],
+        exact: bool,
+        most_bytes: int,
     ) -> list[Any]:
         """What the function returns for a case, as arrays and lists of them."""
         own = case_dtypes(case)
@@ -163,7 +177,8 @@ class Golden:
             deadline = time.monotonic() + CASE_SECONDS
             try:
                 self._resident.tell(golden_child.packed(head, arrays), deadline)
-                return self._arrays(case, self._head(self._resident, deadline), deadline)
+                head = self._head(self._resident, deadline)
+                return self._arrays(case, head, deadline, most_bytes)
             except _Refused as problem:
                 raise InputError(f"golden {self._label} {problem}.") from None
             except Silent as problem:
@@ -190,12 +205,14 @@ class Golden:
             raise _Refused(_harmless(str(head["refused"])))
         return head
 
-    def _arrays(self, case: WorkloadCase, head: dict[str, Any], deadline: float) -> list[Any]:
+    def _arrays(
+        self, case: WorkloadCase, head: dict[str, Any], deadline: float, most_bytes: int
+    ) -> list[Any]:
         """The arrays of an answer. Nothing of it is believed: a golden can write to the pipe."""
         described = head.get("outputs")
         if not isinstance(described, list):
             raise self._odd()
-        left = MOST_BYTES
+        left = most_bytes
 
         def read(one: Any, *, nested: bool = False) -> Any:
             nonlocal left
@@ -213,7 +230,7 @@ class Golden:
             size = math.prod(shape) * dtype.itemsize
             if size > left:
                 self._resident.close()  # what it still says is no answer to the next question
-                raise _Refused(f"returned more than {MOST_BYTES >> 30} GiB for case '{case.name}'")
+                raise _Refused(f"returned more than {most_bytes >> 20} MiB for case '{case.name}'")
             left -= size
             return np.frombuffer(self._resident.hear(size, deadline), dtype).reshape(shape)
 

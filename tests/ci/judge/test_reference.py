@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ci.backend.sim import SimulatorBackend
-from ci.judge.reference import HALF_ULP, Reference, References
+from ci.judge.reference import HALF_ULP, VARIED_BYTES, Reference, References
+from ci.model.errors import InputError
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.testing.scale_shift import OPERATOR
 
@@ -56,3 +57,12 @@ def test_moved_inputs_tell_how_well_conditioned_each_output_is(tmp_path: Path) -
 
 def test_a_golden_without_float64_tells_nothing_of_it(tmp_path: Path) -> None:
     assert references(tmp_path, "assert x.dtype == np.float32; return x").swayed(CASE, 1) == []
+
+
+def test_a_case_that_was_made_up_may_not_give_as_much_as_one_that_was_asked_for(
+    tmp_path: Path,
+) -> None:
+    one = references(tmp_path, f"return np.zeros({VARIED_BYTES // 4 + 1}, np.float32)")
+    assert one.of(CASE, 1).outputs
+    with pytest.raises(InputError, match="returned more than 128 MiB"):
+        one.of(CASE.model_copy(update={"name": "varied"}), 1)

@@ -110,7 +110,7 @@ def test_outputs_that_are_far_too_large_are_refused_and_spoil_no_other_case(
     source = f"import numpy as np\n\ndef f(x):\n    return np.zeros({large}) if x[0] else x\n"
     golden = Golden(workload(tmp_path, source))
     free = case("float32", "float32").model_copy(update={"outputs": ()})
-    with pytest.raises(InputError, match="returned more than 1 GiB for case 'c'"):
+    with pytest.raises(InputError, match="returned more than 1024 MiB for case 'c'"):
         golden.outputs(free, [np.ones(2, np.float32)])
     (out,) = golden.outputs(free, [np.zeros(2, np.float32)])
     assert isinstance(out, np.ndarray) and out.tolist() == [0, 0]
