@@ -198,8 +198,8 @@ def subjects(
             operator = load_operator(root)
             subject = Subject(operator, _workload(root, top, settings))
             if operator.name in chosen:
-                twin = f"{root.parent.name}/{root.name}"  # its name is the other one's
-                reasons[twin] = f"{chosen[operator.name].operator.root} has the same name."
+                twin = _place(chosen[operator.name].operator.root)
+                reasons[_place(root)] = f"{twin} has the same name and is run."
                 continue
             if subject.workload is None and settings.workloads is not None:
                 raise InputError(f"{settings.workloads} has no workload for it.")
@@ -211,6 +211,11 @@ def subjects(
         why = "; ".join(f"{name}: {reason}" for name, reason in list(reasons.items())[:3])
         raise InputError(f"There is no operator with a workload to run. {why}".strip())
     return sample(list(chosen.values()), settings.sample), reasons
+
+
+def _place(root: Path) -> str:
+    """An operator's folder as told to readers elsewhere: its category and its name."""
+    return f"{root.parent.name}/{root.name}"
 
 
 def _workload(root: Path, top: Path, settings: StrategyBenchSettings) -> Path | None:

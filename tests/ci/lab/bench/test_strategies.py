@@ -156,9 +156,7 @@ def test_of_two_operators_with_one_name_the_first_is_run(tmp_path: Path) -> None
         shutil.copytree(PLACE, tmp_path / "src" / category / "take_positive")
     found, reasons = subjects([], SETTINGS.model_copy(update={"repository": tmp_path}))
     assert [s.operator.category for s in found] == ["a"]
-    assert (
-        list(reasons) == ["b/take_positive"] and "has the same name" in reasons["b/take_positive"]
-    )
+    assert reasons == {"b/take_positive": "a/take_positive has the same name and is run."}
 
 
 def test_nothing_to_run_is_said(tmp_path: Path) -> None:
