@@ -13,8 +13,16 @@ NO_CAP = 0
 CORE_WORK = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 """Least elements of the first input a core: 128 is one 256-byte repeat of fp16."""
 
-_CORE_CALL = re.compile(r"GetCoreNum(?:Aiv|Vector)?\(\)$")
-_LIMITED = re.compile(r"^\(?([\w.\->]+GetCoreNum(?:Aiv|Vector)?\(\))<(.+)\?\1:\2\)?$")
+_CORE_CALL = re.compile(r"^[\w.:()>\-]*\bGetCoreNum(?:Aiv|Aic|Vector)?\(\)$")
+_CORE_NAME = re.compile(r"core_?num|num_?cores?|total_?core|ai[vc]_?num", re.I)
+_COMPILED = re.compile(r"compile_?info\w*(?:->|\.)(\w+)$", re.I)
+_NUMBER = re.compile(r"(\d+)[uUlL]*$")
+_CAST = re.compile(r"^(?:static_cast<[\w:]+>|\((?:u?int\d+_t|int|unsigned)\))\(?(.*?)\)?$")
+_ASKED = re.compile(
+    r"(\w+)\s*->\s*(?:GetInput|GetOutput|GetAttrs|GetPlatformInfo|GetCompileInfo|SetBlockDim"
+    r"|SetTilingKey|GetRawTilingData)"
+)
+_LIMITED = re.compile(r"^\(?([\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\))<(.+)\?\1:\2\)?$")
 _ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
 WHY_WORK = "Starting a core costs time, so each should have enough to do."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
@@ -31,7 +39,7 @@ def find_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Kn
 def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     """A least amount of work a core where the core count is asked for; else a cap on the count."""
     knobs = []
-    for left, node in _values_from(source, _CORE_CALL):
+    for left, node in _values_from(source, max(caps, default=0)):
         name = left.split(".")[-1].split("->")[-1]
         after = source.shadow[node.end_byte :]
         indent = "\n" + source.indent(node.start_byte)
@@ -140,8 +148,8 @@ def _core_expression(source: Source, node: Node) -> tuple[str, Node] | None:
     return ("cores", node) if node.type in ("call_expression", "parenthesized_expression") else None
 
 
-def _values_from(source: Source, call: re.Pattern[str]) -> list[tuple[str, Node]]:
-    """(left side, statement) of the statements that store what a matching call returns."""
+def _values_from(source: Source, most: int) -> list[tuple[str, Node]]:
+    """(left side, statement) of the statements that store how many cores there are."""
     found = []
     for node in walk(source.root):
         if node.type == "init_declarator":
@@ -156,20 +164,46 @@ def _values_from(source: Source, call: re.Pattern[str]) -> list[tuple[str, Node]
             continue
         if holder.type not in ("declaration", "expression_statement"):
             continue
-        if re.search(r"\bconst\b", source.code(holder)):
+        if re.search(r"\bconst(?:expr)?\b", source.code(holder)):
             continue
-        if call.search(source.code(right)) and left.type in ("identifier", "field_expression"):
-            found.append((source.code(left), holder))
+        if left.type in ("identifier", "field_expression"):
+            name = source.code(left)
+            if not _COMPILED.search(name) and _is_core_count(name, source.code(right), most):
+                found.append((name, holder))
     return found
 
 
+def _is_core_count(left: str, code: str, most: int) -> bool:
+    """Whether a value is the number of cores there are.
+
+    Asked of the platform, kept in the compile info, either of the two by a condition, or written
+    out under a name that says so, as many as a device has.
+    """
+    cast = _CAST.match(code)
+    if cast:
+        code = cast.group(1)
+    condition, question, values = code.partition("?")
+    if question and condition:
+        return all(_is_core_count(left, value, most) for value in values.split(":", 1))
+    kept, number = _COMPILED.search(code), _NUMBER.fullmatch(code)
+    if number:
+        return bool(_CORE_NAME.search(left)) and most // 3 <= int(number.group(1)) <= most
+    return bool(_CORE_CALL.search(code) or (kept and _CORE_NAME.search(kept.group(1))))
+
+
 def _context_name(source: Source, node: Node) -> str:
-    """The TilingContext parameter of the function around a node; '' when there is none."""
+    """What the function around a node asks of shapes: the parameter or member; '' for nothing.
+
+    A method that asks nothing itself asks what another method of its class asks.
+    """
     for up in ancestors(node):
         if up.type == "function_definition":
             declarator = up.child_by_field_name("declarator")
-            found = declarator and re.search(
-                r"TilingContext\s*\*\s*(?:const\s+)?(\w+)", source.code(declarator)
-            )
-            return found.group(1) if found else ""
+            head = source.code(declarator) if declarator is not None else ""
+            found = re.search(r"TilingContext\s*\*\s*(?:const\s+)?(\w+)", head)
+            if found or "TilingParseContext" in head:
+                return found.group(1) if found else ""
+            members = re.findall(r"TilingContext\s*\*\s*(?:const\s+)?(\w+)\s*[;={]", source.shadow)
+            asked = _ASKED.findall(source.of(up))
+            return next((name for name in (*asked, *members) if name in members), "")
     return ""

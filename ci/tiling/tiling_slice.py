@@ -19,6 +19,9 @@ _TILING_KEY = re.compile(r"\bSetTilingKey\b")
 _FIELD = re.compile(
     r"(?:\.|->)\s*set_(\w+)\b|\b(?:tiling\w*|td_?)\s*(?:\.|->)\s*(\w+)\s*=[^=]", re.I
 )
+_PLATFORM = re.compile(
+    r"\bGetCoreNum\w*\(|\bGetCoreMemSize\(|compile_?info\w*(?:->|\.)\w*core", re.I
+)
 _BUFFER = re.compile(r"buf(?:fer)?_?num|double_?buf|db_?num|queue_?depth|stages?\b", re.I)
 _ALIGNMENT = re.compile(r"align|block_?(?:size|bytes?)|byte_?block", re.I)
 _CORES = re.compile(r"GetCoreNum|core_?num|block_?(?:dim|num)|used?_?cores?|need_?core", re.I)
@@ -40,7 +43,8 @@ def deciding(source: Source, functions: frozenset[str]) -> tuple[Deciding, ...]:
     """The deciding statements of a source, in order, none inside another.
 
     `functions` are the registered tiling functions; other functions of the file count when they
-    set a tiling value themselves.
+    set a tiling value themselves. What asks how many cores there are or how much memory decides
+    too, wherever it goes from there.
     """
     names: set[str] = set()
     setting, others = [], []
@@ -61,6 +65,7 @@ def deciding(source: Source, functions: frozenset[str]) -> tuple[Deciding, ...]:
         found += mine
         names |= used
     found += _of_other_methods(source, others, names)
+    found += _questions(source, [*setting, *others])
     found += _constants(source, names)
     return _outermost(found)
 
@@ -86,6 +91,17 @@ def _of_other_methods(source: Source, others: list[Function], names: set[str]) -
         if len(names) == before:
             break
     return found
+
+
+def _questions(source: Source, functions: list[Function]) -> list[Deciding]:
+    """The statements that ask for the number of cores or the size of a memory."""
+    return [
+        Deciding(node.start_byte, node.end_byte, _labels(code, frozenset({"partition"})))
+        for function in functions
+        for node in walk(function.body)
+        if node.type in ("declaration", "expression_statement")
+        and _PLATFORM.search(code := source.code(node))
+    ]
 
 
 def _members(source: Source) -> frozenset[str]:

@@ -127,6 +127,8 @@ def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
     assert synthesize(operator, "910B4").sources == {}
 
 
+ELEMENTS = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
+
 CLASS_TILING = """#include "register/op_def_registry.h"
 namespace optiling {
 constexpr uint32_t MAX_TILE_ROWS = 16;
@@ -179,6 +181,53 @@ def test_a_core_count_inside_a_call_is_limited_in_place(tmp_path: Path) -> None:
     again = synthesize(operator, "910B4", files={HOST_FILE: text})
     assert again.values["cores.work"] == 512
     assert again.changes({"cores.work": 0}) == {HOST_FILE: host}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "uint32_t cores = 40;",
+        "auto cores = static_cast<uint32_t>(platform.GetCoreNumAiv());",
+        "uint32_t cores = compileInfo->totalCoreNum;",
+        "auto cores = info == nullptr ? platform.GetCoreNumAiv() : compileInfo->coreNum;",
+        "auto cores = platform.GetCoreNumAic();",
+    ],
+)
+def test_a_number_of_cores_is_limited_by_the_work_wherever_it_comes_from(
+    tmp_path: Path, asked: str
+) -> None:
+    named = asked.replace("cores", "coreNum", 1)
+    host = HOST.replace("auto coreNum = platform.GetCoreNumAiv();", named)
+    template = synthesize(write(tmp_path, host=host), "910B4")
+    assert template.changes({"coreNum.work": 512})[HOST_FILE] == host.replace(
+        named,
+        f"{named}\n    if (coreNum > {ELEMENTS} / 512 + 1) {{"
+        f"\n        coreNum = {ELEMENTS} / 512 + 1;\n    }}",
+    )
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        "uint32_t coreNum = 5;",  # no device has so few, nor half of its cores
+        "uint32_t coreNum = compileInfo->ubSize;",
+        "uint64_t coreNum = total / platform.GetCoreNumAiv();",
+        "uint32_t vectors = 40;",
+    ],
+)
+def test_what_is_no_number_of_cores_is_not_limited(tmp_path: Path, counted: str) -> None:
+    host = HOST.replace("auto coreNum = platform.GetCoreNumAiv();", counted)
+    values = synthesize(write(tmp_path, host=host), "910B4").values
+    assert not any(name.startswith(("coreNum.", "vectors.")) for name in values)
+
+
+def test_a_method_asks_the_context_that_its_class_keeps(tmp_path: Path) -> None:
+    asking = "auto cores = info_->coreNum;\n        tileRows_ = fit_"
+    host = CLASS_TILING.replace("tileRows_ = fit_", asking, 1).replace("info_", "compileInfo_")
+    definition = HOST[HOST.index("namespace ops") :]
+    template = synthesize(write(tmp_path, host=host + definition), "910B4")
+    text = template.changes({"cores.work": 512})[HOST_FILE]
+    assert "if (cores > context_->GetInputShape(0)->" in text
 
 
 def trial(files: dict[str, str], parent: str = "", **knobs: float) -> Trial:
