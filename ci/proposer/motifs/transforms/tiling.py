@@ -79,38 +79,63 @@ def scale_constant(source: Source, parameters: Mapping[str, object]) -> Iterator
 
 
 def spread_small_inputs(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
-    """`if (it fits one tile) cores = 1; else …` becomes the else branch alone."""
+    """`if (it fits one tile) cores = 1; else …` becomes the else branch alone.
+
+    With `most`, a number of cores, what fits one tile gets no more than that.
+    """
+    most = str(parameters.get("most", ""))
     for node in nodes(source, "if_statement", "conditional_expression"):
         then = node.child_by_field_name("consequence")
         other = node.child_by_field_name("alternative")
         if then is None or not _about_size(source, node):
             continue
         if node.type == "if_statement":
-            site = _statement(source, node, then, other)
+            site = _statement(source, node, then, other, most)
         else:
-            site = _expression(source, node, then, other)
+            site = _expression(source, node, then, other, most)
         if site is not None:
             yield site
 
 
-def _statement(source: Source, node: Node, then: Node, other: Node | None) -> Match | None:
+def _statement(
+    source: Source, node: Node, then: Node, other: Node | None, most: str
+) -> Match | None:
     one = _ONE.match(source.code(then))
     if one is None or not _CORES.search(one.group(1)):
         return None
     if one.group(1) + "==" in source.code(node)[:80]:
         return None
+    limit = _limit(source, node, one.group(1), most) if most else ""
+    if most and not limit:
+        return None
     if other is None:
-        return Match(node.start_byte, (without(source, node),))
+        edit = Edit(node.start_byte, node.end_byte, limit) if limit else without(source, node)
+        return Match(node.start_byte, (edit,), note=one.group(1))
     body = other.named_children[0] if other.type == "else_clause" else other
     if body.type == "if_statement":
         return None
     if body.type == "compound_statement" and len(body.named_children) == 1:
         body = body.named_children[0]
-    edit = Edit(node.start_byte, node.end_byte, source.of(body))
+    text = source.of(body)
+    if limit:
+        text += "\n" + source.indent(node.start_byte) + limit
+    edit = Edit(node.start_byte, node.end_byte, text)
     return Match(node.start_byte, (edit,), note=one.group(1))
 
 
-def _expression(source: Source, node: Node, then: Node, other: Node | None) -> Match | None:
+def _limit(source: Source, node: Node, cores: str, most: str) -> str:
+    """The statement that holds a small input to so many cores; '' where it cannot be said."""
+    condition = node.child_by_field_name("condition")
+    if condition is None or cores in source.code(condition):
+        return ""
+    indent = "\n" + source.indent(node.start_byte)
+    small = source.of(condition)  # with its parentheses
+    return f"if ({small} && {cores} > {most}) {{{indent}    {cores} = {most};{indent}}}"
+
+
+def _expression(
+    source: Source, node: Node, then: Node, other: Node | None, most: str
+) -> Match | None:
     if other is None or source.code(then) not in ("1", "1U"):
         return None
     holder = node.parent
@@ -118,7 +143,11 @@ def _expression(source: Source, node: Node, then: Node, other: Node | None) -> M
         holder = holder.parent
     if holder is None or not _CORES.search(source.code(holder).split("=")[0]):
         return None
-    return Match(node.start_byte, (Edit(node.start_byte, node.end_byte, source.of(other)),))
+    text = source.of(other)
+    condition = node.child_by_field_name("condition")
+    if most and condition is not None:
+        text = f"({source.of(condition)}) && ({text}) > {most} ? {most} : ({text})"
+    return Match(node.start_byte, (Edit(node.start_byte, node.end_byte, text),))
 
 
 def _about_size(source: Source, node: Node) -> bool:
