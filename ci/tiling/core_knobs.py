@@ -23,7 +23,9 @@ _ASKED = re.compile(
     r"|SetTilingKey|GetRawTilingData)"
 )
 _LIMITED = re.compile(r"^\(?([\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\))<(.+)\?\1:\2\)?$")
-_ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
+ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
+"""What the context tells of the amount of work: the elements of the first input."""
+
 WHY_WORK = "Starting a core costs time, so each should have enough to do."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
 
@@ -44,10 +46,10 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
         after = source.shadow[node.end_byte :]
         indent = "\n" + source.indent(node.start_byte)
         place = node.end_byte
-        context = _context_name(source, node)
+        context = context_name(source, node)
         escaped = re.escape(left)
         if context:
-            total = f"{context}->{_ELEMENTS}"
+            total = f"{context}->{ELEMENTS}"
             work = re.match(
                 rf"\s*if \({escaped} > \(?{re.escape(total)} / (\d+) \+ 1\)?\) \{{"
                 rf"\s*{escaped} = [^;]*;\s*\}}",
@@ -111,8 +113,8 @@ def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> 
         if not limited and not _CORE_CALL.search(source.code(value)):
             continue
         call = source.of(value).split("<")[0].strip(" (") if limited else source.of(value)
-        context = _context_name(source, node)
-        total = f"{context}->{_ELEMENTS}"
+        context = context_name(source, node)
+        total = f"{context}->{ELEMENTS}"
         limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if context else "{value}"
         form = f"{call} < {limit} ? {call} : {limit}"
         held = re.findall(r"\d+", limited.group(2))[-2 if context else -1] if limited else NO_CAP
@@ -191,7 +193,7 @@ def _is_core_count(left: str, code: str, most: int) -> bool:
     return bool(_CORE_CALL.search(code) or (kept and _CORE_NAME.search(kept.group(1))))
 
 
-def _context_name(source: Source, node: Node) -> str:
+def context_name(source: Source, node: Node) -> str:
     """What the function around a node asks of shapes: the parameter or member; '' for nothing.
 
     A method that asks nothing itself asks what another method of its class asks.

@@ -14,12 +14,16 @@ from tree_sitter import Node
 
 from ci.source.cpp_source import Source, ancestors, walk
 from ci.tiling.core_counts import core_counts
-from ci.tiling.core_knobs import find_core_knobs
+from ci.tiling.core_knobs import ELEMENTS, context_name, find_core_knobs
 from ci.tiling.template import LARGEST_DIVISOR, Decides, Kind, Knob
 
 UB_SHARES = 16
 """UB is shared out in sixteenths: one of them is a small tile for most kernels."""
 UB_SHARE_VALUES = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)
+UB_WORK = (0, 1, 2, 4, 8, 16, 32)
+"""Bytes of UB for each element of the first input: a tile of all there is takes 8 to 64."""
+LEAST_UB = 16384
+"""Bytes of UB that the smallest input has, for what tilings hold back of it."""
 
 _UB_CALL = re.compile(r"GetCoreMemSize\(.*CoreMemType::UB,([\w.\->]+)\)$")
 _NUMBER = re.compile(r"^(\d+)([uUlL]*)$")
@@ -62,7 +66,10 @@ def find_knobs(
 
 
 def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
-    """How much of UB the tile is computed from: smaller tiles overlap copies and computing."""
+    """How much of UB the tile is computed from: smaller tiles overlap copies and computing.
+
+    As a share of it, and in proportion to the work, which leaves the tiles of large inputs whole.
+    """
     knobs = []
     for node in walk(source.root):
         if node.type != "expression_statement":
@@ -76,6 +83,7 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
         held = re.match(
             rf"\s*{re.escape(variable)} = {re.escape(variable)} / {UB_SHARES} \* (\d+);", after
         )
+        place = node.end_byte + (held.end() if held else 0)
         name = variable.split(".")[-1].split("->")[-1]
         knobs.append(
             Knob(
@@ -83,13 +91,39 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
                 kind="ub_share",
                 file=path,
                 start=node.end_byte,
-                end=node.end_byte + (held.end() if held else 0),
+                end=place,
                 form=f"{indent}{variable} = {variable} / {UB_SHARES} * {{value}};",
                 values=UB_SHARE_VALUES,
                 written=int(held.group(1)) if held else UB_SHARES,
                 decides="partition",
                 why="Several smaller tiles a core let copies run while the vector unit computes.",
                 neutral=UB_SHARES,
+            )
+        )
+        context = context_name(source, node)
+        if not context:
+            continue
+        limit = f"{context}->{ELEMENTS} * {{value}} + {LEAST_UB}"
+        text = re.escape(limit).replace(r"\{value\}", r"(\d+)")
+        limited = re.match(
+            rf"\s*if \({re.escape(variable)} > {text}\) \{{[^}}]*\}}", source.shadow[place:]
+        )
+        knobs.append(
+            Knob(
+                name=f"{name}.work",
+                kind="ub_work",
+                file=path,
+                start=place,
+                end=place + (limited.end() if limited else 0),
+                form=(
+                    f"{indent}if ({variable} > {limit}) {{"
+                    f"{indent}    {variable} = {limit};{indent}}}"
+                ),
+                values=UB_WORK,
+                written=int(limited.group(1)) if limited else 0,
+                decides="partition",
+                why="Smaller tiles of a small input let more cores share it, or copies overlap.",
+                neutral=0,
             )
         )
     return knobs

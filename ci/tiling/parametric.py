@@ -39,9 +39,9 @@ MOST_MOVES = 5
 # Which kinds of knob a bottleneck speaks for, most promising first.
 _BY_CLASS: dict[str, tuple[str, ...]] = {
     "launch_overhead": ("core_work", "core_cap", "literal", "block_constant"),
-    "low_parallelism": ("literal", "block_constant", "constant", "core_cap"),
+    "low_parallelism": ("ub_work", "literal", "block_constant", "constant", "core_cap"),
     "tail_imbalance": ("core_work", "core_cap", "ub_share", "constant"),
-    "no_overlap": ("ub_share", "constant", "divisor"),
+    "no_overlap": ("ub_share", "ub_work", "constant", "divisor"),
     "gm_bandwidth": ("ub_share", "core_work", "core_cap", "constant", "literal", "block_constant"),
     "small_copies": ("divisor", "constant", "core_work", "core_cap"),
     "ub_underused": ("divisor", "constant"),
@@ -51,9 +51,13 @@ _BY_CLASS: dict[str, tuple[str, ...]] = {
     "bank_conflict": ("divisor", "ub_share", "constant"),
 }
 _ALL_KINDS = (
-    "core_work", "ub_share", "literal", "block_constant", "constant", "divisor", "core_cap",
+    "core_work", "ub_share", "ub_work", "literal", "block_constant", "constant", "divisor",
+    "core_cap",
 )  # fmt: skip
 # core_cap comes last: it fits the workload's shapes only, core_work adapts to others.
+
+_LIMITS = ("core_cap", "ub_work")
+"""Kinds whose larger values limit less, and whose neutral value limits nothing."""
 
 
 def knob_moves(
@@ -129,15 +133,16 @@ def _ruled_out(
 ) -> bool:
     """Whether a value is hopeless because another one was.
 
-    A limit that did not bite leaves looser limits idle too; any other knob that was moved without
-    effect is taken to have none further on in the same direction, and to fail beyond a failure.
+    A limit that did not bite leaves looser limits idle too, and one that failed tighter ones fail.
+    Any other knob that was moved without effect is taken to have none further on in the same
+    direction, and to fail beyond a failure.
     """
+    if knob.kind in _LIMITS and now == knob.neutral:
+        return any(value >= s for s in idle) or any(0 < value <= f for f in failed)
     if any((value >= f > now) or (value <= f < now) for f in failed):
         return True
     if knob.kind == "core_work" and now == knob.neutral:
         return any(0 < value <= s for s in idle)
-    if knob.kind == "core_cap" and now == knob.neutral:
-        return any(value >= s for s in idle)
     return any((value > now) == (s > now) for s in idle)
 
 
@@ -228,7 +233,7 @@ def _kernel(trial: Trial, template: TilingTemplate) -> dict[str, str]:
 def _near(template: TilingTemplate, knob: Knob) -> list[KnobValue]:
     """The values within REACH steps of the present one, from the loosest limit to the tightest."""
     scale = list(template.choices(knob))
-    if knob.kind in ("core_cap", "ub_share"):
+    if knob.kind in (*_LIMITS, "ub_share"):
         scale.sort(key=lambda v: (v != knob.neutral, -v))
     place = scale.index(template.values[knob.name])
     return scale[max(0, place - REACH) : place + REACH + 1]
@@ -250,6 +255,8 @@ def _preferred(template: TilingTemplate, knob: Knob) -> list[KnobValue]:
         order = (8192, 4096, 16384, 2048, 32768, 1024, 0)
     elif knob.kind == "ub_share":
         order = (8, 4, 12, 2, 6, 16)
+    elif knob.kind == "ub_work":
+        order = (8, 4, 16, 2, 32, 1)
     elif knob.decides == "buffer_number":
         order = (2, 1, 3, 4)
     elif knob.kind == "divisor":

@@ -22,7 +22,14 @@ MARKER_END = "// EVOLVE-BLOCK-END"
 
 Decides = Literal["partition", "block_dim", "tiling_key", "buffer_number", "alignment"]
 Kind = Literal[
-    "core_work", "core_cap", "ub_share", "constant", "block_constant", "divisor", "literal"
+    "core_work",
+    "core_cap",
+    "ub_share",
+    "ub_work",
+    "constant",
+    "block_constant",
+    "divisor",
+    "literal",
 ]
 KnobValue = int | float
 

@@ -81,6 +81,13 @@ def test_a_limit_that_did_not_bite_rules_out_looser_ones(
     assert min(values) > 8192
 
 
+def test_a_limit_that_failed_rules_out_tighter_ones(operator: Operator, baseline: Trial) -> None:
+    failed = trial(baseline, "ubSize.work", 4, operator, 0)
+    values = [v for k, v in moved(operator, baseline, [baseline, failed]) if k == "ubSize.work"]
+    assert values
+    assert min(values) > 4
+
+
 def test_a_clearly_harmful_direction_is_left(operator: Operator, baseline: Trial) -> None:
     assert baseline.measurement is not None
     slow = trial(baseline, "ubSize.share", 8, operator, 2 * baseline.measurement.score_us)

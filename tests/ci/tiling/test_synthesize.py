@@ -95,11 +95,13 @@ def test_a_constant_number_of_cores_is_tried_at_the_devices_counts(tmp_path: Pat
 
 def test_a_set_knob_is_found_again_with_its_value(tmp_path: Path) -> None:
     operator = write(tmp_path)
-    values = {"coreNum.work": 1024, "ubSize.share": 8, "ubParts": 3}
+    values = {"coreNum.work": 1024, "ubSize.share": 8, "ubSize.work": 4, "ubParts": 3}
     changed = synthesize(operator, "910B4").changes(values)
     again = synthesize(operator, "910B4", files=changed)
     assert again.values | values == again.values
-    assert again.changes({"coreNum.work": 0, "ubSize.share": 16, "ubParts": 4}) == {HOST_FILE: HOST}
+    assert again.changes(
+        {"coreNum.work": 0, "ubSize.share": 16, "ubSize.work": 0, "ubParts": 4}
+    ) == {HOST_FILE: HOST}
 
 
 def test_every_knob_setting_stays_inside_the_markers(template: TilingTemplate) -> None:
@@ -204,6 +206,12 @@ def test_a_number_of_cores_is_limited_by_the_work_wherever_it_comes_from(
         f"{named}\n    if (coreNum > {ELEMENTS} / 512 + 1) {{"
         f"\n        coreNum = {ELEMENTS} / 512 + 1;\n    }}",
     )
+
+
+def test_the_memory_for_tiles_is_limited_in_proportion_to_the_work(tmp_path: Path) -> None:
+    text = synthesize(write(tmp_path), "910B4").changes({"ubSize.work": 8})[HOST_FILE]
+    limit = f"{ELEMENTS} * 8 + 16384"
+    assert f"if (ubSize > {limit}) {{\n        ubSize = {limit};" in text
 
 
 @pytest.mark.parametrize(
