@@ -40,6 +40,8 @@ class LaunchResult:
     outputs: Tensors
     pipes: PipeTime
     warnings: tuple[MachineWarning, ...]
+    members: dict[str, float]
+    """Cycles of the same launch with the constants of each member."""
 
 
 def launch(
@@ -81,6 +83,7 @@ def launch(
             outputs=read_outputs(files, outputs),
             pipes=_pipe_time(report, spec),
             warnings=_warnings(report, spec),
+            members=_members(report, spec),
         )
 
 
@@ -197,6 +200,21 @@ def _pipe_time(report: dict[str, Any], spec: LaunchSpec) -> PipeTime:
             Outcome.LAUNCH_ERROR,
             Refusal(
                 sentence="The run's report is not one of the machine's.", evidence=str(problem)
+            ),
+        ) from problem
+
+
+def _members(report: dict[str, Any], spec: LaunchSpec) -> dict[str, float]:
+    given = report.get("members")
+    found = given if isinstance(given, dict) else {}
+    try:
+        return {name: float(found[name]) for name in spec.members}
+    except (KeyError, TypeError, ValueError) as problem:
+        raise TrialFailure(
+            Outcome.LAUNCH_ERROR,
+            Refusal(
+                sentence="The run's report lacks times that it was asked for.",
+                evidence=str(problem),
             ),
         ) from problem
 

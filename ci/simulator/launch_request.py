@@ -6,7 +6,7 @@ One record a line, fields separated by tabs; arguments in the kernel's order, in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +40,8 @@ class LaunchSpec:
     cores: Cores = VECTOR
     cube_kernel: Path | None = None
     """For the cube cores of a launch on both kinds."""
+    members: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By name: constants that take the place of the device's where the launch is timed again."""
 
     @property
     def kernels(self) -> tuple[Path, ...]:
@@ -87,6 +89,8 @@ def write_request(
             np.full(tensor.shape, spec.initial[index]).astype(tensor.dtype).tofile(stem)
         lines += _output(stem, tensor)
         files.append(_parts(stem, tensor))
+    for name, changed in spec.members.items():
+        lines.append("\t".join(["member", name, *(f"{c}\t{v!r}" for c, v in changed.items())]))
     lines.append(f"report\t{folder / 'report.json'}")
     if timeline:
         lines.append(f"timeline\t{folder / 'timeline.jsonl'}")

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "constants.h"
 #include "machine.h"
 
 namespace dav {
@@ -83,12 +82,33 @@ bool same_place(const Transfer& a, const Transfer& b) {
 
 }  // namespace
 
-SharedMemory::SharedMemory() {
-    const double cycles_per_second = constants().get("clock.mhz") * 1e6;
-    memory_rate_ = constants().get("hbm.bytes_per_second") * constants().get("hbm.efficiency") /
-                   cycles_per_second;
-    l2_rate_ = constants().get("l2.bytes_per_second") / cycles_per_second;
+SharedMemory::Costs::Costs(const Constants& constants)
+    : ports{}, memory_latency(constants.get("hbm.extra_latency")),
+      queueing(constants.get("hbm.loaded_latency")), write_slots(constants.get("l2.write_slots")),
+      write_back(constants.get("hbm.write_back_factor")),
+      most_backlog(constants.get("l2.write_back_bytes")),
+      bypass_least(constants.get("l2.bypass_least_bytes")),
+      l1_burst_from_memory(constants.get("mte2.l1_burst_memory_cycles")),
+      place_rate(constants.get("l2.place_bytes_per_cycle")),
+      buffer_bytes(constants.get("mte3.buffer_bytes")) {
+    const auto get = [&](const char* name) { return constants.get(name); };
+    const double burst = get("gm.burst_cycles");
+    ports[int(Port::TO_UB)] = {get("mte2.issue_cycles"), get("mte2.bytes_per_cycle"),
+                               get("mte2.latency"), burst, get("mte2.window_bytes")};
+    ports[int(Port::FROM_UB)] = {get("mte3.issue_cycles"), get("mte3.bytes_per_cycle"),
+                                 get("mte3.latency"), burst, 0};
+    ports[int(Port::TO_L1)] = {get("mte2.issue_cycles"), get("mte2.l1_bytes_per_cycle"),
+                               get("mte2.latency"), get("mte2.l1_burst_cycles"),
+                               get("mte2.l1_window_bytes")};
+    ports[int(Port::FROM_L0C)] = {get("fix.issue_cycles"), get("fix.bytes_per_cycle"),
+                                  get("fix.latency"), get("fix.burst_cycles"), 0};
+    const double cycles_per_second = get("clock.mhz") * 1e6;
+    memory_rate = get("hbm.bytes_per_second") * get("hbm.efficiency") / cycles_per_second;
+    l2_rate = get("l2.bytes_per_second") / cycles_per_second;
 }
+
+SharedMemory::SharedMemory(const Constants& constants)
+    : costs_(constants), cache_(static_cast<uint64_t>(constants.get("l2.bytes"))) {}
 
 void SharedMemory::warm_up() {
     size_t most = 0;
@@ -99,27 +119,9 @@ void SharedMemory::warm_up() {
                 cache_.access(core->transfers[turn]);
 }
 
-void SharedMemory::start(int core, int pipe, const Transfer& transfer, double buffered) {
-    static const double burst_cycles = constants().get("gm.burst_cycles");
-    static const double memory_latency = constants().get("hbm.extra_latency");
-    // By port: into UB, out of UB, into L1, out of L0C.
-    static const double issue[] = {
-        constants().get("mte2.issue_cycles"), constants().get("mte3.issue_cycles"),
-        constants().get("mte2.issue_cycles"), constants().get("fix.issue_cycles")};
-    static const double rate[] = {
-        constants().get("mte2.bytes_per_cycle"), constants().get("mte3.bytes_per_cycle"),
-        constants().get("mte2.l1_bytes_per_cycle"), constants().get("fix.bytes_per_cycle")};
-    static const double latency[] = {
-        constants().get("mte2.latency"), constants().get("mte3.latency"),
-        constants().get("mte2.latency"), constants().get("fix.latency")};
-    static const double burst[] = {burst_cycles, burst_cycles,
-                                   constants().get("mte2.l1_burst_cycles"),
-                                   constants().get("fix.burst_cycles")};
-    static const double queueing = constants().get("hbm.loaded_latency");
-    static const double window[] = {constants().get("mte2.window_bytes"), 0,
-                                    constants().get("mte2.l1_window_bytes"), 0};
-    static const double write_slots = constants().get("l2.write_slots");
-    const int side = int(transfer.port);
+void SharedMemory::start(int core, int pipe, const Transfer& transfer, double least,
+                         double buffered) {
+    const PortCost& port = costs_.ports[int(transfer.port)];
     Flow flow{};
     flow.core = core;
     flow.pipe = pipe;
@@ -128,28 +130,25 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double bu
     const double behind = memory_bytes_of(transfer);
     flow.behind = behind / flow.remaining;
     const double missing = std::min(1.0, flow.behind);
-    flow.slots = transfer.bypass ? 1 : transfer.write ? write_slots : 1 + missing;
-    flow.latency = latency[side];
-    flow.cap = rate[side];
+    flow.slots = transfer.bypass ? 1 : transfer.write ? costs_.write_slots : 1 + missing;
+    flow.latency = port.latency;
+    flow.cap = port.rate;
     if (!transfer.write) {
         // So many bytes are asked for at a time, and come a latency later.
-        flow.latency += missing * memory_latency;
-        flow.cap = std::min(flow.cap, window[side] / flow.latency);
-        flow.queueing = missing * queueing;
+        flow.latency += missing * costs_.memory_latency;
+        flow.cap = std::min(flow.cap, port.window / flow.latency);
+        flow.queueing = missing * costs_.queueing;
     }
     // Past L2 a short burst keeps the port for what it counts at the memory.
-    static const double bypass_least = constants().get("l2.bypass_least_bytes");
     const double longer =
         transfer.bypass
-            ? std::max(1.0, bypass_least / std::max<double>(double(LINE), transfer.length))
+            ? std::max(1.0, costs_.bypass_least / std::max<double>(double(LINE), transfer.length))
             : 1.0;
     // Into L1 the port waits for a burst from the memory longer than for one from L2.
-    static const double from_memory = constants().get("mte2.l1_burst_memory_cycles");
     const double cycles =
-        burst[side] + (transfer.port == Port::TO_L1 ? missing * from_memory : 0.0);
-    const double least =
-        std::max({issue[side], cycles * transfer.count * longer, double(transfer.least)});
-    flow.cap = std::min(flow.cap, flow.remaining / least);
+        port.burst + (transfer.port == Port::TO_L1 ? missing * costs_.l1_burst_from_memory : 0.0);
+    const double busy = std::max({port.issue, cycles * transfer.count * longer, least});
+    flow.cap = std::min(flow.cap, flow.remaining / busy);
     // What the buffer has taken is written all the same: the next copy finds the memory at it.
     flow.remaining = std::max(0.0, flow.remaining - buffered);
     owed_ += behind;
@@ -166,19 +165,16 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double bu
 
 // What a copy costs the memory behind the cache, in bytes read from there.
 double SharedMemory::memory_bytes_of(const Transfer& transfer) {
-    static const double least = constants().get("l2.bypass_least_bytes");
-    static const double write_back = constants().get("hbm.write_back_factor");
-    static const double most_backlog = constants().get("l2.write_back_bytes");
     if (transfer.bypass) {
         memory_bytes_ += transfer.bytes();
-        return moved_bytes(transfer, least);
+        return moved_bytes(transfer, costs_.bypass_least);
     }
     // Write-backs use what the copies leave of the memory's time, until too many wait.
     const MemoryCost cost = cache_.access(transfer);
     memory_bytes_ += cost.fetched + cost.evicted;
     double behind = double(cost.fetched) * moved_bytes(transfer, 0) / double(transfer.bytes());
-    const double evicted = write_back * double(cost.evicted);
-    if (backlog_ < most_backlog)
+    const double evicted = costs_.write_back * double(cost.evicted);
+    if (backlog_ < costs_.most_backlog)
         backlog_ += evicted;
     else
         behind += evicted;
@@ -186,27 +182,26 @@ double SharedMemory::memory_bytes_of(const Transfer& transfer) {
 }
 
 void SharedMemory::share() {
-    static const double place_rate = constants().get("l2.place_bytes_per_cycle");
     for (Flow& flow : flows_)
-        flow.rate = flow.together == 0 ? flow.cap
-                                       : std::min(flow.cap, place_rate / double(flow.together + 1));
-    level(flows_, l2_rate_, [](const Flow&) { return 1.0; }, [](const Flow&) { return 1.0; });
+        flow.rate = flow.together == 0
+                        ? flow.cap
+                        : std::min(flow.cap, costs_.place_rate / double(flow.together + 1));
+    level(flows_, costs_.l2_rate, [](const Flow&) { return 1.0; }, [](const Flow&) { return 1.0; });
     // Stores stand in the queue of the memory's channels with what is read from there.
     memory_is_busy_ = level(
-        flows_, memory_rate_, [](const Flow& flow) { return flow.behind; },
+        flows_, costs_.memory_rate, [](const Flow& flow) { return flow.behind; },
         [](const Flow& flow) { return flow.behind > 0 || flow.transfer.write ? flow.slots : 0.0; });
 }
 
 double SharedMemory::take_buffer(int core, uint64_t bytes) {
-    static const double capacity = constants().get("mte3.buffer_bytes");
     if (buffers_.empty()) buffers_.resize(launch().cores.size());
     Buffer& buffer = buffers_[core];
     const double blocks = double(std::min(launch().block_dim, launch().resident_blocks));
     const double cores = blocks * std::max(1, int(launch().vectors_per_block));
     // It empties at the core's fair share of the memory.
-    const double drained = (now_ - buffer.since) * memory_rate_ / cores;
+    const double drained = (now_ - buffer.since) * costs_.memory_rate / cores;
     const double held = std::max(0.0, buffer.held - drained);
-    const double taken = std::min(double(bytes), capacity - held);
+    const double taken = std::min(double(bytes), costs_.buffer_bytes - held);
     buffer = {held + taken, now_};
     return taken;
 }
@@ -224,7 +219,7 @@ void SharedMemory::run_until(double time) {
         flow.remaining -= flow.rate * passed;
         used += flow.rate * flow.behind;
     }
-    backlog_ = std::max(0.0, backlog_ - std::max(0.0, memory_rate_ - used) * passed);
+    backlog_ = std::max(0.0, backlog_ - std::max(0.0, costs_.memory_rate - used) * passed);
     now_ = time;
 }
 
@@ -236,7 +231,7 @@ Flow SharedMemory::take_ended() {
     Flow flow = flows_[ended];
     double used = 0;
     for (const Flow& other : flows_) used += other.rate * other.behind;
-    flow.latency += flow.queueing * std::min(1.0, used / memory_rate_);
+    flow.latency += flow.queueing * std::min(1.0, used / costs_.memory_rate);
     for (Flow& other : flows_)
         other.together -= other.core != flow.core && same_place(other.transfer, flow.transfer);
     flows_.erase(flows_.begin() + static_cast<std::ptrdiff_t>(ended));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "constants.h"
 #include "l2.h"
 #include "trace.h"
 
@@ -27,12 +28,13 @@ struct Flow {
 
 class SharedMemory {
 public:
-    SharedMemory();
+    explicit SharedMemory(const Constants& constants);
     // Touches what the launch touches, all cores taking turns: leaves the cache as an equal launch
     // before this one does.
     void warm_up();
-    // Starts a copy at the present time, of which `buffered` bytes have moved already.
-    void start(int core, int pipe, const Transfer& transfer, double buffered);
+    // Starts a copy at the present time, of which `buffered` bytes have moved already; the core's
+    // side is at it for `least` cycles at least.
+    void start(int core, int pipe, const Transfer& transfer, double least, double buffered);
     // How many of a store's bytes the core's buffer takes now.
     double take_buffer(int core, uint64_t bytes);
     // Whether more is asked of the memory than it gives.
@@ -48,6 +50,31 @@ public:
     uint64_t memory_bytes() const { return memory_bytes_; }
 
 private:
+    // The core's side of a way between GM and its memories.
+    struct PortCost {
+        double issue;    // cycles between two copies at least
+        double rate;     // bytes a cycle
+        double latency;  // cycles
+        double burst;    // cycles of a burst within a copy
+        double window;   // bytes asked for at a time; 0: of a store
+    };
+    // What all share.
+    struct Costs {
+        explicit Costs(const Constants& constants);
+        PortCost ports[PORTS];
+        double memory_latency;
+        double queueing;
+        double write_slots;
+        double write_back;
+        double most_backlog;
+        double bypass_least;
+        double l1_burst_from_memory;
+        double place_rate;
+        double buffer_bytes;
+        double memory_rate;  // bytes a cycle, all cores together
+        double l2_rate;
+    };
+
     void share();
     double memory_bytes_of(const Transfer& transfer);
 
@@ -57,6 +84,7 @@ private:
         double since = 0;
     };
 
+    const Costs costs_;
     L2Cache cache_;
     std::vector<Buffer> buffers_;
     std::vector<Flow> flows_;
@@ -65,8 +93,6 @@ private:
     bool memory_is_busy_ = false;
     double owed_ = 0;     // memory bytes of stores that went to a buffer
     double backlog_ = 0;  // evicted bytes that wait for the memory to have time
-    double memory_rate_;  // bytes a cycle, all cores together
-    double l2_rate_;
 };
 
 }  // namespace dav

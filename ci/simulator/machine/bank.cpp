@@ -39,9 +39,9 @@ uint32_t offset_at(const BankOperand& operand, uint32_t repeat) {
     return operand.offset + repeat * operand.repeat_stride * BLOCK_BYTES;
 }
 
-// Extra cycles of one repeat.
-float repeat_cycles(const BankOperand* operands, const Groups* groups, int count, uint32_t repeat,
-                    float read_write) {
+// Of one repeat.
+BankConflicts repeat_conflicts(const BankOperand* operands, const Groups* groups, int count,
+                               uint32_t repeat) {
     uint32_t reads_mask = 0;
     uint32_t reads = 0;
     uint32_t writes = 0;
@@ -56,7 +56,7 @@ float repeat_cycles(const BankOperand* operands, const Groups* groups, int count
     }
     const uint32_t turns = std::max(std::max(reads, writes), 1u) - 1;
     // Reads that take turns leave a cycle for the write.
-    if (turns > 0) return static_cast<float>(turns);
+    if (turns > 0) return {turns, 0};
     // The write of a repeat coincides with the reads of a later, odd-numbered one.
     for (int w = 0; w < count; ++w) {
         if (!operands[w].write) continue;
@@ -65,10 +65,10 @@ float repeat_cycles(const BankOperand* operands, const Groups* groups, int count
         for (int r = 0; r < count; ++r) {
             if (operands[r].write || offset_at(operands[r], repeat) / BANK_BYTES != bank) continue;
             if (rotate(groups[r].mask, (repeat + 1) * operands[r].repeat_stride) & written)
-                return read_write;
+                return {0, 1};
         }
     }
-    return 0;
+    return {};
 }
 
 // The first repeat after `repeat` in which some operand lies in another bank.
@@ -85,26 +85,23 @@ uint32_t bank_change(const BankOperand* operands, int count, uint32_t repeat, ui
 
 }  // namespace
 
-float bank_conflict_cycles(const BankOperand* operands, int count, uint32_t repeats,
-                           float read_write) {
+BankConflicts bank_conflicts(const BankOperand* operands, int count, uint32_t repeats) {
     Groups groups[MOST];
     count = std::min(count, MOST);
     for (int i = 0; i < count; ++i) groups[i] = groups_of(operands[i]);
-    float total = 0;
+    BankConflicts total;
     for (uint32_t start = 0; start < repeats;) {
         const uint32_t end = bank_change(operands, count, start, repeats);
         // Group patterns repeat after 16 repeats at the latest.
         const uint32_t length = end - start;
         const uint32_t period = std::min(length, GROUPS);
         const uint32_t rest = length % period;
-        float whole = 0;
-        float part = 0;
         for (uint32_t i = 0; i < period; ++i) {
-            const float cycles = repeat_cycles(operands, groups, count, start + i, read_write);
-            whole += cycles;
-            if (i < rest) part += cycles;
+            const BankConflicts one = repeat_conflicts(operands, groups, count, start + i);
+            const uint32_t times = length / period + (i < rest);
+            total.turns += times * one.turns;
+            total.meetings += times * one.meetings;
         }
-        total += whole * static_cast<float>(length / period) + part;
         start = end;
     }
     return total;

@@ -22,9 +22,12 @@ struct BankOperand {
     }
 };
 
-// Extra cycles over `repeats` repeats: two reads (or two writes) in one bank group take turns; a
-// read and a write take turns when they meet in one bank. `read_write` is what the latter costs.
-float bank_conflict_cycles(const BankOperand* operands, int count, uint32_t repeats,
-                           float read_write);
+// Conflicts over all repeats of an instruction.
+struct BankConflicts {
+    uint32_t turns = 0;     // two reads (or two writes) in one bank group take turns: a cycle each
+    uint32_t meetings = 0;  // a read and a write meet in one bank
+};
+
+BankConflicts bank_conflicts(const BankOperand* operands, int count, uint32_t repeats);
 
 }  // namespace dav

@@ -35,6 +35,11 @@ double Constants::get(const std::string& name) const {
     return found->second;
 }
 
+void Constants::set(const std::string& name, double value) {
+    get(name);
+    values_[name] = value;
+}
+
 double Constants::resolve(const std::string& mnemonic, const std::string& dtype,
                           const char* what) const {
     const std::string stem = mnemonic.substr(0, mnemonic.find('_'));
@@ -50,14 +55,9 @@ double Constants::resolve(const std::string& mnemonic, const std::string& dtype,
          mnemonic.c_str(), dtype.c_str(), mnemonic.c_str(), what);
 }
 
-VectorCost Constants::vector_cost(const char* mnemonic, const char* dtype) {
-    const Pair key{mnemonic, dtype};
-    const auto found = vector_costs_.find(key);
-    if (found != vector_costs_.end()) return found->second;
-    const VectorCost cost{static_cast<float>(resolve(mnemonic, dtype, "cycles")),
-                          static_cast<float>(resolve(mnemonic, dtype, "latency"))};
-    vector_costs_.emplace(key, cost);
-    return cost;
+VectorCost Constants::vector_cost(const char* mnemonic, const char* dtype) const {
+    return {static_cast<float>(resolve(mnemonic, dtype, "cycles")),
+            static_cast<float>(resolve(mnemonic, dtype, "latency"))};
 }
 
 }  // namespace dav

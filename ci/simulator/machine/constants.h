@@ -19,31 +19,20 @@ public:
     std::string load(const std::string& path);
     // The value of a constant; a missing one ends the launch with a sentence that names it.
     double get(const std::string& name) const;
+    // Replaces a constant that there is; a missing one ends the launch like `get`.
+    void set(const std::string& name, double value);
     // vector.<mnemonic>.<dtype>, else vector.<mnemonic>, else the same with the mnemonic cut at
     // its first underscore (vcmp, vcmpv). Without such a row the launch ends with a sentence that
-    // names it. Cached by the literals' addresses.
-    VectorCost vector_cost(const char* mnemonic, const char* dtype);
+    // names it.
+    VectorCost vector_cost(const char* mnemonic, const char* dtype) const;
 
 private:
     double resolve(const std::string& mnemonic, const std::string& dtype, const char* what) const;
 
-    struct Pair {
-        const char* mnemonic;
-        const char* dtype;
-        bool operator==(const Pair& other) const {
-            return mnemonic == other.mnemonic && dtype == other.dtype;
-        }
-    };
-    struct PairHash {
-        size_t operator()(const Pair& pair) const {
-            return (reinterpret_cast<size_t>(pair.mnemonic) * 31) ^
-                   reinterpret_cast<size_t>(pair.dtype);
-        }
-    };
     std::unordered_map<std::string, double> values_;
-    std::unordered_map<Pair, VectorCost, PairHash> vector_costs_;
 };
 
+// Those of the device, which the launch is executed and first timed with.
 Constants& constants();
 
 }  // namespace dav

@@ -40,7 +40,7 @@ uint32_t append_transfer(const Transfer& span, const char* mnemonic, const void*
 
 // A copy of nothing is legal and costs its issue.
 void append_nothing(int pipe, const char* mnemonic, const void* site) {
-    append(Record::compute(pipe, mnemonic, 1, 0), site);
+    append(Record::compute(pipe, mnemonic, Work::of(Formula::NOTHING, 0)), site);
 }
 
 // Fills the padding of one burst. The documentation: with neither padding asked for, the fill up
@@ -252,8 +252,6 @@ void dav_no_pad_value() { current->copies.pad_set = false; }
 void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t bursts,
                        uint16_t length, uint16_t src_gap, uint16_t dst_gap) {
     const void* site = __builtin_return_address(0);
-    static const float rate = static_cast<float>(constants().get("vector.copy_bytes_per_cycle"));
-    static const float latency = static_cast<float>(constants().get("vector.copy_latency"));
     if (current->cube) return;
     if (bursts == 0 || length == 0) return append_nothing(V, "copy_ubuf_to_ubuf", site);
     const Bursts from = block_bursts(bursts, length, 0, src_gap);
@@ -271,7 +269,7 @@ void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t
                       [&](uint32_t start, uint32_t bytes) { hazards.write_ub(start, bytes); });
     hazards.settle();
     Record record = Record::compute(V, "copy_ubuf_to_ubuf",
-                                    static_cast<float>(bursts) * from.gm_length / rate, latency);
+                                    Work::of(Formula::UB_COPY, uint64_t(bursts) * from.gm_length));
     record.drain = hazards.drain();
     const uint32_t number = append(record, site);
     for (uint32_t burst = 0; burst < bursts; ++burst)

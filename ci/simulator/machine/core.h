@@ -13,6 +13,7 @@
 
 #include "architecture.h"
 #include "vector_state.h"
+#include "work.h"
 
 namespace dav {
 
@@ -60,10 +61,10 @@ struct VectorOperand {
 // legal and only costs the issue). Call it BEFORE touching memory. Costs come from the device
 // table under vector.<mnemonic>.<dtype>, else vector.<mnemonic>.
 // `mnemonic` and `dtype` ("f16", "f32", "s32", "u8", "bf16" …; for conversions "f322f16") must
-// be string literals: the table look-up is cached by their addresses. `extra_cycles` is added to
+// be string literals: works are told apart by their addresses. `extra_cycles` is added to
 // the occupancy for data-dependent instructions.
 void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
-                  const VectorOperand* operands, int count, void* site, float extra_cycles = 0);
+                  const VectorOperand* operands, int count, void* site, uint32_t extra_cycles = 0);
 
 // A special-purpose register written by vector instructions (accumulator, min/max count, compare
 // mask …) is read by the scalar unit: orders S after the vector instructions before it.
@@ -71,6 +72,8 @@ void read_vector_register(const char* name, void* site);
 
 // `cycles` of scalar work (setting a mask or a register costs 1).
 void issue_scalar(uint32_t cycles);
+// Scalar work that the device file prices.
+void count_scalar(ScalarUnit unit);
 
 // Where an UB pointer really lies on this host. Accepts real host addresses within this core's UB
 // and, for front door 2, true offsets below 256 KiB. Check with issue_* first.

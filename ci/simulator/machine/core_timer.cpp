@@ -6,11 +6,13 @@
 
 namespace dav {
 
-CoreTimer::CoreTimer(const Core& core, TimerWorld& world, bool keep_spans)
-    : core_(core), world_(world), keep_spans_(keep_spans), by_site_kept_(core.index == 0),
-      depth_(static_cast<size_t>(constants().get("issue.queue_depth"))),
-      flag_latency_(constants().get("sync.flag_latency")),
-      wait_latency_(constants().get("sync.barrier_cycles")),
+CoreTimer::CoreTimer(const Core& core, TimerWorld& world, const Constants& constants,
+                     const Prices& prices, bool keep_spans)
+    : core_(core), world_(world), prices_(prices), keep_spans_(keep_spans),
+      by_site_kept_(core.index == 0),
+      depth_(static_cast<size_t>(constants.get("issue.queue_depth"))),
+      flag_latency_(constants.get("sync.flag_latency")),
+      wait_latency_(constants.get("sync.barrier_cycles")),
       completion_(core.records.size(), NOT_YET) {}
 
 void CoreTimer::begin(double time, double fetch, double start_up) {
@@ -43,8 +45,9 @@ void CoreTimer::book(int pipe, uint32_t number, double start, double occupied, d
         state.busy_until = complete;
         if (by_site_kept_) by_site_[record.site] += fresh;
     }
-    conflict_ += record.conflict;
-    if (record.bank) bank_ += record.conflict;
+    const Price& price = prices_.pipes[record.work];
+    conflict_ += price.conflict;
+    if (price.bank) bank_ += price.conflict;
     if (keep_spans_) spans_.push_back({number, start, complete});
 }
 
@@ -57,16 +60,19 @@ bool CoreTimer::step_pipe(int pipe) {
     const double ready = std::max(state.free, head.issued);
     double start = ready;
     switch (record.kind) {
-        case Kind::COMPUTE:
+        case Kind::COMPUTE: {
+            const Price& price = prices_.pipes[record.work];
             if (record.drain) start = std::max(start, state.complete);
-            book(pipe, head.record, start, start + record.occupancy,
-                 start + record.occupancy + record.latency);
+            book(pipe, head.record, start, start + price.occupancy,
+                 start + price.occupancy + price.latency);
             break;
+        }
         case Kind::TRANSFER:
             state.in_flight = true;
             state.flight_record = head.record;
             state.flight_start = start;
-            world_.start_transfer(core_.index, pipe, core_.transfers[record.argument], start);
+            world_.start_transfer(core_.index, pipe, core_.transfers[record.argument],
+                                  prices_.pipes[record.work].occupancy, start);
             break;
         case Kind::SET_FLAG:
             flags_[pipe][record.peer][record.event].push_back(
@@ -134,9 +140,11 @@ bool CoreTimer::step_scalar() {
     if (ended_ || next_ >= core_.records.size()) return false;
     const Record& record = core_.records[next_];
     if (!scalar_charged_) {
-        scalar_ += record.scalar;
-        pipes_[S].busy += record.scalar;
-        if (by_site_kept_ && record.scalar > 0) by_site_[record.site] += record.scalar;
+        const float cycles =
+            prices_.scalar[record.scalar] + (record.kind == Kind::SCALAR ? 0.0f : prices_.issue);
+        scalar_ += cycles;
+        pipes_[S].busy += cycles;
+        if (by_site_kept_ && cycles > 0) by_site_[record.site] += cycles;
         scalar_charged_ = true;
     }
     const auto pipes_idle = [&] {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "machine.h"
+#include "price.h"
 
 namespace dav {
 
@@ -40,8 +41,10 @@ private:
 class TimerWorld {
 public:
     virtual ~TimerWorld() = default;
-    // A copy is ready to start at `time`; the world calls CoreTimer::transfer_ended later.
-    virtual void start_transfer(int core, int pipe, const Transfer& transfer, double time) = 0;
+    // A copy is ready to start at `time`, which keeps its core's side for `least` cycles at least;
+    // the world calls CoreTimer::transfer_ended later.
+    virtual void start_transfer(int core, int pipe, const Transfer& transfer, double least,
+                                double time) = 0;
     static constexpr double ASKED_BEFORE = -1;
     // The core has come to rendezvous `number` at `time`, or ASKED_BEFORE; true with its end in
     // `release` once all have.
@@ -70,7 +73,8 @@ struct Link {
 
 class CoreTimer {
 public:
-    CoreTimer(const Core& core, TimerWorld& world, bool keep_spans);
+    CoreTimer(const Core& core, TimerWorld& world, const Constants& constants, const Prices& prices,
+              bool keep_spans);
     // The block starts: its code comes `fetch` cycles later, and then the scalar unit is at it for
     // `start_up` cycles until the first instruction.
     void begin(double time, double fetch, double start_up);
@@ -121,6 +125,7 @@ private:
 
     const Core& core_;
     TimerWorld& world_;
+    const Prices& prices_;
     bool keep_spans_;
     bool by_site_kept_;
     bool begun_ = false;

@@ -76,14 +76,16 @@ uint32_t CubeIssue::append_and_mark(Record record) {
     return number;
 }
 
-uint32_t CubeIssue::book(float occupancy, float latency) {
+uint32_t CubeIssue::book(Formula formula, uint64_t amount, uint64_t second) {
     hazards_.settle();
-    return append_and_mark(Record::compute(pipe_, mnemonic_, occupancy, latency));
+    return append_and_mark(Record::compute(pipe_, mnemonic_, Work::of(formula, amount, second)));
 }
 
-uint32_t CubeIssue::book_transfer() {
+uint32_t CubeIssue::book_transfer(const Work& least) {
     hazards_.settle();
-    return append_and_mark(transfer_record(span_, pipe_, mnemonic_));
+    Record record = transfer_record(span_, pipe_, mnemonic_);
+    record.work = works().pipes.number(least);
+    return append_and_mark(record);
 }
 
 CubeState& cube_state() { return current->cube_state; }

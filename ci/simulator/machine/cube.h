@@ -43,9 +43,10 @@ public:
     // The other side is global memory.
     void global(const Transfer& span);
     Hazards& hazards() { return hazards_; }
-    // Books it as work of a known length, or as the copy that global() named.
-    uint32_t book(float occupancy, float latency);
-    uint32_t book_transfer();
+    // Books it as work, or as the copy that global() named, which takes as long as the work `least`
+    // at least.
+    uint32_t book(Formula formula, uint64_t amount = 0, uint64_t second = 0);
+    uint32_t book_transfer(const Work& least = {});
 
 private:
     struct Operand {

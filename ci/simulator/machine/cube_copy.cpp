@@ -13,7 +13,7 @@ namespace {
 
 void issue_nothing(int pipe, const char* mnemonic, const void* site) {
     CubeIssue nothing(pipe, mnemonic, site);
-    nothing.book(1, 0);
+    nothing.book(Formula::NOTHING);
 }
 
 }  // namespace
@@ -117,9 +117,6 @@ void copy_cbuf_to_bt(uint64_t dst, __cbuf__ void* src, uint16_t convert, uint16_
                      uint16_t length, uint16_t src_gap, uint16_t dst_gap) {
     const void* site = __builtin_return_address(0);
     const char* const mnemonic = "copy_cbuf_to_bt";
-    static const double rate = constants().get("mte1.table_bytes_per_cycle");
-    static const auto latency = static_cast<float>(constants().get("mte1.latency"));
-    static const double fixed = constants().get("mte1.fixed_cycles");
     constexpr uint32_t UNIT = 64;  // bytes that a step of length fills of the table
     if (passed_over(mnemonic, site)) return;
     if (bursts == 0 || length == 0) return issue_nothing(MTE1, mnemonic, site);
@@ -131,7 +128,7 @@ void copy_cbuf_to_bt(uint64_t dst, __cbuf__ void* src, uint16_t convert, uint16_
     const uint8_t* from = copy.read(Memory::L1, src, {taken, bursts, src_stride}, BLOCK_BYTES);
     uint8_t* to =
         copy.write(Memory::BIAS, reinterpret_cast<void*>(dst), {filled, bursts, dst_stride}, UNIT);
-    copy.book(static_cast<float>(double(filled) * bursts / rate + fixed), latency);
+    copy.book(Formula::LOAD_BIAS, uint64_t(filled) * bursts);
     for (uint32_t burst = 0; burst < bursts; ++burst) {
         uint8_t* place = to + burst * dst_stride;
         const uint8_t* data = from + burst * src_stride;
@@ -149,8 +146,6 @@ void copy_cbuf_to_fbuf(__fbuf__ void* dst, __cbuf__ void* src, uint16_t bursts, 
                        uint16_t src_gap, uint16_t dst_gap) {
     const void* site = __builtin_return_address(0);
     const char* const mnemonic = "copy_cbuf_to_fbuf";
-    static const double rate = constants().get("fix.table_bytes_per_cycle");
-    static const auto latency = static_cast<float>(constants().get("fix.table_latency"));
     constexpr uint32_t UNIT = 128;
     if (passed_over(mnemonic, site)) return;
     if (bursts == 0 || length == 0) return issue_nothing(FIX, mnemonic, site);
@@ -160,7 +155,7 @@ void copy_cbuf_to_fbuf(__fbuf__ void* dst, __cbuf__ void* src, uint16_t bursts, 
     const uint32_t dst_stride = bytes + dst_gap * UNIT;
     const uint8_t* from = copy.read(Memory::L1, src, {bytes, bursts, src_stride}, BLOCK_BYTES);
     uint8_t* to = copy.write(Memory::FIXBUF, dst, {bytes, bursts, dst_stride}, UNIT);
-    copy.book(static_cast<float>(double(bytes) * bursts / rate), latency);
+    copy.book(Formula::LOAD_FIXBUF, uint64_t(bytes) * bursts);
     for (uint32_t burst = 0; burst < bursts; ++burst)
         std::memcpy(to + burst * dst_stride, from + burst * src_stride, bytes);
 }

@@ -126,7 +126,7 @@ public:
         const uint32_t dst_step = parameters >> 32 & 0xffff;
         if (call_.m == 0 || call_.n == 0 || matrices == 0) {
             CubeIssue nothing(FIX, call_.mnemonic, call_.site);
-            nothing.book(1, 0);
+            nothing.book(Formula::NOTHING);
             return;
         }
         for (uint32_t matrix = 0; matrix < matrices; ++matrix)
@@ -151,10 +151,6 @@ private:
     }
 
     void one(T* dst, S* src) {
-        static const auto source_rate =
-            static_cast<float>(constants().get("fix.source_bytes_per_cycle"));
-        static const auto l1_rate = static_cast<float>(constants().get("fix.l1_bytes_per_cycle"));
-        static const auto l1_latency = static_cast<float>(constants().get("fix.l1_latency"));
         CubeIssue issue(FIX, call_.mnemonic, call_.site);
         issue.hazards().unit_flag(call_.unit_flag != 0);
         const uint32_t panels = divide_up(call_.n, COLUMNS);
@@ -168,12 +164,11 @@ private:
                            {call_.n * uint32_t(sizeof(uint64_t))}, 128));
         }
         const uint32_t bytes = call_.row_major ? line_bytes() : line_bytes() * call_.m;
-        const float source_cycles = float(call_.m) * float(panels * ROW) / source_rate;
+        const uint64_t source_bytes = uint64_t(call_.m) * panels * ROW;
         if (call_.target == Memory::L1) {
             uint8_t* to = issue.write(
                 Memory::L1, dst, {bytes, lines(), static_cast<uint32_t>(stride())}, BLOCK_BYTES);
-            const float target_cycles = float(uint64_t(bytes) * lines()) / l1_rate;
-            issue.book(std::max(source_cycles, target_cycles), l1_latency);
+            issue.book(Formula::FIX_TO_L1, source_bytes, uint64_t(bytes) * lines());
             for (uint32_t line = 0; line < lines(); ++line) {
                 fill(line, from);
                 std::memcpy(to + line * stride(), buffer_.data(), bytes);
@@ -183,9 +178,8 @@ private:
         Transfer span{
             reinterpret_cast<uint64_t>(dst), stride(), bytes, lines(), true, false, Port::FROM_L0C};
         if (lines() == 1) span.stride = bytes;
-        span.least = source_cycles;
         issue.global(span);
-        issue.book_transfer();
+        issue.book_transfer(Work::of(Formula::FIX_TO_GM, source_bytes));
         store(reinterpret_cast<uint8_t*>(dst), span, from);
     }
 

@@ -40,9 +40,6 @@ uint32_t outputs(uint32_t size, uint32_t before, uint32_t after, uint32_t filter
 template <typename T, uint32_t PACKED = 1>
 void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const Filter& filter,
                      bool from_b, const void* site) {
-    static const double rate = constants().get("mte1.image_bytes_per_cycle");
-    static const double fixed = constants().get("mte1.fixed_cycles");
-    static const auto latency = static_cast<float>(constants().get("mte1.image_latency"));
     constexpr uint32_t C0 = c0_of<T>();
     constexpr uint32_t CHANNELS = C0 * PACKED;  // of 32 bytes
     if (passed_over(mnemonic, site)) return;
@@ -51,7 +48,7 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
     CubeIssue load(MTE1, mnemonic, site);
     if (filter.k_extension == 0 || filter.m_extension == 0 || filter.channels == 0 ||
         filter.width == 0 || filter.height == 0 || map.width == 0 || map.height == 0) {
-        load.book(1, 0);
+        load.book(Formula::NOTHING);
         return;
     }
     const bool to_a = memory == Memory::L0A;
@@ -76,7 +73,7 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
         Memory::L1, src, {std::min(map_bytes * c1, place_of(Memory::L1).bytes)}, BLOCK_BYTES);
     uint8_t* to = load.write(memory, dst, {k_blocks * m_blocks * FRACTAL_BYTES}, FRACTAL_BYTES);
     const uint64_t bytes = uint64_t(k_blocks) * m_blocks * FRACTAL_BYTES;
-    load.book(static_cast<float>(double(bytes) / rate + fixed), latency);
+    load.book(Formula::LOAD_IMAGE, bytes);
     T padding;
     std::memcpy(&padding, &state.padding, sizeof(T));
     // 32 bytes of the source for output pixel `m` and the C0 channels that start at `k`; null: pad.

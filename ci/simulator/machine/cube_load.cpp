@@ -10,21 +10,11 @@
 namespace dav {
 namespace {
 
-// Time on MTE1: bytes a cycle into L0A or L0B, a fixed part, a latency that pipelines.
-float load_cycles(Memory to, uint64_t bytes) {
-    static const double rate_a = constants().get("mte1.l0a_bytes_per_cycle");
-    static const double rate_b = constants().get("mte1.l0b_bytes_per_cycle");
-    static const double fixed = constants().get("mte1.fixed_cycles");
-    return static_cast<float>(double(bytes) / (to == Memory::L0A ? rate_a : rate_b) + fixed);
-}
-float load_latency() {
-    static const auto latency = static_cast<float>(constants().get("mte1.latency"));
-    return latency;
-}
+Formula load_to(Memory memory) { return memory == Memory::L0B ? Formula::LOAD_B : Formula::LOAD_A; }
 
 void issue_nothing(int pipe, const char* mnemonic, const void* site) {
     CubeIssue nothing(pipe, mnemonic, site);
-    nothing.book(1, 0);
+    nothing.book(Formula::NOTHING);
 }
 
 // `repeats` pieces of `piece` bytes, from `src_stride` apart to `dst_stride` apart (bytes).
@@ -51,7 +41,7 @@ void load_local(const char* mnemonic, Memory memory, void* dst, void* src, uint3
     for (uint32_t part = dst_fractals; part-- > 0;)
         to = load.write(memory, static_cast<uint8_t*>(dst) + part * fractal_stride,
                         {FRACTAL_BYTES, walk.repeats, walk.dst_stride}, FRACTAL_BYTES);
-    load.book(load_cycles(memory, uint64_t(walk.repeats) * walk.piece), load_latency());
+    load.book(load_to(memory), uint64_t(walk.repeats) * walk.piece);
     for (uint32_t repeat = 0; repeat < walk.repeats; ++repeat)
         move(to + uint64_t(repeat) * walk.dst_stride, from + uint64_t(repeat) * walk.src_stride);
 }
@@ -156,9 +146,7 @@ void fill(const char* mnemonic, Memory memory, void* dst, int64_t config, uint32
     const uint32_t length = blocks * block;
     uint8_t* to = issue.write(memory, dst, {length, repeats, length + gap * block},
                               memory == Memory::L1 ? BLOCK_BYTES : FRACTAL_BYTES);
-    issue.book(
-        load_cycles(memory == Memory::L0B ? Memory::L0B : Memory::L0A, uint64_t(length) * repeats),
-        load_latency());
+    issue.book(load_to(memory), uint64_t(length) * repeats);
     for (uint32_t repeat = 0; repeat < repeats; ++repeat)
         for (uint32_t at = 0; at < length; at += element)
             std::memcpy(to + uint64_t(repeat) * (length + gap * block) + at, &bits, element);
@@ -183,7 +171,7 @@ void l1_to_l0c(void* dst, void* src, uint32_t bursts, uint32_t length, uint32_t 
     const uint8_t* from = copy.read(Memory::L1, src, {bytes, bursts, from_stride}, BLOCK_BYTES);
     uint8_t* to = copy.write(Memory::L0C, dst, {bytes, bursts, to_stride}, BLOCK_BYTES);
     // No figure of this path is published: it is taken to be as fast as that into L0B.
-    copy.book(load_cycles(Memory::L0B, uint64_t(bursts) * bytes), load_latency());
+    copy.book(Formula::LOAD_B, uint64_t(bursts) * bytes);
     for (uint32_t burst = 0; burst < bursts; ++burst)
         std::memcpy(to + uint64_t(burst) * to_stride, from + uint64_t(burst) * from_stride, bytes);
 }

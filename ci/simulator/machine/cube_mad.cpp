@@ -197,7 +197,7 @@ struct Call {
     uint64_t bias;
     Shape shape;
     uint32_t element_bits;
-    float cycles;  // a fractal product takes
+    Formula formula;
     uint8_t unit_flag;
     bool from_bias;
     bool zero_first;
@@ -215,12 +215,10 @@ struct Places {
 
 bool issue(const Call& call, Places& places) {
     if (passed_over(call.mnemonic, call.site)) return false;
-    static const auto fixed = static_cast<float>(constants().get("cube.fixed_cycles"));
-    static const auto latency = static_cast<float>(constants().get("cube.latency"));
     const Shape& shape = call.shape;
     if (shape.m == 0 || shape.n == 0 || shape.k == 0) {
         CubeIssue nothing(M, call.mnemonic, call.site);
-        nothing.book(1, 0);
+        nothing.book(Formula::NOTHING);
         return false;
     }
     const uint32_t rows = divide_up(shape.m, FRACTAL_ROWS);
@@ -243,7 +241,7 @@ bool issue(const Call& call, Places& places) {
         places.bias =
             cube.read(Memory::BIAS, reinterpret_cast<void*>(call.bias), {panels * COLUMNS * 4}, 64);
     places.c = cube.write(Memory::L0C, call.c, result, 64);
-    cube.book(call.cycles * static_cast<float>(rows * panels * k_read) + fixed, latency);
+    cube.book(call.formula, rows * panels * k_read);
     return true;
 }
 
@@ -283,12 +281,10 @@ void run(Call call, bfloat16_t*) {
     mad_floats<bfloat16_t>(call, [](bfloat16_t value) { return widened(value); });
 }
 void run(Call call, float*) {
-    static const auto full = static_cast<float>(constants().get("cube.fp32_cycles"));
-    static const auto reduced = static_cast<float>(constants().get("cube.hf32_cycles"));
     const uint64_t control = vector_state().control;
     const bool hf32 = control >> CTRL_HF32 & 1;
     const bool to_zero = control >> CTRL_HF32_TO_ZERO & 1;
-    call.cycles = hf32 ? reduced : full;
+    call.formula = hf32 ? Formula::CUBE_HF32 : Formula::CUBE_FP32;
     if (hf32)
         mad_floats<float>(call, [to_zero](float value) { return to_hf32(value, to_zero); });
     else
@@ -305,21 +301,21 @@ void run(Call call, int8_t*) {
 
 using namespace dav;
 
-#define DAV_MAD(TC, TA)                                                                          \
-    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint64_t bias, uint16_t m, uint16_t k,    \
-             uint16_t n, uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first) {     \
-        run({"mad", c, a, b, bias, shape_of<TA>(m, k, n, align_k), 8 * sizeof(TA), 1, unit_flag, \
-             from_bias, zero_first, __builtin_return_address(0)},                                \
-            a);                                                                                  \
-    }                                                                                            \
-    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint16_t m, uint16_t k, uint16_t n,       \
-             uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first) {                 \
-        /* Without an operand of its own the bias's address is the upper half of C's. */         \
-        const uint64_t bias = reinterpret_cast<uint64_t>(c) >> 32;                               \
-        run({"mad", reinterpret_cast<void*>(reinterpret_cast<uint64_t>(c) & 0xffffffff), a, b,   \
-             bias, shape_of<TA>(m, k, n, align_k), 8 * sizeof(TA), 1, unit_flag, from_bias,      \
-             zero_first, __builtin_return_address(0)},                                           \
-            a);                                                                                  \
+#define DAV_MAD(TC, TA)                                                                           \
+    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint64_t bias, uint16_t m, uint16_t k,     \
+             uint16_t n, uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first) {      \
+        run({"mad", c, a, b, bias, shape_of<TA>(m, k, n, align_k), 8 * sizeof(TA), Formula::CUBE, \
+             unit_flag, from_bias, zero_first, __builtin_return_address(0)},                      \
+            a);                                                                                   \
+    }                                                                                             \
+    void mad(__cc__ TC* c, __ca__ TA* a, __cb__ TA* b, uint16_t m, uint16_t k, uint16_t n,        \
+             uint8_t unit_flag, bool align_k, bool from_bias, bool zero_first) {                  \
+        /* Without an operand of its own the bias's address is the upper half of C's. */          \
+        const uint64_t bias = reinterpret_cast<uint64_t>(c) >> 32;                                \
+        run({"mad", reinterpret_cast<void*>(reinterpret_cast<uint64_t>(c) & 0xffffffff), a, b,    \
+             bias, shape_of<TA>(m, k, n, align_k), 8 * sizeof(TA), Formula::CUBE, unit_flag,      \
+             from_bias, zero_first, __builtin_return_address(0)},                                 \
+            a);                                                                                   \
     }
 DAV_MAD(float, half)
 DAV_MAD(float, bfloat16_t)
@@ -330,7 +326,7 @@ void mad_s4(__cc__ int32_t* c, __ca__ void* a, __cb__ void* b, uint16_t m, uint1
             uint8_t unit_flag, bool, bool from_bias, bool zero_first) {
     constexpr uint32_t C0 = 64;
     const Shape shape{m, k, n, C0, divide_up(k, C0), m == 1};
-    mad_integers({"mad_s4", c, a, b, 0, shape, 4, 1, unit_flag, from_bias, zero_first,
+    mad_integers({"mad_s4", c, a, b, 0, shape, 4, Formula::CUBE, unit_flag, from_bias, zero_first,
                   __builtin_return_address(0)},
                  [](const uint8_t* base, uint32_t place) {
                      const uint8_t both = base[place / 2];

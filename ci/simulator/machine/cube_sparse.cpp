@@ -33,13 +33,10 @@ void choose(uint32_t first, uint32_t second, uint32_t& low, uint32_t& high) {
 
 void load(int8_t* dst, int8_t* src, uint16_t start, uint8_t repeats, const void* site) {
     const char* const mnemonic = "load_cbuf_to_cb_sp";
-    static const double rate = constants().get("mte1.l0b_bytes_per_cycle");
-    static const double fixed = constants().get("mte1.fixed_cycles");
-    static const auto latency = static_cast<float>(constants().get("mte1.latency"));
     if (passed_over(mnemonic, site)) return;
     CubeIssue load(MTE1, mnemonic, site);
     if (repeats == 0) {
-        load.book(1, 0);
+        load.book(Formula::NOTHING);
         return;
     }
     // The lower half of the source is the address of the values, the upper that of the indices.
@@ -51,8 +48,7 @@ void load(int8_t* dst, int8_t* src, uint16_t start, uint8_t repeats, const void*
     const uint8_t* from_indices = load.read(Memory::L1, reinterpret_cast<void*>(indices),
                                             {repeats * INDEX_BYTES}, BLOCK_BYTES);
     uint8_t* to = load.write(Memory::L0B, dst, {repeats * FRACTAL_BYTES}, FRACTAL_BYTES);
-    const double bytes = repeats * (FRACTAL_BYTES + INDEX_BYTES);
-    load.book(static_cast<float>(bytes / rate + fixed), latency);
+    load.book(Formula::LOAD_B, repeats * (FRACTAL_BYTES + INDEX_BYTES));
     std::memcpy(to, from, repeats * FRACTAL_BYTES);
     const auto at = static_cast<uint32_t>(to - current->ub) - place_of(Memory::L0B).start;
     std::memcpy(index_buffer() + at / FRACTAL_BYTES * INDEX_BYTES, from_indices,
@@ -109,12 +105,10 @@ void load_cbuf_to_cb_sp(__cb__ int8_t* dst, __cbuf__ int8_t* src, uint64_t confi
 void mad_sp(__cc__ int32_t* c, __ca__ int8_t* a, __cb__ int8_t* b, uint16_t m, uint16_t k,
             uint16_t n, uint8_t unit_flag, bool from_bias, bool zero_first) {
     const void* site = __builtin_return_address(0);
-    static const auto fixed = static_cast<float>(constants().get("cube.fixed_cycles"));
-    static const auto latency = static_cast<float>(constants().get("cube.latency"));
     if (passed_over("mad_sp", site)) return;
     CubeIssue cube(M, "mad_sp", site);
     if (m == 0 || k == 0 || n == 0) {
-        cube.book(1, 0);
+        cube.book(Formula::NOTHING);
         return;
     }
     const uint32_t rows = divide_up(m, FRACTAL_ROWS);
@@ -136,7 +130,7 @@ void mad_sp(__cc__ int32_t* c, __ca__ int8_t* a, __cb__ int8_t* b, uint16_t m, u
     else if (!zero_first)
         cube.read(Memory::L0C, result, sums, 64);
     uint8_t* to = cube.write(Memory::L0C, result, sums, 64);
-    cube.book(static_cast<float>(rows * panels * kept_blocks) + fixed, latency);
+    cube.book(Formula::CUBE, rows * panels * kept_blocks);
     auto* values = reinterpret_cast<int32_t*>(to);
     const uint32_t padded = rows * FRACTAL_ROWS;
     for (uint32_t at = 0; at < panels * padded && (from_bias || zero_first); ++at) {

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "bank.h"
-#include "constants.h"
 #include "hazard.h"
 #include "machine.h"
 #include "memory.h"
@@ -65,12 +64,12 @@ uint64_t extent(const VectorOperand& operand, uint32_t repeats) {
 
 // Bank conflicts of the same operands over the same repeats are the same: a kernel's loop asks for
 // few of them again and again.
-float conflict_cycles(const BankOperand* operands, int count, uint32_t repeats, float read_write) {
+BankConflicts known_conflicts(const BankOperand* operands, int count, uint32_t repeats) {
     struct Known {
         BankOperand operands[MOST_BANKS];
         int count = -1;
         uint32_t repeats = 0;
-        float cycles = 0;
+        BankConflicts conflicts;
     };
     constexpr uint32_t ENTRIES = 256;
     static Known known[ENTRIES];
@@ -83,22 +82,19 @@ float conflict_cycles(const BankOperand* operands, int count, uint32_t repeats, 
     Known& entry = known[(hash ^ hash >> 15) % ENTRIES];
     bool same = entry.count == count && entry.repeats == repeats;
     for (int i = 0; same && i < count; ++i) same = operands[i] == entry.operands[i];
-    if (same) return entry.cycles;
+    if (same) return entry.conflicts;
     std::copy(operands, operands + count, entry.operands);
     entry.count = count;
     entry.repeats = repeats;
-    entry.cycles = bank_conflict_cycles(operands, count, repeats, read_write);
-    return entry.cycles;
+    entry.conflicts = bank_conflicts(operands, count, repeats);
+    return entry.conflicts;
 }
 
 }  // namespace
 
 void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
-                  const VectorOperand* operands, int count, void* site, float extra_cycles) {
+                  const VectorOperand* operands, int count, void* site, uint32_t extra_cycles) {
     if (current->cube) return;  // its compiler leaves vector instructions out
-    static const float floor_cycles = static_cast<float>(constants().get("vector.issue_floor"));
-    static const float read_write =
-        static_cast<float>(constants().get("vector.read_write_conflict"));
     // Gathers have an operand for each range they touch.
     static std::vector<uint32_t> offsets;
     offsets.assign(static_cast<size_t>(count), 0);
@@ -123,15 +119,14 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
                                    operand.blocks, operand.write};
     }
     hazards.settle();
-    const VectorCost cost = constants().vector_cost(mnemonic, dtype);
-    Record record = Record::compute(V, mnemonic, 0, cost.latency);
-    // A slow instruction hides the conflicts of its operands: it reads less often.
-    const float work = cost.cycles * static_cast<float>(repeats);
-    const float access =
-        static_cast<float>(repeats) + conflict_cycles(banks, bank_count, repeats, read_write);
-    record.conflict = std::max(0.0f, access - std::max(work, static_cast<float>(repeats)));
-    record.bank = record.conflict > 0 && bank_conflict_cycles(banks, bank_count, repeats, 0) == 0;
-    record.occupancy = std::max(floor_cycles, std::max(work, access) + extra_cycles);
+    const BankConflicts conflicts = known_conflicts(banks, bank_count, repeats);
+    Work work = Work::of(Formula::VECTOR, repeats);
+    work.mnemonic = mnemonic;
+    work.dtype = dtype;
+    work.turns = conflicts.turns;
+    work.meetings = conflicts.meetings;
+    work.extra = extra_cycles;
+    Record record = Record::compute(V, mnemonic, work);
     record.drain = hazards.drain();
     const uint32_t number = append(record, site);
     for (int i = 0; i < count && repeats > 0; ++i) {

@@ -1,6 +1,5 @@
 #include "l2.h"
 
-#include "constants.h"
 #include "gm.h"
 
 namespace dav {
@@ -8,9 +7,8 @@ namespace {
 constexpr uint64_t LINE = 128;  // sector that is fetched on its own
 }
 
-L2Cache::L2Cache()
-    : first_address_(gm_first_address()),
-      capacity_(static_cast<uint64_t>(constants().get("l2.bytes")) / LINE),
+L2Cache::L2Cache(uint64_t bytes)
+    : first_address_(gm_first_address()), capacity_(bytes / LINE),
       stamps_(gm_extent() / LINE + 1, 0) {}
 
 void L2Cache::touch(uint64_t line, bool write, MemoryCost& cost) {

@@ -18,7 +18,7 @@ struct MemoryCost {
 // fills than the capacity came after. That is least-recently-used up to the order within a copy.
 class L2Cache {
 public:
-    L2Cache();
+    explicit L2Cache(uint64_t bytes);
     // What a copy costs; notes that its lines are held now.
     MemoryCost access(const Transfer& transfer);
 

@@ -3,16 +3,12 @@
 // there. memcmp, which reads memory, stands beside memcpy in scalar_access.cpp.
 #include <cmath>
 
-#include "constants.h"
-#include "intrinsics_sync_copy.h"
+#include "core.h"
 
 namespace {
 
 // The scalar unit has no instruction for these: a routine of some dozens of instructions runs.
-void charge_call() {
-    static const auto cycles = static_cast<uint32_t>(dav::constants().get("scalar.library_call"));
-    dav_scalar(cycles);
-}
+void charge_call() { dav::count_scalar(dav::LIBRARY_CALLS); }
 
 }  // namespace
 

@@ -67,16 +67,14 @@ Record transfer_record(const Transfer& span, int pipe, const char* mnemonic) {
 
 uint32_t append(Record record, const void* site) {
     static const size_t limit = static_cast<size_t>(constants().get("limit.records"));
-    static const float issue = static_cast<float>(constants().get("scalar.issue"));
     Core& core = *current;
     if (core.records.size() >= limit)
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "Core %d issued more than %zu instructions; this looks like an endless loop.",
              core.index, limit);
     charge_scalar_code();
-    record.scalar =
-        static_cast<float>(core.scalar.pending) + (record.kind == Kind::SCALAR ? 0.0f : issue);
-    core.scalar.pending = 0;
+    record.scalar = works().scalar.number(core.scalar.pending);
+    core.scalar.pending = {};
     record.site = site_offset(core.site != nullptr ? core.site : site);
     const uint32_t number = static_cast<uint32_t>(core.records.size());
     core.records.push_back(record);

@@ -128,7 +128,7 @@ struct Watches {
 
 // The scalar unit and its data cache.
 struct ScalarState {
-    double pending = 0;       // cycles not yet in a record
+    ScalarWork pending;       // not yet in a record
     uint64_t read_bytes = 0;  // of GM
     uint64_t write_bytes = 0;
     CacheLine cache_lines[CACHE_LINES];  // by number

@@ -70,7 +70,6 @@ public:
     Product(const DavMatmul& p, const void* site) : p_(p), site_(site) {}
 
     void run() {
-        const uint32_t scalar = scalar_cycles();
         lay_out();
         const uint64_t control = vector_state().control;
         if (p_.hf32) vector_state().control |= 1ull << CTRL_HF32;
@@ -80,8 +79,8 @@ public:
         for (uint32_t number = 0; number < blocks_m * blocks_n; ++number) {
             const uint32_t i = p_.n_first ? number / blocks_n : number % blocks_m;
             const uint32_t j = p_.n_first ? number % blocks_n : number / blocks_m;
-            issue_scalar(scalar);
-            block(p_.first_m + i * p_.base_m, p_.first_n + j * p_.base_n, scalar);
+            count_base_block();
+            block(p_.first_m + i * p_.base_m, p_.first_n + j * p_.base_n);
         }
         vector_state().control = control;
     }
@@ -91,11 +90,10 @@ private:
     static constexpr uint32_t UNIT = std::max(C0, FRACTAL_ROWS);
 
     // What the API's own code takes for a base block.
-    uint32_t scalar_cycles() const {
-        double cycles = constants().get("matmul.scalar_cycles");
-        if (!p_.fixed_tiling) cycles += constants().get("matmul.tiling_cycles");
-        if (!p_.large_steps) cycles += constants().get("matmul.single_copy_cycles");
-        return static_cast<uint32_t>(cycles);
+    void count_base_block() const {
+        count_scalar(MATMUL_BLOCKS);
+        if (!p_.fixed_tiling) count_scalar(MATMUL_TILINGS);
+        if (!p_.large_steps) count_scalar(MATMUL_COPIES);
     }
 
     uint32_t tile_bytes(uint32_t rows, uint32_t columns) const {
@@ -248,14 +246,14 @@ private:
         }
     }
 
-    void block(uint32_t m, uint32_t n, uint32_t scalar) {
+    void block(uint32_t m, uint32_t n) {
         const uint32_t rows = std::min<uint32_t>(p_.base_m, p_.first_m + p_.count_m - m);
         const uint32_t columns = std::min<uint32_t>(p_.base_n, p_.first_n + p_.count_n - n);
         if (has_bias_) load_bias(n, columns);
         TC* c = local<TC>(part_c_ * l0_c_);
         for (uint32_t k = 0; k < uint32_t(p_.k); k += p_.base_k) {
             const uint32_t depth = std::min<uint32_t>(p_.base_k, p_.k - k);
-            issue_scalar(scalar);
+            count_base_block();
             load_a(part_a_ * l0_a_, m, rows, k, depth);
             load_b(part_b_ * l0_b_, n, columns, k, depth);
             const bool first = k == 0;

@@ -112,8 +112,9 @@ void warn(const void* site, const char* kind, const char* subject, const char* f
                        ", \"message\": " + json_string(message) + "}");
 }
 
-void write_report(const Profile& profile, const std::vector<Unwritten>& unwritten,
-                  const HostSeconds& host) {
+void write_report(const Profile& profile,
+                  const std::vector<std::pair<std::string, double>>& members,
+                  const std::vector<Unwritten>& unwritten, const HostSeconds& host) {
     std::string holes;
     for (const Unwritten& one : unwritten)
         holes += (holes.empty() ? "[" : ", [") + json_string(one.name) + ", " +
@@ -138,9 +139,10 @@ void write_report(const Profile& profile, const std::vector<Unwritten>& unwritte
         ", \"workspace_unused_bytes\": " + std::to_string(profile.workspace_unused_bytes) +
         ", \"ub_peak_bytes\": " + std::to_string(profile.ub_peak_bytes) +
         ", \"imbalance\": " + number(profile.imbalance) + ", \"hot_lines\": [" + hot +
-        "], \"unwritten\": [" + holes + "], \"host_seconds\": {\"load\": " + seconds(host.load) +
+        "], \"members\": " + json_map(members) + ", \"unwritten\": [" + holes +
+        "], \"host_seconds\": {\"load\": " + seconds(host.load) +
         ", \"execute\": " + seconds(host.execute) + ", \"timing\": " + seconds(host.timing) +
-        ", \"store\": " + seconds(host.store) + "}");
+        ", \"members\": " + seconds(host.members) + ", \"store\": " + seconds(host.store) + "}");
 }
 
 }  // namespace dav

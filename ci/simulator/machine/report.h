@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gm.h"
@@ -16,11 +17,14 @@ struct HostSeconds {
     double load = 0;     // kernel, inputs
     double execute = 0;  // the blocks, and the conflicts between them
     double timing = 0;   // the timing pass
+    double members = 0;  // the same with other constants
     double store = 0;    // outputs
 };
-// Writes the report of a launch that ended well, and which outputs it left unwritten.
-void write_report(const Profile& profile, const std::vector<Unwritten>& unwritten,
-                  const HostSeconds& host);
+// Writes the report of a launch that ended well, the cycles that it takes with the constants of
+// each member, and which outputs it left unwritten.
+void write_report(const Profile& profile,
+                  const std::vector<std::pair<std::string, double>>& members,
+                  const std::vector<Unwritten>& unwritten, const HostSeconds& host);
 std::string json_string(const std::string& text);
 
 }  // namespace dav

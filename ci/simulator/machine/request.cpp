@@ -31,6 +31,13 @@ uint64_t number(const std::string& text, const std::string& line) {
     return value;
 }
 
+double real(const std::string& text, const std::string& line) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0') malformed(line);
+    return value;
+}
+
 Argument::Role role_of(const std::string& text, const std::string& line) {
     if (text == "input") return Argument::Role::INPUT;
     if (text == "output") return Argument::Role::OUTPUT;
@@ -89,6 +96,11 @@ Request read_request(const std::string& path) {
             request.report = fields[1];
         } else if (word == "timeline") {
             request.timeline = fields[1];
+        } else if (word == "member" && fields.size() % 2 == 0) {
+            Member member{fields[1], {}};
+            for (size_t i = 2; i < fields.size(); i += 2)
+                member.constants.emplace_back(fields[i], real(fields[i + 1], line));
+            request.members.push_back(member);
         } else if (word == "arg") {
             request.arguments.push_back(read_argument(fields, line));
         } else if (word == "list" && fields.size() == 3) {

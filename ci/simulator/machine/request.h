@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dav {
@@ -24,6 +25,12 @@ struct Argument {
     uint8_t* address = nullptr;  // what the kernel gets
 };
 
+// Other constants that the launch is timed with too, for what they change in its time.
+struct Member {
+    std::string name;
+    std::vector<std::pair<std::string, double>> constants;
+};
+
 struct Request {
     std::string constants;
     std::string tiling;
@@ -39,6 +46,7 @@ struct Request {
     uint8_t poison = 0xff;  // see Launch
     uint64_t over_read = 32;
     std::vector<Argument> arguments;
+    std::vector<Member> members;
 };
 
 // Reads the request; a malformed line ends the launch as a launch error (or with exit code 2 when

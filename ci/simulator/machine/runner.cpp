@@ -178,6 +178,17 @@ void make_cores(const Request& request) {
     }
 }
 
+// The launch's cycles with the constants of each member.
+std::vector<std::pair<std::string, double>> time_members(const Request& request) {
+    std::vector<std::pair<std::string, double>> found;
+    for (const Member& member : request.members) {
+        Constants other = constants();
+        for (const auto& [name, value] : member.constants) other.set(name, value);
+        found.emplace_back(member.name, cycles_with(other));
+    }
+    return found;
+}
+
 // CPU seconds of this program since the last call.
 double lap() {
     static double last = 0;
@@ -223,8 +234,10 @@ int main(int count, char** words) {
     host.execute = lap();
     const Profile profile = time_launch(request.timeline);
     host.timing = lap();
+    const auto members = time_members(request);
+    host.members = lap();
     write_outputs(request);
     host.store = lap();
-    write_report(profile, unwritten_outputs(), host);
+    write_report(profile, members, unwritten_outputs(), host);
     _exit(0);
 }

@@ -151,8 +151,7 @@ void on_illegal(int, siginfo_t*, void* raw) {
 }  // namespace
 
 void charge_scalar_code() {
-    static const double cycles = constants().get("scalar.instruction");
-    if (current != nullptr) current->scalar.pending += double(executed - charged) * cycles;
+    if (current != nullptr) current->scalar.pending.instructions += executed - charged;
     charged = executed;
 }
 
@@ -193,7 +192,9 @@ void install_traps() {
     install_low_addresses();
 }
 
-void issue_scalar(uint32_t cycles) { current->scalar.pending += cycles; }
+void issue_scalar(uint32_t cycles) { current->scalar.pending.counts[CYCLES] += cycles; }
+
+void count_scalar(ScalarUnit unit) { ++current->scalar.pending.counts[unit]; }
 
 }  // namespace dav
 
@@ -202,7 +203,7 @@ void dav_scalar(uint32_t cycles) { dav::issue_scalar(cycles); }
 void dcci(__gm__ void* address, uint64_t line) { dcci(address, line, CACHELINE_ALL); }
 
 void dcci(__gm__ void* address, uint64_t line, uint64_t) {
-    dav::issue_scalar(static_cast<uint32_t>(dav::constants().get("scalar.dcci")));
+    dav::count_scalar(dav::CACHE_FLUSHES);
     if (line == ENTIRE_DATA_CACHE) {
         dav::empty_cache();
         return;

@@ -37,14 +37,10 @@ bool repeated(const Core& core, uint32_t offset, uint32_t bytes, bool write) {
 }
 
 void access(const void* pointer, uint32_t bytes, bool write, const char* name, const void* site) {
-    static const double load = constants().get("scalar.ub_load");
-    static const double store = constants().get("scalar.ub_store");
-    static const double hit = constants().get("scalar.gm_hit");
-    static const double miss = constants().get("scalar.gm_miss");
     Core& core = *current;
     const uint32_t offset = ub_offset(pointer);
     if (offset < UB_BYTES && !core.cube && repeated(core, offset, bytes, write)) {
-        core.scalar.pending += write ? store : load;
+        count_scalar(write ? UB_STORES : UB_LOADS);
         return;
     }
     Hazards hazards(S, name, site);
@@ -67,7 +63,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
             mark_ub_write(offset, bytes, record);
         else
             mark_ub_read(S, offset, bytes, record);
-        core.scalar.pending += write ? store : load;
+        count_scalar(write ? UB_STORES : UB_LOADS);
         return;
     }
     const Transfer span{reinterpret_cast<uint64_t>(pointer), bytes, bytes, 1, write};
@@ -78,7 +74,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
         hazards.read_gm(span);
     hazards.settle();
     mark_gm(S, span, scalar_record(site));
-    core.scalar.pending += through_cache(span, name, site) ? hit : miss;
+    count_scalar(through_cache(span, name, site) ? GM_HITS : GM_MISSES);
     (write ? core.scalar.write_bytes : core.scalar.read_bytes) += bytes;
     // A store's new value is unknown here: it counts as a change.
     if (write || !is_message_line(span.start)) note_shared(span, write, site);

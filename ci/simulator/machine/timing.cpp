@@ -24,6 +24,7 @@ struct Start {
     int core;
     int pipe;
     Transfer transfer;
+    double least;  // cycles that the core's side takes at least
     static constexpr double NOT_ASKED = -1;
     double buffered = NOT_ASKED;  // of a store: bytes that have gone to the core's buffer
     // What is ready first; of a load and a store at once the store.
@@ -40,20 +41,22 @@ size_t ai_cores(size_t blocks) { return launch().cubes_per_block > 0 ? blocks : 
 
 class TimingPass : public TimerWorld {
 public:
-    explicit TimingPass(bool keep_spans) {
+    TimingPass(const Constants& constants, bool keep_spans)
+        : constants_(constants), prices_(constants), memory_(constants) {
         for (const Core* core : launch().cores)
-            timers.push_back(std::make_unique<CoreTimer>(*core, *this, keep_spans));
+            timers.push_back(
+                std::make_unique<CoreTimer>(*core, *this, constants, prices_, keep_spans));
         const Launch& shared = launch();
         cores_per_block_ = size_t(shared.cubes_per_block + shared.vectors_per_block);
         cores_left_.assign(shared.block_dim, cores_per_block_);
         arrivals_.resize(shared.points.size());
         held_.resize(timers.size());
         storing_.resize(timers.size());
-        store_rate_ = constants().get("mte3.bytes_per_cycle");
-        sync_base_ = constants().get("sync.all_cycles");
-        sync_core_ = constants().get("sync.all_cycles_per_core");
-        if (constants().get("l2.warm") != 0) memory_.warm_up();
-        signal_ = constants().get("sync.core_flag_cycles");
+        store_rate_ = constants.get("mte3.bytes_per_cycle");
+        sync_base_ = constants.get("sync.all_cycles");
+        sync_core_ = constants.get("sync.all_cycles_per_core");
+        if (constants.get("l2.warm") != 0) memory_.warm_up();
+        signal_ = constants.get("sync.core_flag_cycles");
     }
 
     void run() {
@@ -62,8 +65,8 @@ public:
         // together, its cube core for itself.
         const int kinds = (launch().cubes_per_block > 0) + (launch().vectors_per_block > 0);
         const double fetch =
-            constants().get("launch.fetch_cycles_per_core") * double(ai_cores(at_once)) * kinds;
-        const double start_up = constants().get("launch.start_up_cycles");
+            constants_.get("launch.fetch_cycles_per_core") * double(ai_cores(at_once)) * kinds;
+        const double start_up = constants_.get("launch.start_up_cycles");
         while (next_block_ < at_once) begin_block(0, fetch, start_up);
         settle();
         while (!starts_.empty() || !memory_.idle()) {
@@ -88,8 +91,20 @@ public:
                      "deadlock: in the timing pass a core waits for what never comes.");
     }
 
-    void start_transfer(int core, int pipe, const Transfer& transfer, double time) override {
-        starts_.push({time, order_++, core, pipe, transfer});
+    // From the launch to the end of the last core.
+    double total_cycles() const {
+        double last = 0;
+        for (const auto& timer : timers) last = std::max(last, timer->end_time());
+        const size_t at_once = std::min(launch().block_dim, launch().resident_blocks);
+        const double overhead_us =
+            constants_.get("launch.base_us") +
+            constants_.get("launch.us_per_core") * (double(ai_cores(at_once)) - 1);
+        return last + overhead_us * constants_.get("clock.mhz");
+    }
+
+    void start_transfer(int core, int pipe, const Transfer& transfer, double least,
+                        double time) override {
+        starts_.push({time, order_++, core, pipe, transfer, least});
     }
 
     bool sync_all(int core, uint32_t number, double time, double& release) override {
@@ -135,7 +150,7 @@ public:
     void block_ended(int core, double time) override {
         const int block = launch().cores[core]->block;
         if (--cores_left_[block] != 0 || next_block_ >= cores_left_.size()) return;
-        begin_block(time + constants().get("launch.next_block_cycles"), 0, 0);
+        begin_block(time + constants_.get("launch.next_block_cycles"), 0, 0);
     }
 
     uint64_t memory_bytes() const { return memory_.memory_bytes(); }
@@ -165,7 +180,7 @@ private:
             if (storing_[start.core] > 0 && memory_.memory_is_busy() && !start.transfer.bypass)
                 held_[start.core].push_back(start);
             else
-                memory_.start(start.core, start.pipe, start.transfer, 0);
+                memory_.start(start.core, start.pipe, start.transfer, start.least, 0);
             return;
         }
         if (start.transfer.port == Port::FROM_UB && start.buffered == Start::NOT_ASKED) {
@@ -175,7 +190,8 @@ private:
             starts_.push(start);
             return;
         }
-        memory_.start(start.core, start.pipe, start.transfer, std::max(0.0, start.buffered));
+        memory_.start(start.core, start.pipe, start.transfer, start.least,
+                      std::max(0.0, start.buffered));
     }
 
     // The core's store has gone out: its loads may begin.
@@ -183,7 +199,7 @@ private:
         --storing_[core];
         for (const Start& start : held_[core]) {
             timers[core]->transfer_delayed(start.pipe, MTE3, time);
-            memory_.start(start.core, start.pipe, start.transfer, 0);
+            memory_.start(start.core, start.pipe, start.transfer, start.least, 0);
         }
         held_[core].clear();
     }
@@ -196,6 +212,8 @@ private:
         }
     }
 
+    const Constants& constants_;
+    const Prices prices_;
     SharedMemory memory_;
     std::priority_queue<Start, std::vector<Start>, std::greater<Start>> starts_;
     std::vector<int> storing_;              // by core: stores under way
@@ -246,7 +264,7 @@ void find_hot_lines(Profile& profile, const CoreTimer& timer) {
 }  // namespace
 
 Profile time_launch(const std::string& timeline) {
-    TimingPass pass(!timeline.empty());
+    TimingPass pass(constants(), !timeline.empty());
     pass.run();
     Profile profile;
     const double cores = double(pass.timers.size());
@@ -279,11 +297,7 @@ Profile time_launch(const std::string& timeline) {
     for (const auto& timer : pass.timers)
         slowest = std::max(slowest, timer->end_time() - timer->start_time());
     profile.imbalance = sum > 0 ? slowest / (sum / cores) : 1;
-    const size_t at_once = std::min(launch().block_dim, launch().resident_blocks);
-    const double overhead_us =
-        constants().get("launch.base_us") +
-        constants().get("launch.us_per_core") * (double(ai_cores(at_once)) - 1);
-    profile.total_cycles = profile.core_cycles + overhead_us * constants().get("clock.mhz");
+    profile.total_cycles = pass.total_cycles();
     profile.inserted_waits = launch().inserted_waits;
     profile.inserted_barriers = launch().inserted_barriers;
     profile.workspace_unused_bytes = unused_workspace();
@@ -292,6 +306,12 @@ Profile time_launch(const std::string& timeline) {
     find_hot_lines(profile, *pass.timers[0]);
     if (!timeline.empty()) write_timeline(timeline, pass.timers);
     return profile;
+}
+
+double cycles_with(const Constants& constants) {
+    TimingPass pass(constants, false);
+    pass.run();
+    return pass.total_cycles();
 }
 
 }  // namespace dav

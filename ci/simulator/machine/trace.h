@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "work.h"
+
 namespace dav {
 
 enum class Kind : uint8_t {
     NONE,
     SCALAR,       // scalar memory accesses since the record before
-    COMPUTE,      // occupies its pipe for a known number of cycles
+    COMPUTE,      // occupies its pipe for as long as its work costs
     TRANSFER,     // GM copy: its time depends on what other cores move meanwhile
     SET_FLAG,     // on pipe `pipe` for pipe `peer`
     WAIT_FLAG,    // on pipe `pipe` for a flag from `peer`
@@ -28,10 +30,8 @@ std::vector<const char*>& mnemonic_names();
 uint16_t mnemonic_number(const char* mnemonic);
 
 struct Record {
-    float scalar = 0;       // cycles of scalar work since the record before, its own issue included
-    float occupancy = 0;    // cycles during which the pipe takes nothing else
-    float latency = 0;      // cycles from the end of occupancy to the result
-    float conflict = 0;     // part of occupancy that bank conflicts cause
+    uint32_t scalar = 0;    // scalar work since the record before: number in works().scalar
+    uint32_t work = 0;      // of its pipe: number in works().pipes
     uint32_t site = 0;      // code address as an offset in the kernel's image
     uint32_t argument = 0;  // see Kind; for TRANSFER the index in Core::transfers
     uint16_t name = 0;      // mnemonic, index in mnemonic_names()
@@ -41,7 +41,6 @@ struct Record {
     uint8_t event = 0;
     bool drain = false;  // a rewrite of a result in flight: starts when earlier results are there;
                          // of a DEPEND: the pipe counts as busy while it waits
-    bool bank = false;   // the conflict is of reads with writes in a bank, not within bank groups
 
     static Record of(Kind kind, int pipe, const char* mnemonic) {
         Record record;
@@ -50,10 +49,9 @@ struct Record {
         record.name = mnemonic_number(mnemonic);
         return record;
     }
-    static Record compute(int pipe, const char* mnemonic, float occupancy, float latency) {
+    static Record compute(int pipe, const char* mnemonic, const Work& work) {
         Record record = of(Kind::COMPUTE, pipe, mnemonic);
-        record.occupancy = occupancy;
-        record.latency = latency;
+        record.work = works().pipes.number(work);
         return record;
     }
     static Record between(Kind kind, int pipe, int peer, const char* mnemonic) {
@@ -70,6 +68,7 @@ struct Record {
 
 // Which way between GM and a core's memories.
 enum class Port : uint8_t { TO_UB, FROM_UB, TO_L1, FROM_L0C };
+constexpr int PORTS = 4;
 
 // A copy's GM side: `count` bursts of `length` bytes, `stride` bytes apart.
 struct Transfer {
@@ -80,7 +79,6 @@ struct Transfer {
     bool write;
     bool bypass = false;  // past L2, straight from or to the memory behind it
     Port port = Port::TO_UB;
-    float least = 0;  // cycles that the core's side takes at least
     uint64_t bytes() const { return uint64_t(length) * count; }
 };
 

@@ -105,7 +105,7 @@ void copy_counted(uint8_t* dst, const uint8_t* src, uint32_t size, const char* d
         }
     }
     // The blocks past the eighth take another cycle for every eight.
-    const float more = static_cast<float>(operands.size() / 2 - 1) * static_cast<float>(repeat);
+    const auto more = static_cast<uint32_t>(operands.size() / 2 - 1) * repeat;
     issue_vector("vcopy", dtype, repeat, operands.data(), static_cast<int>(operands.size()), site,
                  more);
     uint8_t* const out = ub_address(dst);

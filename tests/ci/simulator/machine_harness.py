@@ -111,6 +111,7 @@ void ascendopt_entry(unsigned char** a) {{ kernel(a); }}
         constants: dict[str, float] | None = None,
         cores: tuple[int, int] = (0, 1),
         cube_body: str | None = None,
+        members: Mapping[str, Mapping[str, float]] | None = None,
     ) -> Launch:
         """Run a kernel; `outputs` gives shapes and dtypes, `cores` the cube and vector cores of a
         block, `cube_body` what the cube cores run where there are both."""
@@ -134,6 +135,7 @@ void ascendopt_entry(unsigned char** a) {{ kernel(a); }}
             initial={},
             cores=Cores(*cores),
             cube_kernel=libraries[1] if cube_body is not None else None,
+            members=members or {},
         )
         files = write_request(folder, values, spec, inputs or [], outputs or [], timeline=True)
         done = subprocess.run(

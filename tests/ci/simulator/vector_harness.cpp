@@ -87,7 +87,7 @@ void fail(Outcome, const void*, const void*, const char* format, ...) {
 }
 
 void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
-                  const VectorOperand* operands, int count, void*, float) {
+                  const VectorOperand* operands, int count, void*, uint32_t) {
     constants().vector_cost(mnemonic, dtype);  // every instruction has a price
     for (int i = 0; i < count && repeats != 0; i++) {
         const VectorOperand& o = operands[i];
