@@ -17,6 +17,7 @@ from ci.proposer.motifs.transforms import (
     prefetch,
     releases,
     rows,
+    scalars,
     tiling,
 )
 from ci.source.cpp_source import Source
@@ -57,6 +58,7 @@ TRANSFORMS: dict[str, Transform] = {
         rows.reduce_to_element,
         rows.rows_to_one,
         rows.split_calls,
+        scalars.late_scalar_read,
         tiling.align_tile,
         tiling.scale_constant,
         tiling.spread_small_inputs,
