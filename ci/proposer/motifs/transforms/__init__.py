@@ -12,6 +12,7 @@ from ci.proposer.motifs.transforms import (
     buffers,
     copies,
     cores,
+    depths,
     elements,
     hoisting,
     prefetch,
@@ -70,6 +71,7 @@ JOINT_TRANSFORMS: dict[str, JointTransform] = {
     for find in (
         banks.part_operands_with_room,
         cores.split_over_cores,
+        depths.deeper_queues_with_room,
         elements.elements_to_tiles,
     )
 }

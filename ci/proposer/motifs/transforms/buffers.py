@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 
+from tree_sitter import Node
+
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import clean
 from ci.proposer.motifs.transforms.nodes import before, nodes, without
@@ -106,7 +108,7 @@ def bank_offset(source: Source, parameters: Mapping[str, object]) -> Iterator[Ma
     taken = {int(n) for n in re.findall(r"\bbankShift(\d+)\b", source.shadow)}
     number = max(taken, default=-1)
     for previous, method in pairwise(inits):
-        place = fields.get(root_name(method.arguments[0]))
+        place = _place(source, fields.get(root_name(method.arguments[0]), []), method)
         shifted = any("bankShift" in one.arguments[0] for one in (previous, method))
         if place is None or method.statement is None or shifted:
             continue
@@ -118,16 +120,27 @@ def bank_offset(source: Source, parameters: Mapping[str, object]) -> Iterator[Ma
         yield Match(init.start, (init, Edit(place, place, member)), note=method.arguments[0])
 
 
-def _fields(source: Source) -> dict[str, int]:
-    """Where each queue or buffer member is declared."""
-    places = {}
+def _fields(source: Source) -> dict[str, list[Node]]:
+    """Where each queue or buffer member is declared: several classes may have one of its name."""
+    places: dict[str, list[Node]] = {}
     for node in nodes(source, "field_declaration"):
         if not _BUFFER_TYPE.match(source.code(node)):
             continue
         for name in node.children_by_field_name("declarator"):
             if name.type == "field_identifier":
-                places[source.code(name)] = source.begin(node.start_byte)
+                places.setdefault(source.code(name), []).append(node)
     return places
+
+
+def _place(source: Source, declared: list[Node], method: Method) -> int | None:
+    """Where the member of a method's own class is declared; the only one for one outside."""
+    mine = [
+        node
+        for node in declared
+        if node.parent is not None and node.parent.start_byte <= method.start < node.parent.end_byte
+    ]
+    chosen = mine or (declared if len(declared) == 1 else [])
+    return source.begin(chosen[0].start_byte) if chosen else None
 
 
 def drop_padding(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
