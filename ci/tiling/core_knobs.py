@@ -25,6 +25,9 @@ _ASKED = re.compile(
 _LIMITED = re.compile(r"^\(?([\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\))<(.+)\?\1:\2\)?$")
 ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
 """What the context tells of the amount of work: the elements of the first input."""
+_MADE = ELEMENTS.replace("Input", "Output")
+_MEASURES = {"work": ELEMENTS, "output": _MADE}
+"""Knobs of the least work a core: by what is read, and by what is made where that is more."""
 
 WHY_WORK = "Starting a core costs time, so each should have enough to do."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
@@ -48,37 +51,33 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
         place = node.end_byte
         context = context_name(source, node)
         escaped = re.escape(left)
-        if context:
-            total = f"{context}->{ELEMENTS}"
+        for kind, elements in _MEASURES.items() if context else ():
+            total = f"{context}->{elements}"
             work = re.match(
                 rf"\s*if \({escaped} > \(?{re.escape(total)} / (\d+) \+ 1\)?\) \{{"
                 rf"\s*{escaped} = [^;]*;\s*\}}",
                 after,
             )
-            form = (
-                f"{indent}if ({left} > {total} / {{value}} + 1) {{"
-                f"{indent}    {left} = {total} / {{value}} + 1;{indent}}}"
-            )
-            start, end, current = place, place, NO_CAP
-            if work:
-                end, current = place + work.end(), int(work.group(1))
-                after = after[work.end() :]
+            end = place + (work.end() if work else 0)
             knobs.append(
                 Knob(
-                    name=f"{name}.work",
+                    name=f"{name}.{kind}",
                     kind="core_work",
                     file=path,
-                    start=start,
+                    start=place,
                     end=end,
-                    form=form,
+                    form=(
+                        f"{indent}if ({left} > {total} / {{value}} + 1) {{"
+                        f"{indent}    {left} = {total} / {{value}} + 1;{indent}}}"
+                    ),
                     values=CORE_WORK,
-                    written=current,
+                    written=int(work.group(1)) if work else NO_CAP,
                     decides="block_dim",
                     why=WHY_WORK,
                     neutral=NO_CAP,
                 )
             )
-            place = end
+            after, place = source.shadow[end:], end
         cap = re.match(rf"\s*if \({escaped} > (\d+)\) \{{\s*{escaped} = \d+;\s*\}}", after)
         if context and not cap:
             continue  # the limit by work adapts to other shapes; a fixed one fits the workload's

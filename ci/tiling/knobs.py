@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from ci.source.cpp_source import Source, ancestors, walk
+from ci.source.cpp_source import Source, ancestors, identifiers, walk
 from ci.tiling.core_counts import core_counts
 from ci.tiling.core_knobs import ELEMENTS, context_name, find_core_knobs
 from ci.tiling.template import LARGEST_DIVISOR, Decides, Kind, Knob
@@ -42,6 +42,8 @@ _UNWANTED = re.compile(
 )
 _BUFFER = re.compile(r"buf(?:fer)?_?num|double_?buf|queue_?depth", re.I)
 _CORES = re.compile(r"core_?num|block_?dim|num_?blocks|used_?core", re.I)
+_KEY_NAME = re.compile(r"key", re.I)
+_SUM = re.compile(r"[\w+*():]+")
 _UB_NAME = re.compile(r"ub", re.I)
 
 
@@ -131,9 +133,10 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
 
 def _constant_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     knobs = []
+    summands = _summands_of_keys(source)
     for node in walk(source.root):
         named = _constant(source, node)
-        if named is None:
+        if named is None or named[0] in summands:
             continue
         name, value_node, value, suffix = named
         if not _WANTED.search(name) or _UNWANTED.search(name) or value == 0:
@@ -160,6 +163,25 @@ def _constant_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Kn
             )
         )
     return knobs
+
+
+def _summands_of_keys(source: Source) -> frozenset[str]:
+    """Names that tiling keys are added up from: they number kernels and measure nothing."""
+    names: set[str] = set()
+    for node in walk(source.root):
+        if node.type in ("init_declarator", "assignment_expression"):
+            left = node.child_by_field_name("declarator") or node.child_by_field_name("left")
+            value = node.child_by_field_name("value") or node.child_by_field_name("right")
+            keyed = left is not None and bool(_KEY_NAME.search(source.code(left)))
+        elif node.type == "call_expression":
+            called = node.child_by_field_name("function")
+            value = node.child_by_field_name("arguments")
+            keyed = called is not None and source.code(called).endswith("SetTilingKey")
+        else:
+            continue
+        if keyed and value is not None and _SUM.fullmatch(source.code(value)):
+            names |= identifiers(source.code(value))
+    return frozenset(names)
 
 
 def _divisor_knobs(source: Source, path: str) -> list[Knob]:

@@ -95,12 +95,18 @@ def test_a_constant_number_of_cores_is_tried_at_the_devices_counts(tmp_path: Pat
 
 def test_a_set_knob_is_found_again_with_its_value(tmp_path: Path) -> None:
     operator = write(tmp_path)
-    values = {"coreNum.work": 1024, "ubSize.share": 8, "ubSize.work": 4, "ubParts": 3}
+    values = {
+        "coreNum.work": 1024,
+        "coreNum.output": 512,
+        "ubSize.share": 8,
+        "ubSize.work": 4,
+        "ubParts": 3,
+    }
     changed = synthesize(operator, "910B4").changes(values)
     again = synthesize(operator, "910B4", files=changed)
     assert again.values | values == again.values
     assert again.changes(
-        {"coreNum.work": 0, "ubSize.share": 16, "ubSize.work": 0, "ubParts": 4}
+        {"coreNum.work": 0, "coreNum.output": 0, "ubSize.share": 16, "ubSize.work": 0, "ubParts": 4}
     ) == {HOST_FILE: HOST}
 
 
@@ -206,6 +212,19 @@ def test_a_number_of_cores_is_limited_by_the_work_wherever_it_comes_from(
         f"{named}\n    if (coreNum > {ELEMENTS} / 512 + 1) {{"
         f"\n        coreNum = {ELEMENTS} / 512 + 1;\n    }}",
     )
+
+
+def test_numbers_that_a_tiling_key_is_added_up_from_are_no_knobs(tmp_path: Path) -> None:
+    host = HOST.replace(
+        "const uint32_t BUFFER_NUM = 1;",
+        "const uint32_t BUFFER_NUM = 1;\nconst uint32_t SPLIT_ROWS = 100;\n"
+        "const uint32_t KEY_ROWS = SPLIT_ROWS + 1;\nconst uint32_t TILE_ROWS = 100;",
+    )
+    host = host.replace("SetTilingKey(1)", "SetTilingKey(KEY_ROWS + SPLIT_ROWS)")
+    host = host.replace("ubParts = 4;", "ubParts = 4 * TILE_ROWS;")
+    values = synthesize(write(tmp_path, host=host), "910B4").values
+    assert "TILE_ROWS" in values
+    assert "SPLIT_ROWS" not in values
 
 
 def test_the_memory_for_tiles_is_limited_in_proportion_to_the_work(tmp_path: Path) -> None:
