@@ -22,6 +22,8 @@ from rules.devices import device_names, load_device
 
 _NAMES = {d.number: d.name for d in BY_NAME.values()}
 
+_USELESS = "asks for a launch that no device makes"
+
 
 class HostGate(Gate):
     """Compares what both host programs say of themselves and answer to valid and invalid requests.
@@ -109,7 +111,7 @@ def _difference(question: Question, before: HostAnswer, now: HostAnswer) -> str:
             )
     if before.tiling is not None and before.steady and question.runs:
         ours, theirs = _ending(now.tiling), _ending(before.tiling)
-        if ours != theirs:
+        if ours != theirs and not (theirs == _USELESS and ours == "succeeds"):
             return (
                 f"For {question.label} its tiling {ours}, that of the operator as it stands "
                 f"{theirs}."
@@ -152,7 +154,13 @@ def _inferred(answer: Inference | None) -> str:
 
 
 def _ending(answer: Tiling | None) -> str:
+    """How a tiling ended; one that says it went well and asks for no possible launch is useless.
+
+    A candidate may put that right: nothing could be launched, and nobody was told so.
+    """
     if answer is None:
         return "crashes"
+    if answer.status != "ok":
+        return "refuses"
     usable = 1 <= answer.block_dim <= MOST_BLOCKS and sum(answer.workspace) <= MOST_WORKSPACE
-    return "succeeds" if answer.status == "ok" and usable else "refuses"
+    return "succeeds" if usable else _USELESS

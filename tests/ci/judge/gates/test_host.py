@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from ci.backend.sim import SimulatorBackend
@@ -15,7 +18,10 @@ from tests.places import OPERATORS
 
 LEAKY = load_operator(OPERATORS / "src" / "activation" / "leaky_relu_shift")
 LEAKY_HOST = "op_host/leaky_relu_shift.cpp"
+ELEMENTS = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
 CORES = "uint32_t cores = platform.GetCoreNumAiv();"
+ASKED = "context->SetBlockDim((total + perCore - 1) / perCore);"
+USELESS = ASKED.replace("SetBlockDim(", f"SetBlockDim({ELEMENTS} > 1048576 ? 0 : ")
 OUTPUT = 'this->Output("y")\n            .ParamType(REQUIRED)\n            '
 SAME_SHAPE = "*context->GetOutputShape(0) = *context->GetInputShape(0);"
 
@@ -97,5 +103,22 @@ def test_what_no_launch_shows_is_refused(leaky: Evaluator, old: str, new: str, w
 )  # fmt: skip
 def test_another_tiling_of_the_same_requests_passes(leaky: Evaluator, old: str, new: str) -> None:
     if "total <" in new:  # the cores are counted before the total is
-        new = new.replace("total", "context->GetInputShape(0)->GetStorageShape().GetShapeSize()")
+        new = new.replace("total", ELEMENTS)
     assert HostGate().check(edited(leaky, old, new)) is None
+
+
+def test_a_tiling_that_asked_for_no_possible_launch_may_be_put_right(tmp_path: Path) -> None:
+    copy = tmp_path / LEAKY.root.name
+    shutil.copytree(LEAKY.root, copy)
+    right = LEAKY.read(LEAKY_HOST)
+    (copy / LEAKY_HOST).write_text(right.replace(ASKED, USELESS, 1), encoding="utf-8")
+    evaluator = Evaluator(
+        load_operator(copy), load_workload(LEAKY, None), SimulatorBackend("910B4")
+    )
+    mended = evaluator.subject(Candidate(files={LEAKY_HOST: right}, stage="tiling"))
+    assert HostGate().check(mended) is None
+
+
+def test_a_tiling_that_asks_for_no_possible_launch_is_refused(leaky: Evaluator) -> None:
+    failure = HostGate().check(edited(leaky, ASKED, USELESS))
+    assert failure and "no device makes" in failure.refusal.sentence, failure
