@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -29,9 +29,15 @@ LARGEST_PATCH_BYTES: Final = 4_000_000
 """Above any rewrite of one operator's sources; keeps a hostile file from filling memory."""
 
 
-def own_paths(operator_path: str, sources: Iterable[str]) -> frozenset[str]:
-    """Paths of an operator's sources from the repository's top (`operator_path` '' or '.')."""
-    return frozenset((PurePosixPath(operator_path) / source).as_posix() for source in sources)
+def own_paths(
+    operator_path: str, sources: Iterable[str], shared: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """An operator's sources by their paths from the repository's top (`operator_path` '' or '.').
+
+    `shared` are the paths of those that it shares with others.
+    """
+    given = shared or {}
+    return {given.get(s) or (PurePosixPath(operator_path) / s).as_posix(): s for s in sources}
 
 
 def read_patch(path: Path) -> str:
@@ -89,31 +95,27 @@ def applied(operator: Operator, diff: str, name: str = "the patch") -> dict[str,
     The diff may count paths from the repository's top or from the operator's folder. Raises
     `InputError` when it touches anything else or does not apply.
     """
-    sources = (*operator.host_sources, *operator.kernel_sources)
-    prefix = "."
-    if operator.repository is not None:
-        prefix = operator.root.resolve().relative_to(operator.repository.resolve()).as_posix()
+    sources = operator.sources
+    places = {operator.repository_path(source): source for source in sources}
     try:
-        changed = check_patch(diff, own_paths(prefix, sources), name)
+        changed = check_patch(diff, places, name)
     except InputError:
-        if prefix == "." or not _relative_to_operator(diff, sources):
+        if not _relative_to_operator(diff, sources):
             raise
-        prefix = "."
-        changed = check_patch(diff, own_paths(prefix, sources), name)
+        places = {source: source for source in sources}
+        changed = check_patch(diff, places, name)
     with tempfile.TemporaryDirectory(prefix="ascendopt-patch-") as folder:
         top = Path(folder)
-        for source in sources:
-            copy = top / prefix / source
+        for place, source in places.items():
+            copy = top / place
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes((operator.root / source).read_bytes())
+            copy.write_bytes(operator.path(source).read_bytes())
         git = Git(top)
         # Its own repository, so that no surrounding one changes what the paths mean.
         git.run("init", "-q")
         apply(git, diff, name)
         return {
-            PurePosixPath(path).relative_to(prefix).as_posix(): (top / path).read_text(
-                encoding="utf-8", errors="replace"
-            )
+            places[path]: (top / path).read_text(encoding="utf-8", errors="replace")
             for path in changed
         }
 

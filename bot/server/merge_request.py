@@ -26,6 +26,7 @@ from bot.report.facts import headline, score, time_word
 from bot.report.mermaid import trajectory_chart
 from bot.report.view import page, values
 from bot.repository.patch import apply, check_patch, own_paths
+from ci.model import layout
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
 from ci.model.result import Result
@@ -166,8 +167,11 @@ def refuse_unfit(result: Result, git: Git, commit: str) -> None:
         )
     if not result.base_hashes:
         raise InputError("The result names no base sources, so it cannot be checked.")
-    for source, expected in result.base_hashes.items():
-        place = (path / source).as_posix()
+    own = own_paths(path.as_posix(), result.base_hashes, result.shared_paths)
+    for place, source in own.items():
+        expected = result.base_hashes[source]
+        if not place.endswith(layout.SOURCES) or ".." in PurePosixPath(place).parts:
+            raise InputError(f"{visible(place)} is no source that an operator has.")
         content = git.show(commit, place)
         if content is None:
             raise InputError(f"{visible(place)} is not in the target branch; run optimize there.")
@@ -175,7 +179,7 @@ def refuse_unfit(result: Result, git: Git, commit: str) -> None:
             raise InputError(
                 f"{visible(place)} has changed since the run; optimize it as it is now."
             )
-    check_patch(result.diff, own_paths(path.as_posix(), result.base_hashes), "the result's patch")
+    check_patch(result.diff, own, "the result's patch")
 
 
 def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSettings) -> Submission:
@@ -239,7 +243,7 @@ def _refuse_foreign(git: Git, url: str, branch: str, head: str, login: dict[str,
 
 def _refuse_other_changes(git: Git, result: Result, parent: str, tree: str) -> None:
     """What git made of the patch must be changed lines of own sources, whatever the check read."""
-    allowed = own_paths(result.operator_path or ".", result.base_hashes)
+    allowed = own_paths(result.operator_path or ".", result.base_hashes, result.shared_paths)
     listed = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", parent, tree).split("\0")
     for entry, path in zip(listed[::2], listed[1::2], strict=False):
         old_mode, new_mode, _, _, kind = entry.lstrip(":").split(" ")

@@ -59,8 +59,8 @@ def write_run(result: Result, operator: Operator, out: Path) -> Result:
     patch = out / PATCH
     patch.unlink(missing_ok=True)
     if result.diff:
-        sources = (*operator.host_sources, *operator.kernel_sources)
-        check_patch(result.diff, own_paths(result.operator_path, sources), PATCH)
+        own = own_paths(result.operator_path, operator.sources, operator.shared_paths)
+        check_patch(result.diff, own, PATCH)
         texts = applied(operator, result.diff, PATCH)
         measured = {
             path: text

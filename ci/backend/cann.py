@@ -32,7 +32,7 @@ from ci.host.kernel_unit import (
     variant_macros,
     without_launches,
 )
-from ci.host.source_tree import lay_operator
+from ci.host.source_tree import include_arguments, lay_operator
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Array, CaseRun, Tensors
@@ -118,7 +118,7 @@ class CannBuild(TiledBuild):
         unit = launcher_unit(self.operator, variant, self.texts[self.operator.kernel_entry])
         place = lay_operator(folder, self.operator, {**texts, "kernel_unit.cpp": unit})
         arguments = compile_arguments(
-            self._toolkit, self.device.architecture, self.operator, self.auto_sync
+            self._toolkit, self.device.architecture, self.operator, self.auto_sync, folder
         )
         done = run(
             arguments,
@@ -200,15 +200,22 @@ def _dtype_numbers() -> list[str]:
 
 
 def compile_arguments(
-    toolkit: Toolkit, architecture: Architecture, operator: Operator, auto_sync: bool
+    toolkit: Toolkit,
+    architecture: Architecture,
+    operator: Operator,
+    auto_sync: bool,
+    laid: Path,
 ) -> list[str]:
-    """The bisheng command that compiles `kernel_unit.cpp` in its folder to `launcher`."""
+    """The bisheng command that compiles `kernel_unit.cpp` in its folder to `launcher`.
+
+    Shared sources lie below `laid`.
+    """
     return [
         str(toolkit.compiler),
         *("-x", "asc", f"--npu-arch={architecture.compiler_arch}", "-std=c++17", "-O3"),
         f"--cce-auto-sync={'on' if auto_sync else 'off'}",
         *("-I.", "-Iop_kernel", f"-I{Path(__file__).parent}", f"-I{toolkit.home / 'include'}"),
-        *(f"-I{folder}" for folder in operator.include_folders),
+        *include_arguments(operator, laid),
         *("kernel_unit.cpp", "-o", "launcher", f"-L{toolkit.home / 'lib64'}", "-lascendcl"),
     ]
 

@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError
 from ci.host.door.forwarding import forwarding
 from ci.host.door.tiling_library import FLAG, TilingLibrary
 from ci.host.host_room import HostRoom, HostRooms
+from ci.host.source_tree import include_arguments
 from ci.host.survey import HostAnswer, Inference, Question, Tiling
 from ci.host.tiling_layout import TilingStruct
 from ci.host.tiling_request import host_request
@@ -119,20 +120,23 @@ def host_arguments(
     prelude: Path,
     runtime: Sequence[Path],
     library: TilingLibrary | None = None,
+    laid: Path | None = None,
 ) -> list[str]:
     """Compiler arguments, without output option, to build the program where `texts` are laid.
 
     `prelude` is the folder with the precompiled `host_prelude.h`, `runtime` the object files (with
-    the archive of `library`, if there is one, last).
+    the archive of `library`, if there is one, last). Shared sources lie below `laid`.
     """
-    sources = [name for name in operator.host_sources if name in texts and name.endswith(UNITS)]
-    folders = dict.fromkeys(str(Path(name).parent) for name in texts)
+    units = [name for name in operator.host_sources if name in texts and name.endswith(UNITS)]
+    shared = operator.shared_paths
+    sources = [str((laid or Path()) / shared[name]) if name in shared else name for name in units]
+    folders = dict.fromkeys(str(Path(name).parent) for name in texts if name not in shared)
     return [
         *HOST_FLAGS,
         *((FLAG, f"-I{prelude}") if library else ()),
         *(f"-I{folder}" for folder in ("op_host", *folders)),
         "-I.",
-        *(f"-I{folder}" for folder in operator.include_folders),
+        *include_arguments(operator, laid),
         f"-I{HOST}",
         f"-I{prelude / FORWARDING}",
         *(library.include_arguments() if library else ()),

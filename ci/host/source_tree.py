@@ -52,7 +52,8 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
         if path.is_relative_to(base) and path.suffix in layout.SOURCES and held.is_file():
             yield path, held.read_text(encoding="utf-8", errors="replace")
 
-    found = layout.closure({root / name: t for name, t in texts.items()}, find, MOST_NEIGHBOURS)
+    starts = {_place(operator, name): text for name, text in texts.items()}
+    found = layout.closure(starts, find, MOST_NEIGHBOURS)
     return {path.relative_to(base).as_posix(): text for path, text in found.items()}
 
 
@@ -83,6 +84,22 @@ def lay(folder: Path, texts: Mapping[str, str]) -> None:
 def lay_operator(folder: Path, operator: Operator, texts: Mapping[str, str]) -> Path:
     """Lay the operator's texts and its neighbours' below `folder`; answers the operator's place."""
     lay(folder, neighbours(operator, texts))
-    place = folder / place_of(operator)
-    lay(place, texts)
+    base, place = base_of(operator), folder / place_of(operator)
+    shared = {n: _place(operator, n) for n in texts if n in operator.shared_paths}
+    lay(folder, {p.relative_to(base).as_posix(): texts[n] for n, p in shared.items()})
+    lay(place, {name: text for name, text in texts.items() if name not in shared})
     return place
+
+
+def include_arguments(operator: Operator, laid: Path | None) -> list[str]:
+    """Compiler arguments for the shared folders: as laid below `laid`, then as they stand."""
+    base = base_of(operator)
+    ours = [f for f in operator.include_folders if f.is_relative_to(base)]
+    anew = [laid / f.relative_to(base) for f in ours] if laid and operator.shared_sources else []
+    return [f"-I{folder}" for folder in (*anew, *operator.include_folders)]
+
+
+def _place(operator: Operator, name: str) -> Path:
+    """Where a source belongs, links resolved up to the operator's or the repository's folder."""
+    shared = operator.shared_paths.get(name)
+    return operator.root.resolve() / name if shared is None else base_of(operator) / shared

@@ -48,7 +48,7 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
         found = _check_file(operator, file, text)
         if found:
             return found
-    originals = {f: operator.read(f) for f in (*operator.host_sources, *operator.kernel_sources)}
+    originals = {f: operator.read(f) for f in operator.sources}
     changed = {f: t for f, t in files.items() if originals[f] != t}
     known = [u for f, t in originals.items() for u in _uses(f, t)]
     texts = originals | changed
@@ -172,7 +172,7 @@ def _is_added(use: Use, originals: Mapping[str, str], changed: Mapping[str, str]
 def _is_own(operator: Operator, use: Use) -> bool:
     """A quoted include that resolves to one of the operator's own sources."""
     spelled = use.name
-    own = {*operator.host_sources, *operator.kernel_sources}
+    own = {*operator.sources}
     if PurePosixPath(spelled).is_absolute():
         return False
     parts: list[str] = list(PurePosixPath(use.file).parent.parts)

@@ -57,7 +57,7 @@ class Standard:
 
     def changed(self, files: dict[str, str]) -> dict[str, str]:
         """Those of the files that do not equal the operator's own text."""
-        own = {*self.operator.host_sources, *self.operator.kernel_sources}
+        own = {*self.operator.sources}
         return {f: t for f, t in files.items() if f not in own or self.operator.read(f) != t}
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from ci.judge.launched import Launched, Sweep, new_warning
 from ci.judge.subject import Standard
 from ci.judge.varied.base import Family, Known, Ladder, elements
-from ci.judge.varied.lengths import Empty, Lengths, OwnThresholds, Proportions, Thresholds
+from ci.judge.varied.lengths import Empty, Larger, Lengths, OwnThresholds, Proportions, Thresholds
 from ci.judge.varied.numbers import changed_numbers, tiling_numbers
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
 from ci.judge.varied.values import Attributes, GivenValues, Ranges, Special
@@ -25,6 +25,9 @@ LEAST_ELEMENTS = 1 << 16
 
 ELEMENT_BYTES = 4
 """Of the outputs that a tier's elements may give: an index may become a long row."""
+
+LARGEST_ELEMENTS = 1 << 22
+"""Of the inputs of a case of the family of larger sizes."""
 
 MOST_REFUSED = 200
 """Cases that the unmodified operator does not take, before no more are made."""
@@ -46,6 +49,10 @@ class Tier:
     """Cycles times cores of one launch of the unmodified operator; about 3 million a second."""
     all_work: float
     """The same of all cases together."""
+    larger_cases: int
+    """How many cases are so large that every core has much to do."""
+    larger_work: float = 8e6
+    """Busy cycles of all pipes and cores in one launch of such a case."""
     own: float = 1.0
     """How many times larger a case at a number of the candidate's changed lines may be: what is
     meant for large tensors can only be seen on one."""
@@ -54,6 +61,7 @@ class Tier:
 QUICK = Tier(
     (
         OwnThresholds(),
+        Larger(),
         Thresholds(),
         Lengths(),
         Proportions(),
@@ -65,6 +73,7 @@ QUICK = Tier(
     most_elements=1 << 21,
     most_work=2e6,
     all_work=8e6,
+    larger_cases=1,
 )
 """Before a candidate is built on: no kernel is compiled for these, mostly."""
 
@@ -82,6 +91,7 @@ WIDE = Tier(
     most_elements=1 << 22,
     most_work=6e6,
     all_work=40e6,
+    larger_cases=3,
     own=4.0,
 )
 """Before it is reported."""
@@ -102,27 +112,31 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
     )
     own_work = 0.0
     for family, ladder in _turns(known, tier):
-        mine = isinstance(family, OwnThresholds)
+        mine, large = isinstance(family, OwnThresholds), isinstance(family, Larger)
         if mine and (_own(found.counts) >= most // 4 or own_work > tier.all_work / 2):
             continue
+        if large and found.counts.get(Larger.name, 0) >= tier.larger_cases:
+            continue
+        most_elements = judge.most_own if mine else judge.most_larger if large else judge.most
         for case in ladder:
             if _identity(case) in seen:
                 break
-            if judge.takes(case, mine):
+            if judge.takes(case, most_elements):
                 seen.add(_identity(case))
                 before = standard.baseline.at(case, judge.seed)
                 found.cases.append((family.name, before))
                 if mine:
                     own_work += _work(before)
-                else:
+                elif not large:
                     work += _work(before)
                 break
             found.refused[family.name] = found.refused.get(family.name, 0) + 1
             defect = judge.defects.get(case.name)
             if defect:
                 found.defects.setdefault(family.name, defect)
-        # What the candidate's own numbers take is no other family's.
-        full = len(found.cases) - _own(found.counts) >= most or work > tier.all_work
+        # What the candidate's own numbers and the larger sizes take is no other family's.
+        apart = _own(found.counts) + found.counts.get(Larger.name, 0)
+        full = len(found.cases) - apart >= most or work > tier.all_work
         if full or sum(found.refused.values()) - _own(found.refused) > MOST_REFUSED:
             break
     return found
@@ -130,6 +144,10 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
 
 def _own(counts: Mapping[str, int]) -> int:
     return counts.get(OwnThresholds.name, 0)
+
+
+APART = (OwnThresholds, Larger)
+"""Families that come first, and have a share of their own."""
 
 
 class _Judge:
@@ -144,18 +162,23 @@ class _Judge:
         density = [_work(o) / max(n, LEAST_ELEMENTS) for o, n in zip(self.own, sizes, strict=True)]
         written = [o.run.pipes.gm_write_bytes / ELEMENT_BYTES for o in self.own]
         growth = max(1.0, *(w / max(n, 1) for w, n in zip(written, sizes, strict=True)))
-        self._most = min(tier.most_elements / growth, tier.most_work / max(density))
+        self.most = min(tier.most_elements / growth, tier.most_work / max(density))
+        """Elements of the inputs of a case."""
+        busy = [_busy(o) / max(n, LEAST_ELEMENTS) for o, n in zip(self.own, sizes, strict=True)]
+        self.most_larger = min(LARGEST_ELEMENTS / growth, tier.larger_work / max(busy))
+        """Of a case of the family of larger sizes; what cores wait for costs little to see."""
         # The largest case says best what a larger one costs.
         of_largest = density[sizes.index(max(sizes))]
-        self._most_own = tier.own * min(tier.most_elements / growth, tier.most_work / of_largest)
+        self.most_own = tier.own * min(tier.most_elements / growth, tier.most_work / of_largest)
+        """Of a case at a number of the candidate's changed lines."""
         self.defects: dict[str, str] = {}
 
-    def takes(self, case: WorkloadCase, own: bool = False) -> bool:
+    def takes(self, case: WorkloadCase, most: float | None = None) -> bool:
         """Passed, without a warning that the workload's own cases do not show.
 
-        `own`: a case at a number of the candidate's changed lines, which may cost more.
+        `most` elements of its inputs, `self.most` by default.
         """
-        if elements(case) > (self._most_own if own else self._most):
+        if elements(case) > (self.most if most is None else most):
             return False
         baseline = self._standard.baseline
         defect = baseline.defect(case, self.seed)
@@ -170,12 +193,10 @@ class _Judge:
 def _turns(known: Known, tier: Tier) -> Iterator[tuple[Family, Ladder]]:
     """The candidate's own numbers first, for they have a share of their own; the rest in turns."""
     for family in tier.families:
-        if isinstance(family, OwnThresholds):
+        if isinstance(family, APART):
             yield from ((family, ladder) for ladder in family.ladders(known))
     left = [
-        (family, family.ladders(known))
-        for family in tier.families
-        if not isinstance(family, OwnThresholds)
+        (family, family.ladders(known)) for family in tier.families if not isinstance(family, APART)
     ]
     while left:
         for family, ladders in tuple(left):
@@ -187,6 +208,11 @@ def _turns(known: Known, tier: Tier) -> Iterator[tuple[Family, Ladder]]:
 
 def _identity(case: WorkloadCase) -> str:
     return repr((case.inputs, case.outputs, case.attrs))
+
+
+def _busy(launched: Launched) -> float:
+    pipes = launched.run.pipes
+    return float(sum(pipes.busy_cycles.values()) * pipes.block_dim)
 
 
 def _work(launched: Launched) -> float:

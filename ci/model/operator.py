@@ -43,8 +43,18 @@ class AttrSpec(Frozen):
     default: int | float | bool | str | tuple[int, ...] | tuple[float, ...] | None = None
 
 
+class SharedSource(Frozen):
+    """A source outside the operator's folder that it takes as other operators do."""
+
+    name: str = Field(description="op_host or op_kernel, and the path below.")
+    path: str = Field(description="From the repository's top.")
+
+
 class Operator(Frozen):
-    """Sources and declaration of one operator. Paths of sources are relative to `root`."""
+    """Sources and declaration of one operator.
+
+    Sources are named by their paths relative to `root`, shared ones as `SharedSource` says.
+    """
 
     name: str = Field(description="Folder and kernel name, such as add_custom.")
     op_type: str = Field(description="Registered type, such as AddCustom.")
@@ -70,7 +80,12 @@ class Operator(Frozen):
         default=(), description="Shared folders of the repository that the sources include from."
     )
     shared_host_sources: tuple[Path, ...] = Field(
-        default=(), description="Host sources outside the operator's folder that its build lists."
+        default=(),
+        description="Host sources outside the operator's folder that its build lists and that"
+        " decide nothing.",
+    )
+    shared_sources: tuple[SharedSource, ...] = Field(
+        default=(), description="Those of host_sources and kernel_sources that others take too."
     )
 
     @property
@@ -83,11 +98,39 @@ class Operator(Frozen):
         """Whether the kernel gets a place for the shapes of its outputs."""
         return any(spec.shape_depends for spec in self.outputs)
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """All that a candidate may change, host first."""
+        return (*self.host_sources, *self.kernel_sources)
+
+    @property
+    def shared_paths(self) -> dict[str, str]:
+        """Paths of the shared sources from the repository's top, by name."""
+        return {one.name: one.path for one in self.shared_sources}
+
+    def path(self, source: str) -> Path:
+        """Where one of the sources lies."""
+        shared = self.shared_paths.get(source)
+        return self.root / source if shared is None else self._top / shared
+
+    def repository_path(self, source: str) -> str:
+        """Path of one of the sources from the repository's top, or from `root` outside of one."""
+        shared = self.shared_paths.get(source)
+        if shared is not None or self.repository is None:
+            return shared or source
+        root = self.root.resolve().relative_to(self.repository.resolve())
+        return (root / source).as_posix()
+
+    @property
+    def _top(self) -> Path:
+        assert self.repository is not None, "only a repository has shared sources"
+        return self.repository
+
     def read(self, source: str) -> str:
-        """Text of one of the sources (path relative to `root`)."""
-        return (self.root / source).read_text(encoding="utf-8", errors="replace")
+        """Text of one of the sources, by its name."""
+        return self.path(source).read_text(encoding="utf-8", errors="replace")
 
     def texts(self, files: dict[str, str] | None = None) -> dict[str, str]:
         """All own sources by relative path, overlaid with a candidate's changed `files`."""
-        own = {s: self.read(s) for s in (*self.host_sources, *self.kernel_sources)}
+        own = {s: self.read(s) for s in self.sources}
         return own | (files or {})

@@ -101,7 +101,11 @@ class Result(Frozen):
     op_type: str
     operator_path: str = Field(description="Operator folder relative to the repository's top.")
     base_commit: str = Field(default="", description="Commit of the repository, '' outside git.")
-    base_hashes: dict[str, str] = Field(description="sha256 of each own source before the change.")
+    base_hashes: dict[str, str] = Field(description="sha256 of each source before, by its name.")
+    shared_paths: dict[str, str] = Field(
+        default={},
+        description="Those sources that other operators take too: paths from the repository's top.",
+    )
     fingerprint: Fingerprint
     seed: int
     settings: dict[str, int | float | str | bool]

@@ -62,11 +62,11 @@ def from_result(
     The operator may hold the result already: its earlier sources are then had by taking the
     result's diff back. Raises `Misfit` when they cannot be had.
     """
-    prefix = "" if result.operator_path == "." else result.operator_path + "/"
     base = operator.texts()
     if not _same_sources(result, operator):
-        restored = undo(result.diff, {prefix + p: t for p, t in base.items()})
-        base = {p.removeprefix(prefix): t for p, t in restored.items()}
+        names = {operator.repository_path(p): p for p in base}
+        restored = undo(result.diff, {place: base[p] for place, p in names.items()})
+        base = {names[place]: t for place, t in restored.items()}
         if git_diff(base, base | result.best.candidate.files) == "":
             raise Misfit("the operator's sources are neither those before nor those after the run")
     source = Provenance(commit=result.base_commit, origin=origin or f"run {result.run}")
@@ -75,8 +75,8 @@ def from_result(
 
 def _same_sources(result: Result, operator: Operator) -> bool:
     return all(
-        (operator.root / p).is_file()
-        and hashlib.sha256((operator.root / p).read_bytes()).hexdigest() == digest
+        p in operator.sources
+        and hashlib.sha256(operator.path(p).read_bytes()).hexdigest() == digest
         for p, digest in result.base_hashes.items()
     )
 

@@ -52,9 +52,9 @@ def conclude(
         operator_path=_operator_path(operator),
         base_commit=base_commit(operator),
         base_hashes={
-            p: hashlib.sha256((operator.root / p).read_bytes()).hexdigest()
-            for p in (*operator.host_sources, *operator.kernel_sources)
+            p: hashlib.sha256(operator.path(p).read_bytes()).hexdigest() for p in operator.sources
         },
+        shared_paths=operator.shared_paths,
         fingerprint=measured.fingerprint
         if measured
         else Fingerprint(backend="sim", device="unknown", version="unknown", simulated=True),
@@ -124,14 +124,13 @@ def _refused_before(run: Run) -> str:
 
 def repository_diff(operator: Operator, files: dict[str, str]) -> str:
     """Unified diff that `git apply` takes at the repository's top; '' when nothing differs."""
-    prefix = _operator_path(operator)
-    prefix = "" if prefix == "." else prefix + "/"
     before, after = {}, {}
     for path, new in files.items():
-        raw = (operator.root / path).read_bytes().decode("utf-8", errors="surrogateescape")
+        raw = operator.path(path).read_bytes().decode("utf-8", errors="surrogateescape")
         if "\r\n" in raw:  # sources are read with universal newlines
             new = new.replace("\r\n", "\n").replace("\n", "\r\n")
-        before[prefix + path], after[prefix + path] = raw, new
+        name = operator.repository_path(path)
+        before[name], after[name] = raw, new
     return git_diff(before, after)
 
 

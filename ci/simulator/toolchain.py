@@ -33,7 +33,8 @@ from ci.host.kernel_unit import (
     translation_unit,
     without_launches,
 )
-from ci.host.source_tree import lay, lay_operator, neighbours, place_of
+from ci.host.source_tree import include_arguments, lay, lay_operator, neighbours, place_of
+from ci.model import layout
 from ci.model.layout import SOURCES
 from ci.model.operator import Operator
 from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
@@ -217,20 +218,24 @@ class Toolchain:
         prefix = self.kernel_prefix if core == "vector" else self.cube_prefix
         laid = kernel_texts(operator, texts)
         unit = translation_unit(operator, variant, texts[operator.kernel_entry])
-        arguments = [
-            *self.kernel_flags(core),
-            *_include_folders(operator),
-            *self.door.arguments(),
-            f"-I{prefix}",
-            "-include",
-            str(prefix / "prefix.h"),
-            "kernel_unit.cpp",
-            *KERNEL_LINK,
-        ]
+
+        def arguments(place: Path | None) -> list[str]:
+            return [
+                *self.kernel_flags(core),
+                *("-I.", "-Iop_kernel"),
+                *include_arguments(operator, place),
+                *self.door.arguments(),
+                f"-I{prefix}",
+                "-include",
+                str(prefix / "prefix.h"),
+                "kernel_unit.cpp",
+                *KERNEL_LINK,
+            ]
+
         key = digest(
             [
                 compiler_version(),
-                *arguments,  # the prefix's path among them stands for the headers
+                *arguments(None),  # the prefix's path among them stands for the headers
                 BLOCK_TABLE,
                 unit,
                 *self._shared(operator),
@@ -240,12 +245,13 @@ class Toolchain:
 
         def make(folder: Path) -> None:
             with scratch("build") as name:
-                place = lay_operator(Path(name).resolve(), operator, laid)
+                top = Path(name).resolve()
+                place = lay_operator(top, operator, laid)
                 lay(place, {"kernel_unit.cpp": unit})
-                readable = [*self.door.readable, prefix, self._architecture_folder]
+                readable = [top, *self.door.readable, prefix, self._architecture_folder]
                 readable += operator.include_folders
-                named = [f"-ffile-prefix-map={place}=.", *arguments]
-                compile_candidate(named, place, [Path(name).resolve(), *readable], "kernel")
+                named = [*_named(top, place, layout.KERNEL), *arguments(top)]
+                compile_candidate(named, place, readable, "kernel", (top, layout.KERNEL))
                 shutil.copy(place / "kernel.so", folder)
                 write_block_table(folder / "kernel.so")
 
@@ -290,7 +296,10 @@ class Toolchain:
             prelude = library_prelude(library, self.cache, self._host_headers)
             archive = library_archive(library, self.cache, self._host_headers)
             runtime = (*self._runtime(OWN_LIBRARY), archive)
-        arguments = host_arguments(operator, texts, prelude, runtime, library)
+
+        def arguments(laid: Path | None) -> list[str]:
+            return host_arguments(operator, texts, prelude, runtime, library, laid)
+
         shared = [path.read_bytes() for path in operator.shared_host_sources]
         # Kernel sources are laid too, because some tilings include their constants from them;
         # they count only for those.
@@ -300,7 +309,7 @@ class Toolchain:
         key = digest(
             [
                 compiler_version(),
-                *arguments,  # the paths of prelude and runtime among them stand for their texts
+                *arguments(None),  # the paths of prelude and runtime stand for their texts
                 *shared,
                 *self._shared(operator),
                 *_parts(operator, laid),
@@ -310,13 +319,14 @@ class Toolchain:
         def make(folder: Path) -> None:
             meanwhile()
             with scratch("build") as name:
-                place = lay_operator(Path(name).resolve(), operator, laid)
-                readable = [Path(name).resolve(), HOST, prelude]
+                top = Path(name).resolve()
+                place = lay_operator(top, operator, laid)
+                readable = [top, HOST, prelude]
                 readable += [*operator.include_folders, *runtime]
                 readable += self.door.readable if library else ()
                 readable += [source.parent for source in operator.shared_host_sources]
-                named = [f"-ffile-prefix-map={place}=.", *arguments, "-o", "host_program"]
-                compile_candidate(named, place, readable, "host tiling")
+                named = [*_named(top, place, layout.HOST), *arguments(top), "-o", "host_program"]
+                compile_candidate(named, place, readable, "host tiling", (top, layout.HOST))
                 shutil.copy(place / "host_program", folder)
 
         return self.cache.get("host", key, make) / "host_program"
@@ -394,5 +404,7 @@ def _operator_lines(program: Path, offsets: tuple[str, ...]) -> list[tuple[str, 
     return places if len(places) == len(offsets) else [("", 0)] * len(offsets)
 
 
-def _include_folders(operator: Operator) -> list[str]:
-    return ["-I.", "-Iop_kernel", *(f"-I{folder}" for folder in operator.include_folders)]
+def _named(top: Path, place: Path, side: str) -> list[str]:
+    """Compiler arguments that name sources as the operator does, shared ones laid below `top`."""
+    # The last one that fits counts.
+    return [f"-ffile-prefix-map={top}={side}", f"-ffile-prefix-map={place}=."]

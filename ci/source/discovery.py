@@ -13,10 +13,11 @@ from typing import Literal
 
 from ci.model import layout
 from ci.model.errors import InputError
-from ci.model.operator import Operator
+from ci.model.operator import Operator, SharedSource
 from ci.source import cmake_text
 from ci.source.cpp_text import global_functions
 from ci.source.definition import find_definition, tiling_functions
+from ci.source.shared_sources import shared_sources
 from rules.architectures import architectures
 
 # Host files that call the runtime (aclnn interface) rather than tile or declare the operator.
@@ -168,6 +169,16 @@ def _read_operator(root: Path) -> Operator:
     definition_source, definition = next(iter(declared.items()))
     work = _named_by_build(root, work, build.own_sources, definition_source)
     entry = _entry(root, kernel)
+    others = [*build.shared_sources, *_neighbour_sources(root, work, build.include_folders)]
+    common: dict[str, str] = {}
+    if repository is not None:
+        texts = {**work, **kernel}
+        common = shared_sources(root, repository, texts, build.include_folders, others)
+        taken = {(repository / place).resolve() for place in common.values()}
+        others = [path for path in others if path.resolve() not in taken]
+    for name, place in common.items():
+        side = kernel if name.startswith(layout.KERNEL + "/") else work
+        side[name] = _text((repository or root) / place)
     functions = {p: tiling_functions(t) for p, t in work.items() if _is_unit(p)}
     tiling_sources = tuple(p for p, names in functions.items() if names)
     if not tiling_sources and not build.shared_sources:
@@ -195,11 +206,8 @@ def _read_operator(root: Path) -> Operator:
         auto_sync=build.auto_sync,
         compile_options=build.compile_options,
         include_folders=build.include_folders,
-        shared_host_sources=tuple(
-            dict.fromkeys(
-                (*build.shared_sources, *_neighbour_sources(root, work, build.include_folders))
-            )
-        ),
+        shared_host_sources=tuple(dict.fromkeys(others)),
+        shared_sources=tuple(SharedSource(name=n, path=p) for n, p in common.items()),
     )
 
 

@@ -65,11 +65,16 @@ def compile_trusted(arguments: Sequence[str], cwd: Path) -> str:
 
 
 def compile_candidate(
-    arguments: Sequence[str], cwd: Path, readable: Sequence[Path], side: str
+    arguments: Sequence[str],
+    cwd: Path,
+    readable: Sequence[Path],
+    side: str,
+    shared: tuple[Path, str] | None = None,
 ) -> None:
     """Compile a candidate's sources below `cwd`, which is all that the compiler can write.
 
-    Raises TrialFailure(COMPILE_ERROR); `side` says in words what was compiled.
+    Raises TrialFailure(COMPILE_ERROR); `side` says in words what was compiled, `shared` below which
+    folder shared sources lie and what stands for it in their names.
     """
     compiler_version()
     with booked("compile"):
@@ -81,7 +86,7 @@ def compile_candidate(
             limits=COMPILE_LIMITS,
         )
     if not done.ok:
-        raise TrialFailure(Outcome.COMPILE_ERROR, compile_evidence(done, side))
+        raise TrialFailure(Outcome.COMPILE_ERROR, compile_evidence(done, side, shared))
 
 
 _PLACE = re.compile(
@@ -91,13 +96,15 @@ _FROM = re.compile(r"(?:^|\s)(?:\./)?(?P<file>op_(?:host|kernel)/[^\s:,]+):(?P<l
 _LINKER = re.compile(r"undefined reference to [`'](?P<name>.+?)'|multiple definition of .*")
 
 
-def compile_evidence(done: Completed, side: str) -> Refusal:
+def compile_evidence(done: Completed, side: str, shared: tuple[Path, str] | None = None) -> Refusal:
     """The first error, placed in the operator's own sources where the compiler tells them.
 
     An error inside a header is placed at the operator's line that led there, which stands in
     the 'required from' or 'In file included from' lines around it.
     """
     text = done.stderr.decode(errors="replace")
+    if shared is not None:
+        text = text.replace(f"{shared[0]}/", f"{shared[1]}/")
     lines = text.splitlines()
     if done.timed_out:
         return Refusal(sentence=f"Compiling the {side} {done.ending()}.")

@@ -7,13 +7,24 @@ from itertools import islice
 from math import prod
 
 from ci.judge.varied.axes import Axis, axes
-from ci.judge.varied.base import Family, Known, Ladder, in_turns, tensors
+from ci.judge.varied.base import (
+    Family,
+    Known,
+    Ladder,
+    elements,
+    in_turns,
+    input_count,
+    tensors,
+)
 from ci.model.workload import WorkloadCase
 
 PRIMES = (97, 1009)
 """Lengths that no tile divides."""
 
 LARGER = (10, 100)
+
+BUSY_ELEMENTS = 1 << 16
+"""Of the largest input for each core: the copies of so many take several launches' time."""
 
 SWAPPED = 16
 """How many times longer one dimension becomes and how many times shorter another."""
@@ -34,6 +45,33 @@ class Lengths(Family):
             in_turns(_of(known, axis) for axis in axes(known, case))
             for case in known.workload.cases
         )
+
+
+class Larger(Family):
+    """So long that every core of the chip has much to do.
+
+    On a workload of small cases few cores are best: they start faster. What leaves the others idle
+    whatever the size is told here.
+    """
+
+    name = "larger size"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """The largest cases first, each along a dimension of its largest tensor."""
+        for case in sorted(known.workload.cases, key=elements, reverse=True):
+            sizes = [prod(tensor.shape) for tensor in tensors(case)[: input_count(case)]]
+            largest = sizes.index(max(sizes)) if sizes else 0
+            for axis in axes(known, case):
+                if axis.length and any(tensor == largest for tensor, _ in axis.places):
+                    yield _enlarged(known, axis, sizes[largest])
+                    break
+
+
+def _enlarged(known: Known, axis: Axis, size: int) -> Iterator[WorkloadCase]:
+    for share in (1, 2, 4, 8, 16):
+        times = BUSY_ELEMENTS * known.cores / share / max(1, size)
+        if times >= 2:
+            yield axis.resized(known, axis.rounded(round(axis.length * times)))
 
 
 class Proportions(Family):

@@ -26,7 +26,7 @@ def tiling_numbers(operator: Operator) -> tuple[float, ...]:
 
 
 def _changed(operator: Operator, file: str, text: str) -> Iterator[str]:
-    known = file in (*operator.host_sources, *operator.kernel_sources)
+    known = file in operator.sources
     old = operator.read(file).splitlines() if known else []
     new = text.splitlines()
     for tag, _, _, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

@@ -141,7 +141,7 @@ def test_the_launcher_calls_the_kernel_with_all_its_parameters() -> None:
 def test_commands_name_automatic_synchronisation_and_the_sample_count(tmp_path: Path) -> None:
     kit = toolkit(tmp_path)
     architecture = load_architecture("dav-c220")
-    arguments = compile_arguments(kit, architecture, OPERATOR, auto_sync=False)
+    arguments = compile_arguments(kit, architecture, OPERATOR, False, Path("laid"))
     assert {"--cce-auto-sync=off", "--npu-arch=dav-2201"} <= set(arguments)
     command = profile_command(kit, tmp_path / "out", tmp_path / "launcher", tmp_path / "request")
     assert command[-2:] == [str(tmp_path / "launcher"), str(tmp_path / "request")]
