@@ -43,7 +43,7 @@ def program(operator: Operator) -> HostProgram:
     return HostProgram(toolchain.compile_host(operator, operator.texts()))
 
 
-def request(operator: Operator, elements: int) -> HostRequest:
+def request(operator: Operator, elements: int, **attrs: str) -> HostRequest:
     case = WorkloadCase(
         name="c",
         inputs=(
@@ -52,7 +52,7 @@ def request(operator: Operator, elements: int) -> HostRequest:
             (TensorCase(shape=(4,), dtype="float32"), TensorCase(shape=(5,), dtype="float32")),
         ),
         outputs=(TensorCase(shape=(elements,), dtype="float32"),),
-        attrs={"scale": 2.0},
+        attrs={"scale": 2.0, **attrs},
     )
     return host_request(operator, case, FACTS)
 
@@ -79,6 +79,14 @@ def test_a_program_that_ends_leaves_the_rest_unanswered(
     first, *rest = asked(program, operator, 100, 4, 1000)
     assert first.tiling is not None
     assert [answer.tiling for answer in rest] == [None, None]
+
+
+def test_requests_that_take_longer_to_read_than_a_step_may_are_all_answered(
+    program: HostProgram, operator: Operator
+) -> None:
+    long = request(operator, 100, mode="x" * (1 << 20))
+    answers = program.survey([Question(f"{n}", long) for n in range(40)], 1)
+    assert all(a.steady and a.tiling and a.tiling.status == "ok" for a in answers)
 
 
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock", "limits only"])
