@@ -252,6 +252,20 @@ def varied(result: Result) -> list[str]:
     return told + [f"Not held against the change, as it stands already: {d}" for d in defects]
 
 
+def siblings(result: Result) -> list[str]:
+    """How the other operators fare that take what the change touches, a sentence each."""
+    found = result.verification
+    if found is None or not found.siblings:
+        return []
+    judged = [s for s in found.siblings if s.speedup is not None]
+    told = [
+        f"The change is in files that {len(found.siblings)} more operators take. {len(judged)} of"
+        " them were judged on workloads of their own: all pass, none is slower beyond the margin."
+    ]
+    left = [f"{s.operator} ({s.note})" for s in found.siblings if s.speedup is None]
+    return [*told, *([f"WARNING: not judged: {', '.join(left)}."] if left else [])]
+
+
 def removed_sync(result: Result) -> list[str]:
     """What the change no longer waits for, a sentence each, then why that is safe."""
     found = result.verification

@@ -21,6 +21,7 @@ from ci.judge.gates.more_seeds import seeds_of
 from ci.judge.in_place import judged_operator
 from ci.judge.reference import References, empty_like
 from ci.judge.removed_sync import order_kept, removed_sync
+from ci.judge.siblings import Judge, Siblings
 from ci.judge.subject import EvaluationSettings, Standard, Subject
 from ci.judge.sweep import LEAST_VARIED
 from ci.model.errors import TrialFailure
@@ -67,8 +68,19 @@ class Evaluator:
             settings or EvaluationSettings(),
             lambda subject: ask("launch", subject),
         )
+        self._siblings = Siblings(
+            operator,
+            workload,
+            self._judge_of,
+            self.standard.settings.siblings,
+            self.standard.settings.jobs,
+        )
         self._known: dict[str, Trial] = {}
         self._lock = threading.Lock()
+
+    def _judge_of(self, operator: Operator, workload: Workload) -> Judge:
+        other = Evaluator(operator, workload, self.backend, settings=self.standard.settings)
+        return lambda candidate: other.evaluate(candidate, 0)
 
     def anew(self) -> Evaluator:
         """One that has seen no trial, with the same right answers and the same baseline."""
@@ -160,6 +172,7 @@ class Evaluator:
         failure = ask("sources", subject) or ask("confirm", subject)
         if failure is not None:
             raise failure
+        siblings = self._siblings.judged(self.standard.changed(trial.candidate.files))
         seeds = seeds_of(subject)
         found = [
             subject.at(case, seed).launched.compared
@@ -179,6 +192,7 @@ class Evaluator:
             not_varied=varied.untaken,
             baseline_defects=tuple(varied.defects.values()),
             gates=tuple(gate.name for gate in gates_of("confirm")),
+            siblings=siblings,
             removed_sync=removed,
             order=order,
         )

@@ -33,6 +33,11 @@ class EvaluationSettings(Frozen):
     varied_cases: int = Field(
         default=64, ge=0, description="Most varied cases of the final verification."
     )
+    siblings: int = Field(
+        default=64,
+        ge=0,
+        description="Most operators that a change of shared sources is judged on beside its own.",
+    )
     timelines: Path | None = Field(
         default=None,
         description="Folder that takes an instruction timeline (JSON lines) of each case.",

@@ -30,6 +30,16 @@ class RemovedSync(Frozen):
     call: str
 
 
+class Sibling(Frozen):
+    """Another operator that takes a shared source which the change touches."""
+
+    operator: str
+    speedup: float | None = Field(
+        default=None, description="On its own workload; None when it was not judged."
+    )
+    note: str = Field(default="", description="Why it was not judged.")
+
+
 class Verification(Frozen):
     """How the final check was made."""
 
@@ -56,6 +66,9 @@ class Verification(Frozen):
     )
     baseline_defects: tuple[str, ...] = Field(
         default=(), description="Varied cases that the operator as it stands gets wrong, and how."
+    )
+    siblings: tuple[Sibling, ...] = Field(
+        default=(), description="Other operators that the change concerns; none becomes slower."
     )
     removed_sync: tuple[RemovedSync, ...] = Field(
         default=(), description="Barriers, flags and queue calls that the change does without."

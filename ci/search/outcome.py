@@ -8,7 +8,7 @@ import subprocess
 
 from ci.judge.diagnose import diagnose
 from ci.judge.roofline import rooflines
-from ci.model.comparison import compare
+from ci.model.comparison import STEP_EFFECT, compare
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple, Verification
 from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
@@ -38,7 +38,7 @@ def conclude(
         words = baseline.refusal.message if baseline.refusal else baseline.outcome.value
         reason = f"The operator as it stands does not pass its workload: {words}"
     else:
-        best, verification, reason = _verified_best(run)
+        best, verification, reason = _verified_best(run, operator)
         if best.number:
             verdict = "improved"
     measured = baseline.measurement
@@ -78,20 +78,15 @@ def conclude(
     )
 
 
-def _verified_best(run: Run) -> tuple[Trial, Verification | None, str]:
+def _verified_best(run: Run, operator: Operator) -> tuple[Trial, Verification | None, str]:
     """The fastest trial that the final check confirms; the baseline when there is none."""
     baseline = run.baseline
     assert baseline.measurement is not None
     failed = _refused_before(run)
-    ranked = sorted(
-        (t for t in run.history[1:] if t.outcome is Outcome.OK and not t.cached),
-        key=lambda t: (
-            t.candidate.hash != run.preferred,
-            t.measurement.score_us if t.measurement else 0.0,
-            t.number,
-        ),
-    )
-    for trial in ranked:
+    left = [t for t in run.history[1:] if t.outcome is Outcome.OK and not t.cached]
+    while left:
+        trial = _first(run, operator, left)
+        left.remove(trial)
         assert trial.measurement is not None
         comparison = compare(baseline.measurement, trial.measurement)
         if comparison.verdict != "improved":
@@ -111,6 +106,24 @@ def _verified_best(run: Run) -> tuple[Trial, Verification | None, str]:
     if not run.confirmed:
         run.budget.release()  # the final verification's
     return baseline, None, failed or "No candidate was faster beyond the minimum effect."
+
+
+def _first(run: Run, operator: Operator, left: list[Trial]) -> Trial:
+    """The preferred one; else of those whose difference is not worth a reader's time the one that
+    changes least."""
+    preferred = next((t for t in left if t.candidate.hash == run.preferred), None)
+    if preferred is not None:
+        return preferred
+    times = {t.number: t.measurement.score_us for t in left if t.measurement}
+    near = min(times.values()) * (1 + STEP_EFFECT)
+    close = [t for t in left if times[t.number] <= near]
+    changed = {t.number: _changed_lines(operator, t) for t in close}
+    return min(close, key=lambda t: (changed[t.number], times[t.number], t.number))
+
+
+def _changed_lines(operator: Operator, trial: Trial) -> int:
+    lines = repository_diff(operator, trial.candidate.files).splitlines()
+    return sum(line[:1] in ("+", "-") for line in lines)
 
 
 def _refused_before(run: Run) -> str:

@@ -1,0 +1,104 @@
+"""Judges a change of shared sources on the other operators that take them.
+
+They are the operator's siblings: a family has its tiling in one unit, and whoever changes it for
+one changes all. Each is held to a workload of its own, on the same backend, before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from ci.judge.baseline import SLOWER
+from ci.model.comparison import MINIMUM_EFFECT, compare
+from ci.model.errors import InputError, TrialFailure
+from ci.model.operator import Operator
+from ci.model.result import Sibling
+from ci.model.trial import Candidate, Outcome, Refusal, Trial
+from ci.model.workload import Workload
+from ci.source.discovery import find_operators
+from ci.source.workload_file import load_workload
+
+Judge = Callable[[Candidate], Trial]
+
+
+@dataclass
+class Siblings:
+    """The operators that share sources with one, and what was measured of them as they stand."""
+
+    operator: Operator
+    workload: Workload
+    judged_by: Callable[[Operator, Workload], Judge]
+    """Makes what evaluates candidates of another operator on the same backend."""
+    most: int
+    """Operators that are judged; the others are named."""
+    jobs: int = 1
+    _judges: dict[str, Judge] = field(default_factory=dict)
+    _baselines: dict[str, Trial] = field(default_factory=dict)
+
+    def judged(self, files: Mapping[str, str]) -> tuple[Sibling, ...]:
+        """How every sibling fares with the changed shared sources among `files`.
+
+        Raises TrialFailure(REJECTED) when one that passes its workload as it stands no longer
+        does, or becomes slower: by 1 % over its cases, or by 10 % in one.
+        """
+        places = self.operator.shared_paths
+        changed = {places[name]: text for name, text in files.items() if name in places}
+        if not changed:
+            return ()
+        others = [one for one in self._family if changed.keys() & one.shared_paths.values()]
+        with ThreadPoolExecutor(self.jobs, "sibling") as threads:
+            found = list(threads.map(lambda one: self._one(one, changed), others[: self.most]))
+        left = [Sibling(operator=o.name, note="there are too many") for o in others[self.most :]]
+        return (*found, *left)
+
+    @cached_property
+    def _family(self) -> list[Operator]:
+        """The other operators of the repository, those of the same folder first."""
+        own = self.operator.root
+        assert self.operator.repository is not None, "only a repository has shared sources"
+        others = [o for o in find_operators(self.operator.repository) if o.root != own]
+        return sorted(others, key=lambda o: (o.root.parent != own.parent, o.root))
+
+    def _one(self, sibling: Operator, changed: Mapping[str, str]) -> Sibling:
+        name = sibling.name
+        try:
+            judge = self._judges.get(name) or self._judge(sibling)
+        except InputError:
+            return Sibling(operator=name, note="it has no workload that fits")
+        self._judges[name] = judge
+        before = self._baselines.get(name) or judge(Candidate(files={}))
+        self._baselines[name] = before
+        if before.outcome is not Outcome.OK or before.measurement is None:
+            return Sibling(operator=name, note="it fails its workload as it stands")
+        files = {n: changed[p] for n, p in sibling.shared_paths.items() if p in changed}
+        after = judge(Candidate(files=files))
+        if after.refusal is not None or after.measurement is None:
+            said = after.refusal.message if after.refusal else after.outcome.value
+            raise _refusal(f"{name}, which shares the changed source, no longer passes: {said}")
+        compared = compare(before.measurement, after.measurement)
+        pairs = zip(before.measurement.cases, after.measurement.cases, strict=True)
+        worst = max(a.low_us / b.high_us for b, a in pairs)
+        if compared.high < 1 / (1 + MINIMUM_EFFECT) or worst > 1 + SLOWER:
+            raise _refusal(
+                f"{name}, which shares the changed source, becomes slower: {compared.speedup:.2f}×"
+                f" over its cases, {1 / worst:.2f}× in the worst one."
+            )
+        return Sibling(operator=name, speedup=compared.speedup)
+
+    def _judge(self, sibling: Operator) -> Judge:
+        return self.judged_by(sibling, load_workload(sibling, _workload(sibling, self.workload)))
+
+
+def _workload(sibling: Operator, workload: Workload) -> Path | None:
+    """Beside the sibling, or where the workload at hand is: in a folder of the sibling's name."""
+    if (sibling.root / "workload.yaml").is_file():
+        return None
+    return workload.folder.parent / sibling.name / "workload.yaml"
+
+
+def _refusal(sentence: str) -> TrialFailure:
+    return TrialFailure(Outcome.REJECTED, Refusal(gate="siblings", sentence=sentence))
