@@ -134,9 +134,8 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
             defect = judge.defects.get(case.name)
             if defect:
                 found.defects.setdefault(family.name, defect)
-        # What the candidate's own numbers and the larger sizes take is no other family's.
-        apart = _own(found.counts) + found.counts.get(Larger.name, 0)
-        full = len(found.cases) - apart >= most or work > tier.all_work
+        # What the candidate's own numbers take is no other family's.
+        full = len(found.cases) - _own(found.counts) >= most or work > tier.all_work
         if full or sum(found.refused.values()) - _own(found.refused) > MOST_REFUSED:
             break
     return found

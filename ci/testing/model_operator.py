@@ -150,6 +150,7 @@ class ModelEvaluator:
     def __init__(self, operator: Operator, *, fails_verification: int = 0) -> None:
         self.operator = operator
         self.evaluated: list[str] = []
+        self.confirmed = 0
         self._fails_verification = fails_verification
 
     def program(self, candidate: Candidate) -> str:
@@ -197,6 +198,7 @@ class ModelEvaluator:
 
     def confirm(self, trial: Trial) -> Verification:
         """Passes, but for the first `fails_verification` candidates."""
+        self.confirmed += 1
         if self._fails_verification:
             self._fails_verification -= 1
             raise TrialFailure(Outcome.WRONG_RESULT, Refusal(sentence="seed 7 is wrong."))

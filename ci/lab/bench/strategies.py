@@ -19,6 +19,7 @@ from typing import Any
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
+from ci.judge.subject import EvaluationSettings
 from ci.lab.bench.arms import chosen_arms, strategy_of
 from ci.lab.bench.cell_process import Answer, Job, in_process
 from ci.lab.bench.cells import (
@@ -43,6 +44,9 @@ from ci.search.task import Task
 from ci.source.discovery import load_operator, operator_folders
 from ci.source.workload_file import load_workload
 from experience.bank.bank import Bank
+
+JUDGED = EvaluationSettings(siblings=2)
+"""A change of shared sources is judged on two more operators in each run, not on fifty."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,9 @@ class Run:
         bank = None if self.bank is None else self.folder / "bank.duckdb"
         if self.bank is not None and bank is not None and not bank.exists():
             shutil.copyfile(self.bank, bank.with_suffix(".part")).replace(bank)
-        judge = Evaluator(subject.operator, subject.read(), SimulatorBackend(settings.device))
+        judge = Evaluator(
+            subject.operator, subject.read(), SimulatorBackend(settings.device), settings=JUDGED
+        )
         judge.references.load()
         result = searched(
             Task(

@@ -8,7 +8,10 @@ from bot.base.git import Git
 from bot.repository.patch import applied, apply, check_patch, own_paths, read_patch
 from ci.model.errors import InputError
 from ci.model.operator import Operator
+from ci.search.outcome import repository_diff
+from ci.source.discovery import load_operator
 from tests.bot.make import DIFF, KERNEL, OPERATOR_PATH, SOURCES, TILING, repository
+from tests.ci.family import PIPELINE, write_family
 
 ALLOWED = own_paths(OPERATOR_PATH, SOURCES)
 
@@ -102,6 +105,14 @@ def test_the_new_texts_are_given_by_path_in_the_operator(tmp_path: Path) -> None
 def test_paths_may_count_from_the_operator_too(tmp_path: Path) -> None:
     diff = DIFF.replace(f"{OPERATOR_PATH}/", "")
     assert set(applied(operator(repository(tmp_path)), diff)) == {TILING, KERNEL}
+
+
+def test_a_shared_source_is_named_as_the_operator_does(tmp_path: Path) -> None:
+    shared = load_operator(write_family(tmp_path))
+    files = {PIPELINE: shared.read(PIPELINE).replace(", 1, TILE", ", 2, TILE")}
+    diff = repository_diff(shared, files)
+    assert "--- a/src/common/inc/family/pipeline.h" in diff
+    assert applied(shared, diff) == files
 
 
 def test_a_patch_against_other_text_does_not_apply(tmp_path: Path) -> None:

@@ -168,6 +168,8 @@ def test_somebody_elses_commit_on_the_branch_is_kept(made: Result, checkout: Pat
         ({"base_commit": "--upload-pack=x"}, "does not know commit"),
         ({"base_hashes": {}}, "names no base sources"),
         ({"base_hashes": {TILING: "0" * 64}}, "has changed since the run"),
+        ({"base_hashes": {".github/workflows/ci.yml": "0" * 64}}, "is no source"),
+        ({"base_hashes": {TILING: ""}, "shared_paths": {TILING: "../x.cpp"}}, "is no source"),
         ({"diff": DIFF.replace(TILING, "CMakeLists.txt")}, "not one of the operator's own"),
         ({"diff": DIFF.replace("TILE = 1024", "TILE = 7")}, "does not apply"),
     ],

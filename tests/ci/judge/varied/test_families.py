@@ -45,6 +45,7 @@ FAULTS = (
         COUNT,
         f"{COUNT} if (this->count > 32768) this->count = 8;",
     ),
+    Fault("larger size", LEAKY, "host", "cores = platform.GetCoreNumAiv();", "cores = 2;"),
     Fault("threshold", LEAKY, "kernel", COUNT, f"{COUNT} if (tiling->total == TILE) count = 8;"),
     Fault(
         "attribute", LEAKY, "kernel", COUNT, f"{COUNT} if (this->shift == 0.0f) this->count = 0;"
