@@ -127,11 +127,22 @@ class Adaptive(Strategy):
     summary = "tiling, kernel and joint steps from several parents, where gains were found"
 
     def search(self, run: Run, steps: Steps) -> None:
-        """Until no parent has a move left, or just enough budget to drop what earns nothing."""
+        """Until no parent has a move left or the budget is spent.
+
+        Enough of it is kept to drop the best one's steps that earn nothing; what that leaves is
+        searched with.
+        """
         start = steps.start()
         state = _State(run, steps, start, start)
         draw = random.Random(steps.seed)
-        while run.budget.left > len(_to_drop(run, state.best)):
+        dropped: set[str] = set()
+        while run.budget.left:
+            best = state.best
+            fresh = best.candidate.hash not in dropped
+            if fresh and run.budget.left <= len(_to_drop(run, best)):
+                _drop(run, steps, best)
+                dropped.add(best.candidate.hash)
+                continue
             open_ = _open(state)
             if not open_:
                 if state.holds() and not state.widen():
@@ -209,7 +220,10 @@ def _drop(run: Run, steps: Steps, best: Trial) -> None:
         candidate = without(steps.operator, kept, run.parent(child), child)
         if candidate is None or not candidate.files:
             continue
-        trial = run.known(candidate) or run.evaluate(candidate, least=least)
+        known = run.known(candidate)
+        if known is None and not run.budget.left:
+            break
+        trial = known or run.evaluate(candidate, least=least)
         if run.faster(trial, kept, least):
             kept = trial
     run.prefer(kept)
