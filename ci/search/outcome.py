@@ -33,7 +33,6 @@ def conclude(
     baseline, seed = run.baseline, int(settings["seed"])
     best, verification, verdict, reason = baseline, None, "not_improved", ""
     if baseline.outcome is not Outcome.OK:
-        run.budget.release()  # the final verification's
         verdict = "baseline_failed"
         words = baseline.refusal.message if baseline.refusal else baseline.outcome.value
         reason = f"The operator as it stands does not pass its workload: {words}"
@@ -41,6 +40,7 @@ def conclude(
         best, verification, reason = _verified_best(run, operator)
         if best.number:
             verdict = "improved"
+    run.end()
     measured = baseline.measurement
     speedup = 1.0
     if best.number and measured is not None and best.measurement is not None:
@@ -98,13 +98,11 @@ def _verified_best(run: Run, operator: Operator) -> tuple[Trial, Verification | 
         try:
             found = run.confirm(trial)
         except BudgetSpent:
-            break
+            continue  # a slower one may have passed already
         if isinstance(found, Refusal):
             failed = f"Trial {trial.number} failed the final verification: {found.message}"
             continue
         return trial, found, comparison.reason[0].upper() + comparison.reason[1:] + "."
-    if not run.confirmed:
-        run.budget.release()  # the final verification's
     return baseline, None, failed or "No candidate was faster beyond the minimum effect."
 
 

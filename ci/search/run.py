@@ -75,6 +75,7 @@ class Run:
         """Hash of the candidate to report although others may be faster; '' for none."""
         self.confirmed: dict[str, Verification | Refusal] = {}
         """What the final check said, by the candidate's hash."""
+        self._paid_check = True
         self._on_notice = on_notice
         self._without = without
         self._by_hash: dict[str, Trial] = {}
@@ -192,13 +193,15 @@ class Run:
     def confirm(self, trial: Trial) -> Verification | Refusal:
         """What the final check says of an admitted trial, which is asked once.
 
-        One is paid for when the run begins, each further one costs an evaluation: raises
-        `BudgetSpent` when none is left. One that is refused is unfit from now on.
+        One is paid for when the run begins, each further one costs an evaluation, which is put
+        aside at once: raises `BudgetSpent` when none was left. One that is refused is unfit from
+        now on.
         """
         name = trial.candidate.hash
         if name not in self.confirmed:
-            if self.confirmed and not self.budget.reserve():
+            if not self._paid_check:
                 raise BudgetSpent
+            self._paid_check = self.budget.reserve()
             self.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
             said = self.recall(f"final check of {name}", lambda: self._confirm(trial))
             self.confirmed[name] = _CONFIRMED.validate_json(said)
@@ -207,6 +210,12 @@ class Run:
             unfit = {"outcome": Outcome.UNFIT, "refusal": found}
             self.history[self.history.index(trial)] = trial.model_copy(update=unfit)
         return found
+
+    def end(self) -> None:
+        """Give back what was put aside for a final check that nobody asked for."""
+        if self._paid_check:
+            self._paid_check = False
+            self.budget.release()
 
     def _confirm(self, trial: Trial) -> str:
         try:

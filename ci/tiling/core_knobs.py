@@ -13,6 +13,8 @@ NO_CAP = 0
 CORE_WORK = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 """Least elements of the first input a core: 128 is one 256-byte repeat of fp16."""
 
+KNOWN = r"(?:[\w.>-]+\(0\) != nullptr && )?"
+"""Matches what `known_shape` gives."""
 _CORE_CALL = re.compile(r"^[\w.:()>\-]*\bGetCoreNum(?:Aiv|Aic|Vector)?\(\)$")
 _CORE_NAME = re.compile(r"core_?num|num_?cores?|total_?core|ai[vc]_?num", re.I)
 _COMPILED = re.compile(r"compile_?info\w*(?:->|\.)(\w+)$", re.I)
@@ -22,7 +24,11 @@ _ASKED = re.compile(
     r"(\w+)\s*->\s*(?:GetInput|GetOutput|GetAttrs|GetPlatformInfo|GetCompileInfo|SetBlockDim"
     r"|SetTilingKey|GetRawTilingData)"
 )
-_LIMITED = re.compile(r"^\(?([\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\))<(.+)\?\1:\2\)?$")
+_LIMITED = re.compile(
+    r"^\(?(?:[\w>-]+\(0\)==nullptr\|\|)?(?P<call>[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\))<"
+    r"(?P<limit>.+)\?(?P=call):(?P=limit)\)?$"
+)
+_CALL = re.compile(r"[\w.>-]+GetCoreNum(?:Aiv|Aic|Vector)?\(\)")
 ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
 """What the context tells of the amount of work: the elements of the first input."""
 _MADE = ELEMENTS.replace("Input", "Output")
@@ -53,8 +59,9 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
         escaped = re.escape(left)
         for kind, elements in _MEASURES.items() if context else ():
             total = f"{context}->{elements}"
+            known = known_shape(source, node, total)
             work = re.match(
-                rf"\s*if \({escaped} > \(?{re.escape(total)} / (\d+) \+ 1\)?\) \{{"
+                rf"\s*if \({KNOWN}{escaped} > \(?{re.escape(total)} / (\d+) \+ 1\)?\) \{{"
                 rf"\s*{escaped} = [^;]*;\s*\}}",
                 after,
             )
@@ -67,7 +74,7 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
                     start=place,
                     end=end,
                     form=(
-                        f"{indent}if ({left} > {total} / {{value}} + 1) {{"
+                        f"{indent}if ({known}{left} > {total} / {{value}} + 1) {{"
                         f"{indent}    {left} = {total} / {{value}} + 1;{indent}}}"
                     ),
                     values=CORE_WORK,
@@ -111,12 +118,16 @@ def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> 
         limited = _LIMITED.match(source.code(value))
         if not limited and not _CORE_CALL.search(source.code(value)):
             continue
-        call = source.of(value).split("<")[0].strip(" (") if limited else source.of(value)
+        call = _CALL.findall(source.of(value))[-1] if limited else source.of(value)
         context = context_name(source, node)
         total = f"{context}->{ELEMENTS}"
         limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if context else "{value}"
         form = f"{call} < {limit} ? {call} : {limit}"
-        held = re.findall(r"\d+", limited.group(2))[-2 if context else -1] if limited else NO_CAP
+        if context and (known := known_shape(source, node, total)):
+            form = f"{known.replace('!=', '==').replace('&&', '||')}{form}"
+        held = (
+            re.findall(r"\d+", limited.group("limit"))[-2 if context else -1] if limited else NO_CAP
+        )
         knobs.append(
             Knob(
                 name=f"{name}.{'work' if context else 'cap'}",
@@ -134,6 +145,18 @@ def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> 
             )
         )
     return knobs
+
+
+def known_shape(source: Source, node: Node, total: str) -> str:
+    """The condition under which `total` may be asked for at a node, `shape != nullptr && `.
+
+    '' where the function has asked for the same shape before. A framework may ask for a tiling
+    without an input; what refuses such a request must not crash.
+    """
+    shape = total.split("->GetStorageShape")[0]
+    function = next((up for up in ancestors(node) if up.type == "function_definition"), node)
+    before = source.shadow[function.start_byte : node.start_byte]
+    return "" if f"{shape}->" in before else f"{shape} != nullptr && "
 
 
 def _core_expression(source: Source, node: Node) -> tuple[str, Node] | None:

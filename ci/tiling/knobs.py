@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from ci.source.cpp_source import Source, ancestors, identifiers, walk
 from ci.tiling.core_counts import core_counts
-from ci.tiling.core_knobs import ELEMENTS, context_name, find_core_knobs
+from ci.tiling.core_knobs import ELEMENTS, KNOWN, context_name, find_core_knobs, known_shape
 from ci.tiling.template import LARGEST_DIVISOR, Decides, Kind, Knob
 
 UB_SHARES = 16
@@ -105,10 +105,13 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
         context = context_name(source, node)
         if not context:
             continue
-        limit = f"{context}->{ELEMENTS} * {{value}} + {LEAST_UB}"
+        total = f"{context}->{ELEMENTS}"
+        known = known_shape(source, node, total)
+        limit = f"{total} * {{value}} + {LEAST_UB}"
         text = re.escape(limit).replace(r"\{value\}", r"(\d+)")
         limited = re.match(
-            rf"\s*if \({re.escape(variable)} > {text}\) \{{[^}}]*\}}", source.shadow[place:]
+            rf"\s*if \({KNOWN}{re.escape(variable)} > {text}\) \{{[^}}]*\}}",
+            source.shadow[place:],
         )
         knobs.append(
             Knob(
@@ -118,7 +121,7 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
                 start=place,
                 end=place + (limited.end() if limited else 0),
                 form=(
-                    f"{indent}if ({variable} > {limit}) {{"
+                    f"{indent}if ({known}{variable} > {limit}) {{"
                     f"{indent}    {variable} = {limit};{indent}}}"
                 ),
                 values=UB_WORK,

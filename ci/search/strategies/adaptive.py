@@ -120,6 +120,11 @@ class _State:
         return len(last) == 2 and not any(self.run.gained(t, least) for t in last)
 
 
+CHECKS = 4
+"""Parts of the budget after each of which the best is asked whether it passes the final check: what
+is built on one that does not is lost with it."""
+
+
 class Adaptive(Strategy):
     """Draws the kind of the next move by what each has won so far, the best program first."""
 
@@ -136,7 +141,12 @@ class Adaptive(Strategy):
         state = _State(run, steps, start, start)
         draw = random.Random(steps.seed)
         dropped: set[str] = set()
+        checks = [run.budget.left * part // CHECKS for part in range(1, CHECKS)]
         while run.budget.left:
+            if checks and run.budget.left <= checks[-1]:
+                state.holds()
+                checks.pop()
+                continue
             best = state.best
             fresh = best.candidate.hash not in dropped
             if fresh and run.budget.left <= len(_to_drop(run, best)):

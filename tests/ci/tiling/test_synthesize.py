@@ -135,6 +135,7 @@ def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
     assert synthesize(operator, "910B4").sources == {}
 
 
+GIVEN = "context->GetInputShape(0) != nullptr && "
 ELEMENTS = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
 
 CLASS_TILING = """#include "register/op_def_registry.h"
@@ -209,7 +210,7 @@ def test_a_number_of_cores_is_limited_by_the_work_wherever_it_comes_from(
     template = synthesize(write(tmp_path, host=host), "910B4")
     assert template.changes({"coreNum.work": 512})[HOST_FILE] == host.replace(
         named,
-        f"{named}\n    if (coreNum > {ELEMENTS} / 512 + 1) {{"
+        f"{named}\n    if ({GIVEN}coreNum > {ELEMENTS} / 512 + 1) {{"
         f"\n        coreNum = {ELEMENTS} / 512 + 1;\n    }}",
     )
 
@@ -230,7 +231,7 @@ def test_numbers_that_a_tiling_key_is_added_up_from_are_no_knobs(tmp_path: Path)
 def test_the_memory_for_tiles_is_limited_in_proportion_to_the_work(tmp_path: Path) -> None:
     text = synthesize(write(tmp_path), "910B4").changes({"ubSize.work": 8})[HOST_FILE]
     limit = f"{ELEMENTS} * 8 + 16384"
-    assert f"if (ubSize > {limit}) {{\n        ubSize = {limit};" in text
+    assert f"if ({GIVEN}ubSize > {limit}) {{\n        ubSize = {limit};" in text
 
 
 @pytest.mark.parametrize(
@@ -254,7 +255,13 @@ def test_a_method_asks_the_context_that_its_class_keeps(tmp_path: Path) -> None:
     definition = HOST[HOST.index("namespace ops") :]
     template = synthesize(write(tmp_path, host=host + definition), "910B4")
     text = template.changes({"cores.work": 512})[HOST_FILE]
-    assert "if (cores > context_->GetInputShape(0)->" in text
+    assert "if (context_->GetInputShape(0) != nullptr && cores > context_->" in text
+
+
+def test_a_shape_that_was_asked_for_before_is_not_asked_whether_it_is_there(tmp_path: Path) -> None:
+    host = HOST.replace("auto coreNum =", f"auto all = {ELEMENTS};\n    auto coreNum =")
+    text = synthesize(write(tmp_path, host=host), "910B4").changes({"coreNum.work": 512})[HOST_FILE]
+    assert f"if (coreNum > {ELEMENTS} / 512 + 1) {{" in text
 
 
 def trial(files: dict[str, str], parent: str = "", **knobs: float) -> Trial:
