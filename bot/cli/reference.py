@@ -16,7 +16,7 @@ from bot.cli.main import SECTIONS, root
 from bot.report.view import page
 from ci.model.settings import DEFAULT_DEVICE
 from ci.session import facts
-from rules.devices import FOLDER, device_names
+from rules.devices import FOLDER, RANGE, WARM, device_names
 from rules.load import load_motifs, load_taxonomy
 
 GENERATED: Final = "<!-- Written by `make docs`; change the code or the rules, not this page. -->"
@@ -65,8 +65,14 @@ def _constants(path: Path) -> dict[str, tuple[str, str]]:
         setting, _, source = line.partition("#")
         name, equals, value = setting.partition("=")
         if equals:
-            found[name.strip()] = (value.strip(), source.strip())
+            found[name.strip().replace('"', "")] = (value.strip(), source.strip())
     return found
+
+
+def _taken(rows: dict[str, tuple[str, str]], prefix: str) -> dict[str, tuple[str, str]]:
+    """The rows whose names start with the prefix, taken out of `rows` and named without it."""
+    own = [name for name in rows if name.startswith(prefix)]
+    return {name.removeprefix(prefix): rows.pop(name) for name in own}
 
 
 def constants_page() -> str:
@@ -74,12 +80,15 @@ def constants_page() -> str:
     files = {name: _constants(FOLDER / f"{name}.toml") for name in device_names()}
     base = files.pop(DEFAULT_DEVICE)
     architecture = base.pop("architecture")[0].strip('"')
+    ranges, warm = _taken(base, RANGE), _taken(base, WARM)
     return page(
         "constants.md.j2",
         generated=GENERATED,
         device=DEFAULT_DEVICE,
         architecture=architecture,
         base=base,
+        ranges=ranges,
+        warm=warm,
         others=files,
     )
 

@@ -283,7 +283,7 @@ def headline(result: Result) -> str:
         cases = len(case_rows(result))
         over = "one case" if cases == 1 else f"geometric mean of {cases} cases"
         return (
-            f"{result.op_type} is {result.speedup:.2f}× faster: "
+            f"{result.op_type} is {result.speedup:.2f}× faster{_interval(result)}: "
             f"{microseconds(before)} → {microseconds(after)} of {word}, {over}."
         )
     if result.verdict == "not_improved":
@@ -293,6 +293,10 @@ def headline(result: Result) -> str:
             f"{result.op_type} itself does not pass, so nothing was tried: {result.verdict_reason}"
         )
     return f"Whether {result.op_type} became faster is unknown: {result.verdict_reason}"
+
+
+def _interval(result: Result) -> str:
+    return f" ({result.uncertainty.interval})" if result.uncertainty else ""
 
 
 def microseconds(value: float) -> str:

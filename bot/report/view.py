@@ -31,6 +31,7 @@ from bot.report.facts import (
     tuple_rows,
     varied,
 )
+from bot.report.uncertainty import spread_note, spread_rows
 from ci.model.result import Result
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -117,6 +118,8 @@ def values(result: Result) -> dict[str, Any]:
         "removed_sync": removed_sync(result),
         "time_word": time_word(result),
         "cases": cases,
+        "spread": spread_rows(result),
+        "spread_note": spread_note(result),
         "widest": max((row.ratio for row in cases), default=1.0),
         "steps": steps(result),
         "pipes": pipe_rows(result),

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from ci.model.ensemble import Ensemble
 from ci.model.launch import CaseRun, Expected, Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Fingerprint
@@ -21,6 +22,8 @@ class RunOptions(TypedDict, total=False):
     """What the inputs were drawn from: with the case it names the launch among the expected."""
     timeline: Path | None
     """A file that takes one JSON line an instruction, where the backend can."""
+    ensemble: Ensemble | None
+    """What the launch is timed as besides, where the backend can."""
 
 
 class Build(ABC):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Unpack
@@ -20,6 +21,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Fingerprint, Outcome
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.elf import code_digest
+from ci.simulator.ensemble import members_of
 from ci.simulator.kernel_cores import Cores, cores_of
 from ci.simulator.launch import launch
 from ci.simulator.launch_request import LaunchSpec
@@ -32,6 +34,9 @@ from rules.devices import Device, load_device
 
 LAUNCH_SECONDS = 60.0
 """Wall time of one simulated launch; the longest real one so far takes a tenth of it."""
+
+MEMBERS_SECONDS = 600.0
+"""The same for one that is timed as every member of an ensemble: a hundred timings more."""
 
 POISONS = (0xFE, 0xFF, 0x7F)
 """Bytes of what nothing has written, by seed: as float32 -1.7e38, NaN, 3.4e38; as float16 NaN. A
@@ -189,6 +194,10 @@ class SimulatorBuild(TiledBuild):
             over_read=self.over_read,
             true_offsets=self.toolchain.door.true_offsets,
         )
+        limits, ensemble = self._limits, how.get("ensemble")
+        if ensemble is not None:
+            spec = replace(spec, members=members_of(self.device, ensemble))
+            limits = replace(limits, seconds=MEMBERS_SECONDS)
         name = case.name, seed
         with self._lock:
             room = self._rooms.get(name)
@@ -197,11 +206,12 @@ class SimulatorBuild(TiledBuild):
             else:
                 room = None
         runner, timeline = self.toolchain.machine_runner, how.get("timeline")
-        result = launch(runner, self.device, spec, inputs, outputs, self._limits, timeline, room)
+        result = launch(runner, self.device, spec, inputs, outputs, limits, timeline, room)
         return CaseRun(
             outputs=told(self.operator, result.outputs),
             samples_us=(result.pipes.total_cycles / self.device.clock_mhz,),
             pipes=result.pipes,
             tiling_key=answer.tiling_key,
             warnings=result.warnings,
+            members_us={n: c / self.device.clock_mhz for n, c in result.members.items()},
         )

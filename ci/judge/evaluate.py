@@ -11,6 +11,7 @@ import copy
 import threading
 import time
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ci.backend.base import Backend
@@ -37,7 +38,7 @@ from ci.model.trial import (
     Refusal,
     Trial,
 )
-from ci.model.workload import Workload
+from ci.model.workload import Workload, WorkloadCase
 from ci.system.cache import digest
 
 HOPELESS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
@@ -165,6 +166,26 @@ class Evaluator:
                 )
             trial = trial.model_copy(update={"gates": (*trial.gates, gate.name)})
         return trial
+
+    def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
+        """Times of each case as every member of the ensemble, in µs; {} where none is asked for.
+
+        Launches each case once more, on the first seed. Raises TrialFailure.
+        """
+        chosen = self.standard.settings.ensemble
+        if chosen is None:
+            return {}
+        build = self.subject(candidate).build()
+        seed = self.workload.seeds[0]
+
+        def launch(case: WorkloadCase) -> dict[str, float]:
+            right = self.references.of(case, seed)
+            outputs = empty_like(right.outputs)
+            return build.run(case, right.inputs, outputs, seed=seed, ensemble=chosen).members_us
+
+        cases = self.workload.cases
+        with ThreadPoolExecutor(self.standard.settings.jobs, "case") as threads:
+            return {c.name: m for c, m in zip(cases, threads.map(launch, cases), strict=True)}
 
     def confirm(self, trial: Trial) -> Verification:
         """The final check of an admitted trial. Raises TrialFailure with the refusal of a gate."""

@@ -16,6 +16,7 @@ from ci.backend.base import Backend, Build
 from ci.judge.baseline import Baseline
 from ci.judge.launched import Launched, Sweep, launch_once
 from ci.judge.reference import References
+from ci.model.ensemble import Ensemble
 from ci.model.errors import TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Expected
@@ -44,6 +45,10 @@ class EvaluationSettings(Frozen):
     )
     jobs: int = Field(
         default=1, ge=1, description="Cases that are built and run side by side; same results."
+    )
+    ensemble: Ensemble | None = Field(
+        default=None,
+        description="What final figures are measured over; None: the figure of the search alone.",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,6 +38,8 @@ class CaseRun:
     pipes: PipeTime
     tiling_key: int
     warnings: tuple[MachineWarning, ...] = ()
+    members_us: dict[str, float] = field(default_factory=dict)
+    """By member of the ensemble that was asked for: the launch's time in µs."""
 
 
 class Expected(NamedTuple):

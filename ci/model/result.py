@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from ci.model.frozen import Frozen
 from ci.model.trial import Fingerprint, Trial
+from ci.model.uncertainty import Uncertainty
+
+Verdict: TypeAlias = Literal["improved", "not_improved", "baseline_failed", "unknown"]
+"""`unknown`: faster as measured, but perhaps not over what the measurement leaves open."""
 
 
 class UsedTuple(Frozen):
@@ -122,7 +126,7 @@ class Result(Frozen):
     fingerprint: Fingerprint
     seed: int
     settings: dict[str, int | float | str | bool]
-    verdict: Literal["improved", "not_improved", "baseline_failed", "unknown"]
+    verdict: Verdict
     verdict_reason: str
     baseline: Trial
     best: Trial
@@ -131,6 +135,9 @@ class Result(Frozen):
     trials: tuple[Trial, ...]
     retrieved: tuple[UsedTuple, ...] = ()
     verification: Verification | None = None
+    uncertainty: Uncertainty | None = Field(
+        default=None, description="Of the speedup; None where no ensemble was measured."
+    )
     budget: BudgetUse
     models: tuple[RoleUse, ...] = Field(default=(), description="Empty when rules did everything.")
     currency: str = Field(default="", description="Of the cost, such as USD; '' without models.")

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from ci.model.budget import ModelLimits
+from ci.model.ensemble import Caches, Ensemble, Inputs, ensemble
 from ci.model.frozen import Frozen
 
 DEFAULT_DEVICE = "910B4"
@@ -71,6 +72,44 @@ class EvaluationSetup(Frozen):
         description="Cases of an evaluation that are built and simulated side by side; the results"
         " are those of one job.",
     )
+
+
+class ConditionOptions(Frozen):
+    """The conditions of a launch that a figure covers."""
+
+    conditions: Caches | None = Field(
+        default=None,
+        description="cold: no code in a core's caches, as `msprof op` sees a kernel; warm: as in a"
+        " running model; or both. Not given: the search sees cold ones, what a run reports is"
+        " measured over both.",
+    )
+    inputs: Inputs | None = Field(
+        default=None,
+        description="Where a launch finds its inputs: in the memory, in L2 as the kernel before"
+        " has left them, or both. Not given: as --conditions.",
+    )
+
+    def given(self) -> bool:
+        """Whether something was asked for."""
+        return self.conditions is not None or self.inputs is not None
+
+    def ensemble(self, *, ranges: bool = True) -> Ensemble:
+        """What final figures are measured over."""
+        return ensemble(self.conditions or "both", self.inputs or "both", ranges=ranges)
+
+
+class UncertaintyOptions(ConditionOptions):
+    """The same for one evaluation, with what the machine's constants leave open."""
+
+    uncertainty: bool = Field(
+        default=False,
+        description="Time each case also with every loosely known constant of the machine at both"
+        " ends of its range, and under both conditions.",
+    )
+
+    def given(self) -> bool:
+        """Whether something was asked for."""
+        return self.uncertainty or super().given()
 
 
 class ProposerOptions(Frozen):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
 from math import exp, log
@@ -182,6 +182,11 @@ class CaseMeasurement(Frozen):
     tiling_key: int = 0
     pipes: PipeTime
     weight: float = Field(default=1.0, gt=0, description="Its share in means over cases.")
+    members_us: dict[str, float] = Field(
+        default={},
+        description="Time in µs by member of an ensemble: a condition of the launch, or a constant"
+        " of the machine that is moved.",
+    )
 
 
 def weighted_mean(values: Iterable[float], cases: Iterable[CaseMeasurement]) -> float:
@@ -194,6 +199,14 @@ class Measurement(Frozen):
 
     fingerprint: Fingerprint
     cases: tuple[CaseMeasurement, ...]
+
+    def over(self, members_us: Mapping[str, Mapping[str, float]]) -> Measurement:
+        """The same with the times of an ensemble, by case and member."""
+        cases = tuple(
+            case.model_copy(update={"members_us": dict(members_us.get(case.case, {}))})
+            for case in self.cases
+        )
+        return self.model_copy(update={"cases": cases})
 
     @property
     def score_us(self) -> float:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from ci.judge.diagnose import diagnose
 from ci.judge.roofline import rooflines
-from ci.model.comparison import STEP_EFFECT, compare
+from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
+from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
-from ci.model.result import Result, UsedTuple, Verification
-from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
+from ci.model.result import Result, UsedTuple, Verdict, Verification
+from ci.model.trial import Fingerprint, Measurement, Outcome, Refusal, Trial
+from ci.model.uncertainty import Uncertainty, uncertainty
 from ci.search.base import BudgetSpent
 from ci.search.run import Run
 from ci.source.source_diff import git_diff
@@ -27,24 +31,24 @@ def conclude(
 ) -> Result:
     """The Result of a run whose search is over.
 
-    The fastest trial is verified with more seeds than a trial takes. One that fails there is
-    passed over for the next fastest: a result that does not hold up is never reported.
+    The fastest trial is verified with more seeds than a trial takes, and its time is measured over
+    the ensemble. One that fails there is passed over for the next fastest: a result that does not
+    hold up is never reported. Where all gains hang on what the machine's time leaves open, the
+    fastest that is verified is told as unknown.
     """
     baseline, seed = run.baseline, int(settings["seed"])
-    best, verification, verdict, reason = baseline, None, "not_improved", ""
     if baseline.outcome is not Outcome.OK:
-        verdict = "baseline_failed"
         words = baseline.refusal.message if baseline.refusal else baseline.outcome.value
         reason = f"The operator as it stands does not pass its workload: {words}"
+        found = _Found("baseline_failed", baseline, baseline, reason)
     else:
-        best, verification, reason = _verified_best(run, operator)
-        if best.number:
-            verdict = "improved"
+        found = _verified_best(run, operator)
+    baseline, best, spread = found.baseline, found.best, found.spread
     run.end()
     measured = baseline.measurement
     speedup = 1.0
     if best.number and measured is not None and best.measurement is not None:
-        speedup = compare(measured, best.measurement).speedup
+        speedup = spread.speedup if spread else compare(measured, best.measurement).speedup
     return Result(
         run=_run_id(run, operator, seed),
         operator=operator.name,
@@ -60,15 +64,16 @@ def conclude(
         else Fingerprint(backend="sim", device="unknown", version="unknown", simulated=True),
         seed=seed,
         settings=settings,
-        verdict=verdict,
-        verdict_reason=reason,
+        verdict=found.verdict,
+        verdict_reason=found.reason,
         baseline=baseline,
         best=best,
         speedup=speedup,
         diff=repository_diff(operator, best.candidate.files) if best.number else "",
         trials=tuple(run.history),
         retrieved=tuple(used),
-        verification=verification,
+        verification=found.verification,
+        uncertainty=spread,
         budget=run.budget.use(),
         floors_us={r.case: r.floor_us for r in rooflines(best.measurement)}
         if best.measurement
@@ -78,18 +83,27 @@ def conclude(
     )
 
 
-def _verified_best(run: Run, operator: Operator) -> tuple[Trial, Verification | None, str]:
-    """The fastest trial that the final check confirms; the baseline when there is none."""
+@dataclass(frozen=True)
+class _Found:
+    """What the end of a run makes of its trials."""
+
+    verdict: Verdict
+    baseline: Trial
+    best: Trial
+    """The baseline when nothing held up."""
+    reason: str
+    verification: Verification | None = None
+    spread: Uncertainty | None = None
+
+
+def _verified_best(run: Run, operator: Operator) -> _Found:
+    """The fastest trial that the final check confirms and whose gain the ensemble leaves."""
     baseline = run.baseline
     assert baseline.measurement is not None
     failed = _refused_before(run)
-    left = [t for t in run.history[1:] if t.outcome is Outcome.OK and not t.cached]
-    while left:
-        trial = _first(run, operator, left)
-        left.remove(trial)
-        assert trial.measurement is not None
-        comparison = compare(baseline.measurement, trial.measurement)
-        if comparison.verdict != "improved":
+    for trial, spread in _surest_first(run, _ranked(run, operator)):
+        if isinstance(spread, Refusal):
+            failed = f"Trial {trial.number} failed where its time was measured: {spread.message}"
             continue
         trial = run.admit(trial)  # costs no evaluation, so that one refused takes nobody's place
         if trial.refusal is not None:
@@ -102,8 +116,64 @@ def _verified_best(run: Run, operator: Operator) -> tuple[Trial, Verification | 
         if isinstance(found, Refusal):
             failed = f"Trial {trial.number} failed the final verification: {found.message}"
             continue
-        return trial, found, comparison.reason[0].upper() + comparison.reason[1:] + "."
-    return baseline, None, failed or "No candidate was faster beyond the minimum effect."
+        if spread is None:
+            reason = compare(baseline.measurement, _measured(trial)).reason
+            return _Found("improved", baseline, trial, _sentence(reason), found)
+        verdict, reason = _judged(spread)
+        return _Found(verdict, run.widened(baseline), run.widened(trial), reason, found, spread)
+    reason = failed or "No candidate was faster beyond the minimum effect."
+    return _Found("not_improved", baseline, baseline, reason)
+
+
+def _surest_first(
+    run: Run, ranked: Iterable[Trial]
+) -> Iterator[tuple[Trial, Uncertainty | Refusal | None]]:
+    """The trials that are faster, each with its gain over the ensemble.
+
+    In their order, but for those whose gain some member takes away: these come last.
+    """
+    doubtful: list[tuple[Trial, Uncertainty]] = []
+    for trial in ranked:
+        if compare(_measured(run.baseline), _measured(trial)).verdict != "improved":
+            continue
+        try:
+            spread = uncertainty(
+                _measured(run.widened(run.baseline)), _measured(run.widened(trial))
+            )
+        except TrialFailure as failure:
+            yield trial, failure.refusal
+            continue
+        if spread is not None and spread.low <= 1 + MINIMUM_EFFECT:
+            doubtful.append((trial, spread))
+        else:
+            yield trial, spread
+    yield from doubtful
+
+
+def _judged(spread: Uncertainty) -> tuple[Verdict, str]:
+    """The verdict on a gain that was verified, and why."""
+    said = f"Faster by a factor of {spread.speedup:.3f} ({spread.interval})."
+    if spread.low > 1 + MINIMUM_EFFECT:
+        return "improved", f"{said} {spread.hanging()}".strip()
+    return "unknown", f"{said} That may be no gain: with {spread.lowest} it is {spread.low:.2f}×."
+
+
+def _measured(trial: Trial) -> Measurement:
+    assert trial.measurement is not None
+    return trial.measurement
+
+
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:] + "."
+
+
+def _ranked(run: Run, operator: Operator) -> Iterator[Trial]:
+    """The trials that may be reported, the best first."""
+    left = [t for t in run.history[1:] if t.outcome is Outcome.OK and not t.cached]
+    while left:
+        trial = _first(run, operator, left)
+        left.remove(trial)
+        yield trial
 
 
 def _first(run: Run, operator: Operator, left: list[Trial]) -> Trial:

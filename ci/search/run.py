@@ -6,6 +6,7 @@ candidate's hash, whatever the order in which it is asked for.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection
 from typing import Protocol
@@ -47,6 +48,9 @@ class Evaluates(Protocol):
 
     def confirm(self, trial: Trial) -> Verification:
         """The final check of a trial; raises `TrialFailure` when it fails there."""
+
+    def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
+        """Times by case and member of the ensemble; {} where none is asked for."""
 
 
 class Run:
@@ -210,6 +214,18 @@ class Run:
             unfit = {"outcome": Outcome.UNFIT, "refusal": found}
             self.history[self.history.index(trial)] = trial.model_copy(update=unfit)
         return found
+
+    def widened(self, trial: Trial) -> Trial:
+        """The trial with its times over the ensemble, if one is asked for; measured once.
+
+        Raises `TrialFailure` when a launch fails.
+        """
+        assert trial.measurement is not None
+        said = self.recall(
+            f"ensemble of {trial.candidate.hash}",
+            lambda: json.dumps(self.evaluator.members_us(trial.candidate)),
+        )
+        return trial.model_copy(update={"measurement": trial.measurement.over(json.loads(said))})
 
     def end(self) -> None:
         """Give back what was put aside for a final check that nobody asked for."""

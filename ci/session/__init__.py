@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ci.model.ensemble import Ensemble, ensemble
 from ci.model.errors import InputError
 from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 PROPOSERS: Final = ("rules", "llm", "replay:RUN")
 REPLAY: Final = "replay:"
+FINAL: Final = ensemble(ranges=True)
+"""What a run's result is measured over unless its options say otherwise."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +49,29 @@ class Session:
     timelines: Path | None = None
     """Folder that takes an instruction timeline of each case when profiling."""
 
-    def evaluate(self, candidate: Candidate) -> Trial:
-        """Build, run, verify and measure once."""
-        return self.evaluator.evaluate(candidate, 0)
+    def evaluate(self, candidate: Candidate, *, widened: bool = False) -> Trial:
+        """Build, run, verify and measure once; `widened`: over the session's ensemble too."""
+        return self._widened(self.evaluator.evaluate(candidate, 0), widened)
 
-    def profile(self, candidate: Candidate, out: Path) -> Profile:
+    def _widened(self, trial: Trial, asked: bool) -> Trial:
+        """The trial with its times over the ensemble, if that is asked for and it has times."""
+        if not asked or trial.measurement is None:
+            return trial
+        members_us = self.evaluator.members_us(trial.candidate)
+        return trial.model_copy(update={"measurement": trial.measurement.over(members_us)})
+
+    def profile(self, candidate: Candidate, out: Path, *, widened: bool = False) -> Profile:
         """One trial with its diagnosis; trace and tables go to `out` when it runs.
 
-        The session must have been opened with `timelines`.
+        `widened`: over the session's ensemble too. The session must have been opened with
+        `timelines`.
         """
         from ci.judge.profile import write_profile
         from ci.judge.roofline import rooflines
         from ci.model.profile import Profile
 
         assert self.timelines is not None
-        trial = self.evaluator.evaluate(candidate, 0, profile=True)
+        trial = self._widened(self.evaluator.evaluate(candidate, 0, profile=True), widened)
         if trial.measurement is None:
             return Profile(trial=trial)
         trace, tables = write_profile(self.operator.name, trial.measurement, self.timelines, out)
@@ -168,8 +179,17 @@ class Session:
         return result.model_copy(update={"settings": settings})
 
 
-def open_session(path: Path, setup: EvaluationSetup, *, timelines: Path | None = None) -> Session:
-    """Read the operator and its workload, and build the evaluator; raises `InputError`."""
+def open_session(
+    path: Path,
+    setup: EvaluationSetup,
+    *,
+    timelines: Path | None = None,
+    over: Ensemble = FINAL,
+) -> Session:
+    """Read the operator and its workload, and build the evaluator; raises `InputError`.
+
+    `over` is what final figures are measured over.
+    """
     from ci.backend import make_backend
     from ci.judge.evaluate import Evaluator
     from ci.judge.subject import EvaluationSettings
@@ -201,7 +221,7 @@ def open_session(path: Path, setup: EvaluationSetup, *, timelines: Path | None =
         operator,
         workload,
         backend,
-        settings=EvaluationSettings(timelines=timelines, jobs=setup.jobs),
+        settings=EvaluationSettings(timelines=timelines, jobs=setup.jobs, ensemble=over),
     )
     evaluator.references.load()  # what is wrong with it is said before anything is built
     settings = {"backend": setup.backend, "device": setup.device}

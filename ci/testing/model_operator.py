@@ -196,6 +196,10 @@ class ModelEvaluator:
         """Admits every trial."""
         return trial
 
+    def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
+        """The model is certain."""
+        return {}
+
     def confirm(self, trial: Trial) -> Verification:
         """Passes, but for the first `fails_verification` candidates."""
         self.confirmed += 1

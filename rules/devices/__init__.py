@@ -1,6 +1,10 @@
 """Loads the device files: every constant of a simulated chip, in the units of its file.
 
 A file names its `architecture`, or a `base`: another device, of which it says only what differs.
+`range.NAME = [low, high]` says by which factors the constant NAME (or all that a pattern with `*`
+names) may be off, as far as its sources go; `warm.NAME` is its value where a kernel's code is in
+the caches.
+
 The files beside this module ship with the program; `$ASCENDOPT_DEVICES` may name a folder of more.
 """
 
@@ -10,9 +14,10 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
@@ -26,6 +31,13 @@ MEASUREMENTS = FOLDER / "measurements"
 _FREE = "vector."  # a device may price an instruction that its base does not, or an element type
 _WORDS = ("architecture", "base", "soc")
 
+RANGE = "range."
+WARM = "warm."
+
+_KINDS: dict[str, Any] = {"word": str, "range": list, "number": int | float}
+
+Row: TypeAlias = dict[str, Any]
+
 
 class Device(Frozen):
     """A simulated chip. `constants` has dotted names, such as clock.mhz."""
@@ -37,6 +49,14 @@ class Device(Frozen):
     """8 hex digits over constants and architecture: figures of two versions are not compared."""
     architecture: Architecture
     constants: dict[str, float]
+    ranges: dict[str, tuple[float, float]] = {}
+    """By name or pattern of constants: factors between which their true values may lie."""
+    warm: dict[str, float] = {}
+    """Constants of a launch whose code is in the caches."""
+
+    def named(self, pattern: str) -> list[str]:
+        """The constants that a name or a pattern with `*` means."""
+        return [name for name in self.constants if fnmatchcase(name, pattern)]
 
     def number(self, name: str) -> float:
         """A constant by its dotted name. Raises InputError naming what the file lacks."""
@@ -111,16 +131,38 @@ def _device(name: str, files: tuple[tuple[str, Path], ...]) -> Device:
         constants |= own
     architecture = load_architecture(str(rows[root]["architecture"]))
     content = f"{sorted(constants.items())}{architecture.model_dump_json()}"
-    return Device(
+    told = [rows[one] for one in (root, *reversed(derived))]
+    device = Device(
         name=name,
         soc=str(rows[name].get("soc", f"Ascend{name}")),
         version=hashlib.sha256(content.encode()).hexdigest()[:8],
         architecture=architecture,
         constants=constants,
+        ranges={n: _range(n, v) for row in told for n, v in _of(row, RANGE).items()},
+        warm={n: float(v) for row in told for n, v in _of(row, WARM).items()},
+    )
+    for pattern in (*device.ranges, *device.warm):
+        if not device.named(pattern):
+            raise InputError(f"The device {name} moves '{pattern}', and has no such constant.")
+    return device
+
+
+def _of(row: Row, prefix: str) -> Row:
+    """The settings whose names start with the prefix, which is cut off."""
+    return {name.removeprefix(prefix): v for name, v in row.items() if name.startswith(prefix)}
+
+
+def _range(name: str, value: list[Any]) -> tuple[float, float]:
+    numbers = len(value) == 2 and all(isinstance(one, int | float) for one in value)
+    if numbers and 0 <= value[0] <= 1 <= value[1]:
+        return float(value[0]), float(value[1])
+    raise InputError(
+        f"The range of '{name}' is {value!r}; it takes two factors, one of at most 1 and one of at"
+        " least 1."
     )
 
 
-def _rows(name: str, files: Mapping[str, Path]) -> dict[str, dict[str, float | str]]:
+def _rows(name: str, files: Mapping[str, Path]) -> dict[str, Row]:
     """What a device's file and those of its bases say, by device, the nearest first."""
     known = ", ".join(sorted(files))
     if name not in files:
@@ -137,14 +179,14 @@ def _rows(name: str, files: Mapping[str, Path]) -> dict[str, dict[str, float | s
     return found
 
 
-def _file(path: Path) -> dict[str, float | str]:
+def _file(path: Path) -> Row:
     try:
         rows = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8")), ""))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise InputError(f"The device file {path} cannot be read: {problem}.") from problem
     for name, value in rows.items():
-        if isinstance(value, str) is not (name in _WORDS):
-            kind = "word" if name in _WORDS else "number"
+        kind = "word" if name in _WORDS else "range" if name.startswith(RANGE) else "number"
+        if not isinstance(value, _KINDS[kind]):
             raise InputError(
                 f"The device file {path} sets '{name}' to {value!r}, which is no {kind}."
             )
@@ -156,8 +198,12 @@ def _flat(rows: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
         else:
-            yield prefix + key, value if isinstance(value, int | float) else str(value)
+            yield prefix + key, value
 
 
-def _numbers(rows: Mapping[str, float | str]) -> dict[str, float]:
-    return {name: float(value) for name, value in rows.items() if name not in _WORDS}
+def _numbers(row: Row) -> dict[str, float]:
+    return {
+        name: float(value)
+        for name, value in row.items()
+        if isinstance(value, int | float) and not name.startswith(WARM)
+    }

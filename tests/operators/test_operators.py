@@ -7,6 +7,8 @@ import pytest
 
 from ci.backend import make_backend
 from ci.judge.evaluate import Evaluator
+from ci.judge.subject import EvaluationSettings
+from ci.model.ensemble import ensemble
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
 from ci.source.discovery import find_operators, load_operator
@@ -20,6 +22,10 @@ FOLDERS = sorted(
 )
 
 
+RANGES = ("axpby", "softmax_rows", "matmul_blocks", "affine_clamp")
+"""Operators that are timed with every constant moved; the others under the conditions alone."""
+
+
 def name_of(folder: Path) -> str:
     return f"{folder.parent.name}/{folder.name}"
 
@@ -29,12 +35,20 @@ def operator(name: str) -> Operator:
 
 
 @cache
-def trial_of(folder: Path) -> Trial:
-    """The operator as it stands, on the first seed; evaluated once for all tests here."""
+def evaluator_of(folder: Path) -> Evaluator:
+    """For the operator as it stands, on the first seed; made once for all tests here."""
     read = load_operator(folder)
     workload = load_workload(read).model_copy(update={"seeds": (1,)})
     assert workload.golden
-    return Evaluator(read, workload, make_backend("sim", "910B4")).evaluate(Candidate(), 0)
+    ranges = folder.name in RANGES
+    settings = EvaluationSettings(ensemble=ensemble(ranges=ranges))
+    return Evaluator(read, workload, make_backend("sim", "910B4"), settings=settings)
+
+
+@cache
+def trial_of(folder: Path) -> Trial:
+    """The operator as it stands, evaluated once for all tests here."""
+    return evaluator_of(folder).evaluate(Candidate(), 0)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
@@ -45,6 +59,23 @@ def test_operator_evaluates_ok_against_its_golden(folder: Path) -> None:
     named = [c.name for c in load_workload(load_operator(folder)).cases]
     assert [c.case for c in trial.measurement.cases] == named
     assert all(c.pipes.total_cycles > 0 for c in trial.measurement.cases)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_a_warm_launch_is_never_slower_than_a_cold_one(folder: Path) -> None:
+    """Nor is one whose code alone, or whose inputs alone, are there."""
+    measurement = trial_of(folder).measurement
+    assert measurement is not None
+    for case in measurement.over(evaluator_of(folder).members_us(Candidate())).cases:
+        times = case.members_us
+        assert times["cold"] == pytest.approx(case.median_us, rel=1e-9)
+        half = times["cold code, inputs in L2"], times["warm code, inputs in memory"]
+        assert times["warm"] <= min(half) <= max(half) <= times["cold"]
+        assert times["warm"] < times["cold"]
+        if folder.name in RANGES:
+            assert len(times) > 90
+            moved = [us for name, us in times.items() if " = " in name or " x " in name]
+            assert min(moved) < case.median_us < max(moved)
 
 
 @pytest.mark.parametrize("top", [OWN, SAMPLE], ids=["tests", "sample"])

@@ -39,7 +39,11 @@ def test_a_changed_file_is_another_version(folder: Path) -> None:
     [
         ('base = "910B4"\nclock.mzh = 1800\n', "sets 'clock.mzh', which its base does not know"),
         ('base = "910B4"\nclock.mhz = "fast"\n', "'clock.mhz' to 'fast', which is no number"),
-        ('base = "910B4"\nclock.mhz = [1]\n', "'clock.mhz' to '[1]', which is no number"),
+        ('base = "910B4"\nclock.mhz = [1]\n', "'clock.mhz' to [1], which is no number"),
+        ('base = "910B4"\nrange.mte2.latency = 2\n', "latency' to 2, which is no range"),
+        ('base = "910B4"\nrange.mte2.latency = [2, 3]\n', "The range of 'mte2.latency' is [2, 3]"),
+        ('base = "910B4"\nrange.mte2.colour = [0.5, 2]\n', "moves 'mte2.colour', and has no such"),
+        ('base = "910B4"\nwarm.mte2.colour = 1\n', "moves 'mte2.colour', and has no such"),
         ("base = 910\n", "'base' to 910, which is no word"),
         ('base = "910Z"\n', "mine has no known base '910Z'; known are 910B1"),
         ('base = "mine"\n', "mine is its own base"),

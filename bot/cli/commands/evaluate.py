@@ -12,7 +12,7 @@ from bot.cli.options import build, json_option, options
 from bot.repository.patch import applied, read_patch
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
-from ci.model.settings import EvaluationSetup
+from ci.model.settings import EvaluationSetup, UncertaintyOptions
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.session import open_session
 
@@ -45,6 +45,7 @@ def announce(operator: Operator, cases: int) -> None:
 def echo_trial(trial: Trial) -> None:
     """Outcome, evidence and times for a person."""
     from bot.report.facts import microseconds
+    from bot.report.uncertainty import ensemble_lines
 
     click.echo(f"outcome: {trial.outcome.value}")
     if trial.refusal is not None:
@@ -71,11 +72,13 @@ def echo_trial(trial: Trial) -> None:
             f"  {case.pipes.total_cycles:>10,} cycles  {case.pipes.block_dim:>2} blocks"
             f"  tiling key {case.tiling_key}"
         )
+        for line in ensemble_lines(case.members_us):
+            click.echo(f"  {'':<{width}}  {line}")
     score = microseconds(trial.measurement.score_us)
     click.echo(f"score: {score} {kind} on {trial.measurement.fingerprint.device}")
 
 
-@options(EvaluationSetup, PatchOptions)
+@options(EvaluationSetup, UncertaintyOptions, PatchOptions)
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -86,10 +89,12 @@ def evaluate(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     OPERATOR is the folder that holds op_host and op_kernel. Ends with 1 when the outcome is not ok.
     """
     own = build(PatchOptions, given)
-    session = open_session(operator, build(EvaluationSetup, given))
+    wide = build(UncertaintyOptions, given)
+    over = wide.ensemble(ranges=wide.uncertainty)
+    session = open_session(operator, build(EvaluationSetup, given), over=over)
     candidate = candidate_of(session.operator, own.patch)
     announce(session.operator, len(session.workload.cases))
-    trial = session.evaluate(candidate)
+    trial = session.evaluate(candidate, widened=wide.given())
     if as_json:
         click.echo(trial.model_dump_json(indent=2))
     else:

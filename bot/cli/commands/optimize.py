@@ -13,7 +13,12 @@ from rich.console import Console
 from bot.cli.options import build, json_option, options
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
-from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
+from ci.model.settings import (
+    ConditionOptions,
+    EvaluationSetup,
+    OptimizeSettings,
+    ProposerOptions,
+)
 from ci.session import open_session, strategy_options
 
 StrategyOptions = strategy_options()
@@ -31,7 +36,14 @@ class OptimizeOptions(Frozen):
     )
 
 
-@options(EvaluationSetup, OptimizeSettings, StrategyOptions, ProposerOptions, OptimizeOptions)
+@options(
+    EvaluationSetup,
+    ConditionOptions,
+    OptimizeSettings,
+    StrategyOptions,
+    ProposerOptions,
+    OptimizeOptions,
+)
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -48,7 +60,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     own = build(OptimizeOptions, given)
     if own.out is not None and own.out.exists() and not own.out.is_dir():
         raise InputError(f"--out {own.out} is a file; give a folder.")
-    session = open_session(operator, setup)
+    session = open_session(operator, setup, over=build(ConditionOptions, given).ensemble())
     out = own.out or Path("ascendopt-out") / session.operator.name
 
     from bot.base.text import visible
@@ -81,5 +93,6 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
             where = session.operator.repository
             place = f" --repository {shlex.quote(str(where))}" if where is not None else ""
             click.echo(f"Hand it in with: ascendopt submit {shlex.quote(str(out))}{place}")
-    done = result.verdict == "improved" or (result.verdict == "not_improved" and not result.stopped)
+    found_some = result.verdict in ("improved", "unknown")
+    done = found_some or (result.verdict == "not_improved" and not result.stopped)
     ctx.exit(0 if done else 1)

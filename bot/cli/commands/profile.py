@@ -16,7 +16,7 @@ from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.profile import Profile
-from ci.model.settings import EvaluationSetup
+from ci.model.settings import EvaluationSetup, UncertaintyOptions
 from ci.model.trial import Outcome, PipeTime
 from ci.session import open_session
 
@@ -65,7 +65,7 @@ def _source_line(operator: Operator, file: str, line: int) -> str:
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
-@options(EvaluationSetup, PatchOptions, ProfileOptions)
+@options(EvaluationSetup, UncertaintyOptions, PatchOptions, ProfileOptions)
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -81,11 +81,13 @@ def profile(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) 
         raise InputError(f"--out {own.out} is a file; give a folder.")
     with tempfile.TemporaryDirectory(prefix="ascendopt-profile-") as folder:
         setup = build(EvaluationSetup, given)
-        session = open_session(operator, setup, timelines=Path(folder))
+        wide = build(UncertaintyOptions, given)
+        over = wide.ensemble(ranges=wide.uncertainty)
+        session = open_session(operator, setup, timelines=Path(folder), over=over)
         candidate = candidate_of(session.operator, build(PatchOptions, given).patch)
         announce(session.operator, len(session.workload.cases))
         out = own.out or Path("ascendopt-out") / f"{session.operator.name}-profile"
-        found = session.profile(candidate, out)
+        found = session.profile(candidate, out, widened=wide.given())
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:

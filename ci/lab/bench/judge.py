@@ -176,6 +176,10 @@ class _Asked:
         """As the evaluator does."""
         return self._evaluator.admit(trial, parent, baseline, without=without)
 
+    def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
+        """As the evaluator does."""
+        return self._evaluator.members_us(candidate)
+
     def confirm(self, trial: Trial) -> Verification:
         """As the evaluator does."""
         try:

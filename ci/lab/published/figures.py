@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from ci.model.ensemble import Condition
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from rules.devices import MEASUREMENTS
@@ -35,6 +36,8 @@ class Version(Frozen):
     device: str
     unit: str
     """'us' of the whole task, or 'ticks' of 50 MHz that a thousand instructions took."""
+    conditions: Condition = "cold"
+    """Under which it was measured."""
     time: float
     pipes_us: dict[str, float]
     """Busy time of the pipes that were published."""

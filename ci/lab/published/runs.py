@@ -9,6 +9,7 @@ import numpy as np
 from ci.backend.base import Build
 from ci.backend.sim import SimulatorBackend
 from ci.lab.published.figures import SOURCES, Version
+from ci.model.ensemble import Ensemble
 from ci.model.errors import InputError, TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Array, CaseRun, Tensors
@@ -56,7 +57,8 @@ def simulate(versions: list[Version]) -> Iterator[Simulated]:
             backend = SimulatorBackend(version.device, launch_seconds=LAUNCH_SECONDS)
             builds[version.device] = backend, backend.build(operator, {}, workload)
         backend, build = builds[version.device]
-        run = _verified(build, workload, cases[version.version], golden)
+        asked = Ensemble(conditions=(version.conditions,))
+        run = _verified(build, workload, cases[version.version], golden, asked)
         yield in_unit(version, run, backend.device.clock_mhz)
 
 
@@ -68,15 +70,18 @@ def in_unit(version: Version, run: CaseRun, clock_mhz: float) -> Simulated:
     """
     pipes = {name: cycles / clock_mhz for name, cycles in run.pipes.busy_cycles.items()}
     ticks = pipes.get("VECTOR", 0.0) * TICK_MHZ
-    time = ticks if version.unit == "ticks" else run.samples_us[0]
+    time = ticks if version.unit == "ticks" else run.members_us[version.conditions]
     return Simulated(version=version, time=time, pipes_us=pipes)
 
 
-def _verified(build: Build, workload: Workload, case: WorkloadCase, golden: Golden) -> CaseRun:
+def _verified(
+    build: Build, workload: Workload, case: WorkloadCase, golden: Golden, asked: Ensemble
+) -> CaseRun:
     inputs = draw_inputs(case, workload.seeds[0])
     right = golden.outputs(case, inputs)
     try:
-        run = build.run(case, inputs, [np.empty_like(one) for one in _arrays(right)])
+        likes: Tensors = [np.empty_like(one) for one in _arrays(right)]
+        run = build.run(case, inputs, likes, ensemble=asked)
     except TrialFailure as failure:
         said = failure.refusal.message if failure.refusal else failure.outcome.value
         raise InputError(f"{workload.operator}, {case.name} does not run: {said}") from failure

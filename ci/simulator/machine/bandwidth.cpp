@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "gm.h"
 #include "machine.h"
 
 namespace dav {
@@ -87,21 +88,27 @@ SharedMemory::Costs::Costs(const Constants& constants)
       queueing(constants.get("hbm.loaded_latency")), write_slots(constants.get("l2.write_slots")),
       write_back(constants.get("hbm.write_back_factor")),
       most_backlog(constants.get("l2.write_back_bytes")),
-      bypass_least(constants.get("l2.bypass_least_bytes")),
-      l1_burst_from_memory(constants.get("mte2.l1_burst_memory_cycles")),
+      bypass_least(constants.get("l2.bypass_least_bytes")), l1_burst_from_memory(0),
       place_rate(constants.get("l2.place_bytes_per_cycle")),
       buffer_bytes(constants.get("mte3.buffer_bytes")) {
     const auto get = [&](const char* name) { return constants.get(name); };
-    const double burst = get("gm.burst_cycles");
-    ports[int(Port::TO_UB)] = {get("mte2.issue_cycles"), get("mte2.bytes_per_cycle"),
-                               get("mte2.latency"), burst, get("mte2.window_bytes")};
-    ports[int(Port::FROM_UB)] = {get("mte3.issue_cycles"), get("mte3.bytes_per_cycle"),
-                                 get("mte3.latency"), burst, 0};
-    ports[int(Port::TO_L1)] = {get("mte2.issue_cycles"), get("mte2.l1_bytes_per_cycle"),
-                               get("mte2.latency"), get("mte2.l1_burst_cycles"),
-                               get("mte2.l1_window_bytes")};
-    ports[int(Port::FROM_L0C)] = {get("fix.issue_cycles"), get("fix.bytes_per_cycle"),
-                                  get("fix.latency"), get("fix.burst_cycles"), 0};
+    const auto used = [](Port port) { return launch().ports[int(port)]; };
+    if (used(Port::TO_UB))
+        ports[int(Port::TO_UB)] = {get("mte2.issue_cycles"), get("mte2.bytes_per_cycle"),
+                                   get("mte2.latency"), get("gm.burst_cycles"),
+                                   get("mte2.window_bytes")};
+    if (used(Port::FROM_UB))
+        ports[int(Port::FROM_UB)] = {get("mte3.issue_cycles"), get("mte3.bytes_per_cycle"),
+                                     get("mte3.latency"), get("gm.burst_cycles"), 0};
+    if (used(Port::TO_L1)) {
+        ports[int(Port::TO_L1)] = {get("mte2.issue_cycles"), get("mte2.l1_bytes_per_cycle"),
+                                   get("mte2.latency"), get("mte2.l1_burst_cycles"),
+                                   get("mte2.l1_window_bytes")};
+        l1_burst_from_memory = get("mte2.l1_burst_memory_cycles");
+    }
+    if (used(Port::FROM_L0C))
+        ports[int(Port::FROM_L0C)] = {get("fix.issue_cycles"), get("fix.bytes_per_cycle"),
+                                      get("fix.latency"), get("fix.burst_cycles"), 0};
     const double cycles_per_second = get("clock.mhz") * 1e6;
     memory_rate = get("hbm.bytes_per_second") * get("hbm.efficiency") / cycles_per_second;
     l2_rate = get("l2.bytes_per_second") / cycles_per_second;
@@ -117,6 +124,10 @@ void SharedMemory::warm_up() {
         for (const Core* core : launch().cores)
             if (turn < core->transfers.size() && !core->transfers[turn].bypass)
                 cache_.access(core->transfers[turn]);
+}
+
+void SharedMemory::hold_inputs() {
+    for (const GmRange& input : gm_inputs()) cache_.hold(input.start, input.bytes);
 }
 
 void SharedMemory::start(int core, int pipe, const Transfer& transfer, double least,

@@ -32,6 +32,8 @@ public:
     // Touches what the launch touches, all cores taking turns: leaves the cache as an equal launch
     // before this one does.
     void warm_up();
+    // The inputs are in the cache, as far as they fit: a kernel before this one has left them.
+    void hold_inputs();
     // Starts a copy at the present time, of which `buffered` bytes have moved already; the core's
     // side is at it for `least` cycles at least.
     void start(int core, int pipe, const Transfer& transfer, double least, double buffered);

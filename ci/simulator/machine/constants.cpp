@@ -32,7 +32,12 @@ double Constants::get(const std::string& name) const {
     if (found == values_.end())
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,
              "The device file lacks the constant %s; add it to rules/devices.", name.c_str());
-    return found->second;
+    return noted(name, found->second);
+}
+
+double Constants::noted(const std::string& name, double value) const {
+    used_.insert(name);
+    return value;
 }
 
 void Constants::set(const std::string& name, double value) {
@@ -46,7 +51,7 @@ double Constants::resolve(const std::string& mnemonic, const std::string& dtype,
     for (const std::string& name : {mnemonic, stem}) {
         for (const std::string& middle : {"." + dtype + ".", std::string(".")}) {
             const auto found = values_.find("vector." + name + middle + what);
-            if (found != values_.end()) return found->second;
+            if (found != values_.end()) return noted(found->first, found->second);
         }
     }
     fail(Outcome::LAUNCH_ERROR, nullptr, nullptr,

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace dav {
 
@@ -21,6 +22,9 @@ public:
     double get(const std::string& name) const;
     // Replaces a constant that there is; a missing one ends the launch like `get`.
     void set(const std::string& name, double value);
+    // Whether the constant has been asked for since the last `forget_uses`.
+    bool used(const std::string& name) const { return used_.count(name) != 0; }
+    void forget_uses() { used_.clear(); }
     // vector.<mnemonic>.<dtype>, else vector.<mnemonic>, else the same with the mnemonic cut at
     // its first underscore (vcmp, vcmpv). Without such a row the launch ends with a sentence that
     // names it.
@@ -29,7 +33,10 @@ public:
 private:
     double resolve(const std::string& mnemonic, const std::string& dtype, const char* what) const;
 
+    double noted(const std::string& name, double value) const;
+
     std::unordered_map<std::string, double> values_;
+    mutable std::unordered_set<std::string> used_;
 };
 
 // Those of the device, which the launch is executed and first timed with.

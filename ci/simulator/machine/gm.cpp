@@ -131,6 +131,13 @@ bool in_tiling(uint64_t address) {
     return one != nullptr && one->role == GmRole::TILING;
 }
 
+std::vector<GmRange> gm_inputs() {
+    std::vector<GmRange> found;
+    for (const Allocation& one : allocations)
+        if (one.role == GmRole::INPUT && one.bytes > 0) found.push_back({one.start, one.bytes});
+    return found;
+}
+
 uint64_t gm_first_address() { return FIRST_ADDRESS; }
 uint64_t gm_extent() {
     if (allocations.empty()) return 0;

@@ -54,6 +54,13 @@ struct Release {
 // Starts a new segment of the running core, ordered after these releases.
 void order_after(const std::vector<Release>& releases);
 
+// What the inputs of the launch take of GM, in the order of the kernel's parameters.
+struct GmRange {
+    uint64_t start;
+    uint64_t bytes;
+};
+std::vector<GmRange> gm_inputs();
+
 // Where the allocations start, and how many bytes of addresses they span.
 uint64_t gm_first_address();
 uint64_t gm_extent();

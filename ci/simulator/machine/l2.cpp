@@ -22,8 +22,17 @@ void L2Cache::touch(uint64_t line, bool write, MemoryCost& cost) {
     dirty_fills_ += write;
     stamp = static_cast<uint32_t>(fills_);
     if (!write) cost.fetched += LINE;
-    // Once the cache is full a fill puts another line out, and a written one goes to memory.
-    if (fills_ > capacity_) cost.evicted += LINE * dirty_fills_ / fills_;
+    // Once the cache is full a fill puts another line out, and a written one goes to memory. What
+    // was there before the launch goes first, and costs nothing.
+    const uint64_t own = fills_ - before_;
+    if (own > capacity_) cost.evicted += LINE * dirty_fills_ / own;
+}
+
+void L2Cache::hold(uint64_t start, uint64_t bytes) {
+    const uint64_t first = start - first_address_;
+    for (uint64_t line = first / LINE; line <= (first + bytes - 1) / LINE; ++line)
+        stamps_[line] = static_cast<uint32_t>(++fills_);
+    before_ = fills_ - 1;
 }
 
 MemoryCost L2Cache::access(const Transfer& transfer) {

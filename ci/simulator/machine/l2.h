@@ -21,6 +21,8 @@ public:
     explicit L2Cache(uint64_t bytes);
     // What a copy costs; notes that its lines are held now.
     MemoryCost access(const Transfer& transfer);
+    // Part of global memory is held from before the launch, and has been written back.
+    void hold(uint64_t start, uint64_t bytes);
 
 private:
     void touch(uint64_t line, bool write, MemoryCost& cost);
@@ -28,6 +30,7 @@ private:
     uint64_t first_address_;
     uint64_t capacity_;  // in lines
     uint64_t fills_ = 1;
+    uint64_t before_ = 0;  // of them, before the launch
     uint64_t dirty_fills_ = 0;
     std::vector<uint32_t> stamps_;
 };

@@ -61,6 +61,7 @@ Record transfer_record(const Transfer& span, int pipe, const char* mnemonic) {
     core.transfers.push_back(span);
     core.transfers.back().bypass = core.copies.bypass_l2;
     core.copies.bypass_l2 = false;
+    launch().ports[int(span.port)] = true;
     const auto number = static_cast<uint32_t>(core.transfers.size() - 1);
     return Record::numbered(Kind::TRANSFER, pipe, number, mnemonic);
 }

@@ -171,6 +171,7 @@ struct Launch {
     std::vector<SignalPoint> points;  // by number, see Kind::CORE_SET
     bool auto_sync = true;
     bool true_offsets = false;  // kernels hold UB addresses as offsets from 0
+    bool ports[PORTS] = {};     // that copies have gone through
     uint64_t inserted_waits = 0;
     uint64_t inserted_barriers = 0;   // of these, within a pipe
     uint8_t poison = 0xff;            // each byte of what nothing has written

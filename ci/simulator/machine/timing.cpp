@@ -53,10 +53,13 @@ public:
         held_.resize(timers.size());
         storing_.resize(timers.size());
         store_rate_ = constants.get("mte3.bytes_per_cycle");
-        sync_base_ = constants.get("sync.all_cycles");
-        sync_core_ = constants.get("sync.all_cycles_per_core");
+        if (!shared.sync_alls.empty() || !shared.points.empty()) {
+            sync_base_ = constants.get("sync.all_cycles");
+            sync_core_ = constants.get("sync.all_cycles_per_core");
+            signal_ = constants.get("sync.core_flag_cycles");
+        }
         if (constants.get("l2.warm") != 0) memory_.warm_up();
-        signal_ = constants.get("sync.core_flag_cycles");
+        if (constants.get("l2.inputs") != 0) memory_.hold_inputs();
     }
 
     void run() {
@@ -226,9 +229,9 @@ private:
     size_t next_block_ = 0;
     uint64_t order_ = 0;
     double store_rate_;
-    double sync_base_;
-    double sync_core_;
-    double signal_;
+    double sync_base_ = 0;
+    double sync_core_ = 0;
+    double signal_ = 0;
 };
 
 std::string peer_name(int peer) {

@@ -13,6 +13,7 @@
 namespace dav {
 uint64_t gm_first_address() { return 1 << 20; }
 uint64_t gm_extent() { return 1 << 28; }
+std::vector<GmRange> gm_inputs() { return {}; }
 Launch& launch() {
     static Launch none;
     return none;
@@ -42,7 +43,7 @@ dav::Flow run(dav::SharedMemory& memory, const Experiment& asked) {
         copy.port = static_cast<dav::Port>(asked.port);
         copy.write = copy.port == dav::Port::FROM_UB;
         copy.bypass = asked.past_l2;
-        memory.start(static_cast<int>(core), 0, copy, 0);
+        memory.start(static_cast<int>(core), 0, copy, 0, 0);
     };
     for (unsigned core = 0; core < asked.cores; ++core) start(core);
     dav::Flow last{};
@@ -62,7 +63,8 @@ int main(int, char** arguments) {
     while (std::scanf("%u %u %u %u %u %u %u %u", &asked.port, &asked.cores, &asked.copies,
                       &asked.bursts, &asked.length, &asked.from_memory, &asked.past_l2,
                       &asked.one_place) == 8) {
-        dav::SharedMemory memory;
+        dav::launch().ports[asked.port] = true;  // before its costs are read
+        dav::SharedMemory memory(dav::constants());
         if (!asked.from_memory) run(memory, asked);
         const double before = memory.now();
         const dav::Flow last = run(memory, asked);

@@ -34,6 +34,17 @@ def test_a_published_pair_comes_out_in_order_and_its_results_are_right() -> None
     assert abs(found.pairs[0].error) < 0.15
 
 
+def test_small_kernels_of_a_model_take_what_a_warm_launch_takes_and_not_a_cold_one() -> None:
+    """On 4, 23, 47 and 48 cores, none of which the warm constants were fitted to."""
+    names = ("mul_4096", "mul_23232", "relu_131072", "tensormove_307200", "relu_1384448")
+    chosen = [v for v in load_versions() if v.version in names]
+    assert all("foretold" in v.description for v in chosen) and len(chosen) == len(names)
+    for warm in simulate(chosen):
+        assert abs(warm.time / warm.version.time - 1) < 0.25
+    for cold in simulate([v.model_copy(update={"conditions": "cold"}) for v in chosen[:3]]):
+        assert cold.time > 1.8 * cold.version.time
+
+
 def test_a_version_without_a_case_is_refused_by_name() -> None:
     version = next(one for one in load_versions() if one.family == "bank_conflict_ub")
     with pytest.raises(InputError, match="no case 's99'"):

@@ -1,0 +1,77 @@
+"""How sure a figure is, in words and rows: conditions of a launch, and moved constants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log
+from typing import Final, NamedTuple, get_args
+
+from ci.model.ensemble import Condition
+from ci.model.result import Result
+from ci.model.trial import Measurement, weighted_mean
+
+CONDITIONS: Final = get_args(Condition)
+
+MOST_ROWS = 8
+"""Moved constants that a report names; all of them are in result.json."""
+
+TOLD = 0.005
+"""A constant that moves the speedup by less than half a percent is not named."""
+
+
+class SpreadRow(NamedTuple):
+    """A member of the ensemble: mean time over the cases before and after, and the speedup."""
+
+    member: str
+    before_us: float
+    after_us: float
+    ratio: float
+
+
+def spread_rows(result: Result) -> list[SpreadRow]:
+    """The conditions, then the moved constants by how far they move the speedup."""
+    found = result.uncertainty
+    before, after = result.baseline.measurement, result.best.measurement
+    if found is None or before is None or after is None:
+        return []
+
+    def far(member: str) -> float:
+        return abs(log(found.members[member] / found.speedup))
+
+    conditions = [member for member in found.members if member in CONDITIONS]
+    moved = [m for m in found.members if m not in CONDITIONS and far(m) > TOLD]
+    shown = [*conditions, *sorted(moved, key=far, reverse=True)[:MOST_ROWS]]
+    return [SpreadRow(m, _mean(before, m), _mean(after, m), found.members[m]) for m in shown]
+
+
+def _mean(measured: Measurement, member: str) -> float:
+    return weighted_mean((case.members_us[member] for case in measured.cases), measured.cases)
+
+
+def spread_note(result: Result) -> str:
+    """How many members there were and which of them give the ends; '' without an ensemble."""
+    found = result.uncertainty
+    if found is None:
+        return ""
+    return (
+        f"{len(found.members)} members: conditions of a launch, and every constant of the machine"
+        f" that is assumed or loosely fitted, one at a time at both ends of its range. The least,"
+        f" {found.low:.2f}×, is with {found.lowest}, the most, {found.high:.2f}×, with"
+        f" {found.highest}. {found.hanging()}"
+    ).strip()
+
+
+def ensemble_lines(members_us: Mapping[str, float]) -> list[str]:
+    """A case's times under each condition, and the range over all that was moved."""
+    from bot.report.facts import microseconds
+
+    conditions = [m for m in members_us if m in CONDITIONS]
+    lines = [f"{m}: {microseconds(members_us[m])}" for m in conditions]
+    moved = {m: t for m, t in members_us.items() if m not in CONDITIONS}
+    if moved:
+        least, most = min(moved, key=lambda m: moved[m]), max(moved, key=lambda m: moved[m])
+        lines.append(
+            f"{conditions[0]}, over the machine's uncertainty: {microseconds(moved[least])}"
+            f" ({least}) to {microseconds(moved[most])} ({most})"
+        )
+    return lines

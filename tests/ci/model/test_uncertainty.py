@@ -1,0 +1,46 @@
+"""A gain over the members of an ensemble, each of which times both sides alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from ci.model.trial import Measurement
+from ci.model.uncertainty import uncertainty
+from tests.bot.make import result
+
+
+def measured(*members_us: dict[str, float]) -> Measurement:
+    base = result().baseline.measurement
+    assert base is not None
+    return base.over({case.case: m for case, m in zip(base.cases, members_us, strict=True)})
+
+
+BEFORE = measured({"cold": 8.0, "a.b = 2": 16.0}, {"cold": 2.0, "a.b = 2": 4.0})
+
+
+def test_what_both_sides_lose_alike_is_no_uncertainty() -> None:
+    found = uncertainty(BEFORE, measured({"cold": 4.0, "a.b = 2": 8.0}, {"cold": 1, "a.b = 2": 2}))
+    assert found is not None
+    assert (found.low, found.speedup, found.high) == (2, 2, 2)
+    assert found.hangs_on == () and found.hanging() == ""
+
+
+def test_the_ends_are_those_of_the_mean_over_cases() -> None:
+    found = uncertainty(BEFORE, measured({"cold": 4.0, "a.b = 2": 6}, {"cold": 1, "a.b = 2": 3}))
+    assert found is not None
+    assert found.low == pytest.approx((16 / 6 * 4 / 3) ** 0.5) and found.speedup == found.high == 2
+    assert (found.lowest, found.highest, found.hangs_on) == ("a.b = 2", "cold", ())
+    lost = uncertainty(BEFORE, measured({"cold": 4.0, "a.b = 2": 15}, {"cold": 1, "a.b = 2": 4}))
+    assert lost is not None and lost.hangs_on == ("a.b",)
+
+
+def test_the_interval_holds_the_speedup_also_where_every_member_is_better() -> None:
+    found = uncertainty(BEFORE, measured({"cold": 8.0, "a.b = 2": 8}, {"cold": 2, "a.b = 2": 2}))
+    assert found is not None and found.low == found.speedup == 1 and found.hangs_on == ()
+
+
+def test_without_the_same_members_on_both_sides_nothing_is_said() -> None:
+    plain = measured({}, {})
+    assert uncertainty(plain, plain) is None
+    assert uncertainty(BEFORE, plain) is None
+    assert uncertainty(BEFORE, measured({"cold": 4.0}, {"cold": 1.0})) is None

@@ -1,0 +1,119 @@
+"""What a run reports: the fastest whose gain outlasts what the machine's time leaves open."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ci.model.budget import Budget
+from ci.model.errors import TrialFailure
+from ci.model.result import Result
+from ci.model.trial import Candidate, Measurement, Outcome, Refusal, Trial
+from ci.search.outcome import conclude
+from ci.search.run import Run
+from ci.system.trial_store import TRIALS_FILE, TrialStore
+from ci.testing.model_operator import KERNEL_FILE, ModelEvaluator, write
+
+MOVED = "mte2.latency = 240"
+
+
+class Stated(ModelEvaluator):
+    """Every kernel says in a comment what it takes: as it is, and with a constant moved."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(write(folder))
+        self.widened: list[str] = []
+
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        trial = super().evaluate(candidate, number)
+        cold, _ = self._says(candidate)
+        assert trial.measurement is not None
+        (case,) = trial.measurement.cases
+        times = {"median_us": cold, "low_us": cold, "high_us": cold, "samples_us": (cold,)}
+        measured = Measurement(
+            fingerprint=trial.measurement.fingerprint, cases=(case.model_copy(update=times),)
+        )
+        return trial.model_copy(update={"outcome": Outcome.OK, "measurement": measured})
+
+    def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
+        cold, moved = self._says(candidate)
+        self.widened.append(candidate.hash)
+        if moved == 0:
+            raise TrialFailure(Outcome.TIMEOUT, Refusal(sentence="It does not end."))
+        return {"one": {"cold": cold, MOVED: moved}}
+
+    def _says(self, candidate: Candidate) -> tuple[float, float]:
+        found = re.search(r"// takes (\S+) (\S+)", candidate.files.get(KERNEL_FILE, ""))
+        return (float(found[1]), float(found[2])) if found else (10.0, 12.0)
+
+
+def conclusion(judge: Stated, folder: Path, *takes: str, granted: int = 9) -> Result:
+    budget = Budget(granted)
+    budget.reserve()
+    with TrialStore(folder / TRIALS_FILE) as store:
+        run = Run(judge, budget, store, lambda notice: None)
+        start = run.measure_baseline()
+        for words in takes:
+            text = judge.operator.read(KERNEL_FILE) + f"// takes {words}\n"
+            run.evaluate(Candidate(files={KERNEL_FILE: text}, parent=start.candidate.hash))
+        return conclude(run, judge.operator, {"seed": 0}, [])
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Stated:
+    return Stated(tmp_path)
+
+
+def test_the_gain_is_reported_with_its_interval(judge: Stated, tmp_path: Path) -> None:
+    result = conclusion(judge, tmp_path, "5 8", "8 9")
+    assert (result.verdict, result.best.number, result.speedup) == ("improved", 1, 2.0)
+    spread = result.uncertainty
+    assert spread is not None and (spread.low, spread.high) == (1.5, 2.0)
+    assert "(1.50 to 2.00 over the machine's uncertainty)" in result.verdict_reason
+    assert result.best.measurement is not None
+    assert result.best.measurement.cases[0].members_us == {"cold": 5.0, MOVED: 8.0}
+
+
+def test_a_gain_that_a_constant_halves_names_it(judge: Stated, tmp_path: Path) -> None:
+    result = conclusion(judge, tmp_path, "5 10")
+    assert result.verdict == "improved"
+    assert "It hangs on mte2.latency: with mte2.latency = 240 it is 1.20×." in result.verdict_reason
+
+
+def test_a_surer_gain_is_reported_rather_than_a_larger_one(judge: Stated, tmp_path: Path) -> None:
+    result = conclusion(judge, tmp_path, "5 12", "8 9")
+    assert (result.verdict, result.best.number) == ("improved", 2)
+
+
+@pytest.mark.parametrize("moved", ["12", "13"])
+def test_a_gain_that_a_constant_takes_away_is_unknown(
+    judge: Stated, tmp_path: Path, moved: str
+) -> None:
+    result = conclusion(judge, tmp_path, f"5 {moved}", f"6 {moved}")
+    assert (result.verdict, result.best.number) == ("unknown", 1)
+    assert "That may be no gain: with mte2.latency = 240" in result.verdict_reason
+    assert result.verification is not None  # the rest of it was verified all the same
+
+
+def test_one_that_fails_where_its_time_is_measured_is_passed_over(
+    judge: Stated, tmp_path: Path
+) -> None:
+    result = conclusion(judge, tmp_path, "5 0", "8 9")
+    assert (result.verdict, result.best.number) == ("improved", 2)
+
+
+def test_why_nothing_could_be_measured_is_told(judge: Stated, tmp_path: Path) -> None:
+    result = conclusion(judge, tmp_path, "5 0")
+    assert result.verdict == "not_improved" and "It does not end." in result.verdict_reason
+
+
+def test_the_ensemble_is_measured_once_a_candidate_and_not_for_slower_ones(
+    judge: Stated, tmp_path: Path
+) -> None:
+    first = conclusion(judge, tmp_path, "5 12", "8 9", "11 2")
+    assert len(judge.widened) == len(set(judge.widened)) == 3
+    judge.widened.clear()
+    assert conclusion(judge, tmp_path, "5 12", "8 9", "11 2").uncertainty == first.uncertainty
+    assert judge.widened == []
