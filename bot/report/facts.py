@@ -312,6 +312,8 @@ def evaluation_command(result: Result) -> str:
         value = result.settings.get(name)
         if isinstance(value, str) and value:
             parts += [f"--{name}", shlex.quote(value)]
+    if result.uncertainty is not None:
+        parts.append("--uncertainty")
     return " ".join(parts)
 
 
@@ -323,7 +325,8 @@ def reproduction(result: Result) -> list[str]:
     if result.diff:
         lines += ["git apply best.patch", evaluate, "git apply --reverse best.patch"]
     search = evaluate.replace("ascendopt evaluate", "ascendopt optimize", 1)
-    for name in ("budget", "stage", "proposer"):
+    search = search.removesuffix(" --uncertainty")
+    for name in ("budget", "stage", "proposer", "conditions", "inputs"):
         if name in result.settings:
             search += f" --{name} {shlex.quote(str(result.settings[name]))}"
     return [*lines, f"{search} --seed {result.seed}"]

@@ -38,8 +38,10 @@ def spread_rows(result: Result) -> list[SpreadRow]:
     def far(member: str) -> float:
         return abs(log(found.members[member] / found.speedup))
 
-    conditions = [member for member in found.members if member in CONDITIONS]
-    moved = [m for m in found.members if m not in CONDITIONS and far(m) > TOLD]
+    cases = (*before.cases, *after.cases)
+    known = [m for m in found.members if all(m in case.members_us for case in cases)]
+    conditions = [member for member in known if member in CONDITIONS]
+    moved = [m for m in known if m not in CONDITIONS and far(m) > TOLD]
     shown = [*conditions, *sorted(moved, key=far, reverse=True)[:MOST_ROWS]]
     return [SpreadRow(m, _mean(before, m), _mean(after, m), found.members[m]) for m in shown]
 

@@ -117,6 +117,7 @@ def commit_message(result: Result) -> str:
         "Ascendopt-Operator": result.operator_path or result.operator,
         "Ascendopt-Run": result.run,
         "Ascendopt-Speedup": f"{result.speedup:.4f}",
+        "Ascendopt-Speedup-Range": result.uncertainty.interval if result.uncertainty else "",
         "Ascendopt-Score-Us": f"{before:.4f} -> {after:.4f}" if before and after else "",
         "Ascendopt-Backend": f"{result.fingerprint.backend} {result.fingerprint.device}"
         + (" (simulated time)" if result.fingerprint.simulated else ""),

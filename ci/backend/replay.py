@@ -65,6 +65,7 @@ class RecordedRow(Frozen):
     pipes: PipeTime | None = None
     tiling_key: int = 0
     warnings: tuple[MachineWarning, ...] = ()
+    members_us: dict[str, float] = {}
     outputs: tuple[tuple[RecordedTensor, ...] | RecordedTensor | None, ...] = ()
 
 
@@ -94,7 +95,10 @@ class ReplayBackend(Backend):
             if isinstance(row, RecordedHead):
                 head = head or row
             else:
-                self._rows[row.program, row.case, row.inputs] = row
+                key = row.program, row.case, row.inputs
+                known = self._rows.get(key)
+                if known is None or row.members_us or not known.members_us:
+                    self._rows[key] = row
         if head is None:
             raise InputError(f"{recording} is not a recording: it does not say whose figures.")
         self._fingerprint = head.fingerprint.model_copy(update={"backend": "replay"})
@@ -144,6 +148,7 @@ class _ReplayBuild(Build):
             pipes=row.pipes,
             tiling_key=row.tiling_key,
             warnings=row.warnings,
+            members_us=row.members_us,
         )
 
 
@@ -202,6 +207,7 @@ class _RecordingBuild(Build):
                 pipes=run.pipes,
                 tiling_key=run.tiling_key,
                 warnings=run.warnings,
+                members_us=run.members_us,
                 outputs=tuple(
                     tuple(RecordedTensor.of(a) for a in one)
                     if isinstance(one, list)

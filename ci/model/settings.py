@@ -93,9 +93,9 @@ class ConditionOptions(Frozen):
         """Whether something was asked for."""
         return self.conditions is not None or self.inputs is not None
 
-    def ensemble(self, *, ranges: bool = True) -> Ensemble:
+    def ensemble(self) -> Ensemble:
         """What final figures are measured over."""
-        return ensemble(self.conditions or "both", self.inputs or "both", ranges=ranges)
+        return ensemble(self.conditions or "both", self.inputs or "both", ranges=True)
 
 
 class UncertaintyOptions(ConditionOptions):
@@ -110,6 +110,10 @@ class UncertaintyOptions(ConditionOptions):
     def given(self) -> bool:
         """Whether something was asked for."""
         return self.uncertainty or super().given()
+
+    def ensemble(self) -> Ensemble:
+        """What the evaluation is measured over."""
+        return super().ensemble().model_copy(update={"ranges": self.uncertainty})
 
 
 class ProposerOptions(Frozen):

@@ -10,7 +10,7 @@ from math import exp, log
 from statistics import fmean
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveFloat
 
 from ci.model.frozen import Frozen
 
@@ -182,7 +182,7 @@ class CaseMeasurement(Frozen):
     tiling_key: int = 0
     pipes: PipeTime
     weight: float = Field(default=1.0, gt=0, description="Its share in means over cases.")
-    members_us: dict[str, float] = Field(
+    members_us: dict[str, PositiveFloat] = Field(
         default={},
         description="Time in µs by member of an ensemble: a condition of the launch, or a constant"
         " of the machine that is moved.",

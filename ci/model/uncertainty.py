@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log
 
-from pydantic import Field
+from pydantic import Field, PositiveFloat
 
 from ci.model.frozen import Frozen
 from ci.model.trial import CaseMeasurement, Measurement, weighted_mean
@@ -20,15 +20,15 @@ class Uncertainty(Frozen):
     both alike cancels.
     """
 
-    speedup: float = Field(description="In the first condition, nothing moved.")
-    low: float = Field(description="The least over all members.")
-    high: float
+    speedup: PositiveFloat = Field(description="In the first condition, nothing moved.")
+    low: PositiveFloat = Field(description="The least over all members.")
+    high: PositiveFloat
     lowest: str = Field(description="The member that gives it.")
     highest: str
     hangs_on: tuple[str, ...] = Field(
         default=(), description="Constants and conditions that take more than half of the gain."
     )
-    members: dict[str, float] = Field(
+    members: dict[str, PositiveFloat] = Field(
         description="Speedup by member; a constant's says what it is moved to."
     )
 

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ci.model.ensemble import Ensemble, ensemble
 from ci.model.errors import InputError
 from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
 from ci.model.notice import Notice
-from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
+from ci.model.settings import (
+    ConditionOptions,
+    EvaluationSetup,
+    OptimizeSettings,
+    ProposerOptions,
+)
 from ci.model.trial import Candidate
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 
 PROPOSERS: Final = ("rules", "llm", "replay:RUN")
 REPLAY: Final = "replay:"
-FINAL: Final = ensemble(ranges=True)
+FINAL: Final = ConditionOptions()
 """What a run's result is measured over unless its options say otherwise."""
 
 
@@ -184,11 +188,11 @@ def open_session(
     setup: EvaluationSetup,
     *,
     timelines: Path | None = None,
-    over: Ensemble = FINAL,
+    conditions: ConditionOptions = FINAL,
 ) -> Session:
     """Read the operator and its workload, and build the evaluator; raises `InputError`.
 
-    `over` is what final figures are measured over.
+    `conditions` are those that final figures are measured over.
     """
     from ci.backend import make_backend
     from ci.judge.evaluate import Evaluator
@@ -221,12 +225,15 @@ def open_session(
         operator,
         workload,
         backend,
-        settings=EvaluationSettings(timelines=timelines, jobs=setup.jobs, ensemble=over),
+        settings=EvaluationSettings(
+            timelines=timelines, jobs=setup.jobs, ensemble=conditions.ensemble()
+        ),
     )
     evaluator.references.load()  # what is wrong with it is said before anything is built
     settings = {"backend": setup.backend, "device": setup.device}
     if setup.asc_headers:
         settings["asc-headers"] = setup.asc_headers
+    settings |= {k: v for k in ("conditions", "inputs") if (v := getattr(conditions, k))}
     if setup.workload is not None:
         settings["workload"] = _from_top(setup.workload, operator.repository)
     return Session(operator, workload, evaluator, settings, timelines)

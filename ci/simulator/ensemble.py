@@ -30,6 +30,13 @@ def members_of(device: Device, ensemble: Ensemble) -> dict[str, dict[str, float]
             moved = {name: value * factor for name, value in own.items()}
             if moved == own:
                 continue
-            single = f"{pattern} = {moved[pattern]:.4g}" if pattern in moved else ""
-            found[single or f"{pattern} x {factor:g}"] = base | moved
+            name = f"{pattern} x {factor:g}"
+            if pattern in moved:
+                name = f"{pattern} = {_shown(moved[pattern])}"
+            found[name] = base | moved
     return found
+
+
+def _shown(value: float) -> str:
+    """A constant's value: whole where it is large, else with four digits."""
+    return f"{value:.0f}" if value >= 1000 else f"{value:.4g}"

@@ -60,7 +60,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     own = build(OptimizeOptions, given)
     if own.out is not None and own.out.exists() and not own.out.is_dir():
         raise InputError(f"--out {own.out} is a file; give a folder.")
-    session = open_session(operator, setup, over=build(ConditionOptions, given).ensemble())
+    session = open_session(operator, setup, conditions=build(ConditionOptions, given))
     out = own.out or Path("ascendopt-out") / session.operator.name
 
     from bot.base.text import visible
@@ -89,7 +89,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
         for name in ("best.patch", "report.html", "report.md", "result.json"):
             if (out / name).exists():
                 click.echo(f"  {name:<12} {out / name}")
-        if result.diff:
+        if result.verdict == "improved":
             where = session.operator.repository
             place = f" --repository {shlex.quote(str(where))}" if where is not None else ""
             click.echo(f"Hand it in with: ascendopt submit {shlex.quote(str(out))}{place}")

@@ -82,8 +82,7 @@ def profile(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) 
     with tempfile.TemporaryDirectory(prefix="ascendopt-profile-") as folder:
         setup = build(EvaluationSetup, given)
         wide = build(UncertaintyOptions, given)
-        over = wide.ensemble(ranges=wide.uncertainty)
-        session = open_session(operator, setup, timelines=Path(folder), over=over)
+        session = open_session(operator, setup, timelines=Path(folder), conditions=wide)
         candidate = candidate_of(session.operator, build(PatchOptions, given).patch)
         announce(session.operator, len(session.workload.cases))
         out = own.out or Path("ascendopt-out") / f"{session.operator.name}-profile"

@@ -11,6 +11,8 @@ from ci.backend import make_backend
 from ci.backend.base import Backend
 from ci.backend.replay import RecordingBackend, ReplayBackend
 from ci.judge.evaluate import Evaluator
+from ci.judge.subject import EvaluationSettings
+from ci.model.ensemble import ensemble
 from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.trial import Candidate, Outcome
 from ci.testing.backend import PROGRAMS, BackendContract, launch
@@ -45,6 +47,17 @@ def test_an_evaluator_gets_the_recorded_figures(recording: Path) -> None:
     assert real.measurement and played.measurement
     assert played.measurement.cases == real.measurement.cases
     assert played.measurement.fingerprint.backend == "replay"
+
+
+def test_the_times_of_an_ensemble_are_recorded_whatever_is_launched_after(tmp_path: Path) -> None:
+    file = tmp_path / "recording.jsonl"
+    wide = EvaluationSettings(ensemble=ensemble("both", "memory", ranges=False))
+    recorder = RecordingBackend(make_backend("sim", "910B4"), file)
+    real = Evaluator(OPERATOR, WORKLOAD, recorder, settings=wide).members_us(Candidate())
+    Evaluator(OPERATOR, WORKLOAD, recorder).evaluate(Candidate(), 0)
+    played = Evaluator(OPERATOR, WORKLOAD, ReplayBackend(file), settings=wide)
+    assert played.members_us(Candidate()) == real
+    assert all([*members] == ["cold", "warm code, inputs in memory"] for members in real.values())
 
 
 def test_what_was_not_recorded_is_said(recording: Path) -> None:

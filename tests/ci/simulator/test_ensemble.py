@@ -29,6 +29,7 @@ def test_members_are_conditions_then_one_constant_at_a_time_low_and_high() -> No
         "launch.us_per_core": constant * low
     }
     assert f"launch.us_per_core = {constant * high:.4g}" in members
+    assert "mte2.window_bytes = 22327" in members
     moved = members[f"vector.*.latency x {DEVICE.ranges['vector.*.latency'][1]:g}"]
     assert len(moved) > 50 and all(name.endswith(".latency") for name in moved)
     assert [*members] == [*members_of(load_device("910B1"), ensemble(ranges=True))]

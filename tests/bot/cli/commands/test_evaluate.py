@@ -32,3 +32,23 @@ def test_a_golden_that_cannot_be_loaded_is_told_before_anything_is_built(
     (place / "golden.py").write_text(source)
     assert run(["evaluate", str(place)]) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        (["--conditions", "warm"], ["warm", "warm code, inputs in memory"]),
+        (["--conditions", "both", "--inputs", "l2"], ["warm", "cold code, inputs in L2"]),
+        (["--uncertainty"], ["cold", "warm", "cold, over the machine's uncertainty"]),
+        ([], []),
+    ],
+)
+def test_the_conditions_that_are_asked_for_are_shown(
+    capsys: pytest.CaptureFixture[str], asked: list[str], shown: list[str]
+) -> None:
+    assert run(["evaluate", str(SAMPLE / "src/math/affine_clamp"), *asked]) == 0
+    said = [line.split(":")[0].strip() for line in capsys.readouterr().out.splitlines()]
+    for words in shown:
+        assert words in said
+    if "--uncertainty" not in asked:
+        assert len([s for s in said if s.startswith(("cold", "warm"))]) == len(shown) * 2
