@@ -168,12 +168,13 @@ class Evaluator:
         return trial
 
     def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
-        """Times of each case as every member of the ensemble, in µs; {} where none is asked for.
+        """Times of each case as every member of the ensemble, in µs.
+        {} where none is asked for, and for hardware, whose samples say how sure they are.
 
         Launches each case once more, on the first seed. Raises TrialFailure.
         """
         chosen = self.standard.settings.ensemble
-        if chosen is None:
+        if chosen is None or not self.backend.fingerprint().simulated:
             return {}
         build = self.subject(candidate).build()
         seed = self.workload.seeds[0]

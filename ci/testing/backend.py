@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ci.backend.base import Backend
+from ci.model.ensemble import Ensemble
 from ci.model.errors import TrialFailure
 from ci.model.launch import Array, CaseRun
 from ci.model.trial import Outcome
@@ -27,11 +28,13 @@ def first_input(seed: int = 1) -> Array:
     return drawn
 
 
-def launch(backend: Backend, files: dict[str, str], seed: int = 1) -> CaseRun:
+def launch(
+    backend: Backend, files: dict[str, str], seed: int = 1, ensemble: Ensemble | None = None
+) -> CaseRun:
     """Build and run the fixture operator once."""
     template = np.zeros(CASE.inputs[0].shape, np.float32)  # type: ignore[union-attr]
     build = backend.build(OPERATOR, files, WORKLOAD)
-    return build.run(CASE, draw_inputs(CASE, seed), [template])
+    return build.run(CASE, draw_inputs(CASE, seed), [template], ensemble=ensemble)
 
 
 class BackendContract:
@@ -55,6 +58,16 @@ class BackendContract:
         assert run.samples_us and min(run.samples_us) > 0
         assert run.pipes.block_dim == 4
         assert set(run.pipes.busy_cycles) >= {"SCALAR", "VECTOR", "MTE2", "MTE3"}
+
+    def test_members_of_an_ensemble_begin_with_the_figure_itself(self, backend: Backend) -> None:
+        run = launch(backend, {}, ensemble=Ensemble(conditions=("cold", "warm")))
+        again = launch(backend, {})
+        assert again.members_us == {} or backend.fingerprint().backend == "replay"
+        if run.members_us:  # where the backend can
+            assert [*run.members_us] == ["cold", "warm"]
+            assert run.members_us["cold"] == pytest.approx(run.samples_us[0], rel=1e-9)
+            assert run.samples_us == again.samples_us
+            assert 0 < run.members_us["warm"] < run.members_us["cold"]
 
     def test_a_slower_program_takes_longer(self, backend: Backend) -> None:
         fast, slow = launch(backend, {}), launch(backend, SLOWER)

@@ -12,7 +12,7 @@ from ci.backend.base import Backend
 from ci.backend.replay import RecordingBackend, ReplayBackend
 from ci.judge.evaluate import Evaluator
 from ci.judge.subject import EvaluationSettings
-from ci.model.ensemble import ensemble
+from ci.model.ensemble import Ensemble, ensemble
 from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.trial import Candidate, Outcome
 from ci.testing.backend import PROGRAMS, BackendContract, launch
@@ -28,6 +28,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for seed in (1, 2):
             with suppress(TrialFailure):
                 launch(recorder, files, seed)
+    launch(recorder, {}, ensemble=Ensemble(conditions=("cold", "warm")))
     return file
 
 
