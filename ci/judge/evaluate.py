@@ -169,9 +169,9 @@ class Evaluator:
 
     def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
         """Times of each case as every member of the ensemble, in µs.
-        {} where none is asked for, and for hardware, whose samples say how sure they are.
 
-        Launches each case once more, on the first seed. Raises TrialFailure.
+        Launches each case once more, on the first seed. {} where no ensemble is asked for, and for
+        hardware, whose samples say how sure they are. Raises TrialFailure.
         """
         chosen = self.standard.settings.ensemble
         if chosen is None or not self.backend.fingerprint().simulated:
