@@ -94,10 +94,12 @@ class Siblings:
 
 
 def _workload(sibling: Operator, workload: Workload) -> Path | None:
-    """Beside the sibling, or where the workload at hand is: in a folder of the sibling's name."""
-    if (sibling.root / "workload.yaml").is_file():
-        return None
-    return workload.folder.parent / sibling.name / "workload.yaml"
+    """Where the workload at hand is, in a folder of the sibling's name; else beside the sibling.
+
+    In this order, because a job of the bot lays out what judges from the default branch.
+    """
+    near = workload.folder.parent / sibling.name / "workload.yaml"
+    return near if near.is_file() else None
 
 
 def _refusal(sentence: str) -> TrialFailure:
