@@ -95,7 +95,11 @@ def include_arguments(operator: Operator, laid: Path | None) -> list[str]:
     """Compiler arguments for the shared folders: as laid below `laid`, then as they stand."""
     base = base_of(operator)
     ours = [f for f in operator.include_folders if f.is_relative_to(base)]
-    anew = [laid / f.relative_to(base) for f in ours] if laid and operator.shared_sources else []
+    # A folder around the operator is one that its own headers are included from.
+    around = [
+        f for f in ours if operator.shared_sources or operator.root.resolve().is_relative_to(f)
+    ]
+    anew = [laid / f.relative_to(base) for f in around] if laid else []
     return [f"-I{folder}" for folder in (*anew, *operator.include_folders)]
 
 

@@ -41,8 +41,8 @@ def read_build(root: Path, top: Path) -> BuildText:
     folders += [root / "op_host", root / "op_kernel"]
     folders += [top / "src/common/inc", top / "src/common/inc/foreach/op_kernel"]
     folders += [top / "common/inc", top / "common/inc/op_host", top / "common/stub/inc"]
-    if (top / "common" / "inc").is_dir():  # the ops-math layout includes from its top
-        folders.append(top)
+    if (top / "common" / "inc").is_dir():  # the ops-math layout includes from category and top
+        folders += [root.parent, top]
     inside = [f for f in folders if f is not None and f.is_dir() and _within(f, top, root)]
     own, shared = _host_sources(text, variables, root, top)
     auto_sync = [o.split("=", 1)[1] for o in options if o.startswith("--cce-auto-sync=")]

@@ -34,7 +34,7 @@ def shared_sources(
     operator's own ones, `folders` those that its build includes from, `units` the host sources
     outside its folder that its build lists.
     """
-    outside = tuple(f for f in folders if not f.is_relative_to(root) and f != top)
+    outside = tuple(f for f in folders if not (f.is_relative_to(root) or root.is_relative_to(f)))
     # What cuts the data itself shares helpers at most.
     cuts = any(p.startswith(layout.HOST + "/") and tiling_functions(t) for p, t in sources.items())
     found: dict[str, str] = {}

@@ -66,5 +66,8 @@ struct int4b_t {
     constexpr int8_t high() const { return static_cast<int8_t>(static_cast<int8_t>(storage) >> 4); }
 };
 
+// The device compiler's own word. Later hosts have a type of that name, which is another.
+#define __bf16 bfloat16_t
+
 static_assert(sizeof(half) == 2 && sizeof(bfloat16_t) == 2 && sizeof(int4b_t) == 1,
               "element types must have the sizes the memories assume");

@@ -107,7 +107,7 @@ __aicore__ inline int64_t GetBlockNum() { return get_block_num(); }
 __aicore__ inline int64_t GetBlockNumImpl() { return get_block_num(); }
 __aicore__ inline int64_t GetSystemCycle() { return int64_t(get_sys_cnt()); }
 __aicore__ inline int64_t GetProgramCounter() { return 0; }
-__aicore__ inline uint32_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
+__aicore__ inline constexpr uint32_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
 template <typename T> __aicore__ inline constexpr uint32_t GetDataBlockSizeInBytes() {
     return ONE_BLK_SIZE;
 }
