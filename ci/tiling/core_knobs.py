@@ -13,6 +13,9 @@ NO_CAP = 0
 CORE_WORK = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 """Least elements of the first input a core: 128 is one 256-byte repeat of fp16."""
 
+_SIZE = re.compile(r"(\w+)(?:\[\w+\])?\s*=[^;=]*\bGetShapeSize\(\)")
+_ADDED = re.compile(r"(\w+)\s*\+=\s*([^;]+);")
+_METHOD = re.compile(r"(\w+)::\w+\(")
 KNOWN = r"(?:[\w.>-]+\(0\) != nullptr && )?"
 """Matches what `known_shape` gives."""
 _CORE_CALL = re.compile(r"^[\w.:()>\-]*\bGetCoreNum(?:Aiv|Aic|Vector)?\(\)$")
@@ -119,32 +122,55 @@ def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> 
         if not limited and not _CORE_CALL.search(source.code(value)):
             continue
         call = _CALL.findall(source.of(value))[-1] if limited else source.of(value)
-        context = context_name(source, node)
-        total = f"{context}->{ELEMENTS}"
-        limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if context else "{value}"
+        context, summed = context_name(source, node), _summed(source, node)
+        total = summed or (f"{context}->{ELEMENTS}" if context else "")
+        limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if total else "{value}"
         form = f"{call} < {limit} ? {call} : {limit}"
-        if context and (known := known_shape(source, node, total)):
+        if total and not summed and (known := known_shape(source, node, total)):
             form = f"{known.replace('!=', '==').replace('&&', '||')}{form}"
         held = (
-            re.findall(r"\d+", limited.group("limit"))[-2 if context else -1] if limited else NO_CAP
+            re.findall(r"\d+", limited.group("limit"))[-2 if total else -1] if limited else NO_CAP
         )
         knobs.append(
             Knob(
-                name=f"{name}.{'work' if context else 'cap'}",
-                kind="core_work" if context else "core_cap",
+                name=f"{name}.{'work' if total else 'cap'}",
+                kind="core_work" if total else "core_cap",
                 file=path,
                 start=value.start_byte,
                 end=value.end_byte,
                 form=form if value.parent is not None and value.parent == node else f"({form})",
-                values=CORE_WORK if context else (NO_CAP, *caps),
+                values=CORE_WORK if total else (NO_CAP, *caps),
                 written=int(held),
                 decides="block_dim",
-                why=WHY_WORK if context else WHY_CAP,
+                why=WHY_WORK if total else WHY_CAP,
                 neutral=NO_CAP,
                 neutral_text=call,
             )
         )
     return knobs
+
+
+def _summed(source: Source, node: Node) -> str:
+    """The member in which another method of the same class adds up the tensors' elements; ''."""
+    own = _class_of(source, node)
+    sizes = set(_SIZE.findall(source.shadow))
+    for function in source.functions if own else ():
+        body = source.of(function.body)
+        for found in _ADDED.finditer(body):
+            name, added = str(found.group(1)), found.group(2)
+            sum_of_sizes = "GetShapeSize" in added or sizes & set(re.findall(r"\w+", added))
+            local = re.search(rf"\b\w+\s+{name}\s*(?:=[^=]|;|\{{)", body)
+            if sum_of_sizes and not local and _class_of(source, function.body) == own:
+                return name
+    return ""
+
+
+def _class_of(source: Source, node: Node) -> str:
+    """The class of whose methods the node's function is one, defined outside of it; ''."""
+    function = next((up for up in ancestors(node) if up.type == "function_definition"), None)
+    declarator = function.child_by_field_name("declarator") if function is not None else None
+    found = _METHOD.search(source.code(declarator)) if declarator is not None else None
+    return str(found.group(1)) if found else ""
 
 
 def known_shape(source: Source, node: Node, total: str) -> str:

@@ -258,6 +258,42 @@ def test_a_method_asks_the_context_that_its_class_keeps(tmp_path: Path) -> None:
     assert "if (context_->GetInputShape(0) != nullptr && cores > context_->" in text
 
 
+def test_cores_are_limited_by_the_sum_of_all_tensors_where_the_tiling_adds_them_up(
+    tmp_path: Path,
+) -> None:
+    host = """#include "register/op_def_registry.h"
+namespace optiling {
+ge::graphStatus Cut::Count() {
+    for (uint32_t i = 0; i < count_; i++) {
+        sizes_[i] = context_->GetDynamicInputShape(0, i)->GetStorageShape().GetShapeSize();
+        total_ += sizes_[i];
+    }
+    return ge::GRAPH_SUCCESS;
+}
+ge::graphStatus Cut::Run() {
+    Share(platform_.GetCoreNumAiv());
+    context_->SetBlockDim(cores_);
+    return ge::GRAPH_SUCCESS;
+}
+static ge::graphStatus TilingFunc(gert::TilingContext* context) {
+    Cut cut(context);
+    return cut.Run();
+}
+}  // namespace optiling
+"""
+    host += HOST[HOST.index("namespace ops") :]
+    operator = write(tmp_path, host=host)
+    text = synthesize(operator, "910B4").changes({"cores.work": 512})[HOST_FILE]
+    limit = "static_cast<uint32_t>(total_ / 512 + 1)"
+    asked = "platform_.GetCoreNumAiv()"
+    assert f"Share(({asked} < {limit} ? {asked} : {limit}))" in text
+    again = synthesize(operator, "910B4", files={HOST_FILE: text})
+    assert again.values["cores.work"] == 512
+    elsewhere = host.replace("Cut::Count", "Other::Count")
+    knobs = synthesize(write(tmp_path, host=elsewhere), "910B4").values
+    assert "cores.cap" in knobs and "cores.work" not in knobs
+
+
 def test_a_shape_that_was_asked_for_before_is_not_asked_whether_it_is_there(tmp_path: Path) -> None:
     host = HOST.replace("auto coreNum =", f"auto all = {ELEMENTS};\n    auto coreNum =")
     text = synthesize(write(tmp_path, host=host), "910B4").changes({"coreNum.work": 512})[HOST_FILE]
