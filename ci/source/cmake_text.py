@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ci.model.layout import HOST, KERNEL
+from rules.architectures import architectures
+
 # Targets whose sources tile or declare an operator; `opapi` sources call the runtime instead.
 _HOST_TARGETS = r"optiling|opsproto|op_host_aclnn\w*"
 _MAX_SHARED_SOURCES = 80
@@ -43,8 +46,11 @@ def read_build(root: Path, top: Path) -> BuildText:
     folders += [top / "common/inc", top / "common/inc/op_host", top / "common/stub/inc"]
     if (top / "common" / "inc").is_dir():  # the ops-math layout includes from category and top
         folders += [root.parent, top]
+    needed = _dependencies(root)
+    folders += [folder / side for folder in needed for side in (HOST, KERNEL)]
     inside = [f for f in folders if f is not None and f.is_dir() and _within(f, top, root)]
     own, shared = _host_sources(text, variables, root, top)
+    shared += [unit for folder in needed for unit in _units(folder)]
     auto_sync = [o.split("=", 1)[1] for o in options if o.startswith("--cce-auto-sync=")]
     return BuildText(
         auto_sync=not auto_sync or auto_sync[-1] != "off",
@@ -53,6 +59,32 @@ def read_build(root: Path, top: Path) -> BuildText:
         shared_sources=tuple(shared),
         own_sources=frozenset(own),
     )
+
+
+def _dependencies(root: Path) -> list[Path]:
+    """Folders beside the operator's that its host build names: what a family shares in ops-nn.
+
+    One that is an operator itself counts where it tiles for this one, which has no tiling then;
+    else it is met by what is included from it.
+    """
+    path = root / HOST / "CMakeLists.txt"
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    found = re.search(r"\bDEPENDENCIES\s+((?:\w+\s*)+)\)", re.sub(r"#[^\n]*", "", text))
+    names = found.group(1).split() if found else []
+    beside = [root.parent / name for name in names]
+    tiles = any("tiling" in path.name for path in (root / HOST).rglob("*.cpp"))
+    return [
+        f
+        for f in beside
+        if (f / HOST).is_dir() and not (tiles and list((f / HOST).glob("*_def.cpp")))
+    ]
+
+
+def _units(folder: Path) -> list[Path]:
+    """Host sources of a folder that several operators need: those of its own, and for our chip."""
+    ours = [folder / HOST / one.source_folder for one in architectures()]
+    found = [p for place in (folder / HOST, *ours) for p in sorted(place.glob("*.cpp"))]
+    return [path for path in found if not path.stem.endswith("_def")]
 
 
 def _variables(root: Path, top: Path) -> dict[str, str]:

@@ -102,6 +102,14 @@ struct CompileInfoCommon {
     uint64_t ubSize = 0;
 };
 
+inline const char* GetOpInfo(const char* text) { return text; }
+inline std::string GetOpInfo(const std::string& text) { return text; }
+template <class C> auto GetOpInfo(const C* context) -> decltype(context->GetNodeName()) {
+    return context->GetNodeName();
+}
+inline const char* GetSafeStr(const char* text) { return text == nullptr ? "nil" : text; }
+inline std::string GetSafeStr(const std::string& text) { return text; }
+
 template <class T, class U> constexpr T CeilDiv(T value, U by) {
     return by == 0 ? value : static_cast<T>((value + by - 1) / by);
 }

@@ -9,8 +9,8 @@ struct Prototype {
 };
 }  // namespace ascendopt_host
 
-#define REG_OP(type) static const ::ascendopt_host::Prototype g_prototype_of_##type = \
-    ::ascendopt_host::Prototype()
+#define REG_OP(type) \
+    static const ::ascendopt_host::Prototype g_prototype_of_##type = ::ascendopt_host::Prototype()
 #define INPUT(...) word()
 #define OPTIONAL_INPUT(...) word()
 #define DYNAMIC_INPUT(...) word()
