@@ -19,7 +19,6 @@ using Status = uint32_t;
 
 constexpr graphStatus GRAPH_SUCCESS = 0;
 // The codes that operators name: ge_error_codes.h of CANN.
-constexpr graphStatus GRAPH_PARAM_INVALID = 50331649;
 constexpr graphStatus GRAPH_PARAM_OUT_OF_RANGE = 50331644;
 constexpr graphStatus GRAPH_NULL_PTR = 50331538;
 constexpr graphStatus GRAPH_FAILED = 0xFFFFFFFFU;
