@@ -9,6 +9,7 @@ import shlex
 from collections import Counter
 from typing import Final, NamedTuple
 
+from bot.report.uncertainty import reported_times
 from ci.model.comparison import STEP_EFFECT, Comparison, compare
 from ci.model.result import Result, UsedTuple
 from ci.model.trial import CaseMeasurement, Measurement, Outcome, Trial
@@ -278,13 +279,15 @@ def removed_sync(result: Result) -> list[str]:
 def headline(result: Result) -> str:
     """The verdict in one sentence, with its figures."""
     word = time_word(result)
-    before, after = score(result.baseline), score(result.best)
-    if result.verdict == "improved" and before is not None and after is not None:
+    times = reported_times(result)
+    if result.verdict == "improved" and times is not None:
+        if result.uncertainty is not None and result.uncertainty.condition != "cold":
+            word += f" ({result.uncertainty.condition})"
         cases = len(case_rows(result))
         over = "one case" if cases == 1 else f"geometric mean of {cases} cases"
         return (
             f"{result.op_type} is {result.speedup:.2f}× faster{_interval(result)}: "
-            f"{microseconds(before)} → {microseconds(after)} of {word}, {over}."
+            f"{microseconds(times[0])} → {microseconds(times[1])} of {word}, {over}."
         )
     if result.verdict == "not_improved":
         return f"No verified improvement of {result.op_type} was found: {result.verdict_reason}"

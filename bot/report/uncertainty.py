@@ -50,6 +50,17 @@ def _mean(measured: Measurement, member: str) -> float:
     return weighted_mean((case.members_us[member] for case in measured.cases), measured.cases)
 
 
+def reported_times(result: Result) -> tuple[float, float] | None:
+    """Mean times before and after of which the result's speedup is the ratio, in µs."""
+    before, after = result.baseline.measurement, result.best.measurement
+    if before is None or after is None:
+        return None
+    rows = spread_rows(result)
+    if rows and rows[0].member != "cold":
+        return rows[0].before_us, rows[0].after_us
+    return before.score_us, after.score_us
+
+
 def spread_note(result: Result) -> str:
     """How many members there were and which of them give the ends; '' without an ensemble."""
     found = result.uncertainty

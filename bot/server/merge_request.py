@@ -22,8 +22,9 @@ from bot.forge.base import Forge
 from bot.forge.kinds import FORGES
 from bot.forge.model import MergeRequest, Status
 from bot.report import RESULT
-from bot.report.facts import headline, score, time_word
+from bot.report.facts import headline, time_word
 from bot.report.mermaid import trajectory_chart
+from bot.report.uncertainty import reported_times
 from bot.report.view import page, values
 from bot.repository.patch import apply, check_patch, own_paths
 from ci.model import layout
@@ -112,13 +113,13 @@ def body(result: Result) -> str:
 
 def commit_message(result: Result) -> str:
     """Subject, reason and trailers that name run, device and figures."""
-    before, after = score(result.baseline), score(result.best)
+    times = reported_times(result)
     trailers = {
         "Ascendopt-Operator": result.operator_path or result.operator,
         "Ascendopt-Run": result.run,
         "Ascendopt-Speedup": f"{result.speedup:.4f}",
         "Ascendopt-Speedup-Range": result.uncertainty.interval if result.uncertainty else "",
-        "Ascendopt-Score-Us": f"{before:.4f} -> {after:.4f}" if before and after else "",
+        "Ascendopt-Score-Us": f"{times[0]:.4f} -> {times[1]:.4f}" if times else "",
         "Ascendopt-Backend": f"{result.fingerprint.backend} {result.fingerprint.device}"
         + (" (simulated time)" if result.fingerprint.simulated else ""),
         "Ascendopt-Tuples": " ".join(t for t in result.best.candidate.tuple_ids if _ID.match(t)),

@@ -33,6 +33,11 @@ class Uncertainty(Frozen):
     )
 
     @property
+    def condition(self) -> str:
+        """That of `speedup`."""
+        return next(iter(self.members), "cold")
+
+    @property
     def interval(self) -> str:
         """'1.31 to 1.62 over the machine's uncertainty'."""
         return f"{self.low:.2f} to {self.high:.2f} over the machine's uncertainty"

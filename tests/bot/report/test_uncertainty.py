@@ -45,6 +45,15 @@ def test_the_headline_carries_the_interval() -> None:
     assert "over the machine's" not in headline(result())
 
 
+def test_the_times_of_the_headline_are_those_of_the_condition_that_the_figure_is_of() -> None:
+    spread = MADE.uncertainty
+    assert spread is not None
+    warm = {"warm": spread.members["warm"], **spread.members}
+    asked = spread.model_copy(update={"members": warm, "speedup": warm["warm"]})
+    said = headline(MADE.model_copy(update={"uncertainty": asked, "speedup": warm["warm"]}))
+    assert "is 1.60× faster" in said and "16.97 µs → 10.61 µs of simulated time (warm)" in said
+
+
 def test_conditions_come_first_and_then_what_moves_the_gain_most() -> None:
     rows = spread_rows(MADE)
     assert [row.member for row in rows] == [
