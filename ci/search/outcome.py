@@ -183,8 +183,10 @@ def _first(run: Run, operator: Operator, left: list[Trial]) -> Trial:
     if preferred is not None:
         return preferred
     times = {t.number: t.measurement.score_us for t in left if t.measurement}
-    near = min(times.values()) * (1 + STEP_EFFECT)
-    close = [t for t in left if times[t.number] <= near]
+    # What is made from one that was refused mostly fails of the same.
+    sound = [t for t in left if not run.doubted(t)] or left
+    near = min(times[t.number] for t in sound) * (1 + STEP_EFFECT)
+    close = [t for t in sound if times[t.number] <= near]
     changed = {t.number: _changed_lines(operator, t) for t in close}
     return min(close, key=lambda t: (changed[t.number], times[t.number], t.number))
 

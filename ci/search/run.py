@@ -243,6 +243,16 @@ class Run:
         """The trial that this one's candidate was made from; the baseline when it names none."""
         return self._by_hash.get(trial.candidate.parent, self.baseline)
 
+    def doubted(self, trial: Trial) -> bool:
+        """Whether the final check refused the trial, or one that it was made from."""
+        while True:
+            if isinstance(self.confirmed.get(trial.candidate.hash), Refusal):
+                return True
+            above = self.parent(trial)
+            if above is trial or above is self.baseline:
+                return False
+            trial = above
+
     def recall(self, key: str, make: Callable[[], str]) -> str:
         """What was made for `key` before, also before an interruption; else what `make` gives."""
         known = self.store.recall(key)

@@ -70,7 +70,8 @@ class _State:
 
         Of programs with equal times the first.
         """
-        ran = sorted((t for t in (self.start, *self.run.history[1:]) if _runs(t)), key=_score)
+        trials = (self.start, *self.run.history[1:])
+        ran = sorted((t for t in trials if _runs(t) and not self.run.doubted(t)), key=_score)
         own = _figures(self.best)
         first = [min(ran, key=lambda t: _figures(t)[case]) for case in range(len(own))]
         least = 1 + self.run.resolution
@@ -94,6 +95,8 @@ class _State:
     def holds(self) -> bool:
         """Whether the best passes the final check; takes the next best where it does not.
 
+        Nothing that was made from a refused one is that, for it mostly fails of the same.
+
         Asked while there is budget for something else.
         """
         run, base = self.run, self.run.baseline.measurement
@@ -106,7 +109,8 @@ class _State:
         if self.best.refusal is None and isinstance(run.confirm(self.best), Verification):
             return True
         ran = [t for t in run.history[1:] if _runs(t) and run.faster(t, self.start)]
-        self.best = min(ran, key=_score, default=self.start)
+        sound = [t for t in ran if not run.doubted(t)]
+        self.best = min(sound, key=_score, default=self.start)
         return False
 
     def ratio(self, trial: Trial) -> float:
