@@ -22,7 +22,7 @@ from ci.judge.gates.more_seeds import seeds_of
 from ci.judge.in_place import judged_operator
 from ci.judge.reference import References, empty_like
 from ci.judge.removed_sync import order_kept, removed_sync
-from ci.judge.siblings import Judge, Siblings
+from ci.judge.siblings import FEW, Judge, Siblings
 from ci.judge.subject import EvaluationSettings, Standard, Subject
 from ci.judge.sweep import LEAST_VARIED
 from ci.model.errors import TrialFailure
@@ -165,6 +165,11 @@ class Evaluator:
                     update={"outcome": failure.outcome, "refusal": failure.refusal}
                 )
             trial = trial.model_copy(update={"gates": (*trial.gates, gate.name)})
+        try:
+            self._siblings.judged(self.standard.changed(trial.candidate.files), FEW)
+        except TrialFailure as failure:
+            unfit = {"outcome": Outcome.UNFIT, "refusal": failure.refusal}
+            return trial.model_copy(update=unfit)
         return trial
 
     def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:

@@ -22,6 +22,9 @@ from ci.model.workload import Workload
 from ci.source.discovery import find_operators
 from ci.source.workload_file import load_workload
 
+FEW = 4
+"""Siblings that a candidate is judged on before others are made from it; on all at the end."""
+
 Judge = Callable[[Candidate], Trial]
 
 
@@ -39,11 +42,12 @@ class Siblings:
     _judges: dict[str, Judge] = field(default_factory=dict)
     _baselines: dict[str, Trial] = field(default_factory=dict)
 
-    def judged(self, files: Mapping[str, str]) -> tuple[Sibling, ...]:
+    def judged(self, files: Mapping[str, str], most: int | None = None) -> tuple[Sibling, ...]:
         """How every sibling fares with the changed shared sources among `files`.
 
-        Raises TrialFailure(REJECTED) when one that passes its workload as it stands no longer
-        does, or becomes slower: by 1 % over its cases, or by 10 % in one.
+        `most`: of so many, the same ones every time. Raises TrialFailure(REJECTED) when one that
+        passes its workload as it stands no longer does, or becomes slower: by 1 % over its cases,
+        or by 10 % in one.
         """
         places = self.operator.shared_paths
         changed = {places[name]: text for name, text in files.items() if name in places}
@@ -51,8 +55,9 @@ class Siblings:
             return ()
         others = [one for one in self._family if changed.keys() & one.shared_paths.values()]
         with ThreadPoolExecutor(self.jobs, "sibling") as threads:
-            found = list(threads.map(lambda one: self._one(one, changed), others[: self.most]))
-        left = [Sibling(operator=o.name, note="there are too many") for o in others[self.most :]]
+            few = min(self.most, len(others) if most is None else most)
+            found = list(threads.map(lambda one: self._one(one, changed), others[:few]))
+        left = [Sibling(operator=o.name, note="there are too many") for o in others[few:]]
         return (*found, *left)
 
     @cached_property

@@ -54,6 +54,15 @@ def test_a_change_that_slows_a_sibling_is_refused(tmp_path: Path) -> None:
         evaluator.confirm(trial)
 
 
+def test_what_slows_a_sibling_is_not_built_on(tmp_path: Path) -> None:
+    evaluator = judge(write_family(tmp_path, {"twice": 4096, "thrice": 1 << 20}))
+    before = evaluator.evaluate(Candidate(), 0)
+    trial = changed(evaluator, TILING, "BLOCK_DIM = 8", "BLOCK_DIM = 2")
+    unfit = evaluator.admit(trial, before, before)
+    assert unfit.outcome is Outcome.UNFIT
+    assert unfit.refusal and unfit.refusal.gate == "siblings"
+
+
 def test_a_sibling_without_a_workload_and_one_too_many_are_named(tmp_path: Path) -> None:
     root = write_family(tmp_path)
     evaluator = judge(root, siblings=0)
