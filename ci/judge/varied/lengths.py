@@ -23,7 +23,7 @@ PRIMES = (97, 1009)
 
 LARGER = (10, 100)
 
-BUSY_ELEMENTS = 1 << 16
+BUSY_ELEMENTS = 1 << 15
 """Of the largest input for each core: the copies of so many take several launches' time."""
 
 SWAPPED = 16
