@@ -31,6 +31,43 @@ def test_ops_math_layout_has_no_src_folder(tmp_path: Path) -> None:
     assert load_operator(moved).layout == "ops-math"
 
 
+def in_the_ops_nn_layout(top: Path, host: str = TILING + DEFINITION, kernel: str = KERNEL) -> Path:
+    """math/scale_mask, which needs math/math_common."""
+    root = write_operator(top, host=host, kernel=kernel)
+    moved = top / "math" / "scale_mask"
+    common = moved.parent / "math_common"
+    for folder in (common / "op_host" / "arch22", common / "op_host" / "arch35"):
+        folder.mkdir(parents=True)
+    (common / "op_kernel").mkdir()
+    (top / "common" / "inc").mkdir(parents=True)
+    root.rename(moved)
+    build = "add_modules_sources(OPTYPE scale_mask ACLNNTYPE aclnn DEPENDENCIES math_common)\n"
+    (moved / "op_host" / "CMakeLists.txt").write_text(build)
+    for name in ("shared.cpp", "arch22/tiling.cpp", "arch35/tiling.cpp", "op_def.cpp"):
+        (common / "op_host" / name).write_text("int nothing;\n")
+    return moved
+
+
+def test_what_a_family_keeps_beside_its_operators_belongs_to_their_build(tmp_path: Path) -> None:
+    moved = in_the_ops_nn_layout(tmp_path)
+    common = moved.parent / "math_common"
+    (common / "op_host" / "op_def.cpp").unlink()
+    operator = load_operator(moved)
+    units = [path.relative_to(common).as_posix() for path in operator.shared_host_sources]
+    assert units == ["op_host/shared.cpp", "op_host/arch22/tiling.cpp"]
+    assert {moved.parent, common / "op_host", common / "op_kernel"} <= set(operator.include_folders)
+
+
+def test_another_operator_that_is_needed_tiles_only_for_one_that_has_no_tiling(
+    tmp_path: Path,
+) -> None:
+    moved = in_the_ops_nn_layout(tmp_path)
+    names = [path.name for path in load_operator(moved).shared_host_sources]
+    assert names == ["shared.cpp", "tiling.cpp"]
+    (moved / "op_host" / "scale_mask_tiling.cpp").write_text(TILING)
+    assert load_operator(moved).shared_host_sources == ()
+
+
 @pytest.mark.parametrize(("value", "expected"), [("on", True), ("off", False)])
 def test_automatic_synchronisation_comes_from_cmake(
     tmp_path: Path, value: str, expected: bool
