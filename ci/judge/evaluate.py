@@ -22,7 +22,7 @@ from ci.judge.gates.more_seeds import seeds_of
 from ci.judge.in_place import judged_operator
 from ci.judge.reference import References, empty_like
 from ci.judge.removed_sync import order_kept, removed_sync
-from ci.judge.siblings import FEW, Judge, Siblings
+from ci.judge.siblings import Judge, Siblings
 from ci.judge.subject import EvaluationSettings, Standard, Subject
 from ci.judge.sweep import LEAST_VARIED
 from ci.model.errors import TrialFailure
@@ -60,21 +60,16 @@ class Evaluator:
         self.workload = workload
         self.backend = backend
         self.references = references = References(operator, workload, backend)
+        asked = settings or EvaluationSettings()
         self.standard = Standard(
             operator,
             workload,
             backend,
             references,
             Baseline(references),
-            settings or EvaluationSettings(),
+            asked,
+            Siblings(operator, workload, self._judge_of, asked.siblings, asked.jobs),
             lambda subject: ask("launch", subject),
-        )
-        self._siblings = Siblings(
-            operator,
-            workload,
-            self._judge_of,
-            self.standard.settings.siblings,
-            self.standard.settings.jobs,
         )
         self._known: dict[str, Trial] = {}
         self._lock = threading.Lock()
@@ -165,11 +160,6 @@ class Evaluator:
                     update={"outcome": failure.outcome, "refusal": failure.refusal}
                 )
             trial = trial.model_copy(update={"gates": (*trial.gates, gate.name)})
-        try:
-            self._siblings.judged(self.standard.changed(trial.candidate.files), FEW)
-        except TrialFailure as failure:
-            unfit = {"outcome": Outcome.UNFIT, "refusal": failure.refusal}
-            return trial.model_copy(update=unfit)
         return trial
 
     def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
@@ -199,7 +189,6 @@ class Evaluator:
         failure = ask("sources", subject) or ask("confirm", subject)
         if failure is not None:
             raise failure
-        siblings = self._siblings.judged(self.standard.changed(trial.candidate.files))
         seeds = seeds_of(subject)
         found = [
             subject.at(case, seed).launched.compared
@@ -219,7 +208,7 @@ class Evaluator:
             not_varied=varied.untaken,
             baseline_defects=tuple(varied.defects.values()),
             gates=tuple(gate.name for gate in gates_of("confirm")),
-            siblings=siblings,
+            siblings=subject.work.siblings,
             removed_sync=removed,
             order=order,
         )

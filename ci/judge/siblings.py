@@ -22,9 +22,6 @@ from ci.model.workload import Workload
 from ci.source.discovery import find_operators
 from ci.source.workload_file import load_workload
 
-FEW = 4
-"""Siblings that a candidate is judged on before others are made from it; on all at the end."""
-
 Judge = Callable[[Candidate], Trial]
 
 
@@ -108,4 +105,4 @@ def _workload(sibling: Operator, workload: Workload) -> Path | None:
 
 
 def _refusal(sentence: str) -> TrialFailure:
-    return TrialFailure(Outcome.REJECTED, Refusal(gate="siblings", sentence=sentence))
+    return TrialFailure(Outcome.REJECTED, Refusal(sentence=sentence))

@@ -16,11 +16,13 @@ from ci.backend.base import Backend, Build
 from ci.judge.baseline import Baseline
 from ci.judge.launched import Launched, Sweep, launch_once
 from ci.judge.reference import References
+from ci.judge.siblings import Siblings
 from ci.model.ensemble import Ensemble
 from ci.model.errors import TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Expected
 from ci.model.operator import Operator
+from ci.model.result import Sibling
 from ci.model.trial import Candidate, Trial
 from ci.model.workload import Workload, WorkloadCase
 
@@ -62,6 +64,8 @@ class Standard:
     references: References
     baseline: Baseline
     settings: EvaluationSettings
+    siblings: Siblings
+    """The other operators that a change of shared sources concerns."""
     judge_launch: Callable[[Subject], TrialFailure | None]
     """The gates of the phase `launch`, for gates that launch the candidate on further cases."""
 
@@ -79,6 +83,8 @@ class _Work:
     launches: dict[tuple[str, int], Launched | TrialFailure] = field(default_factory=dict)
     sweeps: dict[str, Sweep] = field(default_factory=dict)
     """The varied cases that it was launched on, by the phase of the gate."""
+    siblings: tuple[Sibling, ...] = ()
+    """How the siblings fare, once a gate has asked."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 

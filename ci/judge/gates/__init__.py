@@ -18,6 +18,7 @@ from ci.judge.gates.more_seeds import MoreSeedsGate
 from ci.judge.gates.other_shapes import OtherShapesGate
 from ci.judge.gates.plausible import PlausibleGate
 from ci.judge.gates.run import RunGate
+from ci.judge.gates.siblings import NearSiblingsGate, SiblingsGate
 from ci.judge.gates.steady import SteadyGate
 from ci.judge.gates.unordered import UnorderedGate
 from ci.judge.gates.verify import VerifyGate
@@ -35,9 +36,11 @@ GATES: tuple[Gate, ...] = (
     HostGate(),
     UnorderedGate(),
     OtherShapesGate(),
+    NearSiblingsGate(),
     MoreSeedsGate(),
     SteadyGate(),
     EdgesGate(),
+    SiblingsGate(),
 )
 
 

@@ -346,7 +346,7 @@ def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluato
     assert found.worst_error < 1
     assert sum(found.varied.values()) > 20
     assert not found.shallow
-    assert found.gates == ("more_seeds", "steady", "edges")
+    assert found.gates == ("more_seeds", "steady", "edges", "siblings")
 
 
 def test_thorough_verification_raises_what_fails(evaluator: Evaluator) -> None:

@@ -60,7 +60,7 @@ def test_what_slows_a_sibling_is_not_built_on(tmp_path: Path) -> None:
     trial = changed(evaluator, TILING, "BLOCK_DIM = 8", "BLOCK_DIM = 2")
     unfit = evaluator.admit(trial, before, before)
     assert unfit.outcome is Outcome.UNFIT
-    assert unfit.refusal and unfit.refusal.gate == "siblings"
+    assert unfit.refusal and unfit.refusal.gate == "near_siblings"
 
 
 def test_a_sibling_without_a_workload_and_one_too_many_are_named(tmp_path: Path) -> None:
