@@ -14,7 +14,7 @@ from bot.report.markdown import markdown
 from bot.report.mermaid import trajectory_chart
 from bot.report.picture import pipes_picture, trajectory_picture
 from bot.server.merge_request import body
-from ci.model.result import Result, RoleUse
+from ci.model.result import Result, RoleUse, Sibling
 from ci.model.trial import Outcome
 from tests.bot.make import result, trial
 
@@ -240,3 +240,26 @@ def test_what_was_varied_is_counted_and_little_of_it_is_told_loudly(
     told = render(result(verification=few))
     assert "WARNING: the operator as it stands passes only 3 cases" in told
     assert "passes no such case: length, rank" in told
+
+
+@pytest.mark.parametrize("write", [markdown, body])
+def test_every_sentence_of_the_verification_is_a_line_and_siblings_are_a_table(
+    write: Callable[[Result], str],
+) -> None:
+    plain = result()
+    assert plain.verification is not None
+    siblings = (
+        Sibling(operator="thrice", speedup=1.25),
+        Sibling(operator="halved", note="it has no workload that fits"),
+    )
+    found = plain.verification.model_copy(
+        update={"siblings": siblings, "shallow": True, "not_varied": ("rank",)}
+    )
+    lines = write(plain.model_copy(update={"verification": found})).splitlines()
+    bullets = [line for line in lines if line.startswith("- ")]
+    assert sum("WARNING" in line for line in bullets) == 1
+    assert any(line.startswith("- Not varied") for line in bullets)
+    assert "| thrice | 1.25× |" in lines
+    assert any("not judged: halved" in line for line in lines)
+    assert not any("| halved" in line for line in lines)
+    assert "Operators that share" not in write(plain)
