@@ -17,7 +17,7 @@ _SIZE = re.compile(r"(\w+)(?:\[\w+\])?\s*=[^;=]*\bGetShapeSize\(\)")
 _ADDED = re.compile(r"(\w+)\s*\+=\s*([^;]+);")
 _METHOD = re.compile(r"(\w+)::\w+\(")
 KNOWN = r"(?:[\w.>-]+\(0\) != nullptr && )?"
-"""Matches what `known_shape` gives."""
+"""Matches the condition that a shape is there."""
 _CORE_CALL = re.compile(r"^[\w.:()>\-]*\bGetCoreNum(?:Aiv|Aic|Vector)?\(\)$")
 _CORE_NAME = re.compile(r"core_?num|num_?cores?|total_?core|ai[vc]_?num", re.I)
 _COMPILED = re.compile(r"compile_?info\w*(?:->|\.)(\w+)$", re.I)
@@ -62,7 +62,8 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
         escaped = re.escape(left)
         for kind, elements in _MEASURES.items() if context else ():
             total = f"{context}->{elements}"
-            known = known_shape(source, node, total)
+            shape = unasked_shape(source, node, total)
+            known = f"{shape} != nullptr && " if shape else ""
             work = re.match(
                 rf"\s*if \({KNOWN}{escaped} > \(?{re.escape(total)} / (\d+) \+ 1\)?\) \{{"
                 rf"\s*{escaped} = [^;]*;\s*\}}",
@@ -126,8 +127,8 @@ def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> 
         total = summed or (f"{context}->{ELEMENTS}" if context else "")
         limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if total else "{value}"
         form = f"{call} < {limit} ? {call} : {limit}"
-        if total and not summed and (known := known_shape(source, node, total)):
-            form = f"{known.replace('!=', '==').replace('&&', '||')}{form}"
+        if total and not summed and (shape := unasked_shape(source, node, total)):
+            form = f"{shape} == nullptr || {form}"
         held = (
             re.findall(r"\d+", limited.group("limit"))[-2 if total else -1] if limited else NO_CAP
         )
@@ -173,16 +174,15 @@ def _class_of(source: Source, node: Node) -> str:
     return str(found.group(1)) if found else ""
 
 
-def known_shape(source: Source, node: Node, total: str) -> str:
-    """The condition under which `total` may be asked for at a node, `shape != nullptr && `.
+def unasked_shape(source: Source, node: Node, total: str) -> str:
+    """The shape that `total` asks, if the function has not asked it before the node; else ''.
 
-    '' where the function has asked for the same shape before. A framework may ask for a tiling
-    without an input; what refuses such a request must not crash.
+    A framework may ask for a tiling without an input: what refuses such a request must not crash.
     """
     shape = total.split("->GetStorageShape")[0]
     function = next((up for up in ancestors(node) if up.type == "function_definition"), node)
     before = source.shadow[function.start_byte : node.start_byte]
-    return "" if f"{shape}->" in before else f"{shape} != nullptr && "
+    return "" if f"{shape}->" in before else shape
 
 
 def _core_expression(source: Source, node: Node) -> tuple[str, Node] | None:

@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from ci.source.cpp_source import Source, ancestors, identifiers, walk
 from ci.tiling.core_counts import core_counts
-from ci.tiling.core_knobs import ELEMENTS, KNOWN, context_name, find_core_knobs, known_shape
+from ci.tiling.core_knobs import ELEMENTS, KNOWN, context_name, find_core_knobs, unasked_shape
 from ci.tiling.template import LARGEST_DIVISOR, Decides, Kind, Knob
 
 UB_SHARES = 16
@@ -106,7 +106,8 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
         if not context:
             continue
         total = f"{context}->{ELEMENTS}"
-        known = known_shape(source, node, total)
+        shape = unasked_shape(source, node, total)
+        known = f"{shape} != nullptr && " if shape else ""
         limit = f"{total} * {{value}} + {LEAST_UB}"
         text = re.escape(limit).replace(r"\{value\}", r"(\d+)")
         limited = re.match(
