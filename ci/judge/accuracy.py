@@ -117,31 +117,46 @@ def accuracy_of(
     every order of operations loses as much: up to `WORSE` times the sway is no error there.
     """
     bits, least = FORMATS[dtype]
-    finite = np.isfinite(actual) & np.isfinite(golden)
-    places = np.flatnonzero(finite)
-    if not places.size:
+    a, g = actual.ravel(), golden.ravel()
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.abs(a - g)
+    finite = np.isfinite(error)
+    places = None if finite.all() else np.flatnonzero(finite)
+    if places is not None:
+        a, g, error = a[places], g[places], error[places]
+    if not g.size:
         return Accuracy(label)
-    a, g = actual.ravel()[places], golden.ravel()[places]
-    size, error = np.abs(g), np.abs(a - g)
-    error[(size <= NOTHING * scale) & (np.abs(a) <= CANCELLED * scale)] = 0.0
-    exponents = np.where(size > 0, np.maximum(np.frexp(size)[1] - 1, least), least)
+    size = np.abs(g)
+    nothing = size <= NOTHING * scale
+    if nothing.any():
+        error[nothing & (np.abs(a) <= CANCELLED * scale)] = 0.0
+    # The exponent as float64 stores it: 0 and subnormal numbers have the least one.
+    exponents = np.maximum((size.view(np.int64) >> 52) - 1023, least)
     if least < FORMATS["float16"][1]:  # what lies below may be flushed to zero
         error[np.maximum(np.abs(a), size) < 2.0**least] = 0.0
-    ulp = np.exp2(exponents - bits)
+    ulp = ((exponents - bits + 1023) << 52).view(np.float64)
     if sway is not None:
-        moved = np.nan_to_num(sway.ravel()[places], nan=0.0, posinf=0.0)
+        sway = sway.ravel() if places is None else sway.ravel()[places]
+        moved = np.nan_to_num(sway, nan=0.0, posinf=0.0)
         cancelled = moved / ulp > WORSE * np.percentile(moved / ulp, SHARE)
         error[cancelled & (error <= WORSE * moved)] = 0.0
     ulps = error / ulp
-    binades = {}
-    # One sort for all of them: short integers are sorted in linear time.
-    order = np.argsort(exponents.astype(np.int16), kind="stable")
-    ends = np.flatnonzero(np.diff(exponents[order])) + 1
-    for here in np.split(order, ends):
-        at = here[np.argmax(ulps[here])]
-        k = exponents[at]
-        place = tuple(int(i) for i in np.unravel_index(places[at], golden.shape))
-        binades[int(k)] = Worst(float(ulps[at]), here.size, place, float(a[at]), float(g[at]))
+    binades, first = {}, int(exponents.min())
+    group = exponents - first
+    counts = np.bincount(group)
+    worst = np.zeros(counts.size)
+    np.maximum.at(worst, group, ulps)
+    largest = np.flatnonzero(ulps == worst[group])
+    for index, at in zip(*np.unique(group[largest], return_index=True), strict=True):
+        at = largest[at]
+        place = np.unravel_index(at if places is None else places[at], golden.shape)
+        binades[first + int(index)] = Worst(
+            float(ulps[at]),
+            int(counts[index]),
+            tuple(int(i) for i in place),
+            float(a[at]),
+            float(g[at]),
+        )
     middle = np.median(size)
     larger, smaller = (_most(ulps[half]) for half in (size >= middle, size < middle))
     return Accuracy(label, binades, larger, smaller, scale)

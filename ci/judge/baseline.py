@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 
 from ci.host.survey import HostAnswer
-from ci.judge.launched import Launched, launch_once
+from ci.judge.accuracy import Accuracy
+from ci.judge.launched import Launched, accuracy_once, launch_once
 from ci.judge.reference import References
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Outcome
@@ -25,6 +26,7 @@ class Baseline:
     def __init__(self, references: References) -> None:
         self._references = references
         self._known: dict[tuple[str, int], Launched | TrialFailure | InputError] = {}
+        self._accuracy: dict[tuple[str, int], tuple[Accuracy, ...]] = {}
         self._locks: dict[tuple[str, int], threading.Lock] = {}
         self._lock = threading.Lock()
         self._surveyed: list[HostAnswer] | None = None
@@ -54,6 +56,19 @@ class Baseline:
         if isinstance(found, Launched):
             return found
         raise found
+
+    def accuracy(self, case: WorkloadCase, seed: int) -> tuple[Accuracy, ...]:
+        """How accurate each of its floating-point outputs is. Raises what `at` does.
+
+        Launched once more: most candidates give the bytes that it gives, and nobody asks.
+        """
+        self.at(case, seed)
+        key = (case.name, seed)
+        with self._locks[key]:
+            if key not in self._accuracy:
+                build = self._references.unmodified
+                self._accuracy[key] = accuracy_once(build, self._references, case, seed)
+        return self._accuracy[key]
 
     def defect(self, case: WorkloadCase, seed: int) -> str | None:
         """'' when it passes the case, None when it does not take it, else what it does wrong."""

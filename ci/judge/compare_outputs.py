@@ -144,14 +144,17 @@ def _error_share(
         return _integer_error_share(actual, golden, tolerance)
     with np.errstate(all="ignore"):
         difference = np.abs(actual - golden)
-        allowed = tolerance.absolute + tolerance.relative * np.abs(golden)
+        allowed = np.abs(golden)
+        allowed *= tolerance.relative
+        allowed += tolerance.absolute
+        special = ~np.isfinite(difference)
         # Without any tolerance a difference of zero is right and every other is wrong.
-        share = np.where(difference == 0, 0.0, difference / allowed)
-    special = ~(np.isfinite(actual) & np.isfinite(golden))
+        share = np.divide(difference, allowed, out=allowed, where=difference != 0)
+    share[difference == 0] = 0.0
     if special.any():
         same = (np.isnan(actual) & np.isnan(golden)) | (actual == golden)
         share = np.where(special, np.where(same, 0.0, np.inf), share)
-    return share.astype(np.float64)
+    return np.asarray(share, np.float64)
 
 
 def _integer_error_share(

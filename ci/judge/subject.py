@@ -18,7 +18,7 @@ from ci.judge.launched import Launched, Sweep, launch_once
 from ci.judge.reference import References
 from ci.judge.siblings import Siblings
 from ci.model.ensemble import Ensemble
-from ci.model.errors import TrialFailure
+from ci.model.errors import InputError, TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Expected
 from ci.model.operator import Operator
@@ -142,11 +142,25 @@ class Subject:
         assert isinstance(found, Launched), found
         return found
 
+    @property
+    def unmodified(self) -> Launched | None:
+        """What the unmodified operator does here, held against a golden function; None without
+        one, and where it or the operator fails."""
+        if self.standard.references.kind != "golden":
+            return None
+        try:
+            return self.standard.baseline.at(self.case, self.seed)
+        except (TrialFailure, InputError):
+            return None
+
     def _launch(self, timeline: Path | None) -> Launched:
         standard = self.standard
         if timeline is None and not standard.changed(self.candidate.files):
             return standard.baseline.at(self.case, self.seed)
-        return launch_once(self.build(), standard.references, self.case, self.seed, timeline)
+        build, before = self.build(), self.unmodified
+        return launch_once(
+            build, standard.references, self.case, self.seed, timeline, before=before
+        )
 
     def build(self) -> Build:
         """The candidate, built once. Raises TrialFailure."""

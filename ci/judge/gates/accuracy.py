@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from ci.judge.accuracy import Usual, less_accurate, usual
+from contextlib import suppress
+from typing import TypeAlias
+
+from ci.judge.accuracy import Accuracy, Usual, less_accurate, usual
 from ci.judge.gates.base import Gate
-from ci.judge.launched import Launched, launch_once
+from ci.judge.launched import accuracy_once
 from ci.judge.subject import Subject
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Outcome, Place
+
+Accuracies: TypeAlias = tuple[Accuracy, ...]
 
 
 class AccuracyGate(Gate):
@@ -22,14 +27,13 @@ class AccuracyGate(Gate):
 
     def check(self, subject: Subject) -> TrialFailure | None:
         """Refuses errors beyond the factor of `ci.judge.accuracy`."""
-        standard = subject.standard
-        if standard.references.kind != "golden" or not standard.changed(subject.candidate.files):
+        accuracy = subject.launched.accuracy
+        # None: the outputs are those of the unmodified operator, or nothing says what is right.
+        if accuracy is None or not subject.standard.changed(subject.candidate.files):
             return None
-        before = _of_baseline(subject)
-        if before is None:
-            return None
-        found = _loss(subject, subject.launched, before) and _loss(
-            subject, _forgiving(subject), before
+        before = subject.standard.baseline.accuracy(subject.case, subject.seed)
+        found = _loss(subject, accuracy, before) and _loss(
+            subject, _forgiving(subject, accuracy), before
         )
         if not found:
             return None
@@ -41,9 +45,9 @@ class AccuracyGate(Gate):
         )
 
 
-def _loss(subject: Subject, launched: Launched, before: Launched) -> str:
+def _loss(subject: Subject, accuracy: Accuracies, before: Accuracies) -> str:
     """What any output loses against the unmodified operator; '' when none does."""
-    for index, (now, then) in enumerate(zip(launched.accuracy, before.accuracy, strict=True)):
+    for index, (now, then) in enumerate(zip(accuracy, before, strict=True)):
         found = less_accurate(now, then, Usual()) and less_accurate(
             now, then, _usual(subject, index)
         )
@@ -52,25 +56,22 @@ def _loss(subject: Subject, launched: Launched, before: Launched) -> str:
     return ""
 
 
-def _forgiving(subject: Subject) -> Launched:
-    """The launch once more, which is worth it only for one that would be refused otherwise."""
+def _forgiving(subject: Subject, accuracy: Accuracies) -> Accuracies:
+    """Told once more, which is worth it only for a launch that would be refused otherwise."""
     references = subject.standard.references
     try:
-        return launch_once(subject.build(), references, subject.case, subject.seed, forgiving=True)
+        return accuracy_once(
+            subject.build(), references, subject.case, subject.seed, forgiving=True
+        )
     except (TrialFailure, InputError):
-        return subject.launched
-
-
-def _of_baseline(subject: Subject) -> Launched | None:
-    try:
-        return subject.standard.baseline.at(subject.case, subject.seed)
-    except (TrialFailure, InputError):
-        return None
+        return accuracy
 
 
 def _usual(subject: Subject, index: int) -> Usual:
-    """What the baseline errs in output `index` in the launches of the workload."""
-    workload = subject.standard.workload
-    places = [subject.at(case, seed) for case in workload.cases for seed in workload.seeds]
-    found = [before.accuracy for one in places if (before := _of_baseline(one))]
+    """What the unmodified operator errs in output `index` in the launches of the workload."""
+    standard = subject.standard
+    found = []
+    for case, seed in subject.workload_on(standard.workload.seeds):
+        with suppress(TrialFailure, InputError):
+            found.append(standard.baseline.accuracy(case, seed))
     return usual(accuracy[index] for accuracy in found if index < len(accuracy))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ci.backend.sim import SimulatorBackend
-from ci.judge.reference import HALF_ULP, VARIED_BYTES, Reference, References
+from ci.judge.reference import HALF_ULP, VARIED_BYTES, References
 from ci.model.errors import InputError
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.testing.scale_shift import OPERATOR
@@ -20,13 +20,10 @@ def references(folder: Path, golden: str) -> References:
     return References(OPERATOR, workload, SimulatorBackend("910B4"))
 
 
-def reference(folder: Path, golden: str) -> Reference:
-    return references(folder, golden).of(CASE, 1)
-
-
 def test_the_exact_answer_is_that_of_float64_inputs(tmp_path: Path) -> None:
-    found = reference(tmp_path, "return x / 3")
-    (rounded,), (exact,) = found.outputs, found.exact
+    asked = references(tmp_path, "return x / 3")
+    found = asked.of(CASE, 1)
+    (rounded,), (exact,) = found.outputs, asked.exact(CASE, 1)
     assert isinstance(rounded, np.ndarray) and isinstance(exact, np.ndarray)
     assert (rounded.dtype, exact.dtype) == (np.float32, np.float64)
     assert 0 < np.abs(exact - rounded).max() < 1e-7
@@ -43,14 +40,14 @@ def test_the_exact_answer_is_that_of_float64_inputs(tmp_path: Path) -> None:
 def test_a_golden_that_does_something_else_for_float64_is_taken_as_it_is(
     tmp_path: Path, golden: str
 ) -> None:
-    found = reference(tmp_path, golden)
-    assert isinstance(found.exact[0], np.ndarray) and found.exact[0].dtype == np.float32
+    (exact,) = references(tmp_path, golden).exact(CASE, 1)
+    assert isinstance(exact, np.ndarray) and exact.dtype == np.float32
 
 
 def test_moved_inputs_tell_how_well_conditioned_each_output_is(tmp_path: Path) -> None:
     one = references(tmp_path, "return x * x")
     (moved,) = one.swayed(CASE, 1)
-    (right,), (there,) = one.of(CASE, 1).exact, moved
+    (right,), (there,) = one.exact(CASE, 1), moved
     assert isinstance(right, np.ndarray) and isinstance(there, np.ndarray)
     np.testing.assert_allclose(np.abs(there - right) / right, 2 * HALF_ULP, rtol=1e-6)
 

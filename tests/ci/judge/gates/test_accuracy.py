@@ -32,6 +32,16 @@ def test_another_order_of_operations_passes(evaluator: Evaluator) -> None:
     assert AccuracyGate().check(evaluator.subject(other)) is None
 
 
+def test_only_outputs_that_differ_from_the_unmodified_operators_are_judged(
+    evaluator: Evaluator,
+) -> None:
+    same = evaluator.subject(changed("Adds(out, out, 1.0f", "Adds(out, out, 2.0f - 1.0f"))
+    assert same.launched.accuracy is None and same.launched.compared.agrees
+    other = changed("Muls(out, in, 2.0f, tileLength_);", "Muls(out, in, 2.0000002f, tileLength_);")
+    (found,) = evaluator.subject(other).launched.accuracy or ()
+    assert found.count and max(worst.ulps for worst in found.binades.values()) > 0.5
+
+
 def test_float16_results_below_the_absolute_tolerance_may_not_vanish() -> None:
     operator = load_operator(SOFTMAX)
     evaluator = Evaluator(operator, load_workload(operator, None), SimulatorBackend("910B4"))
