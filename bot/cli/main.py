@@ -53,7 +53,7 @@ class Sections(click.Group):
         """The command called `cmd_name`, or None when there is none."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = getattr(importlib.import_module(f"bot.cli.commands.{cmd_name}"), cmd_name)
+        command = getattr(importlib.import_module(f".commands.{cmd_name}", __package__), cmd_name)
         assert isinstance(command, click.Command)
         return command
 

@@ -70,7 +70,7 @@ def start_service(
 
 def _command(settings: BotSettings, *arguments: str) -> bool:
     """Run a bank command without tokens; whether it ended well."""
-    command = [sys.executable, "-m", "bot.cli.main", *arguments, "--bank", str(settings.bank_file)]
+    command = [sys.executable, "-m", "ascendopt", *arguments, "--bank", str(settings.bank_file)]
     env = {k: os.environ[k] for k in (*PASSED, *settings.model_keys) if k in os.environ}
     try:
         done = subprocess.run(

@@ -22,7 +22,7 @@ class Suites(click.Group):
         """The suite called `cmd_name`, or None when there is none."""
         if cmd_name not in SUITES:
             return None
-        module = importlib.import_module(f"bot.cli.commands.bench_{cmd_name}")
+        module = importlib.import_module(f".bench_{cmd_name}", __package__)
         command = getattr(module, cmd_name)
         assert isinstance(command, click.Command)
         return command

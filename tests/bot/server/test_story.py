@@ -122,7 +122,7 @@ class Serving:
         self.log.unlink(missing_ok=True)
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "bot.cli.main", "serve", str(self.settings)],
+                [sys.executable, "-m", "ascendopt", "serve", str(self.settings)],
                 stderr=log,
                 env=self.ops.environment,
             )
@@ -216,11 +216,7 @@ def _environment_of_the_run() -> str:
             continue
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
-            if (
-                b"bot.cli.main" in words
-                and b"run" in words
-                and str(os.getpid()).encode() not in words
-            ):
+            if b"ascendopt" in words and b"run" in words and str(os.getpid()).encode() not in words:
                 return (folder / "environ").read_bytes().replace(b"\0", b"\n").decode()
         except OSError:
             continue
@@ -273,7 +269,7 @@ SERVERS: dict[str, type[ForgeServer]] = {
 
 def command(*words: str, env: dict[str, str], cwd: Path) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "bot.cli.main", "ci", *words],
+        [sys.executable, "-m", "ascendopt", "ci", *words],
         env=env,
         cwd=cwd,
         capture_output=True,
