@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from ci.model.frozen import Frozen
 from rules.devices import device_names, load_device
@@ -37,6 +36,9 @@ def interval(samples: Sequence[float]) -> Interval:
     median = float(np.median(values))
     if np.ptp(values) == 0:
         return Interval(median=median, low=median, high=median)
+    # Loading it takes most of a second, and most runs do without.
+    from scipy import stats
+
     drawn = stats.bootstrap(
         (values,),
         np.median,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 
-from scipy.stats import mannwhitneyu
-
 from ci.model.comparison import compare
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
@@ -96,6 +94,9 @@ def judge(slow: Trial, fast: Trial, noise_floor: float) -> Judgement | None:
     for one, two in zip(slow.measurement.cases, fast.measurement.cases, strict=True):
         ratios[0].extend(s / two.median_us for s in one.samples_us)
         ratios[1].extend(s / two.median_us for s in two.samples_us)
+    # Loading it takes most of a second, and most runs do without.
+    from scipy.stats import mannwhitneyu
+
     p_value = float(mannwhitneyu(*ratios, alternative="greater").pvalue)
     return Judgement(
         significant=beyond and p_value < SIGNIFICANCE,
