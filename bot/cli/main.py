@@ -29,7 +29,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Hand it in": ("submit",),
     "Experience": ("bank",),
     "Measure": ("bench", "census"),
-    "The repository bot": ("serve", "watch", "ci", "config"),
+    "The repository bot": ("init", "serve", "watch", "ci", "config"),
     "This machine": ("doctor", "machine"),
 }
 

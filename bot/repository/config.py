@@ -104,7 +104,8 @@ class RepositoryConfig(Frozen):
     exclude: tuple[str, ...] = Field(default=(), description="Operator folders to leave alone.")
     workloads: Inside = Field(
         default="",
-        description="Folder that holds NAME/workload.yaml for operators without one beside them.",
+        description="Folder that holds NAME/workload.yaml, or AROUND/NAME/workload.yaml with the"
+        " name of a folder around the operator, for operators without one beside them.",
     )
     target: Device = Field(
         default=DEFAULT_DEVICE, description="Chip to optimize for: 910B1 … 910B4."

@@ -219,14 +219,14 @@ def workload_of(judge: Commit, folder: str, chosen: str | None, workloads: str) 
     """The workload file of the operator in `folder` on the default branch, None if there is none.
 
     `chosen`: named in the configuration; `workloads`: the folder that holds NAME/workload.yaml.
+    There AROUND/NAME goes first, where around is the name of any folder that the operator lies in,
+    nearest first: it tells operators of one name apart.
     """
-    name = folder.rsplit("/", 1)[-1]
+    *around, name = folder.split("/")
+    below = [f"{workloads}/{one}/{name}" for one in reversed(around)] + [f"{workloads}/{name}"]
     places: Sequence[str] = (
         [chosen]
         if chosen
-        else [
-            f"{folder}/workload.yaml",
-            *([f"{workloads}/{name}/workload.yaml"] if workloads else []),
-        ]
+        else [f"{place}/workload.yaml" for place in (folder, *(below if workloads else ()))]
     )
     return next((place for place in places if place in judge.files), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,23 @@ from bot.base.git import Git
 from bot.base.text import visible
 from bot.cli.options import build, json_option, options
 from bot.repository.config import FILE, RepositoryConfig, config_problems, parse_config
-from bot.repository.mirror import Commit, workload_of
 from bot.repository.settings import BotSettings
-from bot.repository.trigger import touched_operators
+from bot.repository.simulation import Decision, default_branch, default_commit, simulated
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import model_problems
-from rules.triggers import load_triggers
 
 
 class SimulateOptions(Frozen):
     """What is tried."""
 
-    base: str = Field(default="main", description="Default branch: configuration and workloads.")
+    base: str = Field(
+        default="",
+        description="Commit that brings configuration and workloads; the default branch of the"
+        " remote when not given.",
+    )
     head: str = Field(default="HEAD", description="Branch or commit with the change.")
+    remote: str = Field(default="origin", description="Remote whose default branch counts.")
 
 
 @click.group()
@@ -79,52 +83,26 @@ def simulate(repository: Path, as_json: bool, **given: Any) -> None:
     """
     chosen = build(SimulateOptions, given)
     git = Git(repository)
-    base, head = git.commit(chosen.base), git.commit(chosen.head)
-    for name, commit in ((chosen.base, base), (chosen.head, head)):
+    base = chosen.base or default_branch(git, chosen.remote)
+    judge = git.commit(base) if chosen.base else default_commit(git, base, chosen.remote)
+    head = git.commit(chosen.head)
+    for name, commit in ((base, judge), (chosen.head, head)):
         if commit is None:
             raise InputError(f"{repository} has no commit {name}.")
-    assert base is not None and head is not None
-    rows = simulated(git, base, head)
+    assert judge is not None and head is not None
+    fork = git.run("merge-base", judge, head).strip()
+    rows = simulated(git, judge, fork, head, parse_config(git.show(judge, FILE)))
     if as_json:
-        click.echo(json.dumps({"base": base, "head": head, "operators": rows}, indent=2))
+        operators = [row.model_dump() for row in rows]
+        click.echo(json.dumps({"base": judge, "head": head, "operators": operators}, indent=2))
     elif not rows:
         click.echo("The change touches no kernel or tiling source: the bot does nothing.")
     else:
-        for row in rows:
-            click.echo(f"{row['operator']}: {row['decision']}")
-            click.echo(f"  because of {', '.join(visible(p) for p in row['because'][:5])}")
+        echo_decisions(rows)
 
 
-def simulated(git: Git, base: str, head: str) -> list[dict[str, Any]]:
-    """One row an operator that the change concerns: what the bot would do with it."""
-    settings = parse_config(git.show(base, FILE))
-    fork = git.run("merge-base", base, head).strip()
-    listed = git.run("diff", "--name-only", "-z", "--no-renames", fork, head).split("\0")
-    judge, tested = Commit(git, base), Commit(git, head)
-    found = touched_operators(
-        [p for p in listed if p], tested.operators, tested.texts, load_triggers()
-    )
-    rows = []
-    for one in found:
-        override = settings.override(one.folder)
-        workload = workload_of(judge, one.folder, override.workload, settings.workloads)
-        if not settings.covers(one.folder):
-            decision = f"left alone: {FILE} says so"
-        elif workload is None:
-            decision = f"left alone: no workload at {base[:12]}; add {one.folder}/workload.yaml"
-        else:
-            budget = settings.granted(one.folder, None)
-            decision = (
-                f"optimized with {budget} evaluations on {settings.backend} {settings.target},"
-                f" judged by {workload}"
-            )
-        rows.append(
-            {
-                "operator": one.folder,
-                "decision": decision,
-                "kernel": one.kernel,
-                "tiling": one.tiling,
-                "because": list(one.because),
-            }
-        )
-    return rows
+def echo_decisions(rows: Sequence[Decision]) -> None:
+    """Print what the bot would do with each operator, and why."""
+    for row in rows:
+        click.echo(f"{row.operator}: {row.decision}")
+        click.echo(f"  because of {', '.join(visible(p) for p in row.because[:5])}")

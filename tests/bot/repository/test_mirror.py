@@ -2,11 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.base.git import GitError
+from bot.base.git import Git, GitError
 from bot.repository.commit_pack import read_pack, write_pack
 from bot.repository.job import Job
-from bot.repository.mirror import check_out, workload_of
+from bot.repository.mirror import Commit, check_out, workload_of
 from ci.model.errors import InputError
+from tests.bot.make import git
 from tests.bot.operator_repository import KERNEL, Repository, operator_repository
 
 WORKLOAD = "src/math/scale/workload.yaml"
@@ -103,3 +104,17 @@ def test_a_damaged_or_foreign_pack_is_refused(ops: Repository, tmp_path: Path) -
         read_pack(bad, job, tmp_path / "one.git")
     with pytest.raises(InputError, match="There is no"):
         read_pack(tmp_path / "none.pack", job, tmp_path / "two.git")
+
+
+def test_a_workload_is_found_where_a_folder_around_tells_operators_of_one_name_apart(
+    ops: Repository,
+) -> None:
+    """As `census --workloads` looks, docs/census.md; nearer folders go first."""
+    git(ops.checkout, "rm", "-q", WORKLOAD)
+    for around in ("", "src/", "math/"):
+        place = f"w/{around}scale/workload.yaml"
+        head = ops.commit("main", {place: "operator: Scale\n"})
+        commit = Commit(Git(ops.checkout), head)
+        assert workload_of(commit, "src/math/scale", None, "w") == place
+        assert workload_of(commit, "src/nn/scale", None, "w") == place.replace("math/", "src/")
+        assert workload_of(commit, "src/math/scale", None, "") is None

@@ -14,12 +14,12 @@ import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema.validators import validator_for
 
-import ci
+import bot.setup as setup
 from bot.cli.main import root
 from tests.bot.forge.definitions import lint_workflows
 from tests.places import TOP
 
-TEMPLATES = Path(ci.__file__).parent / "templates"
+TEMPLATES = Path(setup.__file__).parent / "templates"
 WORKFLOWS = TOP / ".github" / "workflows"
 GITHUB = [*sorted(WORKFLOWS.glob("*.yml")), TEMPLATES / "github.yml"]
 GITCODE = TEMPLATES / "gitcode.yml"

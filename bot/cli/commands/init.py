@@ -1,0 +1,65 @@
+"""`ascendopt init`: set a repository up for the bot in its forge's CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bot.cli.options import build, json_option, options
+from bot.setup.setup import Setup, SetupOptions, look, shown, write
+
+_STATES = {
+    "new": "written",
+    "changed": "changed",
+    "there": "is there already",
+    "differs": "differs, left alone",
+}
+
+
+@options(SetupOptions)
+@click.command()
+@click.argument(
+    "checkout", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path()
+)
+@json_option
+def init(checkout: Path, as_json: bool, **given: Any) -> None:
+    """Set up the repository of CHECKOUT: the CI file of its forge and .ascendopt.yml.
+
+    Says what it found and what is left to do on the forge, and ends with what the bot would have
+    done for the last commits. Asks no forge and pushes nothing; can be repeated.
+    """
+    chosen = build(SetupOptions, given)
+    found = look(checkout, chosen)
+    if not chosen.dry_run:
+        write(checkout, found)
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    if chosen.dry_run:
+        click.echo(shown(checkout, found), nl=False)
+    _tell(found, dry_run=chosen.dry_run)
+
+
+def _tell(found: Setup, *, dry_run: bool) -> None:
+    from bot.cli.commands.config import echo_decisions
+
+    ready = len(found.operators) - len(found.without_workload)
+    click.echo(
+        f"{found.repository} on {found.forge}, default branch {found.branch}:"
+        f" {len(found.operators)} operators, {ready} with a workload."
+    )
+    for file in found.files:
+        would = "would be " if dry_run and file.state in ("new", "changed") else ""
+        click.echo(f"  {file.path}: {would}{_STATES[file.state]}")
+    if found.source:
+        click.echo(f"The CI installs {found.source}.")
+    click.echo("Left to do:")
+    for number, sentence in enumerate(found.left, 1):
+        click.echo(f"  {number}. {sentence}")
+    click.echo(f"For the last {found.commits} commits the bot would have done:")
+    if found.decisions:
+        echo_decisions(found.decisions)
+    else:
+        click.echo("nothing: they touch no kernel or tiling source.")

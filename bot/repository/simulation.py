@@ -1,0 +1,94 @@
+"""What the bot would do for a change, from commits alone: no forge is asked and nothing runs."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Final
+
+from pydantic import Field
+
+from bot.base.git import Git, GitError
+from bot.repository.config import FILE, RepositoryConfig
+from bot.repository.mirror import Commit, workload_of
+from bot.repository.trigger import touched_operators
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+from rules.triggers import load_triggers
+
+_HEAD: Final = "ref: refs/heads/"
+
+
+class Decision(Frozen):
+    """What the bot would do with one operator that a change concerns."""
+
+    operator: str = Field(description="Its folder.")
+    decision: str
+    kernel: bool = Field(description="Whether its kernel changed.")
+    tiling: bool = Field(description="Whether its host tiling changed.")
+    because: tuple[str, ...] = Field(description="Changed files that concern it.")
+
+
+def default_branch(git: Git, remote: str = "origin") -> str:
+    """The default branch of a checkout's remote: what the clone noted, else what the remote says.
+
+    Raises InputError when neither tells; the branch that is checked out says nothing.
+    """
+    noted = f"refs/remotes/{remote}/HEAD"
+    try:
+        name = git.run("symbolic-ref", "--quiet", noted).strip()
+        return name.removeprefix(f"refs/remotes/{remote}/")
+    except GitError:
+        pass
+    try:
+        asked = git.run("ls-remote", "--symref", "--", remote, "HEAD")
+    except GitError as problem:
+        raise InputError(
+            f"The remote '{remote}' of {git.folder} does not say what its default branch is"
+            f" ({problem}); name it."
+        ) from None
+    for line in asked.splitlines():
+        if line.startswith(_HEAD):
+            return line.removeprefix(_HEAD).split("\t")[0]
+    raise InputError(f"The remote '{remote}' of {git.folder} has no default branch; name it.")
+
+
+def default_commit(git: Git, branch: str, remote: str = "origin") -> str | None:
+    """The commit of the default branch as last fetched, else of the local branch of its name."""
+    return git.commit(f"refs/remotes/{remote}/{branch}") or git.commit(f"refs/heads/{branch}")
+
+
+def simulated(
+    git: Git, judge: str, before: str, after: str, config: RepositoryConfig
+) -> list[Decision]:
+    """What the bot would do for the change from commit `before` to `after`.
+
+    `judge` is the commit of the default branch that brings the workloads.
+    """
+    listed = git.run("diff", "--name-only", "-z", "--no-renames", before, after).split("\0")
+    judges, tested = Commit(git, judge), Commit(git, after)
+    found = touched_operators(
+        [p for p in listed if p], tested.operators, tested.texts, load_triggers()
+    )
+    return [
+        Decision(
+            operator=one.folder,
+            decision=_decided(one.folder, judges, config),
+            kernel=one.kernel,
+            tiling=one.tiling,
+            because=tuple(one.because),
+        )
+        for one in found
+    ]
+
+
+def _decided(folder: str, judges: Commit, config: RepositoryConfig) -> str:
+    if not config.covers(folder):
+        return f"left alone: {FILE} says so"
+    workload = workload_of(judges, folder, config.override(folder).workload, config.workloads)
+    if workload is None:
+        place = (PurePosixPath(folder) / "workload.yaml").as_posix()
+        return f"left alone: no workload at {judges.name[:12]}; add {place}"
+    return (
+        f"optimized with {config.granted(folder, None)} evaluations on {config.backend}"
+        f" {config.target}, judged by {workload}"
+    )

@@ -1,0 +1,1 @@
+"""Setting a repository up for the bot: what it has, which files it needs, what is left to do."""

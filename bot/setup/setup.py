@@ -1,0 +1,153 @@
+"""Look at a checkout and say what the bot needs in it; write that.
+
+No forge is asked: the checkout, its remote and its commits tell everything.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Final
+
+from pydantic import Field
+
+from bot.base.git import Git
+from bot.forge.kinds import FORGES
+from bot.forge.settings import settings_of
+from bot.repository.config import FILE, RepositoryConfig, parse_config
+from bot.repository.mirror import Commit, workload_of
+from bot.repository.simulation import Decision, default_branch, simulated
+from bot.setup.files import SetupFile, ci_place, named_source, setup_files
+from bot.setup.left import left_to_do
+from bot.setup.source import FORM, NAME, checked_source, own_source
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+
+COMMITS: Final = 5
+"""Last commits whose changes are simulated."""
+
+
+class SetupOptions(Frozen):
+    """What `init` is told."""
+
+    forge: str = Field(
+        default="auto",
+        description=f"One of {', '.join(FORGES)}; auto: as the remote's address tells.",
+    )
+    remote: str = Field(default="origin", description="Remote of the checkout that the bot is for.")
+    branch: str = Field(
+        default="", description="Default branch; as the remote says when not given."
+    )
+    source: str = Field(
+        default="",
+        description=f"What the CI's jobs install ({NAME}), pinned: {FORM}. What this copy was"
+        " installed from when not given.",
+    )
+    force: bool = Field(default=False, description="Write a CI file anew that differs from ours.")
+    dry_run: bool = Field(default=False, description="Write nothing; show what would be written.")
+
+
+class Setup(Frozen):
+    """What was found in a checkout, and what follows."""
+
+    forge: str
+    repository: str = Field(description="owner/name.")
+    branch: str = Field(description="Default branch.")
+    source: str = Field(description="What the CI's jobs install; '' when nobody said.")
+    operators: tuple[str, ...] = Field(description="Their folders.")
+    without_workload: tuple[str, ...]
+    files: tuple[SetupFile, ...]
+    left: tuple[str, ...] = Field(description="What a person has still to do.")
+    commits: int = Field(description="Last commits that were simulated.")
+    decisions: tuple[Decision, ...] = Field(description="What the bot would have done for them.")
+
+
+def look(checkout: Path, options: SetupOptions) -> Setup:
+    """What the repository of `checkout` has and needs. Writes nothing; raises InputError."""
+    git = Git(checkout)
+    top = git.top()
+    if top is None:
+        raise InputError(f"{checkout} is no git checkout.")
+    git = Git(top)
+    head = git.commit("HEAD")
+    if head is None:
+        raise InputError(f"{top} has no commit yet.")
+    commit = Commit(git, head)
+    operators = tuple(sorted(commit.operators))
+    if not operators:
+        raise InputError(
+            f"{top} has no operator: no folder of its last commit holds op_host and op_kernel."
+        )
+    settings = settings_of(options.forge, top, options.remote)
+    branch = options.branch or default_branch(git, options.remote)
+    source = _source(options.source, top, settings.forge)
+    files = setup_files(top, settings.forge, source, branch, force=options.force)
+    config = _config(files)
+    without = tuple(f for f in operators if config.covers(f) and not _workload(commit, f, config))
+    repository = settings.repository if settings.forge != "local" else top.name
+    count = min(COMMITS, int(git.run("rev-list", "--count", "--first-parent", head)) - 1)
+    return Setup(
+        forge=settings.forge,
+        repository=repository,
+        branch=branch,
+        source=source,
+        operators=operators,
+        without_workload=without,
+        files=files,
+        left=left_to_do(settings.forge, repository, branch, source, files, without),
+        commits=count,
+        decisions=tuple(simulated(git, head, f"{head}~{count}", head, config)),
+    )
+
+
+def _source(given: str, top: Path, forge: str) -> str:
+    """What the CI is to install: as said now, else in the CI file, else where we came from."""
+    if given:
+        return checked_source(given)
+    place = ci_place(forge)
+    file = top / place
+    before = named_source(file.read_text(encoding="utf-8")) if place and file.is_file() else ""
+    return before or own_source()
+
+
+def _config(files: tuple[SetupFile, ...]) -> RepositoryConfig:
+    """The configuration as it stands in the checkout; raises InputError when it is broken."""
+    return parse_config(next(f.text for f in files if f.path == FILE))
+
+
+def _workload(commit: Commit, folder: str, config: RepositoryConfig) -> str | None:
+    return workload_of(commit, folder, config.override(folder).workload, config.workloads)
+
+
+def write(checkout: Path, setup: Setup) -> tuple[str, ...]:
+    """Write what is new or changed; the paths written. Raises InputError, not half done.
+
+    A link in the way is not followed: the repository may have come from anybody.
+    """
+    top = Git(checkout).top()
+    assert top is not None
+    wanted = [f for f in setup.files if f.state in ("new", "changed")]
+    for file in wanted:
+        place = top / file.path
+        if place.is_symlink() or not place.resolve().is_relative_to(top.resolve()):
+            raise InputError(f"{file.path} leads out of the checkout by a link.")
+    for file in wanted:
+        place = top / file.path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(file.text, encoding="utf-8")
+    return tuple(f.path for f in wanted)
+
+
+def shown(checkout: Path, setup: Setup) -> str:
+    """Unified diff of what `write` would do."""
+    top = Git(checkout).top()
+    assert top is not None
+    made = ""
+    for file in setup.files:
+        place = top / file.path
+        old = place.read_text(encoding="utf-8") if place.is_file() else ""
+        if file.state in ("new", "changed"):
+            lines = old.splitlines(keepends=True), file.text.splitlines(keepends=True)
+            before = f"a/{file.path}" if old else "/dev/null"
+            made += "".join(difflib.unified_diff(*lines, before, f"b/{file.path}"))
+    return made

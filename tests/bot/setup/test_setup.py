@@ -1,0 +1,246 @@
+"""`ascendopt init` on checkouts of repositories whose default branch is not `main`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from check_jsonschema.builtin_schemas import get_builtin_schema
+from jsonschema.validators import validator_for
+
+from bot.cli.main import run
+from bot.repository.config import parse_config
+from bot.setup.files import included
+from bot.setup.setup import SetupOptions, look, write
+from bot.setup.source import checked_source, own_source
+from ci.model.errors import InputError
+from tests.bot.make import git, written
+from tests.bot.operator_repository import FILES, KERNEL
+
+SOURCE = f"git+https://example.org/someone/ascendopt@{'ab' * 20}"
+PLACES = {
+    "github": ("https://github.com/acme/ops.git", ".github/workflows/ascendopt.yml"),
+    "gitlab": ("git@gitlab.example.org:group/ops.git", ".gitlab/ascendopt.yml"),
+    "gitcode": ("https://gitcode.com/acme/ops.git", ".gitcode/workflows/ascendopt.yml"),
+}
+SCHEMAS = {"github": "vendor.github-workflows", "gitlab": "vendor.gitlab-ci"}
+
+
+def checkout(folder: Path, url: str, branch: str = "master") -> Path:
+    """A clone of a repository with two commits on `branch`, whose remote is said to be `url`."""
+    made = folder / "made"
+    written(made, FILES)
+    git(made, "init", "-q", "-b", branch)
+    git(made, "add", "-A")
+    git(made, "commit", "-q", "-m", "Add operators")
+    written(made, {KERNEL: "int kernel = 8;\n"})
+    git(made, "commit", "-q", "-a", "-m", "Change a kernel")
+    git(folder, "clone", "-q", str(made), "ops")
+    git(folder / "ops", "remote", "set-url", "origin", url)
+    return folder / "ops"
+
+
+def texts(folder: Path) -> dict[str, str]:
+    found = (p for p in folder.rglob("*") if p.is_file() and ".git" not in p.parts)
+    return {p.relative_to(folder).as_posix(): p.read_text() for p in found}
+
+
+@pytest.mark.parametrize("forge", PLACES)
+def test_the_files_of_the_forge_are_written_once(forge: str, tmp_path: Path) -> None:
+    url, place = PLACES[forge]
+    ops = checkout(tmp_path, url)
+    before = texts(ops)
+    assert run(["init", str(ops), "--source", SOURCE]) == 0
+    after = texts(ops)
+    new = {".ascendopt.yml", place} | ({".gitlab-ci.yml"} if forge == "gitlab" else set())
+    assert set(after) - set(before) == new
+    assert {k: after[k] for k in before} == before
+    assert after[place].count(f'ASCENDOPT_SOURCE: "{SOURCE}"') == 1
+    assert parse_config(after[".ascendopt.yml"]) == parse_config("")
+    found = look(ops, SetupOptions())
+    assert (found.branch, found.source) == ("master", SOURCE)
+    assert {f.state for f in found.files} == {"there"}
+    assert run(["init", str(ops)]) == 0
+    assert texts(ops) == after
+
+
+@pytest.mark.parametrize("forge", SCHEMAS)
+def test_what_is_written_fits_the_published_schema(forge: str, tmp_path: Path) -> None:
+    url, place = PLACES[forge]
+    ops = checkout(tmp_path, url)
+    write(ops, look(ops, SetupOptions(source=SOURCE)))
+    definition = get_builtin_schema(SCHEMAS[forge])
+    for file in (place, *([".gitlab-ci.yml"] if forge == "gitlab" else [])):
+        text = (ops / file).read_text().replace("\non:", '\n"on":', 1)
+        data = list(yaml.safe_load_all(text))[-1]
+        assert not list(validator_for(definition)(definition).iter_errors(data))
+
+
+def test_gitcodes_workflow_names_the_default_branch(tmp_path: Path) -> None:
+    url, place = PLACES["gitcode"]
+    ops = checkout(tmp_path, url, "develop/ops")
+    write(ops, look(ops, SetupOptions(source=SOURCE)))
+    text = (ops / place).read_text().replace("\non:", '\n"on":', 1)
+    assert yaml.safe_load(text)["on"]["push"]["branches"] == ["develop/ops"]
+
+
+@pytest.mark.parametrize("forge", PLACES)
+def test_a_dry_run_shows_everything_and_writes_nothing(
+    forge: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, place = PLACES[forge]
+    ops = checkout(tmp_path, url)
+    before = texts(ops)
+    assert run(["init", str(ops), "--dry-run", "--source", SOURCE]) == 0
+    assert texts(ops) == before
+    said = capsys.readouterr().out
+    assert f"+++ b/{place}" in said and f"{place}: would be written" in said
+
+
+@pytest.mark.parametrize(
+    ("forge", "names"),
+    [
+        (
+            "github",
+            ["Allow GitHub Actions to create and approve pull requests", "ubuntu-22.04", "secret"],
+        ),
+        ("gitlab", ["Pipeline schedules", "Protected branches", "environment scope", "Runners"]),
+        ("gitcode", ["ASCENDOPT_TOKEN", "[ubuntu-latest, x64, small]"]),
+    ],
+)
+def test_what_is_left_is_named_as_the_forge_names_it(
+    forge: str, names: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = checkout(tmp_path, PLACES[forge][0])
+    (ops / "src/math/shift/workload.yaml").unlink()
+    git(ops, "commit", "-q", "-a", "-m", "Remove a workload")
+    assert run(["init", str(ops), "--json", "--dry-run"]) == 0
+    left = "\n".join(json.loads(capsys.readouterr().out)["left"])
+    assert all(name in left for name in names)
+    assert "1 operators have no workload" in left and "src/math/shift" in left
+    assert "git push origin HEAD:master" in left
+
+
+def test_it_ends_with_what_the_bot_would_have_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = checkout(tmp_path, PLACES["github"][0])
+    assert run(["init", str(ops)]) == 0
+    said = capsys.readouterr().out
+    assert "acme/ops on github, default branch master: 3 operators, 3 with a workload." in said
+    last = said.split("For the last 1 commits the bot would have done:\n")[1]
+    assert last.startswith("src/math/scale: optimized with 40 evaluations on sim 910B4")
+
+
+def test_a_changed_ci_file_is_left_alone_until_forced(tmp_path: Path) -> None:
+    url, place = PLACES["github"]
+    ops = checkout(tmp_path, url)
+    assert run(["init", str(ops), "--source", SOURCE]) == 0
+    own = (ops / place).read_text().replace("timeout-minutes: 180", "timeout-minutes: 90")
+    (ops / place).write_text(own)
+    assert run(["init", str(ops)]) == 0
+    assert (ops / place).read_text() == own
+    assert any("--force" in one for one in look(ops, SetupOptions()).left)
+    assert run(["init", str(ops), "--force"]) == 0
+    assert (ops / place).read_text() == own.replace("timeout-minutes: 90", "timeout-minutes: 180")
+
+
+def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
+    ops = checkout(tmp_path, PLACES["github"][0])
+    (tmp_path / "outside").mkdir()
+    (ops / ".github").symlink_to(tmp_path / "outside")
+    assert run(["init", str(ops)]) == 2
+    assert not list((tmp_path / "outside").iterdir())
+    assert not (ops / ".ascendopt.yml").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("", "include:\n  - local: X\n"),
+        ("build:\n  script: make\n", "build:\n  script: make\n\ninclude:\n  - local: X\n"),
+        ("include:\n  - local: a.yml\n", "include:\n  - local: X\n  - local: a.yml\n"),
+        (
+            "include: # ours\n- local: a.yml\nb: 1",
+            "include: # ours\n- local: X\n- local: a.yml\nb: 1",
+        ),
+        (
+            "stages: [build, deploy]\n",
+            "stages: [build, deploy]\n\ninclude:\n  - local: X\n    inputs: {stage: deploy}\n",
+        ),
+        ("stages: [build, test]\n", "stages: [build, test]\n\ninclude:\n  - local: X\n"),
+        ("a: !reference [.b, c]\n", "a: !reference [.b, c]\n\ninclude:\n  - local: X\n"),
+        ("include: a.yml\n", "include: a.yml\n"),
+        ("include:\n  - local: /X\n", "include:\n  - local: /X\n"),
+    ],
+)
+def test_a_projects_own_pipeline_is_kept_byte_for_byte(text: str, made: str) -> None:
+    assert included(text, "X") == made
+    assert included(made, "X") == made
+
+
+def test_an_include_that_cannot_be_edited_is_left_to_a_person(tmp_path: Path) -> None:
+    ops = checkout(tmp_path, PLACES["gitlab"][0])
+    (ops / ".gitlab-ci.yml").write_text("include: a.yml\n")
+    found = look(ops, SetupOptions())
+    assert any("add `- local: .gitlab/ascendopt.yml`" in one for one in found.left)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "ascendopt",
+        "ascendopt==0.1.0",
+        "git+https://example.org/a/b",
+        "git+https://example.org/a/b@main",
+        "git+https://example.org/a/b@abc",
+        'git+https://example.org/a/"$(id)"@' + "a" * 40,
+        "https://example.org/ascendopt.whl",
+    ],
+)
+def test_a_source_that_can_mean_another_program_tomorrow_is_refused(given: str) -> None:
+    with pytest.raises(InputError, match="does not pin"):
+        checked_source(given)
+
+
+def test_what_we_were_installed_from_is_pinned_or_unknown() -> None:
+    assert own_source() == "" or checked_source(own_source())
+
+
+def test_a_checkout_without_operators_is_said_to_have_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path, {"README.md": "x\n"})
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "x")
+    assert run(["init", str(tmp_path)]) == 2
+    assert "op_host and op_kernel" in capsys.readouterr().err
+
+
+# The default branch
+
+
+def test_simulate_asks_for_the_default_branch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = checkout(tmp_path, PLACES["github"][0], "trunk")
+    git(ops, "checkout", "-q", "-b", "feature")
+    written(ops, {"src/math/shift/op_kernel/shift.cpp": "int kernel = 9;\n"})
+    git(ops, "commit", "-q", "-a", "-m", "Change")
+    assert run(["config", "simulate", str(ops)]) == 0
+    assert capsys.readouterr().out.startswith("src/math/shift: optimized with 40 evaluations")
+
+
+def test_a_remote_that_the_clone_noted_nothing_of_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = checkout(tmp_path, str(tmp_path / "made"), "trunk")
+    git(ops, "remote", "set-head", "origin", "--delete")
+    assert run(["config", "simulate", str(ops), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["base"] == git(ops, "rev-parse", "trunk")
+    git(ops, "remote", "remove", "origin")
+    assert run(["config", "simulate", str(ops)]) == 2
+    assert "does not say what its default branch is" in capsys.readouterr().err
