@@ -28,6 +28,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Make an operator faster": ("evaluate", "profile", "optimize", "prompt", "record"),
     "Hand it in": ("submit",),
     "Experience": ("bank",),
+    "Workloads": ("workload",),
     "Measure": ("bench", "census"),
     "The repository bot": ("init", "serve", "watch", "ci", "config"),
     "This machine": ("doctor", "machine"),

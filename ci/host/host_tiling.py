@@ -21,7 +21,7 @@ from ci.host.host_room import HostRoom, HostRooms
 from ci.host.source_tree import include_arguments
 from ci.host.survey import HostAnswer, Inference, Question, Tiling
 from ci.host.tiling_layout import TilingStruct
-from ci.host.tiling_request import host_request
+from ci.host.tiling_request import HostRequest, host_request
 from ci.model.dtypes import BY_NAME, DType
 from ci.model.errors import TrialFailure
 from ci.model.frozen import Frozen
@@ -267,9 +267,18 @@ class HostProgram:
         The first `often` are asked in `PROCESSES` more. Raises TrialFailure(LAUNCH_ERROR) when the
         program does not run at all.
         """
-        words = (str(2 + PROCESSES), str(often), "0")
-        with closing(HostRoom("survey", words)) as room:
-            text = "".join(question.request.text for question in asked)
+        return self._surveyed([question.request for question in asked], 2 + PROCESSES, often)
+
+    def answers(self, asked: Sequence[HostRequest]) -> list[HostAnswer]:
+        """Inference and tiling of each request, from one process: many in the time of one.
+
+        Raises TrialFailure(LAUNCH_ERROR) when the program does not run at all.
+        """
+        return self._surveyed(asked, 1, 0)
+
+    def _surveyed(self, asked: Sequence[HostRequest], rounds: int, often: int) -> list[HostAnswer]:
+        with closing(HostRoom("survey", (str(rounds), str(often), "0"))) as room:
+            text = "".join(request.text for request in asked)
             (room.folder / "request").write_text(text, encoding="utf-8")
             done = room.run(self.path)
             answer = room.folder / "answer"

@@ -72,6 +72,7 @@ class Tiling(Frozen):
     message: str
     block_dim: int
     workspace: tuple[int, ...]
+    tiling_key: int
     digest: str
 
 

@@ -113,6 +113,12 @@ def operator_folders(top: Path) -> list[Path]:
     return sorted(found)
 
 
+def for_chip(operator: Operator) -> bool:
+    """Whether the definition names a chip family that we know, or names none at all."""
+    known = [one.definition_word for one in architectures()]
+    return not operator.socs or any(word in soc.lower() for soc in operator.socs for word in known)
+
+
 def _text(path: Path) -> str:
     data = path.read_bytes()
     if b"\0" in data:

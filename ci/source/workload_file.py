@@ -41,6 +41,27 @@ def load_workload(operator: Operator, path: Path | None = None) -> Workload:
     return checked(operator, _read(operator, file), file)
 
 
+def find_workload(root: Path, folder: Path | None, top: Path) -> Path | None:
+    """The workload beside the operator in `root`, else the one for its name below `folder`.
+
+    There `<around>/<operator>` goes before `<operator>`, where around is the name of any folder
+    that the operator lies in, the nearest first, up to its repository `top`: its category, its
+    repository. Folders around the repository do not count: their names are the user's.
+    """
+    beside = root / "workload.yaml"
+    if beside.is_file():
+        return beside
+    return None if folder is None else workload_in(folder, root, top)
+
+
+def workload_in(folder: Path, root: Path, top: Path) -> Path | None:
+    """As `find_workload`, whatever lies beside the operator."""
+    around = [parent.name for parent in root.parents if parent.is_relative_to(top)]
+    candidates = [folder / name / root.name / "workload.yaml" for name in around]
+    candidates.append(folder / root.name / "workload.yaml")
+    return next((path for path in candidates if path.is_file()), None)
+
+
 def checked(operator: Operator, workload: Workload, file: Path) -> Workload:
     """`workload` when each of its cases fits the definition of `operator`; raises InputError."""
     for case in workload.cases:

@@ -33,7 +33,6 @@ from ci.lab.bench.cells import (
 )
 from ci.lab.bench.machine import sample
 from ci.lab.bench.strategy_table import table
-from ci.lab.census.attempt import workload_in
 from ci.model.bench.strategies import Arm, Cell, LeftOut, StrategyBench, StrategyBenchSettings
 from ci.model.errors import InputError, ModelUnavailable
 from ci.model.operator import Operator
@@ -42,7 +41,7 @@ from ci.model.workload import Workload
 from ci.proposer.base import Proposer
 from ci.search.task import Task
 from ci.source.discovery import load_operator, operator_folders
-from ci.source.workload_file import load_workload
+from ci.source.workload_file import load_workload, workload_in
 from experience.bank.bank import Bank
 
 JUDGED = EvaluationSettings(siblings=2)

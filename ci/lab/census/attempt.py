@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Literal
 
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
+from ci.derive.candidates import candidate_cases, generic_case
 from ci.host.host_tiling import TilingAnswer
 from ci.judge.evaluate import Evaluator
 from ci.judge.in_place import judged_operator
 from ci.judge.reference import declared_outputs
-from ci.lab.census.probe import probe_cases
 from ci.lab.census.reason import failure
 from ci.model.census import CensusRow, Failure, Stage, Unit
 from ci.model.errors import InputError, TrialFailure
@@ -23,10 +23,9 @@ from ci.model.launch import Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Refusal
 from ci.model.workload import TensorCase, Workload, WorkloadCase
-from ci.source.discovery import load_operator
+from ci.source.discovery import for_chip, load_operator
 from ci.source.inputs import draw_inputs
-from ci.source.workload_file import load_workload
-from rules.architectures import architectures
+from ci.source.workload_file import find_workload, load_workload
 
 MOST_TILINGS = 24
 """Derived cases whose tiling is asked, until one answers."""
@@ -96,33 +95,6 @@ def attempt(
     )
 
 
-def find_workload(root: Path, folder: Path | None, top: Path) -> Path | None:
-    """The workload beside the operator in `root`, else the one for its name below `folder`.
-
-    There `<around>/<operator>` goes before `<operator>`, where around is the name of any folder
-    that the operator lies in, the nearest first, up to its repository `top`: its category, its
-    repository. Folders around the repository do not count: their names are the user's.
-    """
-    beside = root / "workload.yaml"
-    if beside.is_file():
-        return beside
-    return None if folder is None else workload_in(folder, root, top)
-
-
-def workload_in(folder: Path, root: Path, top: Path) -> Path | None:
-    """As `find_workload`, whatever lies beside the operator."""
-    around = [parent.name for parent in root.parents if parent.is_relative_to(top)]
-    candidates = [folder / name / root.name / "workload.yaml" for name in around]
-    candidates.append(folder / root.name / "workload.yaml")
-    return next((path for path in candidates if path.is_file()), None)
-
-
-def for_chip(operator: Operator) -> bool:
-    """Whether the definition names a chip family that we know, or names none at all."""
-    known = [one.definition_word for one in architectures()]
-    return not operator.socs or any(word in soc.lower() for soc in operator.socs for word in known)
-
-
 def kernel_unit(operator: Operator) -> Unit:
     """Which part of the chip the kernel's own text asks for."""
     text = "\n".join(operator.read(source) for source in operator.kernel_sources)
@@ -161,7 +133,9 @@ def _stages(
         return
     notes.ok(Stage.HOST_BUILDS)
     cases = (
-        iter([("workload", case) for case in workload.cases]) if workload else probe_cases(operator)
+        iter([("workload", case) for case in workload.cases])
+        if workload
+        else candidate_cases(operator)
     )
     _launches(build, cases, notes)
     if Stage.KERNEL_BUILDS not in notes.passed and Stage.TILING_RUNS not in notes.passed:
@@ -240,7 +214,7 @@ def _guess_kernel(build: SimulatorBuild, operator: Operator, notes: _Notes) -> N
     """Build the kernel for a key that its text names, where no tiling told one."""
     text = "\n".join(operator.read(source) for source in operator.kernel_sources)
     keys = [int(k) for k in dict.fromkeys(_KEY.findall(text))][:3] or [0]
-    case = next(case for source, case in probe_cases(operator) if source == "generic shapes")
+    case = generic_case(operator)
     for key in keys:
         try:
             answer = TilingAnswer(block_dim=1, tiling_key=key, data=b"")
@@ -259,5 +233,5 @@ def _guess_kernel(build: SimulatorBuild, operator: Operator, notes: _Notes) -> N
 
 def _stand_in(operator: Operator) -> Workload:
     """A workload without meaning, for parts that want one; probes bring their own cases."""
-    case = next(case for source, case in probe_cases(operator) if source == "generic shapes")
+    case = generic_case(operator)
     return Workload(operator=operator.op_type, cases=(case,), folder=operator.root)

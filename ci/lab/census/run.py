@@ -11,12 +11,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ci.host.door import open_door
-from ci.lab.census.attempt import find_workload
 from ci.lab.census.worker import Worker
 from ci.model.census import ROWS, CensusRow, CensusSettings
 from ci.model.errors import InputError
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import operator_folders
+from ci.source.workload_file import find_workload
 from rules.devices import load_device
 
 

@@ -318,7 +318,9 @@ std::string tile_in_short(const Request& request) {
     Asked asked(request);
     const Ending ending = run_tiling(asked, request);
     const size_t digest = std::hash<std::string>()(decided(asked.node));
-    return tiled(asked.node, ending, "\"digest\":\"" + std::to_string(digest) + "\"");
+    return tiled(asked.node, ending,
+                 "\"tiling_key\":" + std::to_string(asked.node.tiling_key) + ",\"digest\":\"" +
+                     std::to_string(digest) + "\"");
 }
 
 std::string infer(const Request& request) {

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ci.lab.census.attempt import find_workload
 from ci.lab.census.run import read_rows, take_census
 from ci.model.census import ROWS, CensusRow, CensusSettings, Stage
 from ci.model.errors import InputError
+from ci.source.workload_file import find_workload
 from tests.places import OPERATORS
 
 OPERATOR = OPERATORS / "src" / "math" / "bias_add"

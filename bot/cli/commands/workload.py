@@ -1,0 +1,67 @@
+"""`ascendopt workload`: workloads for operators that have none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bot.base.text import visible
+from bot.cli.options import build, json_option, options
+from bot.report.derived import coverage_table
+from ci.model.derived import DerivedRow, DeriveSettings
+from ci.session import derive as session
+
+
+@click.group()
+def workload() -> None:
+    """Derive workloads, and say how many operators of a repository have one."""
+
+
+def _say(row: DerivedRow, done: int, total: int) -> None:
+    said = row.refused or (
+        f"{len(row.cases)} cases, {row.variety} combinations of dtypes and tiling key,"
+        f" judged against the {row.reference}"
+    )
+    click.echo(
+        f"[{done:>3}/{total}] {row.category + '/' + row.name:<48} {visible(said, 160)}", err=True
+    )
+
+
+@options(DeriveSettings)
+@workload.command()
+@click.argument("operators", nargs=-1, required=True, type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
+    """Write a workload for each of OPERATORS, folders of operators or of whole repositories.
+
+    Cases come from examples and tests of the operator, else from generic shapes; its host tiling
+    says which it takes, and all of them were run as they are written. An operator that has a
+    workload is passed over. Ends with 1 when one operator is left without.
+    """
+    settings = build(DeriveSettings, given)
+    rows = session.derive_workloads(operators, settings, _say)
+    if as_json:
+        click.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=2))
+    else:
+        made = sum(bool(row.cases) for row in rows)
+        click.echo(f"{made} of {len(rows)} operators have a derived workload.")
+        for row in rows:
+            for note in row.notes:
+                click.echo(f"  {row.name}: {visible(note, 300)}")
+    ctx.exit(0 if all(row.cases for row in rows) else 1)
+
+
+@workload.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@json_option
+def coverage(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Count what `derive --out` has left in each of FOLDERS, as a table in Markdown."""
+    counted = session.coverage(folders)
+    if as_json:
+        click.echo(json.dumps([one.model_dump(mode="json") for one in counted], indent=2))
+        return
+    click.echo(coverage_table(counted), nl=False)

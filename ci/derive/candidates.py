@@ -1,0 +1,309 @@
+"""Cases that an operator might take: from its examples and tests, else of generic shapes.
+
+Nobody has tried them: the host tiling says which it takes, and a launch whether they are right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+
+from ci.derive.example import Example, ToldTensor, find_examples
+from ci.model.columns import output_dtypes
+from ci.model.dtypes import BY_NAME
+from ci.model.errors import InputError
+from ci.model.operator import AttrSpec, Operator, TensorSpec
+from ci.model.workload import AttrValue, Entry, TensorCase, WorkloadCase
+from ci.source.workload_model import absent, attr_value
+
+GENERIC_SHAPES: tuple[tuple[int, ...], ...] = (
+    (32, 1024),
+    (8, 2048),
+    (4, 16, 64),
+    (2, 16, 16, 16),
+    (2, 16, 8, 8, 8),
+    (4096,),
+    (2, 2, 8, 8, 16),
+)
+"""Divide evenly by usual tiles; of each rank that operators ask for."""
+
+MOST_MIXED = 160
+"""Generic cases whose inputs have shapes of their own."""
+
+_ROW_NAMES = ("gamma", "beta", "weight", "bias", "scale", "offset", "zero_point", "mean", "smooth")
+"""Parts of names of inputs that often hold one value a column."""
+_INDEX_NAMES = ("index", "indices", "idx", "sorted", "segment", "offsets", "label", "target")
+_LIST_LENGTH = 2
+_CHOSEN = ("float32", "float16", "bfloat16")
+"""Dtypes of the first input to try first, most usual one first."""
+_WORD = re.compile(r'"([A-Za-z_]\w{0,15})"')
+_MOST_WORDS = 24
+_READ = (0, 1)
+"""What an integer that the tiling reads may be: an axis, or a count."""
+_MOST_VALUES = 256
+"""Of an example's tensor whose values are taken over as they are."""
+
+Sourced = tuple[str, WorkloadCase]
+"""Where a case comes from, and the case."""
+
+
+def candidate_cases(operator: Operator) -> Iterator[Sourced]:
+    """The cases to try, the likeliest first."""
+    examples = find_examples(operator)
+    for exact in (False, True):
+        for example in examples:
+            case = _from_example(operator, example, exact)
+            if case is not None:
+                yield f"{example.source} shapes", case
+    for case in (*_plain(operator), *islice(_mixed(operator), MOST_MIXED)):
+        for number in _READ if any(spec.value_depend for spec in operator.inputs) else _READ[:1]:
+            yield "generic shapes", _read_as(operator, case, number)
+
+
+def _plain(operator: Operator) -> Iterator[WorkloadCase]:
+    for column in usual_columns(operator)[:2]:
+        for full in (True, False):
+            for shape in GENERIC_SHAPES:
+                yield _generic(operator, column, shape, full)
+
+
+def _read_as(operator: Operator, case: WorkloadCase, number: int) -> WorkloadCase:
+    """The case with `number` in the integer inputs whose values the tiling may read."""
+    inputs = tuple(
+        entry.model_copy(update={"values": (number,)})
+        if spec.value_depend and isinstance(entry, TensorCase) and _is_whole(entry.dtype)
+        else entry
+        for spec, entry in zip(operator.inputs, case.inputs, strict=True)
+    )
+    return case.model_copy(update={"inputs": inputs})
+
+
+def _is_whole(dtype: str) -> bool:
+    known = BY_NAME[dtype]
+    return not (known.is_float or known.is_complex)
+
+
+def other_attributes(operator: Operator, case: WorkloadCase) -> Iterator[WorkloadCase]:
+    """The case with another value of one attribute: what a sketch leaves out or has in words."""
+    words = [w for s in operator.host_sources for w in _WORD.findall(operator.read(s))]
+    rank = max((len(t.shape) for t in case.inputs if isinstance(t, TensorCase)), default=1)
+    others: dict[str, Sequence[AttrValue]] = {
+        "int": (-1, 0, 1, 2),
+        "float": (0.0, 0.5, 1.0),
+        "bool": (True, False),
+        "string": tuple(dict.fromkeys(words))[:_MOST_WORDS],
+        "list_int": [(v,) * n for v in (1, 2, 0) for n in (1, 2, 3, 4, rank)] + [(-1,), (0, 1)],
+        "list_float": [(1.0,) * n for n in (1, 2, 3, 4)],
+        "list_bool": [(v,) * n for v in (True, False) for n in (1, 2, 3)],
+    }
+    for spec in operator.attrs:
+        for value in dict.fromkeys(others[spec.type]):
+            if value != case.attrs.get(spec.name, spec.default):
+                yield case.model_copy(update={"attrs": {**case.attrs, spec.name: value}})
+
+
+def generic_case(operator: Operator) -> WorkloadCase:
+    """A case without meaning, for parts that want one."""
+    return _generic(operator, usual_columns(operator)[0], GENERIC_SHAPES[0], full=True)
+
+
+def usual_columns(operator: Operator) -> list[int]:
+    """The dtype columns of the definition, that of the first input's most usual dtype first."""
+    first = next((t.dtypes for t in operator.inputs if t.dtypes), ())
+    usual = [first.index(d) for d in _CHOSEN if d in first]
+    return list(dict.fromkeys([*usual, *range(max(1, len(first)))]))
+
+
+def _generic(operator: Operator, column: int, shape: tuple[int, ...], full: bool) -> WorkloadCase:
+    """All inputs of one shape; `full`: parameter-like inputs one value a column."""
+    shapes = [
+        shape[-1:] if full and any(part in spec.name.lower() for part in _ROW_NAMES) else shape
+        for spec in operator.inputs
+    ]
+    return _of_shapes(operator, column, shapes, "x".join(map(str, shape)))
+
+
+def _mixed(operator: Operator) -> Iterator[WorkloadCase]:
+    """Cases in which required inputs after the first have shapes that follow from the first's."""
+    required = [i for i, s in enumerate(operator.inputs) if s.param_type == "required"][1:4]
+    if not required:
+        return
+    for shape in ((32, 1024), (4, 16, 64), (2, 16, 16, 16), (4096,)):
+        parts = dict.fromkeys(
+            (shape, shape[-1:], shape[:1], shape[:-1], (*shape[:-1], 1), (1,), shape[1:])
+        )
+        for chosen in product([p for p in parts if p], repeat=len(required)):
+            shapes: list[tuple[int, ...]] = [shape] * len(operator.inputs)
+            for index, part in zip(required, chosen, strict=True):
+                shapes[index] = part
+            name = "_".join("x".join(map(str, s)) for s in (shape, *chosen))
+            yield _of_shapes(operator, usual_columns(operator)[0], shapes, name)
+
+
+def _of_shapes(
+    operator: Operator, column: int, shapes: Sequence[tuple[int, ...]], name: str
+) -> WorkloadCase:
+    inputs: list[Entry] = []
+    for spec, shape in zip(operator.inputs, shapes, strict=True):
+        one = _tensor(spec, (1,) if spec.scalar else shape, _dtype(spec, column))
+        if spec.param_type == "dynamic":
+            inputs.append((one,) * _LIST_LENGTH)
+        elif spec.param_type == "optional":
+            inputs.append(absent(spec))
+        else:
+            inputs.append(one)
+    return WorkloadCase(name=f"generic_{name}", inputs=tuple(inputs), attrs=_attrs(operator, {}))
+
+
+def _from_example(operator: Operator, example: Example, exact: bool) -> WorkloadCase | None:
+    """The example's tensors given to the inputs in order; None when they do not fit.
+
+    `exact`: integers have the example's values, where only their range is taken otherwise.
+    """
+    left = list(example.tensors)
+    told: list[ToldTensor | None] = []
+    for number, spec in enumerate(operator.inputs):
+        own = next((t for t in left if _names(t, spec.name)), None)
+        if own is None and spec.param_type == "required" and spec.value_depend:
+            told.append(ToldTensor(spec.name, (1,), "", (_value_of(spec, example),)))
+            continue
+        if own is None and spec.param_type != "optional":
+            later = [other.name for other in operator.inputs[number + 1 :]]
+            free = [t for t in left if not any(_names(t, name) for name in later)]
+            own = next(iter(free or left), None)
+            if own is None:
+                return None
+        told.append(own)
+        left = [t for t in left if t is not own]
+    column = _column(operator, told)
+    inputs: list[Entry] = []
+    for spec, one in zip(operator.inputs, told, strict=True):
+        if one is None:
+            inputs.append(absent(spec))
+            continue
+        tensor = _with_data(_tensor(spec, one.shape, _dtype(spec, column)), spec, one, exact)
+        inputs.append((tensor,) * _LIST_LENGTH if spec.param_type == "dynamic" else tensor)
+    case = WorkloadCase(
+        name=example.source, inputs=tuple(inputs), attrs=_attrs(operator, example.values)
+    )
+    return case.model_copy(update={"outputs": _outputs(operator, case, left)})
+
+
+def _column(operator: Operator, told: Sequence[ToldTensor | None]) -> int:
+    """The dtype column that most of the example's tensors are in, the usual one first."""
+
+    def fitting(column: int) -> int:
+        pairs = zip(operator.inputs, told, strict=True)
+        return sum(one is not None and one.dtype == _dtype(spec, column) for spec, one in pairs)
+
+    return max(usual_columns(operator), key=fitting)
+
+
+def _with_data(tensor: TensorCase, spec: TensorSpec, told: ToldTensor, exact: bool) -> TensorCase:
+    """The tensor with the example's values, or drawn from their range where it holds integers."""
+    dtype, data = BY_NAME[tensor.dtype], told.data
+    count = 1
+    for length in tensor.shape:
+        count *= length
+    if not data or dtype.is_complex or len(data) != count:
+        return tensor
+    whole = not dtype.is_float and all(value.is_integer() for value in data)
+    if count <= _MOST_VALUES and (spec.value_depend or spec.scalar or (exact and whole)):
+        values = tuple(map(int, data)) if whole else data
+        return tensor.model_copy(update={"values": values[:1] if len({*values}) == 1 else values})
+    return tensor.model_copy(update={"range": (min(data), max(data))}) if whole else tensor
+
+
+def _outputs(operator: Operator, case: WorkloadCase, left: list[ToldTensor]) -> tuple[Entry, ...]:
+    """The example's outputs where it creates them all, with the dtypes that go with the inputs.
+
+    None otherwise: then the tiling is asked for their shapes.
+    """
+    outputs: list[Entry] = []
+    try:
+        dtypes = output_dtypes(operator, case)
+    except InputError:
+        return ()
+    for spec, dtype in zip(operator.outputs, dtypes, strict=True):
+        named = next((t for t in left if _names(t, spec.name)), left[0] if left else None)
+        if named is None or spec.param_type == "dynamic":
+            return ()
+        left.remove(named)
+        outputs.append(TensorCase(shape=named.shape, dtype=dtype))
+    return tuple(outputs)
+
+
+def _value_of(spec: TensorSpec, example: Example) -> float:
+    """What the example has in a variable of an input that is no tensor there; 0 where in none."""
+    names = ("axis", "dim") if spec.name.lower() in ("axis", "dim") else (spec.name.lower(),)
+    text = next((example.values[n] for n in names if n in example.values), "0")
+    try:
+        return float(text.rstrip("fFuUlL"))
+    except ValueError:
+        return 0.0
+
+
+def _names(told: ToldTensor, name: str) -> bool:
+    """Whether a shape variable is that of the tensor: 'inputXShape' for 'x'."""
+    plain = name.lower().replace("_", "")
+    whole = told.name.lower().replace("_", "").removesuffix("shape")
+    bare = whole
+    for role in ("input", "output", "out"):
+        bare = bare.removeprefix(role).removesuffix(role) or bare
+    return plain in (bare, whole)
+
+
+def _tensor(spec: TensorSpec, shape: tuple[int, ...], dtype: str) -> TensorCase:
+    indices = any(part in spec.name.lower() for part in _INDEX_NAMES)
+    low, high = (0.0, 1.0) if indices else (0.5, 1.5)
+    if dtype.startswith(("int", "uint")) and not indices:
+        low, high = 1.0, 3.0
+    return TensorCase(shape=shape, dtype=dtype, range=(low, high))
+
+
+def _dtype(spec: TensorSpec, column: int) -> str:
+    return spec.dtypes[min(column, len(spec.dtypes) - 1)] if spec.dtypes else "float32"
+
+
+def _attrs(operator: Operator, values: dict[str, str]) -> dict[str, AttrValue]:
+    """Values for attributes: the example's where it names them, else something harmless."""
+    found: dict[str, AttrValue] = {}
+    for spec in operator.attrs:
+        text = values.get(spec.name.replace("_", "").lower(), values.get(spec.name.lower(), ""))
+        given = _read(text, spec.type) if text else None
+        if given is not None:
+            found[spec.name] = given
+        elif spec.default is None:  # an optional one too: a call of the operator gives them all
+            found[spec.name] = _harmless(spec)
+    return found
+
+
+def _read(text: str, kind: str) -> AttrValue | None:
+    """The C++ literal `text` as an attribute value, or None."""
+    parts = [p.strip().rstrip("fFuUlL") for p in text.split(",") if p.strip()]
+    read: list[int | float | bool] = []
+    for part in parts:
+        if part in ("true", "fals", "false"):
+            read.append(part == "true")
+            continue
+        try:
+            read.append(float(part) if set(part) & set(".e") else int(part, 0))
+        except ValueError:
+            return None
+    if kind.startswith("list_"):
+        return attr_value(read, kind) if read else None
+    return attr_value(read[0], kind) if len(read) == 1 else None
+
+
+def _harmless(spec: AttrSpec) -> AttrValue:
+    values: dict[str, AttrValue] = {
+        "int": 1,
+        "float": 1.0,
+        "bool": False,
+        "string": "",
+        "list_int": (1,),
+        "list_float": (1.0,),
+        "list_bool": (False,),
+    }
+    return values[spec.type]

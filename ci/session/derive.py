@@ -1,0 +1,227 @@
+"""Workloads for operators that have none: derived, written, and run as they were written."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from ci.model.census import ROWS as CENSUS
+from ci.model.census import CensusRow, Stage
+from ci.model.derived import ROWS, Coverage, DerivedRow, DeriveSettings
+from ci.model.errors import EnvironmentProblem, InputError
+
+if TYPE_CHECKING:
+    from ci.backend.base import Backend
+    from ci.model.operator import Operator
+    from ci.model.workload import Workload
+
+FILE: Final = "workload.yaml"
+
+LAUNCH_SECONDS: Final = 20.0
+"""Of one launch: what takes longer makes no case to search with."""
+
+
+def derive_workloads(
+    paths: Sequence[Path],
+    settings: DeriveSettings,
+    on_row: Callable[[DerivedRow, int, int], None] = lambda row, done, total: None,
+) -> list[DerivedRow]:
+    """A workload for each operator at `paths`, folders of operators or of repositories.
+
+    `on_row` is called with each new row, how many are done and how many there are. An operator
+    that has a workload is passed over unless `again` is asked for. Raises InputError when there is
+    no operator at a path, EnvironmentProblem when this machine cannot build any.
+    """
+    from ci.backend.sim import SimulatorBackend
+    from ci.host.door import open_door
+    from ci.session import operators_at
+
+    operators = operators_at(paths)
+    known = _known_rows(settings.out)
+    backend = SimulatorBackend(
+        settings.device, door=open_door(settings.asc_headers), launch_seconds=LAUNCH_SECONDS
+    )
+    rows: list[DerivedRow] = []
+    names = Counter(operator.name for operator in operators)
+    for operator in operators:
+        file = _place(operator, settings, names[operator.name] == 1) / FILE
+        row = known.get(str(operator.root))
+        if settings.again or (row is None and not file.exists()):
+            row = _guarded(operator, backend, settings, file.parent)
+            _append(settings.out, row)
+            on_row(row, len(rows) + 1, len(operators))
+        if row is not None:
+            rows.append(row)
+    return rows
+
+
+def coverage(folders: Sequence[Path]) -> list[Coverage]:
+    """What `derive_workloads` left in each folder, counted; raises InputError where it did not."""
+    from ci.lab.census.run import read_rows
+
+    found = []
+    for folder in folders:
+        rows = [row for row in _known_rows(folder).values() if row.for_chip]
+        census = read_rows(folder / CENSUS)
+        if not rows:
+            raise InputError(f"{folder} holds no {ROWS}: `workload derive --out` leaves one.")
+        derived = [row for row in rows if row.cases]
+        why: dict[str, list[str]] = {}
+        for row in rows:
+            if row.stopped:
+                why.setdefault(row.stopped, []).append(row.name)
+        ranked = sorted(why.items(), key=lambda item: (-len(item[1]), item[0]))
+        found.append(
+            Coverage(
+                name=folder.resolve().name,
+                operators=len(rows),
+                ran=sum(bool(row.cases) or _runs(census, row) for row in rows),
+                derived=len(derived),
+                golden=sum(row.reference == "golden" for row in derived),
+                cases=median([len(row.cases) for row in derived] or [0]),
+                variety=median([row.variety for row in derived] or [0]),
+                refused=tuple((one, tuple(names)) for one, names in ranked),
+            )
+        )
+    return found
+
+
+def _runs(census: Mapping[str, CensusRow], row: DerivedRow) -> bool:
+    """Whether the operator's kernel ran in a census, whose paths begin at the repository."""
+    found = [c for path, c in census.items() if row.path.endswith(f"/{path}")]
+    return any(one.passes(Stage.RUNS) for one in found)
+
+
+def _guarded(
+    operator: Operator, backend: Backend, settings: DeriveSettings, folder: Path
+) -> DerivedRow:
+    """The same whatever happens: one operator never stops the others."""
+    from ci.source.discovery import for_chip
+
+    started = time.monotonic()
+    row = DerivedRow(name=operator.name, category=operator.category, path=str(operator.root))
+    if not for_chip(operator):
+        why = f"It is declared for {', '.join(operator.socs)} only; nothing was built."
+        return _without(row.model_copy(update={"for_chip": False}), why, "other chip", started)
+    try:
+        return derive_workload(operator, backend, settings, folder)
+    except EnvironmentProblem:
+        raise
+    except Exception as bug:
+        why = f"A defect of ascendopt: {type(bug).__name__}: {bug}"
+        return _without(row, why, "defect of ascendopt", started)
+
+
+def derive_workload(
+    operator: Operator, backend: Backend, settings: DeriveSettings, folder: Path
+) -> DerivedRow:
+    """Derive the workload of one operator into `folder`, run what was written, and say so.
+
+    What the operator then refuses is dropped from the file. A file that was there stays when
+    nothing can be derived.
+    """
+    from ci.derive.derive import NoWorkload, derive
+    from ci.source.workload_text import workload_text
+
+    started = time.monotonic()
+    row = DerivedRow(
+        name=operator.name,
+        category=operator.category,
+        path=str(operator.root),
+        version=backend.fingerprint().version,
+    )
+    try:
+        found = derive(operator, backend, settings.cases, _given(operator, settings.workloads))
+    except NoWorkload as problem:
+        return _without(row, str(problem), problem.stopped, started)
+    except InputError as problem:
+        return _without(row, str(problem), "bad input", started)
+    workload, dropped = found.workload, list(found.dropped)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / FILE
+    remarks = [
+        "Derived by `ascendopt workload derive`: shapes that the operator takes.",
+        *found.notes,
+    ]
+    while True:
+        file.write_text(workload_text(operator, workload, remarks, folder), encoding="utf-8")
+        refused = _refused(operator, backend, file)
+        if not refused:
+            break
+        dropped += [f"{name}: {why}" for name, why in refused.items()]
+        left = tuple(case for case in workload.cases if case.name not in refused)
+        if not left:
+            file.unlink()
+            why = f"As written no case passes; the last one, {dropped[-1]}"
+            return _without(row, why, "fails as written", started)
+        workload = workload.model_copy(update={"cases": left})
+    names = {case.name for case in workload.cases}
+    return row.model_copy(
+        update={
+            "cases": tuple(case for case in found.cases if case.name in names),
+            "reference": "golden" if workload.golden else "unmodified operator",
+            "notes": found.notes,
+            "dropped": tuple(dropped),
+            "seconds": _since(started),
+        }
+    )
+
+
+def _without(row: DerivedRow, why: str, stopped: str, started: float) -> DerivedRow:
+    told = {"refused": why, "stopped": stopped, "seconds": _since(started)}
+    return row.model_copy(update=told)
+
+
+def _refused(operator: Operator, backend: Backend, file: Path) -> dict[str, str]:
+    """Cases of a written workload that the operator does not pass, with the reasons."""
+    from ci.judge.evaluate import Evaluator
+    from ci.model.trial import Candidate
+    from ci.source.workload_file import load_workload
+
+    workload = load_workload(operator, file)
+    trial = Evaluator(operator, workload, backend).evaluate(Candidate(), 0)
+    return {case.case: case.refusal.message for case in trial.cases if case.refusal is not None}
+
+
+def _given(operator: Operator, workloads: Path | None) -> Workload | None:
+    """The workload that is shipped for the operator in `workloads`, if there is one."""
+    from ci.source.workload_file import load_workload, workload_in
+
+    if workloads is None:
+        return None
+    found = workload_in(workloads, operator.root, operator.repository or operator.root.parents[-1])
+    return None if found is None else load_workload(operator, found)
+
+
+def _place(operator: Operator, settings: DeriveSettings, unique: bool) -> Path:
+    """The folder of its workload, where `find_workload` looks."""
+    if settings.out is None:
+        return operator.root
+    if unique or operator.repository is None:
+        return settings.out / operator.name
+    return settings.out / operator.root.relative_to(operator.repository)
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 2)
+
+
+def _known_rows(out: Path | None) -> dict[str, DerivedRow]:
+    file = None if out is None else out / ROWS
+    if file is None or not file.is_file():
+        return {}
+    lines = file.read_text(encoding="utf-8").splitlines()
+    rows = [DerivedRow.model_validate_json(line) for line in lines]
+    return {row.path: row for row in rows}
+
+
+def _append(out: Path | None, row: DerivedRow) -> None:
+    if out is None:
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / ROWS).open("a", encoding="utf-8") as file:
+        file.write(row.model_dump_json() + "\n")

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from ci.derive.candidates import (
+    GENERIC_SHAPES,
+    candidate_cases,
+    generic_case,
+    other_attributes,
+)
+from ci.model.workload import TensorCase
+from ci.source.discovery import load_operator
+from tests.ci.small_operator import DEFINITION, TILING, write_operator
+
+EXAMPLE = """
+    std::vector<int64_t> weightsShape = {3, 5};
+    std::vector<int64_t> xShape = {4, 6};
+    float scale = 2.5f;
+    CreateAclTensor(a, xShape, &b, aclDataType::ACL_FLOAT, &x);
+    CreateAclTensor(a, weightsShape, &b, aclDataType::ACL_FLOAT, &w);
+"""
+
+
+def test_generic_cases_cover_every_shape_and_fill_required_attributes(tmp_path: Path) -> None:
+    operator = load_operator(write_operator(tmp_path))
+    cases = list(candidate_cases(operator))
+    assert {source for source, _ in cases} == {"generic shapes"}
+    shapes = [case.inputs[0].shape for _, case in cases if isinstance(case.inputs[0], TensorCase)]
+    assert set(GENERIC_SHAPES) == set(shapes)
+    first = cases[0][1]
+    assert first.attrs == {"scale": 1.0}
+    mask, weights = first.inputs[1:]
+    assert isinstance(mask, TensorCase) and not mask.present
+    assert isinstance(weights, tuple) and len(weights) == 2
+
+
+def test_the_example_program_goes_first_with_its_shapes_and_values(tmp_path: Path) -> None:
+    root = write_operator(tmp_path)
+    (root / "examples").mkdir()
+    (root / "examples" / "main.cpp").write_text(EXAMPLE)
+    source, case = next(candidate_cases(load_operator(root)))
+    x, mask, weights = case.inputs
+    assert source == "example shapes"
+    assert isinstance(x, TensorCase) and (x.shape, x.dtype) == ((4, 6), "float32")
+    assert isinstance(mask, TensorCase) and not mask.present
+    assert isinstance(weights, tuple) and weights[0].shape == (3, 5)
+    assert case.attrs["scale"] == 2.5
+    assert case.outputs == ()  # it creates none: the tiling is asked
+
+
+def test_an_optional_attribute_without_a_default_is_given_too(tmp_path: Path) -> None:
+    definition = DEFINITION.replace(
+        'Attr("scale").AttrType(REQUIRED)', 'Attr("scale").AttrType(OPTIONAL)'
+    )
+    operator = load_operator(write_operator(tmp_path, host=TILING + definition))
+    assert next(candidate_cases(operator))[1].attrs == {"scale": 1.0}
+
+
+VALUES = """
+    int64_t axes = 1;
+    std::vector<int64_t> xShape = {4, 6};
+    std::vector<int64_t> indicesShape = {3};
+    std::vector<int64_t> indicesHost = {5, 0, 3};
+    CreateAclTensor(a, xShape, &b, aclDataType::ACL_FLOAT, &x);
+    CreateAclTensor(indicesHost, indicesShape, &b, aclDataType::ACL_INT64, &i);
+"""
+INDEXED = DEFINITION.replace(
+    'Input("mask").ParamType(OPTIONAL).DataType(MASKS)',
+    'Input("indices").ParamType(REQUIRED).DataType({ge::DT_INT64, ge::DT_INT64})',
+).replace(
+    'Input("weights").ParamType(DYNAMIC).DataType({ge::DT_FLOAT, ge::DT_FLOAT})',
+    'Input("axes").ParamType(REQUIRED).DataType({ge::DT_INT64, ge::DT_INT64})'
+    ".ValueDepend(OPTIONAL)",
+)
+
+
+def test_integers_are_drawn_from_the_range_of_the_examples_and_taken_over_where_that_is_refused(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path, host=TILING + INDEXED)
+    (root / "examples").mkdir()
+    (root / "examples" / "main.cpp").write_text(VALUES)
+    (_, ranged), (_, exact) = list(candidate_cases(load_operator(root)))[:2]
+    for case, values in ((ranged, None), (exact, (5, 0, 3))):
+        _, indices, axis = case.inputs
+        assert isinstance(indices, TensorCase) and isinstance(axis, TensorCase)
+        assert indices.values == values
+        assert axis.shape == (1,) and axis.values == (1,)  # what the tiling reads stays
+    assert isinstance(ranged.inputs[1], TensorCase) and ranged.inputs[1].range == (0, 5)
+
+
+def test_attributes_that_a_sketch_cannot_know_take_other_values_one_at_a_time(
+    tmp_path: Path,
+) -> None:
+    operator = load_operator(write_operator(tmp_path))
+    case = generic_case(operator)
+    others = [other.attrs for other in other_attributes(operator, case)]
+    assert {"scale": 0.5} in others
+    assert {"scale": 1.0, "axes": (2, 2)} in others
+    assert {"scale": 1.0} not in others

@@ -1,0 +1,95 @@
+"""Workloads of small operators, derived and run with the real compiler, sandbox and machine."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ci.derive.choosing import LARGE, SMALL
+from ci.model.derived import ROWS, DerivedRow, DeriveSettings
+from ci.session.derive import coverage, derive_workloads
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
+from tests.places import OPERATORS
+
+BIAS_ADD = OPERATORS / "src" / "math" / "bias_add"
+EMA = OPERATORS / "src" / "optim" / "ema_update"
+
+
+def copied(operator: Path, top: Path) -> Path:
+    """The operator without its workload."""
+    place = top / operator.parent.name / operator.name
+    shutil.copytree(operator, place)
+    (place / "workload.yaml").unlink()
+    return place
+
+
+def edited(place: Path, old: str, new: str) -> Path:
+    for file in (place / "op_host").glob("*.cpp"):
+        text = file.read_text()
+        file.write_text(text.replace(old, new))
+    return place
+
+
+@pytest.fixture(scope="module")
+def derived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[DerivedRow]]:
+    top, out = tmp_path_factory.mktemp("ops"), tmp_path_factory.mktemp("out") / "ops"
+    copied(BIAS_ADD, top)
+    edited(copied(EMA, top), "return ge::GRAPH_SUCCESS;", "return ge::GRAPH_FAILED;")
+    return out, derive_workloads([top], DeriveSettings(out=out))
+
+
+def test_the_cases_are_few_and_many_elements_in_several_dtypes_and_read_back(
+    derived: tuple[Path, list[DerivedRow]],
+) -> None:
+    out, rows = derived
+    row = next(row for row in rows if row.name == "bias_add")
+    assert 4 <= len(row.cases) <= 6
+    assert row.variety >= 2
+    assert min(case.elements for case in row.cases) < SMALL
+    assert max(case.elements for case in row.cases) >= LARGE
+    workload = load_workload(load_operator(BIAS_ADD), out / "bias_add" / "workload.yaml")
+    assert [case.name for case in workload.cases] == [case.name for case in row.cases]
+    assert all(case.outputs for case in workload.cases)  # no golden function tells them
+
+
+def test_an_operator_that_takes_nothing_leaves_no_file_and_the_tilings_own_words(
+    derived: tuple[Path, list[DerivedRow]],
+) -> None:
+    out, rows = derived
+    row = next(row for row in rows if row.name == "ema_update")
+    assert row.cases == () and row.stopped == "the tiling takes no case"
+    assert "returned a failure" in row.refused
+    assert not (out / "ema_update").exists()
+
+
+def test_what_was_derived_is_counted_and_not_derived_again(
+    derived: tuple[Path, list[DerivedRow]],
+) -> None:
+    out, rows = derived
+    (counted,) = coverage([out])
+    assert (counted.operators, counted.derived, counted.ran) == (2, 1, 1)
+    assert counted.refused == (("the tiling takes no case", ("ema_update",)),)
+    told: list[str] = []
+    again = derive_workloads(
+        [Path(row.path) for row in rows],
+        DeriveSettings(out=out),
+        lambda row, done, total: told.append(row.name),
+    )
+    assert again == rows and told == []
+    assert len((out / ROWS).read_text().splitlines()) == 2
+
+
+def test_the_golden_function_of_a_shipped_workload_judges_the_derived_cases(tmp_path: Path) -> None:
+    shipped = tmp_path / "shipped" / "bias_add"
+    shipped.mkdir(parents=True)
+    for name in ("workload.yaml", "golden.py"):
+        shutil.copy(BIAS_ADD / name, shipped)
+    place = copied(BIAS_ADD, tmp_path / "ops")
+    settings = DeriveSettings(out=tmp_path / "out", workloads=shipped.parent, cases=2)
+    (row,) = derive_workloads([place], settings)
+    assert row.reference == "golden" and len(row.cases) == 2
+    workload = load_workload(load_operator(place), tmp_path / "out" / "bias_add")
+    assert (workload.folder / workload.golden.partition(":")[0]).resolve() == shipped / "golden.py"
