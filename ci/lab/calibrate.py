@@ -25,6 +25,9 @@ from rules.devices import MEASUREMENTS, Device, load_device
 DIGITS: Final = 3
 """Significant digits of a fitted constant; the measurements carry no more."""
 
+WINDOW: Final = 512
+"""Bytes of GM that count as one place."""
+
 Row = Mapping[str, str]
 Predict = Callable[[Mapping[str, float], Row], float]
 
@@ -56,7 +59,7 @@ def load_cycles(constants: Mapping[str, float], row: Row, stem: str = "mte2") ->
     """Cycles of copies into a core's memory: a latency, and what is asked for at a time over it."""
     latency = constants["mte2.latency"]
     if row["memory"] == "memory":
-        latency += constants["hbm.extra_latency"]
+        latency += constants["hbm.extra_ns"] * float(row["mhz"]) / 1000
     rate = min(constants[f"{stem}bytes_per_cycle"], constants[f"{stem}window_bytes"] / latency)
     return latency + int(row["back_to_back"]) * int(row["bytes"]) / rate
 
@@ -80,7 +83,8 @@ def stream_us(constants: Mapping[str, float], row: Row) -> float:
     peak = load_device(row["chip"]).number("hbm.bytes_per_second")
     memory = peak * constants["hbm.efficiency"] / 1e6
     if row["kind"] == "one place":
-        return bytes_ / (constants["l2.place_bytes_per_cycle"] * float(row["mhz"]))
+        windows = bytes_ / min(burst, WINDOW)
+        return windows / (constants["l2.place_windows_per_cycle"] * float(row["mhz"]))
     if row["kind"] == "past L2 by short bursts":
         return bytes_ / burst * max(burst, constants["l2.bypass_least_bytes"]) / memory
     return bytes_ / memory
@@ -139,7 +143,7 @@ def groups(device: Device) -> list[Group]:
     def kind(name: str) -> tuple[dict[str, str], ...]:
         return tuple(row for row in streams if row["kind"] == name)
 
-    reads = ("mte2.latency", "hbm.extra_latency", "mte2.window_bytes", "mte2.bytes_per_cycle")
+    reads = ("mte2.latency", "hbm.extra_ns", "mte2.window_bytes", "mte2.bytes_per_cycle")
     stores = ("mte3.latency", "mte3.bytes_per_cycle")
     wide = ("mte2.l1_window_bytes", "mte2.l1_bytes_per_cycle")
     past = "past L2 by short bursts"
@@ -151,7 +155,7 @@ def groups(device: Device) -> list[Group]:
             "reads of all cores, µs", ("hbm.efficiency",), kind("memory read"), "us", stream_us
         ),
         Group(
-            "reads of one place, µs", ("l2.place_bytes_per_cycle",), kind("one place"), "us",
+            "reads of one place, µs", ("l2.place_windows_per_cycle",), kind("one place"), "us",
             stream_us,
         ),
         Group("reads past L2, µs", ("l2.bypass_least_bytes",), kind(past), "us", stream_us),

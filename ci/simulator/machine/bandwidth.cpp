@@ -1,6 +1,7 @@
 #include "bandwidth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -13,6 +14,10 @@ namespace {
 
 constexpr uint64_t WINDOW = 512;  // GM is moved in aligned windows of so many bytes
 constexpr uint64_t LINE = 128;    // of L2
+
+// A queue that is served for 85 % of the time forgets its state in so many of its service times:
+// 1 / (1 - sqrt(0.85))^2.
+constexpr double QUEUE_SETTLES = 164;
 
 // What a burst moves: whole lines; when it starts within a line, every window that it touches.
 uint64_t moved_bytes(uint64_t start, uint64_t length) {
@@ -65,6 +70,18 @@ bool level(std::vector<Flow>& flows, double capacity, Use use, Slots slots) {
     return true;
 }
 
+// The share of the bursts that begin in the line of the burst before them.
+double shared_lines(const Transfer& transfer) {
+    if (transfer.stride >= LINE || transfer.count == 1) return 0;
+    const uint64_t first = transfer.start / LINE;
+    const uint64_t last = (transfer.start + (transfer.count - 1) * transfer.stride) / LINE;
+    return 1 - double(last - first + 1) / double(transfer.count);
+}
+
+bool dense(const Transfer& transfer) {
+    return transfer.count == 1 || transfer.stride == transfer.length;
+}
+
 // Whether two copies move some window at the same time, as far as their shapes tell: the extents
 // meet, and rows of equal pitch meet in their columns too.
 bool same_place(const Transfer& a, const Transfer& b) {
@@ -72,9 +89,6 @@ bool same_place(const Transfer& a, const Transfer& b) {
         return one.start + (one.count - 1) * one.stride + one.length;
     };
     if (a.write != b.write || a.start >= end(b) || b.start >= end(a)) return false;
-    const auto dense = [](const Transfer& one) {
-        return one.count == 1 || one.stride == one.length;
-    };
     if (dense(a) || dense(b)) return true;
     if (a.stride != b.stride) return false;
     const uint64_t apart = (b.start % a.stride + a.stride - a.start % a.stride) % a.stride;
@@ -84,12 +98,13 @@ bool same_place(const Transfer& a, const Transfer& b) {
 }  // namespace
 
 SharedMemory::Costs::Costs(const Constants& constants)
-    : ports{}, memory_latency(constants.get("hbm.extra_latency")),
-      queueing(constants.get("hbm.loaded_latency")), write_slots(constants.get("l2.write_slots")),
+    : ports{}, memory_latency(constants.get("hbm.extra_ns") * constants.get("clock.mhz") / 1000),
+      queue(constants.get("hbm.queue_cycles")), queue_memory(QUEUE_SETTLES * queue),
+      write_slots(constants.get("l2.write_slots")),
       write_back(constants.get("hbm.write_back_factor")),
       most_backlog(constants.get("l2.write_back_bytes")),
       bypass_least(constants.get("l2.bypass_least_bytes")), l1_burst_from_memory(0),
-      place_rate(constants.get("l2.place_bytes_per_cycle")),
+      l1_burst_same_line(0), place_rate(constants.get("l2.place_windows_per_cycle")),
       buffer_bytes(constants.get("mte3.buffer_bytes")) {
     const auto get = [&](const char* name) { return constants.get(name); };
     const auto used = [](Port port) { return launch().ports[int(port)]; };
@@ -105,6 +120,7 @@ SharedMemory::Costs::Costs(const Constants& constants)
                                    get("mte2.latency"), get("mte2.l1_burst_cycles"),
                                    get("mte2.l1_window_bytes")};
         l1_burst_from_memory = get("mte2.l1_burst_memory_cycles");
+        l1_burst_same_line = get("mte2.l1_burst_same_line_cycles");
     }
     if (used(Port::FROM_L0C))
         ports[int(Port::FROM_L0C)] = {get("fix.issue_cycles"), get("fix.bytes_per_cycle"),
@@ -124,10 +140,18 @@ void SharedMemory::warm_up() {
         for (const Core* core : launch().cores)
             if (turn < core->transfers.size() && !core->transfers[turn].bypass)
                 cache_.access(core->transfers[turn]);
+    for (const Core* core : launch().cores)
+        for (const ScalarMiss& miss : core->scalar.misses) fetch_line(miss);
 }
 
 void SharedMemory::hold_inputs() {
     for (const GmRange& input : gm_inputs()) cache_.hold(input.start, input.bytes);
+}
+
+double SharedMemory::fetch_line(const ScalarMiss& miss) {
+    constexpr uint32_t BYTES = CACHE_LINE_BYTES;
+    const Transfer line{miss.address / BYTES * BYTES, BYTES, BYTES, 1, miss.write};
+    return cache_.access(line).fetched > 0 ? costs_.memory_latency : 0;
 }
 
 void SharedMemory::start(int core, int pipe, const Transfer& transfer, double least,
@@ -148,7 +172,8 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double le
         // So many bytes are asked for at a time, and come a latency later.
         flow.latency += missing * costs_.memory_latency;
         flow.cap = std::min(flow.cap, port.window / flow.latency);
-        flow.queueing = missing * costs_.queueing;
+        const double asked = missing * std::min(flow.remaining, port.window);
+        flow.queue_most = (cores() - 1) * asked / costs_.memory_rate;
     }
     // Past L2 a short burst keeps the port for what it counts at the memory.
     const double longer =
@@ -156,8 +181,10 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double le
             ? std::max(1.0, costs_.bypass_least / std::max<double>(double(LINE), transfer.length))
             : 1.0;
     // Into L1 the port waits for a burst from the memory longer than for one from L2.
-    const double cycles =
-        port.burst + (transfer.port == Port::TO_L1 ? missing * costs_.l1_burst_from_memory : 0.0);
+    double cycles = port.burst;
+    if (transfer.port == Port::TO_L1)
+        cycles += missing * costs_.l1_burst_from_memory +
+                  shared_lines(transfer) * costs_.l1_burst_same_line;
     const double busy = std::max({port.issue, cycles * transfer.count * longer, least});
     flow.cap = std::min(flow.cap, flow.remaining / busy);
     // What the buffer has taken is written all the same: the next copy finds the memory at it.
@@ -165,6 +192,9 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double le
     owed_ += behind;
     flow.behind = 0;
     if (flow.remaining >= 1) flow.behind = std::exchange(owed_, 0.0) / flow.remaining;
+    flow.window = double(WINDOW);
+    if (!dense(transfer))
+        flow.window = std::min(flow.window, double(moved_bytes(transfer.start, transfer.length)));
     for (Flow& other : flows_)
         if (other.core != core && same_place(other.transfer, transfer)) {
             ++other.together;
@@ -194,9 +224,10 @@ double SharedMemory::memory_bytes_of(const Transfer& transfer) {
 
 void SharedMemory::share() {
     for (Flow& flow : flows_)
-        flow.rate = flow.together == 0
-                        ? flow.cap
-                        : std::min(flow.cap, costs_.place_rate / double(flow.together + 1));
+        flow.rate =
+            flow.together == 0
+                ? flow.cap
+                : std::min(flow.cap, costs_.place_rate * flow.window / double(flow.together + 1));
     level(flows_, costs_.l2_rate, [](const Flow&) { return 1.0; }, [](const Flow&) { return 1.0; });
     // Stores stand in the queue of the memory's channels with what is read from there.
     memory_is_busy_ = level(
@@ -204,13 +235,24 @@ void SharedMemory::share() {
         [](const Flow& flow) { return flow.behind > 0 || flow.transfer.write ? flow.slots : 0.0; });
 }
 
+// That run at the same time.
+double SharedMemory::cores() const {
+    const double blocks = double(std::min(launch().block_dim, launch().resident_blocks));
+    return blocks * std::max(1, int(launch().vectors_per_block));
+}
+
+// What a load waits at the memory's channels: as at a server that is busy for `load_` of the time,
+// and no longer than the other cores can have asked for.
+double SharedMemory::queueing(const Flow& flow) const {
+    const double wait = flow.queue_most > 0 ? costs_.queue * load_ / (1 - load_) : 0;
+    return std::min(wait, flow.queue_most);
+}
+
 double SharedMemory::take_buffer(int core, uint64_t bytes) {
     if (buffers_.empty()) buffers_.resize(launch().cores.size());
     Buffer& buffer = buffers_[core];
-    const double blocks = double(std::min(launch().block_dim, launch().resident_blocks));
-    const double cores = blocks * std::max(1, int(launch().vectors_per_block));
     // It empties at the core's fair share of the memory.
-    const double drained = (now_ - buffer.since) * costs_.memory_rate / cores;
+    const double drained = (now_ - buffer.since) * costs_.memory_rate / cores();
     const double held = std::max(0.0, buffer.held - drained);
     const double taken = std::min(double(bytes), costs_.buffer_bytes - held);
     buffer = {held + taken, now_};
@@ -230,7 +272,12 @@ void SharedMemory::run_until(double time) {
         flow.remaining -= flow.rate * passed;
         used += flow.rate * flow.behind;
     }
-    backlog_ = std::max(0.0, backlog_ - std::max(0.0, costs_.memory_rate - used) * passed);
+    const double spare = std::max(0.0, costs_.memory_rate - used) * passed;
+    const double written_back = std::min(backlog_, spare);
+    backlog_ -= written_back;
+    const double busy =
+        std::min(1.0, (used * passed + written_back) / (costs_.memory_rate * passed));
+    if (passed > 0) load_ += (busy - load_) * (1 - std::exp(-passed / costs_.queue_memory));
     now_ = time;
 }
 
@@ -240,9 +287,7 @@ Flow SharedMemory::take_ended() {
         if (flows_[i].remaining / flows_[i].rate < flows_[ended].remaining / flows_[ended].rate)
             ended = i;
     Flow flow = flows_[ended];
-    double used = 0;
-    for (const Flow& other : flows_) used += other.rate * other.behind;
-    flow.latency += flow.queueing * std::min(1.0, used / costs_.memory_rate);
+    flow.latency += queueing(flow);
     for (Flow& other : flows_)
         other.together -= other.core != flow.core && same_place(other.transfer, flow.transfer);
     flows_.erase(flows_.begin() + static_cast<std::ptrdiff_t>(ended));

@@ -11,19 +11,22 @@
 
 namespace dav {
 
+struct ScalarMiss;
+
 // A copy in flight.
 struct Flow {
     int core;
     int pipe;
     Transfer transfer;
-    double remaining;     // bytes that move: whole lines, whole windows where it is misaligned
-    double cap;           // bytes a cycle that its own port and bursts allow
-    double behind;        // bytes from the memory behind L2 for each byte that moves
-    double slots;         // turns at a busy memory that a byte takes
-    double latency;       // cycles from the last byte's issue to completion
-    double queueing = 0;  // cycles more at a memory that is fully loaded
+    double remaining;       // bytes that move: whole lines, whole windows where it is misaligned
+    double cap;             // bytes a cycle that its own port and bursts allow
+    double behind;          // bytes from the memory behind L2 for each byte that moves
+    double slots;           // turns at a busy memory that a byte takes
+    double latency;         // cycles from the last byte's issue to completion
+    double queue_most = 0;  // cycles in which the memory serves all that others ask for meanwhile
     double rate = 0;
-    int together = 0;  // copies of other cores that are at the same place now
+    double window = 0;  // bytes that it takes of a window of 512
+    int together = 0;   // copies of other cores that are at the same place now
 };
 
 class SharedMemory {
@@ -37,6 +40,8 @@ public:
     // Starts a copy at the present time, of which `buffered` bytes have moved already; the core's
     // side is at it for `least` cycles at least.
     void start(int core, int pipe, const Transfer& transfer, double least, double buffered);
+    // A line comes into a core's data cache: cycles beyond those of one that is in L2.
+    double fetch_line(const ScalarMiss& miss);
     // How many of a store's bytes the core's buffer takes now.
     double take_buffer(int core, uint64_t bytes);
     // Whether more is asked of the memory than it gives.
@@ -65,19 +70,23 @@ private:
         explicit Costs(const Constants& constants);
         PortCost ports[PORTS];
         double memory_latency;
-        double queueing;
+        double queue;         // cycles
+        double queue_memory;  // the same: over how long the load counts
         double write_slots;
         double write_back;
         double most_backlog;
         double bypass_least;
         double l1_burst_from_memory;
-        double place_rate;
+        double l1_burst_same_line;
+        double place_rate;  // windows a cycle
         double buffer_bytes;
         double memory_rate;  // bytes a cycle, all cores together
         double l2_rate;
     };
 
     void share();
+    double cores() const;
+    double queueing(const Flow& flow) const;
     double memory_bytes_of(const Transfer& transfer);
 
     // What a core has stored and the memory has not yet taken.
@@ -95,6 +104,7 @@ private:
     bool memory_is_busy_ = false;
     double owed_ = 0;     // memory bytes of stores that went to a buffer
     double backlog_ = 0;  // evicted bytes that wait for the memory to have time
+    double load_ = 0;     // share of its time that the memory has been at work, of late
 };
 
 }  // namespace dav

@@ -140,8 +140,11 @@ bool CoreTimer::step_scalar() {
     if (ended_ || next_ >= core_.records.size()) return false;
     const Record& record = core_.records[next_];
     if (!scalar_charged_) {
-        const float cycles =
+        double cycles =
             prices_.scalar[record.scalar] + (record.kind == Kind::SCALAR ? 0.0f : prices_.issue);
+        const std::vector<ScalarMiss>& misses = core_.scalar.misses;
+        for (; next_miss_ < misses.size() && misses[next_miss_].record == next_; ++next_miss_)
+            cycles += world_.fetch_line(misses[next_miss_]);
         scalar_ += cycles;
         pipes_[S].busy += cycles;
         if (by_site_kept_ && cycles > 0) by_site_[record.site] += cycles;

@@ -52,6 +52,8 @@ public:
     virtual void core_set(uint32_t number, double time) = 0;
     virtual bool core_wait(int core, uint32_t number, double& time) = 0;
     virtual void block_ended(int core, double time) = 0;
+    // A line comes into a data cache: cycles beyond those of a line that is in L2.
+    virtual double fetch_line(const ScalarMiss& miss) = 0;
 };
 
 // An instruction for the timeline.
@@ -136,6 +138,7 @@ private:
     double end_ = 0;
     double scalar_ = 0;
     uint32_t next_ = 1;
+    size_t next_miss_ = 0;
     size_t depth_;
     double flag_latency_;
     double wait_latency_;

@@ -1,5 +1,8 @@
 #include "l2.h"
 
+#include <cstdlib>
+
+#include "core.h"
 #include "gm.h"
 
 namespace dav {
@@ -9,7 +12,11 @@ constexpr uint64_t LINE = 128;  // sector that is fetched on its own
 
 L2Cache::L2Cache(uint64_t bytes)
     : first_address_(gm_first_address()), capacity_(bytes / LINE),
-      stamps_(gm_extent() / LINE + 1, 0) {}
+      stamps_(static_cast<uint32_t*>(std::calloc(gm_extent() / LINE + 1, sizeof(uint32_t))),
+              std::free) {
+    if (stamps_ == nullptr)
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "No memory for the cache's lines.");
+}
 
 void L2Cache::touch(uint64_t line, bool write, MemoryCost& cost) {
     uint32_t& stamp = stamps_[line];

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "trace.h"
 
@@ -32,7 +32,8 @@ private:
     uint64_t fills_ = 1;
     uint64_t before_ = 0;  // of them, before the launch
     uint64_t dirty_fills_ = 0;
-    std::vector<uint32_t> stamps_;
+    // Pages that nothing touches are never there.
+    std::unique_ptr<uint32_t[], void (*)(void*)> stamps_;
 };
 
 }  // namespace dav

@@ -126,12 +126,20 @@ struct Watches {
     bool any = false;
 };
 
+// A line that the scalar unit's data cache lacked.
+struct ScalarMiss {
+    uint32_t record;  // that stands for the access
+    uint64_t address;
+    bool write;
+};
+
 // The scalar unit and its data cache.
 struct ScalarState {
     ScalarWork pending;       // not yet in a record
     uint64_t read_bytes = 0;  // of GM
     uint64_t write_bytes = 0;
     CacheLine cache_lines[CACHE_LINES];  // by number
+    std::vector<ScalarMiss> misses;      // in program order
     uint64_t cached_from = ~0ull;        // addresses of GM that it has held, and no others
     uint64_t cached_to = 0;
     uint32_t dirty_lines = 0;

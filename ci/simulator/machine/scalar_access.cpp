@@ -73,8 +73,11 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
     else
         hazards.read_gm(span);
     hazards.settle();
-    mark_gm(S, span, scalar_record(site));
-    count_scalar(through_cache(span, name, site) ? GM_HITS : GM_MISSES);
+    const uint32_t record = scalar_record(site);
+    mark_gm(S, span, record);
+    const bool hit = through_cache(span, name, site);
+    count_scalar(hit ? GM_HITS : GM_MISSES);
+    if (!hit) core.scalar.misses.push_back({record, span.start, write});
     (write ? core.scalar.write_bytes : core.scalar.read_bytes) += bytes;
     // A store's new value is unknown here: it counts as a change.
     if (write || !is_message_line(span.start)) note_shared(span, write, site);

@@ -156,6 +156,8 @@ public:
         begin_block(time + constants_.get("launch.next_block_cycles"), 0, 0);
     }
 
+    double fetch_line(const ScalarMiss& miss) override { return memory_.fetch_line(miss); }
+
     uint64_t memory_bytes() const { return memory_.memory_bytes(); }
 
     std::vector<std::unique_ptr<CoreTimer>> timers;

@@ -39,6 +39,8 @@ dav::Flow run(dav::SharedMemory& memory, const Experiment& asked) {
         dav::Transfer copy{};
         copy.start = dav::gm_first_address() + place * asked.bursts * asked.length;
         copy.stride = copy.length = asked.length;
+        // Each burst lies in windows of its own.
+        if (asked.one_place) copy.stride = (asked.length / 512 + 1) * 512;
         copy.count = asked.bursts;
         copy.port = static_cast<dav::Port>(asked.port);
         copy.write = copy.port == dav::Port::FROM_UB;

@@ -1,0 +1,163 @@
+"""Laws that hold for every streaming kernel, whatever its size, tiles and cores.
+
+The launches' records are made by `laws_harness.cpp` and only timed: nothing is executed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from ci.simulator.toolchain import MACHINE, Toolchain
+from ci.system.cache import digest
+from ci.system.compiler import compile_trusted
+from rules.devices import Device, load_device
+
+KIB, MIB = 1 << 10, 1 << 20
+CORES = {"910B1": (1, 2, 8, 16, 24, 48), "910B4": (1, 2, 8, 16, 32, 40)}
+TILES = (128, 512, 2 * KIB, 8 * KIB, 32 * KIB, 96 * KIB)
+SIZES = (8 * KIB, 256 * KIB, 8 * MIB, 64 * MIB, 512 * MIB)
+MOST_TILES = 1 << 12
+SLACK = 1.02
+"""Phases that meet by chance move a time by a percent or two."""
+
+
+class Kernel(NamedTuple):
+    """`loads` tensors of `bytes` come in by tiles, `stores` (0 or 1) go out."""
+
+    cores: int
+    buffers: int
+    one_place: int
+    loads: int
+    stores: int
+    bytes: int
+    tile: int
+
+
+Timed = Callable[[Sequence[Kernel]], list[float]]
+SHAPES = ((2, 1, 1), (2, 1, 2), (1, 0, 2))
+"""Loads, stores and buffers of the kernels."""
+
+
+@pytest.fixture(scope="module", params=["910B1", "910B4"])
+def device(request: pytest.FixtureRequest) -> Device:
+    return load_device(request.param)
+
+
+@pytest.fixture(scope="module")
+def times(device: Device, tmp_path_factory: pytest.TempPathFactory) -> Timed:
+    """Microseconds of kernels."""
+    toolchain = Toolchain(device.architecture)
+    source = Path(__file__).with_name("laws_harness.cpp")
+    units = [path for path in sorted(MACHINE.glob("*.cpp")) if path.name != "runner.cpp"]
+    objects = [str(path) for path in toolchain.machine_objects(units)]
+    key = digest([*toolchain.machine_flags, source.read_bytes(), *objects])
+
+    def make(folder: Path) -> None:
+        flags = [*toolchain.machine_flags, str(source), *objects]
+        compile_trusted([*flags, "-ldl", "-lpthread", "-o", "harness"], folder)
+
+    harness = toolchain.cache.get("laws_harness", key, make) / "harness"
+    constants = tmp_path_factory.mktemp("laws") / "constants"
+    lines = [f"{name}\t{value!r}\n" for name, value in device.constants.items()]
+    constants.write_text("".join(lines), encoding="utf-8")
+
+    def run(kernels: Sequence[Kernel]) -> list[float]:
+        asked = "".join(" ".join(map(str, kernel)) + "\n" for kernel in kernels)
+        done = subprocess.run(
+            [harness, constants], input=asked, capture_output=True, text=True, check=True
+        )
+        assert len(done.stdout.split()) == len(kernels), done.stderr
+        return [float(cycles) / device.clock_mhz for cycles in done.stdout.split()]
+
+    return run
+
+
+def even(size: int, tile: int, device: Device) -> int:
+    """The size rounded up so that every number of cores gets equally many whole tiles."""
+    grain = tile * (240 if device.vector_cores == 40 else 48)
+    return -(-size // grain) * grain
+
+
+def kernels(device: Device, cores: Sequence[int]) -> list[list[Kernel]]:
+    """Every shape, size and tile that is no larger than `MOST_TILES`, on those cores."""
+    return [
+        [Kernel(n, buffers, 0, loads, stores, size, tile) for n in cores]
+        for loads, stores, buffers in SHAPES
+        for tile in TILES
+        for size in dict.fromkeys(even(size, tile, device) for size in SIZES)
+        if size <= min(SIZES[-1], MOST_TILES * tile)
+    ]
+
+
+def launch_us(device: Device, cores: int) -> float:
+    """What starting so many vector cores costs."""
+    fetch = device.number("launch.fetch_cycles_per_core") / device.clock_mhz
+    return (device.number("launch.us_per_core") + fetch) * ((cores + 1) // 2)
+
+
+def test_more_cores_never_slow_a_kernel_by_more_than_their_launch(
+    device: Device, times: Timed
+) -> None:
+    for row in kernels(device, CORES[device.name]):
+        found = list(zip(row, times(row), strict=True))
+        for (one, before), (other, after) in pairwise(found):
+            more = launch_us(device, other.cores) - launch_us(device, one.cores)
+            assert after <= SLACK * before + more, (one, other, before, after)
+
+
+def test_no_kernel_moves_more_than_the_chip_can(device: Device, times: Timed) -> None:
+    memory = device.number("hbm.bytes_per_second") / 1e6
+    shared = device.number("l2.bytes_per_second") / 1e6
+    for row in kernels(device, CORES[device.name][-1:]):
+        kernel, us = row[0], times(row)[0]
+        assert kernel.loads * kernel.bytes / us <= memory, kernel
+        assert (kernel.loads + kernel.stores) * kernel.bytes / us <= shared, kernel
+
+
+def test_a_core_moves_no_more_than_its_ports_can(device: Device, times: Timed) -> None:
+    ports = (device.number("mte2.bytes_per_cycle") + device.number("mte3.bytes_per_cycle")) * (
+        device.clock_mhz
+    )
+    for row in kernels(device, [1]):
+        kernel, us = row[0], times(row)[0]
+        assert (kernel.loads + kernel.stores) * kernel.bytes / us <= ports, kernel
+
+
+@pytest.mark.parametrize("one_place", [0, 1])
+def test_time_never_falls_when_work_grows(device: Device, times: Timed, one_place: int) -> None:
+    for loads, stores, buffers in SHAPES:
+        for tile in TILES:
+            for cores in CORES[device.name][::2]:
+                steps = [2**n for n in range(1, 13, 2)]
+                steps = [n for n in steps if cores * n <= MOST_TILES]
+                sizes = [cores * tile * n for n in steps if cores * tile * n <= SIZES[-1]]
+                row = [
+                    Kernel(cores, buffers, one_place, loads, stores, size + extra, tile)
+                    for size in sizes
+                    for extra in (0, tile)
+                ]
+                found = times(row)
+                for (kernel, before), (other, after) in pairwise(zip(row, found, strict=True)):
+                    assert after >= before / 1.01, (kernel, other, before, after)
+
+
+def test_cores_in_step_do_not_slow_each_other_at_an_idle_memory(
+    device: Device, times: Timed
+) -> None:
+    # Each core has the same work, of 512-byte tiles, which leaves the memory nearly idle.
+    alone, many = times([Kernel(n, 1, 0, 2, 1, n * 64 * KIB, 512) for n in (1, 16)])
+    assert many <= 1.05 * alone + launch_us(device, 16)
+
+
+def test_cores_that_read_one_place_slow_each_other(device: Device, times: Timed) -> None:
+    n = device.vector_cores
+    apart, together = times([Kernel(n, 2, place, 1, 0, 32 * MIB, 32 * KIB) for place in (0, 1)])
+    alone, _ = times([Kernel(1, 2, 1, 1, 0, 32 * MIB // n, 32 * KIB)] * 2)
+    assert together > 1.5 * alone
+    assert together < 2 * apart
