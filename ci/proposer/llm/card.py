@@ -39,6 +39,7 @@ def card(device: str, chip: Device | None, measured: Measurement | None = None) 
     reach = chip.number("hbm.bytes_per_second") * chip.number("hbm.efficiency")
     per_core = chip.number("mte2.bytes_per_cycle")
     latency = chip.number("mte2.latency")
+    from_memory = latency + chip.number("hbm.extra_ns") * chip.clock_mhz / 1000
     vectors = chip.vector_cores // chip.cube_cores
     lines = [
         f"Device {device}: {chip.vector_cores} vector cores ({vectors} to an AI core), "
@@ -56,7 +57,7 @@ def card(device: str, chip: Device | None, measured: Measurement | None = None) 
         f"({reach / 1e6 / chip.clock_mhz:.0f} bytes a cycle), at most {per_core:.0f} bytes a cycle "
         f"into a core and {chip.number('mte3.bytes_per_cycle'):.0f} out of it. A copy costs "
         f"{chip.number('mte2.issue_cycles'):.0f} cycles to issue and "
-        f"{latency:.0f} to {latency + chip.number('hbm.extra_ns') * chip.clock_mhz / 1000:.0f} of latency, which "
+        f"{latency:.0f} to {from_memory:.0f} of latency, which "
         "several in flight hide; a burst of less than "
         f"{chip.number('gm.burst_cycles') * per_core:.0f} bytes within a copy costs as much.",
         f"Scalar unit: a load from UB (GetValue) {chip.number('scalar.ub_load'):.0f} cycles and a "

@@ -45,7 +45,8 @@ def test_rows_made_from_known_constants_give_them_back() -> None:
     for memory in ("l2", "memory"):
         for size in (256, 4096, 65536):
             row = {
-                "name": "made", "chip": "910B1", "mhz": "1850", "port": "gm_to_ub", "memory": memory,
+                "name": "made", "chip": "910B1", "mhz": "1850", "port": "gm_to_ub",
+                "memory": memory,
                 "bytes": str(size), "back_to_back": "1", "source": "here",
             }  # fmt: skip
             rows.append(row | {"cycles": repr(copy_cycles(known, row))})
