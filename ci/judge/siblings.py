@@ -6,6 +6,7 @@ one changes all. Each is held to a workload of its own, on the same backend, bef
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -38,11 +39,13 @@ class Siblings:
     jobs: int = 1
     _judges: dict[str, Judge] = field(default_factory=dict)
     _baselines: dict[str, Trial] = field(default_factory=dict)
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
 
     def judged(self, files: Mapping[str, str], most: int | None = None) -> tuple[Sibling, ...]:
         """How every sibling fares with the changed shared sources among `files`.
 
-        `most`: of so many, the same ones every time. Raises TrialFailure(REJECTED) when one that
+        `most`: of so many, those that take longest as they stand: what they can bear, quicker ones
+        mostly can. Raises TrialFailure(REJECTED) when one that
         passes its workload as it stands no longer does, or becomes slower: by 1 % over its cases,
         or by 10 % in one.
         """
@@ -51,11 +54,31 @@ class Siblings:
         if not changed:
             return ()
         others = [one for one in self._family if changed.keys() & one.shared_paths.values()]
+        near, left = others[: self.most], others[self.most :]
         with ThreadPoolExecutor(self.jobs, "sibling") as threads:
-            few = min(self.most, len(others) if most is None else most)
-            found = list(threads.map(lambda one: self._one(one, changed), others[:few]))
-        left = [Sibling(operator=o.name, note="there are too many") for o in others[few:]]
-        return (*found, *left)
+            if most is not None and most < len(near):
+                times = list(threads.map(self._time, near))
+                order = sorted(range(len(near)), key=lambda at: -times[at])
+                left += [near[at] for at in order[most:]]
+                near = [near[at] for at in order[:most]]
+            found = list(threads.map(lambda one: self._one(one, changed), near))
+        return (*found, *(Sibling(operator=o.name, note="there are too many") for o in left))
+
+    def _time(self, sibling: Operator) -> float:
+        """µs of its workload as it stands; 0 when that cannot be told."""
+        try:
+            before = self._before(sibling)
+        except InputError:
+            return 0.0
+        return before.measurement.score_us if before.measurement is not None else 0.0
+
+    def _before(self, sibling: Operator) -> Trial:
+        """Its trial as it stands, made once. Raises InputError without a workload that fits."""
+        with self._locks.setdefault(sibling.name, threading.Lock()):
+            if sibling.name not in self._baselines:
+                judge = self._judges[sibling.name] = self._judge(sibling)
+                self._baselines[sibling.name] = judge(Candidate(files={}))
+        return self._baselines[sibling.name]
 
     @cached_property
     def _family(self) -> list[Operator]:
@@ -68,16 +91,13 @@ class Siblings:
     def _one(self, sibling: Operator, changed: Mapping[str, str]) -> Sibling:
         name = sibling.name
         try:
-            judge = self._judges.get(name) or self._judge(sibling)
+            before = self._before(sibling)
         except InputError:
             return Sibling(operator=name, note="it has no workload that fits")
-        self._judges[name] = judge
-        before = self._baselines.get(name) or judge(Candidate(files={}))
-        self._baselines[name] = before
         if before.outcome is not Outcome.OK or before.measurement is None:
             return Sibling(operator=name, note="it fails its workload as it stands")
         files = {n: changed[p] for n, p in sibling.shared_paths.items() if p in changed}
-        after = judge(Candidate(files=files))
+        after = self._judges[name](Candidate(files=files))
         if after.refusal is not None or after.measurement is None:
             said = after.refusal.message if after.refusal else after.outcome.value
             raise _refusal(f"{name}, which shares the changed source, no longer passes: {said}")

@@ -13,7 +13,7 @@ from itertools import zip_longest
 import optuna
 from optuna.distributions import BaseDistribution, IntDistribution
 
-from ci.model.trial import Trial
+from ci.model.trial import Outcome, Trial
 from ci.tiling.core_counts import core_counts
 from ci.tiling.core_knobs import NO_CAP
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
@@ -74,9 +74,9 @@ def knob_moves(
     rows = [
         [
             (k, v)
-            for v in _preferred(template, k)[:MOST_MOVES]
+            for v in _preferred(template, k)
             if not _ruled_out(k, now[k.name], v, *hopeless.get(k.name, ([], [])))
-        ]
+        ][:MOST_MOVES]
         for k in knobs
     ]
     for column in zip_longest(*rows):
@@ -92,8 +92,8 @@ def _hopeless(
 ) -> dict[str, tuple[list[KnobValue], list[KnobValue]]]:
     """By knob, the values to which a single move changed no figure, and those where it failed.
 
-    A failure counts from whatever parent it was tried; an idle or clearly harmful move only from
-    the present value, and with the kernel as it is: another one may want what harmed before.
+    A failure counts from whatever parent it was tried; a move that was idle, clearly harmful or
+    unfit only from the present value, and with the kernel as it is: another one may want it.
     """
     now, kernel = template.values, _kernel(best, template)
     by_hash = {t.candidate.hash: t for t in history if not t.cached}
@@ -110,7 +110,8 @@ def _hopeless(
         idle, failed = found.setdefault(moved[0], ([], []))
         same_start = before.get(moved[0], now[moved[0]]) == now[moved[0]]
         same_start = same_start and _kernel(trial, template) == kernel
-        if trial.measurement is None or (same_start and _ratio(trial, parent) > HARM):
+        harmed = trial.outcome is Outcome.UNFIT or _ratio(trial, parent) > HARM
+        if trial.measurement is None or (same_start and harmed):
             failed.append(value)
         elif same_start and same_figures(trial, parent):
             idle.append(value)
@@ -252,7 +253,7 @@ def _preferred(template: TilingTemplate, knob: Knob) -> list[KnobValue]:
     elif knob.kind == "core_cap":
         order = (*cores.promising_caps(), cores.own, NO_CAP)
     elif knob.kind == "core_work":
-        order = (8192, 4096, 16384, 2048, 32768, 1024, 0)
+        order = (8192, 4096, 16384, 2048, 32768, 1024, 512, 0)
     elif knob.kind == "ub_share":
         order = (8, 4, 12, 2, 6, 16)
     elif knob.kind == "ub_work":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 PIPELINE = "op_kernel/src/common/inc/family/pipeline.h"
 TILING = "op_host/src/common/src/family/family_tiling.cpp"
+FACTORS = {"twice": 2, "thrice": 3, "eightfold": 8}
 
 _DATA = """#ifndef FAMILY_TILING_DATA_H
 #define FAMILY_TILING_DATA_H
@@ -17,6 +18,7 @@ TILING_DATA_FIELD_DEF(uint32_t, coreLength);
 END_TILING_DATA_DEF;
 REGISTER_TILING_DATA_CLASS(Twice, FamilyTilingData)
 REGISTER_TILING_DATA_CLASS(Thrice, FamilyTilingData)
+REGISTER_TILING_DATA_CLASS(Eightfold, FamilyTilingData)
 }  // namespace optiling
 #endif
 """
@@ -40,6 +42,7 @@ static ge::graphStatus TileFamily(gert::TilingContext *context)
 }
 IMPL_OP_OPTILING(Twice).Tiling(TileFamily);
 IMPL_OP_OPTILING(Thrice).Tiling(TileFamily);
+IMPL_OP_OPTILING(Eightfold).Tiling(TileFamily);
 }  // namespace optiling
 """
 
@@ -144,7 +147,7 @@ cases:
 def write_family(top: Path, lengths: dict[str, int] | None = None) -> Path:
     """The operator `twice` in a git repository at `top`, whose sibling is `thrice` beside it.
 
-    `lengths`: elements of the case of each; 65536 by default.
+    `lengths`: elements of the case of each; 65536 by default. One for `eightfold` brings that too.
     """
     common = top / "src" / "common"
     family = {
@@ -153,9 +156,8 @@ def write_family(top: Path, lengths: dict[str, int] | None = None) -> Path:
         common / "inc/family/family_tiling_data.h": _DATA,
         common / "src/family/family_tiling.cpp": _TILING,
     }
-    for name, factor in (("twice", 2), ("thrice", 3)):
-        root, kind = top / "src" / "math" / name, name.capitalize()
-        length = (lengths or {}).get(name, 65536)
+    for name, length in ({"twice": 65536, "thrice": 65536} | (lengths or {})).items():
+        root, kind, factor = top / "src" / "math" / name, name.capitalize(), FACTORS[name]
         family |= {
             root / "op_kernel" / f"{name}.cpp": _KERNEL.format(name=name, factor=factor),
             root / "op_host" / f"{name}.cpp": _HOST.format(type=kind),

@@ -63,6 +63,14 @@ def test_what_slows_a_sibling_is_not_built_on(tmp_path: Path) -> None:
     assert unfit.refusal and unfit.refusal.gate == "near_siblings"
 
 
+def test_the_siblings_that_take_longest_are_asked_early(tmp_path: Path) -> None:
+    lengths = {"twice": 4096, "eightfold": 4096, "thrice": 1 << 20}
+    siblings = judge(write_family(tmp_path, lengths)).standard.siblings
+    text = siblings.operator.read(TILING).replace("BLOCK_DIM = 8", "BLOCK_DIM = 4")
+    with pytest.raises(TrialFailure, match="thrice, which shares"):
+        siblings.judged({TILING: text}, most=1)
+
+
 def test_a_sibling_without_a_workload_and_one_too_many_are_named(tmp_path: Path) -> None:
     root = write_family(tmp_path)
     evaluator = judge(root, siblings=0)

@@ -96,6 +96,16 @@ def test_a_clearly_harmful_direction_is_left(operator: Operator, baseline: Trial
     assert min(values) > 8
 
 
+def test_beyond_what_did_not_fit_other_shapes_nothing_is_tried_and_milder_values_are(
+    operator: Operator, baseline: Trial
+) -> None:
+    assert baseline.measurement is not None
+    quick = trial(baseline, "coreNum.work", 8192, operator, baseline.measurement.score_us / 2)
+    unfit = quick.model_copy(update={"outcome": Outcome.UNFIT})
+    values = [v for k, v in moved(operator, baseline, [baseline, unfit]) if k == "coreNum.work"]
+    assert values == [4096, 2048, 1024, 512]
+
+
 def test_samples_are_the_same_for_the_same_seed_and_stay_near(
     operator: Operator, baseline: Trial
 ) -> None:
