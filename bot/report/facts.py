@@ -324,6 +324,8 @@ def reproduction(result: Result) -> list[str]:
     """Shell lines that measure the same figure again, then those that search again."""
     evaluate = evaluation_command(result)
     lines = [f"git checkout {shlex.quote(result.base_commit)}"] if result.base_commit else []
+    if result.derived_workload:
+        lines.append(f"ascendopt workload derive {shlex.quote(result.operator_path or '.')}")
     lines.append(evaluate)
     if result.diff:
         lines += ["git apply best.patch", evaluate, "git apply --reverse best.patch"]

@@ -107,6 +107,11 @@ class RepositoryConfig(Frozen):
         description="Folder that holds NAME/workload.yaml, or AROUND/NAME/workload.yaml with the"
         " name of a folder around the operator, for operators without one beside them.",
     )
+    propose_workloads: bool = Field(
+        default=False,
+        description="Add the workload that was derived for an operator without one to the merge"
+        " request.",
+    )
     target: Device = Field(
         default=DEFAULT_DEVICE, description="Chip to optimize for: 910B1 … 910B4."
     )

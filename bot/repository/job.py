@@ -14,6 +14,9 @@ from ci.model.frozen import Frozen
 # Hex digits of a key; 64 bits are enough to tell jobs apart and short enough to be read out.
 KEY_DIGITS: Final = 16
 
+DERIVED: Final = ""
+"""What stands for a workload that the run derives, for an operator that has none."""
+
 State = Literal["queued", "running", "delivering", "done", "failed", "cancelled"]
 ENDED: Final = ("done", "failed", "cancelled")
 
@@ -37,7 +40,9 @@ class Job(Frozen):
     target_branch: str = Field(description="Branch that the result is proposed for.")
     judge_ref: str = Field(description="The default branch's ref.")
     judge_commit: str = Field(description="Its commit: workload, golden function, configuration.")
-    workload: str = Field(description="Workload file from the repository's top, at judge_commit.")
+    workload: str = Field(
+        description="Workload file from the repository's top, at judge_commit; '' to derive one."
+    )
     backend: Literal["sim", "cann"] = "sim"
     device: str
     stage: Stage = "both"

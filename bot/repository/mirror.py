@@ -215,6 +215,11 @@ def _clone(git: Git, commit: str, into: Path) -> None:
     Git(into).run("checkout", "--quiet", "--detach", commit)
 
 
+def workload_place(folder: str) -> str:
+    """Where the workload of the operator in `folder` lies beside it, from the repository's top."""
+    return (PurePosixPath(folder) / "workload.yaml").as_posix()
+
+
 def workload_of(judge: Commit, folder: str, chosen: str | None, workloads: str) -> str | None:
     """The workload file of the operator in `folder` on the default branch, None if there is none.
 

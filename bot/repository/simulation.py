@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import Final
 
 from pydantic import Field
@@ -85,10 +84,10 @@ def _decided(folder: str, judges: Commit, config: RepositoryConfig) -> str:
     if not config.covers(folder):
         return f"left alone: {FILE} says so"
     workload = workload_of(judges, folder, config.override(folder).workload, config.workloads)
-    if workload is None:
-        place = (PurePosixPath(folder) / "workload.yaml").as_posix()
-        return f"left alone: no workload at {judges.name[:12]}; add {place}"
+    chosen = config.override(folder).workload
+    if workload is None and chosen:
+        return f"left alone: {chosen} is not at {judges.name[:12]}"
     return (
         f"optimized with {config.granted(folder, None)} evaluations on {config.backend}"
-        f" {config.target}, judged by {workload}"
+        f" {config.target}, judged by {workload or 'a workload that is derived then'}"
     )

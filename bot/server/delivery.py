@@ -108,7 +108,10 @@ def _propose(job: Job, result: Result, connection: Connection, opened_today: int
             return Delivered(said("too_many_today", opened_today))
     try:
         filed = submit(
-            result, forge, connection.mirror.folder, SubmitSettings(target=job.target_branch)
+            result,
+            forge,
+            connection.mirror.folder,
+            SubmitSettings(target=job.target_branch, propose_workload=config.propose_workloads),
         )
     except InputError as problem:
         return Delivered(said("refused", problem))
@@ -127,7 +130,11 @@ def _rebase(job: Job, result: Result, connection: Connection) -> Delivered:
     if request.state != "open":
         return Delivered(said("no_longer_open", request.number, request.state))
     if result.verdict == "improved" and result.speedup >= job.minimum_speedup:
-        settings = SubmitSettings(target=job.target_branch, again=True)
+        settings = SubmitSettings(
+            target=job.target_branch,
+            again=True,
+            propose_workload=connection.limits().propose_workloads,
+        )
         try:
             filed = submit(result, forge, connection.mirror.folder, settings)
         except InputError as problem:

@@ -13,7 +13,7 @@ from bot.forge.model import Comment, MergeRequest, Repository
 from bot.repository.command import Command
 from bot.repository.config import FILE, RepositoryConfig
 from bot.repository.connection import Connection
-from bot.repository.job import Job, Record, job_key
+from bot.repository.job import DERIVED, Job, Record, job_key
 from bot.repository.judge import judge_files
 from bot.repository.mirror import Commit, Mirror, workload_of
 from bot.repository.trigger import Touched, touched_operators
@@ -86,7 +86,7 @@ class Subject:
     source: Commit
     judge: Commit
     workload: str
-    """From the repository's top, at the judge's commit."""
+    """From the repository's top, at the judge's commit; `DERIVED` where there is none."""
 
     def key(self, forge: str, repository: str, settings: Mapping[str, str]) -> str:
         """The identity of work on it, see `job_key`."""
@@ -129,9 +129,10 @@ def make_jobs(
         if not config.covers(folder):
             words.append(said("left_alone", folder, FILE))
             continue
-        workload = workload_of(
-            work.judge, folder, config.override(folder).workload, config.workloads
-        )
+        chosen = config.override(folder).workload
+        workload = workload_of(work.judge, folder, chosen, config.workloads)
+        if workload is None and not chosen:
+            workload = DERIVED
         if workload is None:
             words.append(said("no_workload", folder, work.home.default_branch, FILE))
             continue

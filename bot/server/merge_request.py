@@ -26,11 +26,13 @@ from bot.report.facts import headline, time_word
 from bot.report.mermaid import trajectory_chart
 from bot.report.uncertainty import reported_times
 from bot.report.view import page, values
+from bot.repository.mirror import workload_place
 from bot.repository.patch import apply, check_patch, own_paths
 from ci.model import layout
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
 from ci.model.result import Result
+from ci.model.yaml_model import YamlFile
 
 IDENTITY: Final = ("ascendopt", "ascendopt@localhost")
 BRANCHES: Final = "optimize/"
@@ -53,6 +55,10 @@ class SubmitSettings(Frozen):
     )
     target: str = Field(
         default="", description="Branch to merge into; the forge's default branch when not given."
+    )
+    propose_workload: bool = Field(
+        default=False,
+        description="Add the workload that was derived for the operator, if it has none.",
     )
     again: bool = Field(
         default=False, description="Propose again what a person has closed without merging."
@@ -103,9 +109,13 @@ def title(result: Result) -> str:
     return visible(f"Optimize {result.op_type}: {result.speedup:.2f}x faster ({kind})", 120)
 
 
-def body(result: Result) -> str:
-    """The merge request's text as Markdown: verdict, cases, evidence, reasons, reproduction."""
+def body(result: Result, proposed: str = "") -> str:
+    """The merge request's text as Markdown: verdict, cases, evidence, reasons, reproduction.
+
+    `proposed`: where the derived workload stands that is part of the merge request.
+    """
     shown = values(result)
+    shown["proposed"] = proposed
     shown["mark"] = operator_mark(result)
     shown["chart"] = trajectory_chart(shown["points"], time_word(result))
     return page("merge_request.md.j2", **shown)
@@ -211,13 +221,15 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     old = branches.get(placed.branch, "")
     if old:
         _refuse_foreign(git, home.push_url, placed.branch, old, login)
-    commit = _commit(git, result, tip)
+    workload = proposed_workload(git, result, tip) if settings.propose_workload else ""
+    commit = _commit(git, result, tip, workload)
     forge.push(git, commit, placed.branch, old)
+    text = body(result, workload)
     if placed.existing is not None:
-        filed = forge.update(placed.existing.number, title(result), body(result))
+        filed = forge.update(placed.existing.number, title(result), text)
         action: Literal["opened", "updated"] = "updated"
     else:
-        filed = forge.open(title(result), body(result), placed.branch, target)
+        filed = forge.open(title(result), text, placed.branch, target)
         action = "opened"
     forge.set_status(
         commit, Status(context=CHECK, state="success", description=visible(headline(result), 140))
@@ -243,18 +255,38 @@ def _refuse_foreign(git: Git, url: str, branch: str, head: str, login: dict[str,
         )
 
 
-def _refuse_other_changes(git: Git, result: Result, parent: str, tree: str) -> None:
-    """What git made of the patch must be changed lines of own sources, whatever the check read."""
+def proposed_workload(git: Git, result: Result, parent: str) -> str:
+    """Where the derived workload of a result goes, '' where there is none or the place is taken.
+
+    Raises InputError when it is none: it names no golden function, which would be code.
+    """
+    place = workload_place(result.operator_path)
+    if not result.derived_workload or git.show(parent, place) is not None:
+        return ""
+    data = YamlFile(result.derived_workload, "the derived workload").data
+    if not isinstance(data, dict) or not {"operator", "cases"} <= {*data} or "golden" in data:
+        raise InputError("What the result calls its derived workload is none.")
+    return place
+
+
+def _refuse_other_changes(git: Git, result: Result, parent: str, tree: str, workload: str) -> None:
+    """What git made of the patch must be changed lines of own sources, whatever the check read,
+    and at most one new file, the workload."""
     allowed = own_paths(result.operator_path or ".", result.base_hashes, result.shared_paths)
     listed = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", parent, tree).split("\0")
     for entry, path in zip(listed[::2], listed[1::2], strict=False):
         old_mode, new_mode, _, _, kind = entry.lstrip(":").split(" ")
+        if workload and (kind, new_mode, path) == ("A", "100644", workload):
+            continue
         if kind != "M" or old_mode != new_mode or path not in allowed:
             raise InputError(f"The result's patch would change {visible(path)}, which it may not.")
 
 
-def _commit(git: Git, result: Result, parent: str) -> str:
-    """Commit the patch on top of `parent` in an index of its own; returns the commit."""
+def _commit(git: Git, result: Result, parent: str, workload: str) -> str:
+    """Commit the patch on top of `parent` in an index of its own; returns the commit.
+
+    `workload`: where the derived workload goes, '' when it is not added.
+    """
     name, address = IDENTITY
     identity = {
         f"GIT_{role}_{part}": value
@@ -266,8 +298,12 @@ def _commit(git: Git, result: Result, parent: str) -> str:
         env = {"GIT_INDEX_FILE": str(index)}
         git.run("read-tree", parent, env=env)
         apply(git, result.diff, "the result's patch", index=index)
+        if workload:
+            text = result.derived_workload
+            blob = git.run("hash-object", "-w", "--stdin", stdin=text).strip()
+            git.run("update-index", "--add", "--cacheinfo", f"100644,{blob},{workload}", env=env)
         tree = git.run("write-tree", env=env).strip()
-    _refuse_other_changes(git, result, parent, tree)
+    _refuse_other_changes(git, result, parent, tree, workload)
     return git.run(
         "commit-tree", tree, "-p", parent, "-F", "-", stdin=commit_message(result), env=identity
     ).strip()

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from bot.report import RESULT
-from bot.repository.job import Job
+from bot.repository.job import DERIVED, Job
 from bot.repository.judge import lay_out
 from bot.repository.mirror import check_out
 from bot.repository.patch import applied
@@ -23,10 +23,13 @@ from ci.model.errors import InputError, worded
 from ci.model.result import Result
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
 from ci.session import facts, open_session
+from ci.session.derive import derived_for
 
 JOB_FILE: Final = "job.json"
 CHECKOUT: Final = "checkout"
 JUDGE: Final = "judge"
+OWN_WORKLOAD: Final = "workload"
+"""Folder of a run that takes the workload that it derives."""
 
 
 def read_job(file: Path) -> Job:
@@ -66,8 +69,13 @@ def run_job(
         )
     top, judge = out / CHECKOUT, out / JUDGE
     check_out(git_folder, job, top)
-    lay_out(git_folder, job, judge)
-    setup = EvaluationSetup(workload=judge / job.workload, backend=job.backend, device=job.device)
+    setup = EvaluationSetup(backend=job.backend, device=job.device)
+    if job.workload == DERIVED:
+        workload = derived_for(top / job.operator, setup, out / OWN_WORKLOAD)
+    else:
+        lay_out(git_folder, job, judge)
+        workload = judge / job.workload
+    setup = setup.model_copy(update={"workload": workload})
     session = open_session(top / job.operator, setup)
     unit = "simulated time" if job.backend == "sim" else "time"
     with progress_for(console, session.operator.name, unit) as progress:
@@ -90,6 +98,8 @@ def run_job(
             found = session.optimize(settings, proposing, bank, out, progress, set_aside=True)
     # The run is known by its key wherever the bot names it, the workload by its place.
     told = {"run": job.run, "settings": {**found.settings, "workload": job.workload}}
+    if job.workload == DERIVED:
+        told["derived_workload"] = workload.read_text(encoding="utf-8")
     return write_run(found.model_copy(update=told), session.operator, out)
 
 

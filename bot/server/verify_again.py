@@ -17,8 +17,8 @@ from bot.base.git import Git, GitError
 from bot.forge.model import MergeRequest
 from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
-from bot.repository.job import Job
-from bot.repository.mirror import Mirror, workload_of
+from bot.repository.job import DERIVED, Job
+from bot.repository.mirror import Mirror, workload_of, workload_place
 from bot.repository.patch import apply
 from bot.server.job_maker import Records, Subject
 from bot.server.merge_request import BRANCHES
@@ -96,13 +96,17 @@ def _moved(
     judges = mirror.commit(judge)
     override = config.override(folder)
     workload = workload_of(judges, folder, override.workload, config.workloads)
+    if workload is None and not override.workload:
+        workload = DERIVED
     if workload is None or folder not in after.operators:
         close(forge, request, said("operator_gone", folder), tip)
         return None
     relevant = before.built_from(folder) != after.built_from(folder)
     if config.merge_requests.rebase == "auto" and not relevant:
         return None
-    patch = mirror.git.run("diff", "--no-color", "--no-ext-diff", f"{base}..{head}")
+    # The workload that came with the merge request is derived again.
+    sources = (".", f":(exclude){workload_place(folder)}")
+    patch = mirror.git.run("diff", "--no-color", "--no-ext-diff", f"{base}..{head}", "--", *sources)
     if not _applies(mirror, patch, tip):
         close(forge, request, said("same_lines", request.target_branch), tip)
         return None

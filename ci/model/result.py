@@ -146,5 +146,10 @@ class Result(Frozen):
         default_factory=dict,
         description="By case: least time for the bytes and arithmetic of the best, with a launch.",
     )
+    derived_workload: str = Field(
+        default="",
+        description="Text of the workload that was derived because the operator has none, '' where"
+        " it has one.",
+    )
     bottleneck_before: str = ""
     bottleneck_after: str = ""

@@ -13,6 +13,7 @@ from ci.model.census import ROWS as CENSUS
 from ci.model.census import CensusRow, Stage
 from ci.model.derived import ROWS, Coverage, DerivedRow, DeriveSettings
 from ci.model.errors import EnvironmentProblem, InputError
+from ci.model.settings import EvaluationSetup
 
 if TYPE_CHECKING:
     from ci.backend.base import Backend
@@ -57,6 +58,27 @@ def derive_workloads(
         if row is not None:
             rows.append(row)
     return rows
+
+
+def derived_for(path: Path, setup: EvaluationSetup, folder: Path) -> Path:
+    """A workload for the operator at `path`, derived into `folder` unless one is there.
+
+    Raises InputError when none can be derived.
+    """
+    from ci.backend import make_backend
+    from ci.source.discovery import load_operator
+
+    file = folder / FILE
+    if file.is_file():
+        return file
+    operator = load_operator(path)
+    backend = make_backend(setup.backend, setup.device, asc_headers=setup.asc_headers)
+    row = derive_workload(operator, backend, DeriveSettings(), folder)
+    if row.refused:
+        raise InputError(
+            f"{operator.name} has no workload, and none could be derived: {row.refused}"
+        )
+    return file
 
 
 def coverage(folders: Sequence[Path]) -> list[Coverage]:

@@ -34,9 +34,9 @@ def made(checkout: Path) -> Result:
     return result(git(checkout, "rev-parse", "HEAD"))
 
 
-def hand_in(made: Result, checkout: Path, *, again: bool = False) -> Submission:
+def hand_in(made: Result, checkout: Path, **settings: bool) -> Submission:
     forge = LocalForge.of_remote(checkout, "origin")
-    return submit(made, forge, checkout, SubmitSettings(again=again))
+    return submit(made, forge, checkout, SubmitSettings(**settings))
 
 
 def test_the_branch_holds_the_patch_and_nothing_else(made: Result, checkout: Path) -> None:
@@ -51,6 +51,54 @@ def test_the_branch_holds_the_patch_and_nothing_else(made: Result, checkout: Pat
         f"{OPERATOR_PATH}/{KERNEL}",
     ]
     assert "TILE = 8192" in origin.run("show", f"{done.branch}:{OPERATOR_PATH}/{TILING}")
+
+
+WORKLOAD = "operator: ScaleAdd\ncases:\n  - {name: a, inputs: {x: {shape: [8], dtype: int8}}}\n"
+PLACE = f"{OPERATOR_PATH}/workload.yaml"
+
+
+def test_a_derived_workload_is_a_file_of_the_merge_request_where_that_is_wanted(
+    made: Result, checkout: Path
+) -> None:
+    derived = made.model_copy(update={"derived_workload": WORKLOAD})
+    done = hand_in(derived, checkout, propose_workload=True)
+    origin = Git(checkout.parent / "origin.git")
+    assert PLACE in origin.run("diff", "--name-only", "main", done.branch).split()
+    assert origin.run("show", f"{done.branch}:{PLACE}") == WORKLOAD
+    assert done.merge_request is not None
+    text = done.merge_request.body
+    assert "judged against the operator as it stood, on derived shapes" in text
+    assert f"part of this merge request, in `{PLACE}`" in text and "name: a" not in text
+
+
+def test_a_derived_workload_is_told_where_it_is_not_wanted(made: Result, checkout: Path) -> None:
+    derived = made.model_copy(update={"derived_workload": WORKLOAD})
+    done = hand_in(derived, checkout)
+    origin = Git(checkout.parent / "origin.git")
+    assert PLACE not in origin.run("diff", "--name-only", "main", done.branch).split()
+    assert done.merge_request is not None
+    text = done.merge_request.body
+    assert "on derived shapes" in text and "propose_workloads: true" in text and "name: a" in text
+
+
+@pytest.mark.parametrize("text", ["- a\n", "cases: []\n", f"golden: evil.py:run\n{WORKLOAD}"])
+def test_what_is_no_derived_workload_is_not_handed_in(
+    made: Result, checkout: Path, text: str
+) -> None:
+    derived = made.model_copy(update={"derived_workload": text})
+    with pytest.raises(InputError, match="derived workload is none"):
+        hand_in(derived, checkout, propose_workload=True)
+
+
+def test_a_workload_that_is_there_is_left_alone(made: Result, checkout: Path) -> None:
+    (checkout / PLACE).write_text("operator: ScaleAdd\n")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-q", "-m", "Add a workload")
+    git(checkout, "push", "-q", "origin", "HEAD:main")
+    derived = made.model_copy(update={"derived_workload": WORKLOAD})
+    done = hand_in(derived, checkout, propose_workload=True)
+    origin = Git(checkout.parent / "origin.git")
+    assert origin.run("show", f"{done.branch}:{PLACE}") == "operator: ScaleAdd\n"
 
 
 def test_a_dry_run_checks_everything_and_writes_nothing(made: Result, checkout: Path) -> None:

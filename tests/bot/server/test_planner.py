@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.repository.job import DERIVED
 from bot.server.planner import Plan
 from bot.server.service import carry_out
 from tests.bot.make import git
@@ -134,16 +135,24 @@ def test_an_unknown_operator_is_named(ops: Repository) -> None:
     assert "no operator `nothing`" in answer(ops.comment(request.number, "/optimize op=nothing"))
 
 
-def test_an_operator_without_workload_on_the_default_branch_is_not_judged(
+def test_an_operator_without_workload_on_the_default_branch_is_judged_on_a_derived_one(
     ops: Repository,
 ) -> None:
+    """Not on that of the merge request, which does not choose its own judge."""
     new = {
         "src/math/fresh/op_host/fresh.cpp": "int a;\n",
         "src/math/fresh/op_kernel/fresh.cpp": "int b;\n",
         "src/math/fresh/workload.yaml": "operator: Fresh\n",
     }
     request = ops.request(new)
-    made = ops.comment(request.number, "/optimize")
+    (job,) = ops.comment(request.number, "/optimize").jobs
+    assert (job.operator, job.workload) == ("src/math/fresh", DERIVED)
+
+
+def test_a_workload_that_the_configuration_names_and_nobody_has_is_said(tmp_path: Path) -> None:
+    config = "operators: {scale: {workload: lost.yaml}}\n"
+    ops = operator_repository(tmp_path, config)
+    made = ops.comment(ops.request({KERNEL: "int k;\n"}).number, "/optimize")
     assert not made.jobs
     assert "has no workload on `main`" in answer(made)
 

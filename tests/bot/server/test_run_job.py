@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bot.repository.job import Job
-from bot.server.run_job import read_job, run_job
+from bot.repository.job import DERIVED, Job
+from bot.server.delivery import check_result
+from bot.server.run_job import OWN_WORKLOAD, read_job, run_job
 from ci.model.errors import InputError
 from ci.model.result import Result
 from tests.bot.make import git, job
@@ -75,6 +76,37 @@ def test_a_change_that_still_helps_is_verified_with_fresh_figures(
     assert found.run == "0123456789" and found.base_commit == git(checkout, "rev-parse", "HEAD")
     assert "+const uint32_t TILE_BYTES = 16384;" in found.diff
     assert (tmp_path / "out" / "result.json").is_file()
+
+
+def without_workload(checkout: Path) -> None:
+    git(checkout, "rm", "-q", f"{OPERATOR}/workload.yaml")
+    git(checkout, "commit", "-q", "-a", "-m", "Forget the workload")
+
+
+def test_a_run_goes_on_with_the_workload_that_it_had_derived(
+    checkout: Path, tmp_path: Path
+) -> None:
+    text = (checkout / OPERATOR / "workload.yaml").read_text()
+    before = "".join(line for line in text.splitlines(True) if not line.startswith("golden:"))
+    without_workload(checkout)
+    file = tmp_path / "out" / OWN_WORKLOAD / "workload.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(before)
+    job = a_job(checkout, patch(checkout, "TILE_BYTES = 512"), workload=DERIVED)
+    found = run_job(job, checkout, tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb")
+    assert found.derived_workload == before
+    check_result(job, found)  # so it is handed in
+
+
+def test_an_operator_for_which_nothing_can_be_derived_is_said(
+    checkout: Path, tmp_path: Path
+) -> None:
+    file = checkout / TILING
+    file.write_text(file.read_text().replace("return ge::GRAPH_SUCCESS", "return ge::GRAPH_FAILED"))
+    without_workload(checkout)
+    job = a_job(checkout, "", workload=DERIVED)
+    with pytest.raises(InputError, match="has no workload, and none could be derived: Its host"):
+        run_job(job, checkout, tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb")
 
 
 def test_a_change_that_no_longer_helps_is_no_improvement(checkout: Path, tmp_path: Path) -> None:
