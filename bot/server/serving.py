@@ -28,6 +28,8 @@ from ci.session import facts
 LOG: Final = logging.getLogger("ascendopt.bot")
 # A refresh that takes longer than a night is stopped; it goes on in the next.
 _REFRESH_LIMIT_S: Final = 8 * 3600.0
+# Of a command that failed the end says why; what stands before tells how far it came.
+_LAST_LINES: Final = 20
 
 
 def start_service(
@@ -85,7 +87,8 @@ def _command(settings: BotSettings, *arguments: str) -> bool:
         LOG.warning("%s was stopped after %.0f s", " ".join(arguments[:2]), _REFRESH_LIMIT_S)
         return False
     if done.returncode:
-        LOG.warning("%s: %s", " ".join(arguments[:2]), visible(done.stderr.decode(), 300))
+        for line in done.stderr.decode(errors="replace").splitlines()[-_LAST_LINES:]:
+            LOG.warning("%s: %s", " ".join(arguments[:2]), visible(line, 300))
     return done.returncode == 0
 
 
@@ -123,9 +126,13 @@ def refresh(settings: BotSettings, connections: Connections) -> bool:
             continue
         folders.append(str(into))
     out = settings.data / "refresh" / "summary"
+    page = out / "refresh.md"
+    page.unlink(missing_ok=True)
     done = bool(folders) and _command(settings, "bank", "refresh", *folders, "--out", str(out))
-    if done:
+    if page.is_file():  # also when an operator does not pass: the others were gone over
         LOG.info("the bank was refreshed; summary in %s", out)
+        for line in filter(None, page.read_text(encoding="utf-8").splitlines()):
+            LOG.info("refresh: %s", visible(line, 300))
     return done
 
 

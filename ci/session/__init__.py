@@ -256,6 +256,13 @@ def operators_at(paths: Sequence[Path]) -> list[Operator]:
     return found
 
 
+def workload_below(operator: Operator, folder: Path) -> Path | None:
+    """The operator's workload: beside it, else below `folder`; None when there is none."""
+    from ci.source.workload_file import find_workload
+
+    return find_workload(operator.root, folder, operator.repository or operator.root)
+
+
 def strategy_options() -> type[Frozen]:
     """The options by which a search strategy is chosen and set."""
     from ci.search.strategies import strategy_options

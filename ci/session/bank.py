@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from ci.model.errors import InputError
 from ci.model.experience import Landscape, RefreshSettings
+from ci.model.operator import Operator
 from ci.model.settings import EvaluationSetup, ProposerOptions
-from ci.session import Session, find_proposer, open_session, operators_at
+from ci.session import Session, find_proposer, open_session
 
 if TYPE_CHECKING:
     from ci.model.budget import ModelLimits
@@ -98,13 +99,16 @@ def learn(bank: Path | None, result: Path, operator: Path, origin: str) -> tuple
 
 def refresh(
     bank: Path | None,
-    operators: Sequence[Path],
-    setup: EvaluationSetup,
+    operators: Sequence[Operator],
+    setup_of: Callable[[Operator], EvaluationSetup],
     settings: RefreshSettings,
     proposing: ProposerOptions,
     tell: Callable[[str], None],
 ) -> tuple[Refreshed, str]:
-    """Go over the bank with these operators or repositories; what was done, and its summary."""
+    """Go over the bank with these operators; what was done, and its summary.
+
+    `setup_of`: what each is evaluated with.
+    """
     from ci.search.outcome import base_commit
     from experience.jobs.refresh import refresh as go_over
     from experience.jobs.summary import markdown
@@ -113,8 +117,8 @@ def refresh(
     begin_beside(proposer, store, settings)
     done = go_over(
         store,
-        operators_at(operators),
-        lambda operator: open_session(operator.root, setup).evaluator,
+        operators,
+        lambda operator: open_session(operator.root, setup_of(operator)).evaluator,
         proposer,
         settings,
         commit_of=base_commit,

@@ -6,8 +6,11 @@ read back to equal tuples. A stripped export keeps what a motif teaches and none
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 from pydantic import ValidationError
@@ -132,13 +135,18 @@ def _import(bank: Bank, lines: Iterable[str], path: Path, what: str) -> tuple[in
 
 
 def open_default_bank(path: Path) -> Bank:
-    """The bank at `path`, made from the shipped tuples when there is no file yet."""
-    fresh = not path.exists()
+    """The bank at `path`, made from the shipped tuples when there is no file yet.
+
+    It is there whole or not at all: a process that dies while it is made leaves nothing of it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    bank = Bank(path)
-    if fresh and SHIPPED.exists():
-        import_lines(bank, SHIPPED)
-    return bank
+    if not path.exists() and SHIPPED.exists():
+        with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+            made = Path(folder) / path.name
+            import_lines(Bank(made), SHIPPED)
+            with suppress(FileExistsError):  # another process made it meanwhile
+                os.link(made, path)
+    return Bank(path)
 
 
 def _id(t: ExperienceTuple) -> str:

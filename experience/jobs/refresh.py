@@ -13,6 +13,7 @@ from itertools import combinations
 
 from pydantic import Field
 
+from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
@@ -51,6 +52,9 @@ class Refreshed(Frozen):
     duplicates: tuple[str, ...] = Field(description="Ids retired as near-duplicates.")
     rewound: dict[str, int] = Field(description="New tuples by operator that had changed.")
     failed: dict[str, str] = Field(description="Operators that do not pass, and why.")
+    passed_over: dict[str, str] = Field(
+        default_factory=dict, description="Operators that cannot be judged, and why."
+    )
     stats: BankStats
 
 
@@ -80,6 +84,7 @@ def refresh(
         duplicates=tuple(duplicates),
         rewound=rewound,
         failed=work.failed,
+        passed_over=work.passed_over,
         stats=bank.stats(),
     )
 
@@ -98,6 +103,7 @@ class _Refresh:
         self.evaluator_of = evaluator_of
         self.backend = ""
         self.failed: dict[str, str] = {}
+        self.passed_over: dict[str, str] = {}
         self._evaluators: dict[str, EvaluatesCandidates] = {}
         self._baselines: dict[str, Trial] = {}
 
@@ -111,28 +117,25 @@ class _Refresh:
         known.sort(key=lambda t: (t.checked or _LONG_AGO, t.operator, t.id))
         found = []
         for one in sorted(known[: self.settings.sample], key=lambda t: (t.operator, t.id)):
-            checked = self._check(one)
+            try:
+                checked = self._check(one)
+            except InputError as problem:
+                checked = self._checked(
+                    one, f"not placed: {self._pass_over(one.operator, problem)}"
+                )
             found.append(checked)
             self.on_step(f"{one.id} {one.operator}: {checked.verdict}")
         return found
 
     def _check(self, one: ExperienceTuple) -> Checked:
         operator = self.operators[one.operator]
-        before = one.evidence.speedup if one.evidence.slow_us is not None else None
-
-        def answer(verdict: str, now: float | None = None) -> Checked:
-            return Checked(
-                id=one.id, title=one.title, operator=one.operator, before=before, now=now,
-                verdict=verdict,
-            )  # fmt: skip
-
         base = self._baseline(operator)
         if base.outcome is not Outcome.OK:
-            return answer("not placed: the operator itself does not pass")
+            return self._checked(one, "not placed: the operator itself does not pass")
         sides = _sides(one, operator)
         if sides is None:
             self.bank.stand([(one.id, one.status, "has no place in the sources", _now())])
-            return answer("not placed: the sources changed where it applies")
+            return self._checked(one, "not placed: the sources changed where it applies")
         slow, fast = (self._trial(operator, files) for files in sides)
         judgement = judge(slow, fast, self.settings.noise_floor)
         if one.direction == "negative":
@@ -145,9 +148,24 @@ class _Refresh:
         if holds:
             self._remeasure(one, slow, fast)
             self.bank.stand([(one.id, "verified", f"{said} again on {self.backend}", _now())])
-            return answer("holds", now)
+            return self._checked(one, "holds", now)
         self.bank.stand([(one.id, "retired", f"{NO_LONGER}: {said} on {self.backend}", _now())])
-        return answer("retired", now)
+        return self._checked(one, "retired", now)
+
+    def _checked(self, one: ExperienceTuple, verdict: str, now: float | None = None) -> Checked:
+        before = one.evidence.speedup if one.evidence.slow_us is not None else None
+        return Checked(
+            id=one.id, title=one.title, operator=one.operator, before=before, now=now,
+            verdict=verdict,
+        )  # fmt: skip
+
+    def _pass_over(self, operator: str, problem: InputError) -> str:
+        """Note an operator that has no workload, or none that fits: the others go on."""
+        said = str(problem)
+        if operator not in self.passed_over:
+            self.passed_over[operator] = said
+            self.on_step(f"{operator} is passed over: {said}")
+        return said
 
     def _remeasure(self, one: ExperienceTuple, slow: Trial, fast: Trial) -> None:
         """Keep what was measured now as the tuple's evidence."""
@@ -182,10 +200,16 @@ class _Refresh:
             key, digest = f"rewound:{operator.name}", sources_hash(operator)
             if len(new) >= self.settings.rewinds or self.bank.fact(key) == digest:
                 continue
+            try:
+                evaluator = self._evaluator(operator)
+                self._baseline(operator)  # a golden function may fail as late as here
+            except InputError as problem:
+                self._pass_over(operator.name, problem)
+                continue
             self.on_step(f"rewinding {operator.name}")
             found = rewind(
                 operator,
-                self._evaluator(operator),
+                evaluator,
                 proposer,
                 self.bank,
                 RewindSettings(budget=self.settings.budget, noise_floor=self.settings.noise_floor),

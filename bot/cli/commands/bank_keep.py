@@ -10,10 +10,12 @@ import click
 from pydantic import Field
 
 from bot.cli.options import build, json_option, options
+from bot.repository.covered import covered
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup, ProposerOptions
+from ci.session import operators_at
 from ci.session.bank import landscape as chart
 from ci.session.bank import learn, open_bank
 from ci.session.bank import refresh as go_over
@@ -174,14 +176,17 @@ def refresh(
 ) -> None:
     """Re-verify a sample of the bank, retire what no longer holds, rewind what changed.
 
-    OPERATORS are folders of operators or repositories. Made to run every night: it may be killed
-    at any moment and run again. Ends with 1 when one of the operators does not pass its workload.
+    OPERATORS are folders of operators or repositories, whose .ascendopt.yml is honoured. Made to
+    run every night: it may be killed at any moment and run again. What cannot be judged is passed
+    over. Ends with 1 when one of the operators does not pass its workload.
     """
     out = build(SummaryOptions, given).out
+    chosen = covered(operators_at(operators), build(EvaluationSetup, given))
+    setups = {operator.root: setup for operator, setup in chosen}
     done, page = go_over(
         build(BankOptions, given).bank,
-        operators,
-        build(EvaluationSetup, given),
+        [operator for operator, _ in chosen],
+        lambda operator: setups[operator.root],
         build(RefreshSettings, given),
         build(ProposerOptions, given),
         lambda text: click.echo(text, err=True),

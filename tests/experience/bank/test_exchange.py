@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -57,6 +60,19 @@ def test_the_shipped_tuples_are_verified_experience_of_several_motifs(tmp_path: 
         assert t.fingerprint.simulated and t.origin and t.slow is not None and t.fast is not None
         assert t.evidence.speedup > 1 + t.evidence.noise_floor
     assert all(t.retired_because for t in shipped if t.status == "retired")
+
+
+def test_a_bank_whose_making_was_killed_is_made_anew_and_whole(tmp_path: Path) -> None:
+    file = tmp_path / "bank.duckdb"
+    code = "import sys, pathlib; from experience.bank.exchange import open_default_bank as o; "
+    command = [sys.executable, "-c", code + "o(pathlib.Path(sys.argv[1]))", str(file)]
+    making = subprocess.Popen(command)
+    while not list(tmp_path.glob(".bank.duckdb-*/*")) and making.poll() is None:
+        time.sleep(0.001)
+    making.kill()
+    making.wait()
+    assert not file.exists()
+    assert len(open_default_bank(file).all()) == len(SHIPPED.read_text().splitlines())
 
 
 def test_a_bank_that_exists_is_left_as_it_is(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.operator import Operator
 from ci.proposer.rules.proposer import rules_proposer
@@ -83,6 +84,26 @@ def test_what_still_holds_is_measured_again_and_kept(bank: Bank, operator: Opera
     assert {c.verdict for c in done.checked} == {"holds"}
     assert all(t.checked is not None and t.status == "verified" for t in bank.all() if t.slow)
     assert all(c.now == pytest.approx(c.before) for c in done.checked)
+
+
+def test_an_operator_without_a_workload_is_passed_over_and_the_others_are_gone_over(
+    bank: Bank, operator: Operator, tmp_path: Path
+) -> None:
+    other = operator.model_copy(update={"name": "another"})
+
+    def evaluator_of(one: Operator) -> ModelEvaluator:
+        if one is other:
+            raise InputError("another has no workload.")
+        return ModelEvaluator(one)
+
+    bank.add(make_tuple(7, operator="another", status="verified"))
+    settings = RefreshSettings(budget=8)
+    done = refresh(bank, [other, operator], evaluator_of, rules_proposer(), settings)
+    assert done.passed_over == {"another": "another has no workload."}
+    assert "not placed: another has no workload." in {c.verdict for c in done.checked}
+    assert "holds" in {c.verdict for c in done.checked}
+    assert operator.name in done.rewound and not done.failed
+    assert "1 operators were passed over" in markdown(done)
 
 
 def test_a_lesson_that_is_not_true_is_retired_and_never_deleted(
