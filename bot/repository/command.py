@@ -1,7 +1,7 @@
 """The comment grammar: what people may write to the bot, read as data.
 
     /optimize [op=NAME] [stage=tiling|kernel|both] [budget=N] [target=SoC] [dry-run]
-    /optimize status | cancel | retry | explain RUN | help
+    /optimize status | cancel | retry [RUN] | explain RUN | help
     /ok-to-optimize
 
 A command is a line of its own in a top-level paragraph. What a forge renders as code, as a quote,
@@ -51,7 +51,8 @@ HELP: Final = """\
 | `/optimize dry-run` | searches and reports, but opens no merge request |
 | `/optimize status` | says what runs and what waits for this merge request |
 | `/optimize cancel` | stops what runs and drops what waits |
-| `/optimize retry` | runs again what failed or was cancelled |
+| `/optimize retry` | runs again what failed or was cancelled for this merge request |
+| `/optimize retry RUN` | runs that run again, also one of a push or of another merge request |
 | `/optimize explain RUN` | says why each change of a run was tried, kept or dropped |
 | `/ok-to-optimize` | allows the present head commit of a fork's merge request |
 """
@@ -66,7 +67,7 @@ class Command(Frozen):
     budget: int | None = None
     target: str = ""
     dry_run: bool = False
-    run: str = Field(default="", description="What `explain` is about.")
+    run: str = Field(default="", description="What `explain` or `retry` is about.")
 
 
 class Mistake(Frozen):
@@ -180,13 +181,15 @@ def _device(word: str) -> str:
 
 
 def _verb(action: str, rest: list[str], line: list[str]) -> Command | Mistake:
-    """`status`, `cancel`, `retry`, `explain RUN` or `help`."""
+    """`status`, `cancel`, `retry [RUN]`, `explain RUN` or `help`."""
     if action == "explain":
         if len(rest) != 1 or not _RUN.match(rest[0]):
             return _mistake(
                 line, "`explain` needs one run, as the status comment names it: `explain RUN`."
             )
         return Command(action="explain", run=rest[0])
+    if action == "retry" and len(rest) == 1 and _RUN.match(rest[0]):
+        return Command(action="retry", run=rest[0])
     if rest:
         return _mistake(line, f"`{action}` takes nothing after it, but got {_word(rest)}.")
     return Command(action=cast(Action, action))

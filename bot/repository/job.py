@@ -17,6 +17,9 @@ KEY_DIGITS: Final = 16
 DERIVED: Final = ""
 """What stands for a workload that the run derives, for an operator that has none."""
 
+# Part of a run's time that its search may take.
+_SEARCHING: Final = 0.7
+
 State = Literal["queued", "running", "delivering", "done", "failed", "cancelled"]
 ENDED: Final = ("done", "failed", "cancelled")
 
@@ -57,6 +60,17 @@ class Job(Frozen):
     patch_of: int = Field(default=0, description="The bot's merge request that `patch` is from.")
     requested_by: str = Field(default="", description="Login of who asked; '' for a push.")
     comment_id: int = Field(default=0, description="The comment that asked, if one did.")
+
+    def within(self, seconds: float | None, jobs: int) -> Job:
+        """The job when `jobs` jobs, itself among them, share `seconds`; None: as long as it may.
+
+        What one leaves, the next ones have. A part is for building and for verifying the best,
+        which the wall time of a search does not count.
+        """
+        if seconds is None:
+            return self
+        share = _SEARCHING * max(seconds, 60.0) / 60.0 / jobs
+        return self.model_copy(update={"wall_minutes": min(self.wall_minutes, share)})
 
     @property
     def run(self) -> str:
@@ -102,3 +116,4 @@ class Record(Frozen):
     merge_request: int = Field(default=0, description="The merge request that came of it.")
     speedup: float = 0.0
     progress: str = Field(default="", description="The last progress line.")
+    lease_until: float = Field(default=0.0, description="Unix time until which a worker holds it.")

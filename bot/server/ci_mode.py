@@ -2,165 +2,313 @@
 
 The three steps are three CI jobs that pass folders of data:
 
-    plan/plan.json, plan/jobs/KEY/{job.json,commits.pack}     what to do
+    plan (bot.server.plan_folder)                             what to do
     results/KEY/{result.json,best.patch,report.md,...}        what came of it
 
-There is no queue between CI jobs: what was said and done before is read from the forge.
+What was asked for and done before stands in a branch of the repository (`StateBranch`). So a job
+of the CI that is lost loses nothing: its jobs are planned again once their time is over, and what
+it should have answered is found by the next `follow-up`.
 """
 
 from __future__ import annotations
 
-import json
+import logging
+import shutil
+import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from bot.base.git import GitError
+from bot.base.text import visible
 from bot.events.model import Event
 from bot.forge.base import ForgeError
-from bot.repository.commit_pack import PACK, read_pack, write_pack
 from bot.repository.connection import Connection
-from bot.repository.job import Job, Record
-from bot.server.delivery import DAY_S, deliver
-from bot.server.merge_request import BRANCHES, read_result
+from bot.repository.job import DERIVED, ENDED, Job, Record
+from bot.repository.mirror import workload_of
+from bot.server.delivery import DAY_S, Delivered, deliver
+from bot.server.merge_request import read_result
+from bot.server.plan_folder import write_plan
 from bot.server.planner import plan
-from bot.server.run_job import JOB_FILE, read_job
-from bot.server.service import nod, speak
-from bot.server.speech import TEMPORARY, is_own, say, set_check
+from bot.server.queue import ATTEMPTS, Queue
+from bot.server.run_folder import read_failure
+from bot.server.run_job import result_file
+from bot.server.service import carry_out
+from bot.server.speech import TEMPORARY, say, set_check
+from bot.server.state_branch import WORKER, StateBranch, checked_bank
 from bot.server.verify_again import look_again
-from bot.server.wording import ended_mark, failed, run_mark, said
+from bot.server.watch import noted, poll
+from bot.server.wording import failed, run_mark, said, waiting
 from ci.model.errors import InputError
+from ci.model.result import Result
 
-PLAN: Final = "plan.json"
-JOBS: Final = "jobs"
+LOG: Final = logging.getLogger("ascendopt.bot")
+# How long a run of the CI has for its jobs, waiting for a runner included, before they are planned
+# again: GitHub ends a job after six hours.
+CI_LEASE_S: Final = 6 * 3600.0
 
 
-class _NoRecords:
-    """Nothing is on record between the jobs of a CI."""
-
-    runs = Path()
-
-    def get(self, key: str) -> Record | None:
-        return None
-
-    def jobs(self, **match: object) -> list[Record]:
-        return []
-
-    def add(self, job: Job, now: float) -> bool:
-        return True
-
-    def fact(self, name: str) -> str:
-        return ""
-
-    def set_fact(self, name: str, value: str) -> None:
-        return
+@contextmanager
+def state_of(connection: Connection) -> Iterator[StateBranch]:
+    """The state branch of a repository, with a folder that is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="ascendopt-state-"))
+    try:
+        yield StateBranch(connection, folder)
+    finally:
+        shutil.rmtree(folder)
 
 
 def plan_event(event: Event, connection: Connection, out: Path) -> list[Job]:
-    """Answer `event` and write the jobs that follow from it into `out`."""
-    out.mkdir(parents=True, exist_ok=True)
-    made = plan(event, connection, _NoRecords())
-    # What is on record keeps its status comment, which answers.
-    jobs = [job for job in made.jobs if not _done_before(connection, job)]
-    speak(replace(made, jobs=tuple(jobs)), connection.forge, _NoRecords())
-    nod(made, event, connection.forge)
-    _write(jobs, connection, out)
-    return jobs
+    """Answer `event` and write the jobs that follow from it into `out`, with those that wait.
+
+    Raises InputError when the forge could not be asked; the event is kept, and tried again with
+    the next.
+    """
+    now = time.time()
+
+    def step(queue: Queue) -> _Step:
+        if not queue.fact(f"polled {connection.name} {connection.repository}"):
+            poll(connection, queue, now)  # from now on nothing is missed
+        queue.receive(event, now)
+        return _step(connection, queue, now)
+
+    return _planned(connection, step, out)
 
 
 def plan_follow_up(connection: Connection, out: Path) -> list[Job]:
-    """Look at the bot's open merge requests and write the jobs that verify them again."""
-    out.mkdir(parents=True, exist_ok=True)
-    jobs = look_again(connection, _NoRecords(), time.time())
-    _write(jobs, connection, out)
+    """Find what no job of the CI has handled, look at the bot's open merge requests, and write the
+    jobs that follow into `out`. Raises as `plan_event`."""
+    now = time.time()
+
+    def step(queue: Queue) -> _Step:
+        poll(connection, queue, now)
+        look_again(connection, queue, now)
+        return _step(connection, queue, now)
+
+    return _planned(connection, step, out)
+
+
+_Step = tuple[list[Job], list[str]]  # jobs to run, and what could not be handled
+
+
+def _planned(connection: Connection, step: Callable[[Queue], _Step], out: Path) -> list[Job]:
+    with state_of(connection) as state:
+        jobs, problems = state.change(step)
+        write_plan(jobs, connection.mirror.git, state.bank, out)
+    for problem in problems:
+        LOG.warning("an event waits for the next run of the CI: %s", problem)
+    if problems and not jobs:
+        raise InputError(f"{problems[0]} The event is kept and tried again with the next one.")
     return jobs
 
 
-def _done_before(connection: Connection, job: Job) -> bool:
-    """Whether the status comment on the forge says that this very work has ended well."""
-    if not job.number:
-        return False
-    forge = connection.forge
-    return any(
-        is_own(c, run_mark(job), forge) and ended_mark() in c.body
-        for c in forge.comments(job.number)
-    )
+def _step(connection: Connection, queue: Queue, now: float) -> _Step:
+    """Plan every event that waits, do what follows, and take the jobs that can be run."""
+    problems: list[str] = []
+    while (taken := queue.next_event(now)) is not None:
+        number, event = taken
+        try:
+            _handle(number, _since_the_last(event, connection, queue), connection, queue, now)
+        except InputError as problem:
+            queue.event_done(number, now, note=str(problem))
+        except TEMPORARY as problem:
+            queue.event_failed(number, now, str(problem))
+            problems.append(str(problem))
+    return _claimed(connection, queue, now), problems
 
 
-def _write(jobs: Sequence[Job], connection: Connection, out: Path) -> None:
-    for job in jobs:
-        folder = out / JOBS / job.key
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / JOB_FILE).write_text(job.model_dump_json(indent=2), encoding="utf-8")
-        write_pack(connection.mirror.git, job, folder)
-    listed = {"jobs": [j.key for j in jobs]}
-    (out / PLAN).write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
+def _handle(number: int, event: Event, connection: Connection, queue: Queue, now: float) -> None:
+    made = plan(event, connection, queue)
+    carry_out(number, event, made, connection, queue, now)
+    noted(event, connection, queue)
+    for merge_request in made.cancelled:
+        _stop(connection, queue, merge_request, now)
+    if made.base_moved:
+        look_again(connection, queue, now)
 
 
-def planned(folder: Path) -> list[tuple[Job, Path]]:
-    """The jobs of a plan folder with the folder of each; raises InputError when it is none."""
-    file = folder / PLAN
-    try:
-        keys = json.loads(file.read_text(encoding="utf-8"))["jobs"]
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise InputError(f"{folder} is no plan: {file} cannot be read ({problem}).") from None
-    found = []
-    for key in keys:
-        # The key becomes a path: nothing but a key may.
-        if not isinstance(key, str) or not key.isalnum():
-            raise InputError(f"{file} names a job that is no key.")
-        place = folder / JOBS / key
-        job = read_job(place / JOB_FILE)
-        if job.key != key:
-            raise InputError(f"{place / JOB_FILE} is the job {job.key}, not {key}.")
-        found.append((job, place))
+def _since_the_last(event: Event, connection: Connection, queue: Queue) -> Event:
+    """A push with everything since the last one that was handled: one in between may be lost."""
+    before = queue.fact(f"head {connection.name} {connection.repository}")
+    if event.kind != "push" or not before or not event.after:
+        return event
+    connection.tip()
+    git = connection.mirror.git
+    known = git.commit(before) is not None and git.commit(event.before or "-") is not None
+    older = known and git.succeeds("merge-base", "--is-ancestor", before, event.before)
+    return event.model_copy(update={"before": before}) if older else event
+
+
+def _stop(connection: Connection, queue: Queue, number: int, now: float) -> None:
+    """Cancel what runs: nobody can stop the CI's job from here, so what it finds is dropped."""
+    match = {"forge": connection.name, "repository": connection.repository, "number": number}
+    for record in queue.jobs(states=("running",), **match):  # type: ignore[arg-type]
+        queue.finish(record.job.key, WORKER, now, state="cancelled", note="cancelled")
+    for record in queue.jobs(states=("cancelled",), **match):  # type: ignore[arg-type]
+        if record.finished == now:
+            _tell_end(connection, record.job, "cancelled", "")
+
+
+def _claimed(connection: Connection, queue: Queue, now: float) -> list[Job]:
+    """Every job that waits, or whose run of the CI never reported, held by this run of the CI."""
+    waiting = queue.jobs(states=("queued", "running", "delivering"), limit=10_000)
+    slots = {f"{r.job.backend}:{r.job.device}": len(waiting) for r in waiting}
+    found: list[Job] = []
+    while (record := queue.claim(WORKER, now, slots, CI_LEASE_S)) is not None:
+        found += [record.job] if _fit(connection, queue, record, now) else []
     return found
 
 
-def repository_of(job: Job, place: Path, out: Path) -> Path:
-    """A bare repository with the job's commits, unpacked below `out`."""
-    return read_pack(place / PACK, job, out / "repository.git")
+def _fit(connection: Connection, queue: Queue, record: Record, now: float) -> bool:
+    """Whether a job may be run, its commits fetched; ends it with the reason when it may not.
+
+    The branch that it was stored in can be pushed by others than the default branch can: what
+    judges must be of the default branch, and the limits those of its configuration.
+    """
+    job, forge, mirror = record.job, connection.forge, connection.mirror
+    try:
+        if record.attempts > ATTEMPTS:
+            raise InputError(f"{ATTEMPTS} runs of the CI ended without a report.")
+        mirror.ensure(forge, job.source_ref, job.source_commit)
+        tip = connection.tip()
+        config = connection.config(tip)
+        home = forge.repository()
+        judged = job.judge_ref == f"refs/heads/{home.default_branch}" and mirror.git.succeeds(
+            "merge-base", "--is-ancestor", job.judge_commit, tip
+        )
+        chosen = config.override(job.operator).workload
+        workload = (
+            workload_of(mirror.commit(job.judge_commit), job.operator, chosen, config.workloads)
+            if judged
+            else None
+        )
+        if workload is None and not chosen:
+            workload = DERIVED
+        if not judged or job.workload != workload:
+            raise InputError("What judges it is no longer that of the default branch.")
+        most = max(config.max_budget, config.granted(job.operator, None))
+        if job.kind == "optimize" and job.budget > most:
+            raise InputError(f"It asks for {job.budget} evaluations; {most} are allowed.")
+    except InputError as problem:
+        queue.finish(job.key, WORKER, now, state="failed", note=str(problem))
+        _tell_end(connection, job, "failed", str(problem))
+        return False
+    return True
 
 
-def report(connection: Connection, jobs: Sequence[Job], results: Path) -> list[str]:
+def _tell_end(connection: Connection, job: Job, state: str, reason: str) -> None:
+    """Say that a job failed or was cancelled; a forge that is away loses a word."""
+    forge = connection.forge
+    with suppress(*TEMPORARY):
+        if job.number:
+            say(forge, job.number, run_mark(job), failed(job, state, reason))
+        set_check(job, forge, "error", reason or "Cancelled.")
+
+
+def report(
+    connection: Connection, jobs: Sequence[Job], results: Path, bank: Path | None = None
+) -> list[str]:
     """Deliver every job's result; one sentence a job. Results are data from outside.
 
-    A bad one is reported as such. Raises what the forge refused, once every job has had its turn.
+    `bank`: experience that the nightly refresh left, to be kept. A bad result is reported as such.
+    Raises what the forge refused, once every job has had its turn; such jobs are planned again.
     """
     told: list[str] = []
     refused: ForgeError | GitError | None = None
-    for job in jobs:
-        try:
-            told.append(f"{job.operator}: {_reported(connection, job, results)}")
-        except TEMPORARY as problem:
-            refused = refused or problem
+    ends: list[Callable[[Queue], None]] = []
+    with state_of(connection) as state:
+        queue = state.read()
+        if bank is not None:
+            state.bank = checked_bank(bank)
+        now = time.time()
+        today = queue.opened_since(connection.name, connection.repository, now - DAY_S)
+        for job in jobs:
+            record = queue.get(job.key)
+            if record is not None and record.state in ENDED:
+                told.append(f"{job.operator}: run {job.run} is {record.state} already.")
+                continue
+            try:
+                tries = record.attempts if record is not None else 1
+                words, end, opened = _reported(connection, job, results, today, tries)
+            except TEMPORARY as problem:
+                refused = refused or problem
+                ends.append(lambda queue, job=job, problem=problem: _give_back(queue, job, problem))  # type: ignore[misc]
+                continue
+            today += opened
+            told.append(f"{job.operator}: {words}")
+            ends.append(end)
+        queue.close()
+        state.change(lambda queue: _ended(queue, ends))
     if refused is not None:
         raise refused
     return told
 
 
-def _reported(connection: Connection, job: Job, results: Path) -> str:
-    forge = connection.forge
+def _ended(queue: Queue, ends: Sequence[Callable[[Queue], None]]) -> None:
+    for end in ends:
+        end(queue)
+
+
+def _held(queue: Queue, job: Job) -> None:
+    """Make sure that the queue has the job as one that runs: the branch may have been deleted."""
+    if queue.get(job.key) is None:
+        now = time.time()
+        queue.keep(Record(job=job, state="running", created=now, started=now), WORKER)
+
+
+def _give_back(queue: Queue, job: Job, problem: Exception) -> None:
+    _held(queue, job)
+    queue.give_back(job.key, WORKER, time.time(), str(problem))
+
+
+def _reported(
+    connection: Connection, job: Job, results: Path, today: int, tries: int
+) -> tuple[str, Callable[[Queue], None], int]:
+    """Deliver one result: what to say, what to remember, how many merge requests were opened."""
+    forge, folder = connection.forge, results / job.key
     try:
-        result = read_result(results / job.key)
+        result = read_result(folder)
         connection.mirror.ensure(forge, job.source_ref, job.source_commit)
-        return deliver(job, result, connection, _opened_today(connection)).note
+        done = deliver(job, result, connection, today)
     except InputError as problem:
-        reason = said("no_result", problem)
+        failure = read_failure(folder)
+        left = failure is not None or result_file(folder).exists()
+        reason = said("no_result", visible(failure.sentence, 500) if failure else problem)
+        # A runner that died, or a passing reason: once more, as long as it may be tried.
+        again = tries < ATTEMPTS and (not left or (failure is not None and not failure.lasting))
         if job.number:
-            say(forge, job.number, run_mark(job), failed(job, "failed", reason))
-        set_check(job, forge, "error", "The run left no result.")
-        return reason
+            words = waiting(job, reason) if again else failed(job, "failed", reason)
+            say(forge, job.number, run_mark(job), words)
+        set_check(job, forge, "pending" if again else "error", "The run left no result.", reason)
+
+        def fail(queue: Queue) -> None:
+            _held(queue, job)
+            if again:
+                queue.give_back(job.key, WORKER, time.time(), reason)
+            else:
+                queue.finish(job.key, WORKER, time.time(), state="failed", note=reason)
+
+        return reason, fail, 0
+
+    def finish(queue: Queue) -> None:
+        _held(queue, job)
+        _remember(queue, job, result, done)
+
+    return done.note, finish, int(done.opened)
 
 
-def _opened_today(connection: Connection) -> int:
-    """Merge requests of the bot that the forge shows as touched within a day.
-
-    Without a queue nobody remembers when they were opened; the last change is the nearest the
-    protocol tells, and errs on the side of fewer.
-    """
-    recent = time.time() - DAY_S
-    found = connection.forge.merge_requests("all", BRANCHES)
-    return sum(1 for m in found if m.updated_at.timestamp() > recent)
+def _remember(queue: Queue, job: Job, result: Result, done: Delivered) -> None:
+    folder = queue.runs / job.key
+    folder.mkdir(parents=True, exist_ok=True)
+    result_file(folder).write_text(result.model_dump_json(), encoding="utf-8")
+    queue.finish(
+        job.key,
+        WORKER,
+        time.time(),
+        state="done",
+        note=done.note,
+        merge_request=done.merge_request,
+        speedup=result.speedup,
+    )

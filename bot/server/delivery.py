@@ -30,6 +30,8 @@ class Delivered:
 
     note: str
     merge_request: int = 0
+    opened: bool = False
+    """Whether the merge request is a new one."""
 
 
 def deliver(job: Job, result: Result, connection: Connection, opened_today: int) -> Delivered:
@@ -118,9 +120,8 @@ def _propose(job: Job, result: Result, connection: Connection, opened_today: int
     request = filed.merge_request
     if filed.action != "declined" and request is not None and config.merge_requests.labels:
         forge.add_labels(request.number, config.merge_requests.labels)
-    return Delivered(
-        filed.reason, request.number if request is not None and filed.action != "declined" else 0
-    )
+    number = request.number if request is not None and filed.action != "declined" else 0
+    return Delivered(filed.reason, number, opened=filed.action == "opened")
 
 
 def _rebase(job: Job, result: Result, connection: Connection) -> Delivered:

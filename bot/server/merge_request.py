@@ -39,6 +39,7 @@ BRANCHES: Final = "optimize/"
 CHECK: Final = "ascendopt/verified"
 _ID: Final = re.compile(r"[\w-]{1,64}$")
 _MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")
+_SOURCES: Final = re.compile(r"<!-- ascendopt-sources: ([0-9a-f]{10}) -->")
 
 
 class SubmitSettings(Frozen):
@@ -94,13 +95,18 @@ def operator_mark(result: Result) -> str:
     return hashlib.sha256(result.operator_path.encode()).hexdigest()[:16]
 
 
-def branch_name(result: Result) -> str:
-    """`optimize/<op>/<key>`; the key stands for the operator's place and unchanged sources."""
+def sources_key(result: Result) -> str:
+    """10 hex digits that stand for the operator's place and unchanged sources."""
     digest = hashlib.sha256(result.operator_path.encode())
     for path in sorted(result.base_hashes):
         digest.update(f"\0{path}\0{result.base_hashes[path]}".encode())
+    return digest.hexdigest()[:10]
+
+
+def branch_name(result: Result) -> str:
+    """`optimize/<op>/<key>`, with the key of the sources."""
     slug = re.sub(r"[^A-Za-z0-9_-]+", "-", result.operator).strip("-") or "operator"
-    return f"{BRANCHES}{slug}/{digest.hexdigest()[:10]}"
+    return f"{BRANCHES}{slug}/{sources_key(result)}"
 
 
 def title(result: Result) -> str:
@@ -116,7 +122,7 @@ def body(result: Result, proposed: str = "") -> str:
     """
     shown = values(result)
     shown["proposed"] = proposed
-    shown["mark"] = operator_mark(result)
+    shown["mark"], shown["sources_key"] = operator_mark(result), sources_key(result)
     shown["chart"] = trajectory_chart(shown["points"], time_word(result))
     return page("merge_request.md.j2", **shown)
 
@@ -154,13 +160,24 @@ def place(result: Result, existing: list[MergeRequest]) -> _Place:
     opened = next((m for m in reversed(ours) if m.state == "open"), None)
     if opened is not None:
         return _Place(opened.source_branch, opened, None)
-    closed = [m for m in ours if m.state == "closed" and m.source_branch == fresh]
+    # A rebased one has the sources of its new base, under the branch's first name.
+    key = sources_key(result)
+    closed = [
+        m
+        for m in ours
+        if m.state == "closed" and (m.source_branch == fresh or _made_from(m) == key)
+    ]
     return _Place(fresh, None, closed[-1] if closed else None)
 
 
 def _marked(merge_request: MergeRequest, mark: str) -> bool:
     found = _MARK.search(merge_request.body)
     return found is not None and found.group(1) == mark
+
+
+def _made_from(merge_request: MergeRequest) -> str:
+    found = _SOURCES.search(merge_request.body)
+    return found.group(1) if found is not None else ""
 
 
 def refuse_unfit(result: Result, git: Git, commit: str) -> None:

@@ -8,7 +8,7 @@ what to write, and is the same when it is made twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.events.model import Event
@@ -17,7 +17,7 @@ from bot.forge.model import LEVELS, Comment, MergeRequest
 from bot.repository.command import ALLOW, HELP, VERB, Command, Mistake, parse
 from bot.repository.config import FILE
 from bot.repository.connection import Connection
-from bot.repository.job import Job
+from bot.repository.job import Job, Record
 from bot.repository.mirror import Commit
 from bot.repository.trigger import Touched, changed_paths
 from bot.server.job_maker import Records, Work, choose, make_jobs, touched
@@ -232,10 +232,8 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
             return answer(said("nothing_active"), "nothing to cancel")
         return Plan(cancelled=(request.number,), note="cancel")
     if command.action == "retry":
-        keys = tuple(r.job.key for r in records if r.state in ("failed", "cancelled"))
-        if not keys:
-            return answer(said("nothing_to_retry"), "nothing to retry")
-        return Plan(retried=keys, note="retry")
+        keys, words = _again(work, command.run, records)
+        return replace(answer(words, "retry"), retried=keys)
     if request.state != "open":
         return answer(said("not_open", request.state), "not open")
     if command.action == "allow":
@@ -247,10 +245,30 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
     return _optimize(work, asked, command)
 
 
-def _explained(work: Work, run: str) -> str:
+def _again(work: Work, run: str, own: Sequence[Record]) -> tuple[tuple[str, ...], str]:
+    """The keys that `retry` queues again, and what to say: of one run, or of all in `own`."""
+    record = _record(work, run) if run else None
+    if run and record is None:
+        return (), said("unknown_run", run)
+    asked = own if record is None else [record]
+    found = [r for r in asked if r.state in ("failed", "cancelled")]
+    if not found:
+        return (), said("nothing_to_retry", record)
+    return tuple(r.job.key for r in found), said("retried", found)
+
+
+def _record(work: Work, run: str) -> Record | None:
+    """The run of that name, when it is one of this repository."""
     record = work.records.get(run)
     here = (work.connection.name, work.home.name)
     if record is None or (record.job.forge, record.job.repository) != here:
+        return None
+    return record
+
+
+def _explained(work: Work, run: str) -> str:
+    record = _record(work, run)
+    if record is None:
         return said("unknown_run", run)
     try:
         result = read_result(work.records.runs / record.job.key)
@@ -329,8 +347,11 @@ def _dispatch(work: Work) -> Plan:
     command = commands[0] if commands else Mistake(line=text, message="There is no command.")
     if isinstance(command, Mistake):
         return Plan(note=command.message)
+    if command.action == "retry" and command.run:
+        keys, told = _again(work, command.run, ())
+        return Plan(retried=keys, note=told)
     if command.action != "optimize":
-        return Plan(note="Only /optimize starts by hand.")
+        return Plan(note="Only /optimize and /optimize retry RUN start by hand.")
     if event.number:
         request = work.forge.merge_request(event.number)
         changes = _changes(work, request)

@@ -16,15 +16,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bot.events.model import Event
 from bot.repository.job import ENDED, Job, Record, State
-from ci.model.errors import InputError
+from bot.server.queue_file import QueueFile
 
 # A lease outlives several missed heartbeats (one every LEASE_S / 4) of a loaded machine.
 LEASE_S: Final = 120.0
@@ -33,61 +30,20 @@ EVENT_ATTEMPTS: Final = 6
 # Pauses grow 30, 60, 120 … s, up to an hour.
 _FIRST_PAUSE_S: Final = 30.0
 _LONGEST_PAUSE_S: Final = 3600.0
-# How long a writer waits for another process's transaction.
-_BUSY_S: Final = 30.0
 # Deliveries older than this cannot come again: forges redeliver for days, not for a month.
 KEEP_EVENTS_S: Final = 30 * 86400.0
 
-_SCHEMA: Final = Path(__file__).with_name("queue.sql")
 _COLUMNS: Final = (
     "body, state, attempts, cancel, created, started, finished, note, comment_id, merge_request,"
-    " speedup, progress"
+    " speedup, progress, lease_until"
 )
 
 
 _HELD: Final = "key = ? AND worker = ? AND state IN ('running', 'delivering')"
 
 
-class Queue:
+class Queue(QueueFile):
     """The queue in one file; one object serves all threads of a process."""
-
-    def __init__(self, file: Path) -> None:
-        """Open or make the queue; raises InputError when `file` is no queue."""
-        self.file = file
-        self.runs = file.parent / "runs"
-        self._local = threading.local()
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with self._connect() as db:
-                db.executescript(_SCHEMA.read_text(encoding="utf-8"))
-        except (sqlite3.DatabaseError, OSError) as problem:
-            raise InputError(f"{file} cannot be used as the bot's queue: {problem}.") from problem
-
-    def _connect(self) -> sqlite3.Connection:
-        db: sqlite3.Connection | None = getattr(self._local, "db", None)
-        if db is None:
-            db = sqlite3.connect(self.file, timeout=_BUSY_S, isolation_level=None)
-            db.execute("PRAGMA journal_mode=WAL")
-            # The write-ahead log reaches the disk before a delivery is acknowledged.
-            db.execute("PRAGMA synchronous=FULL")
-            self._local.db = db
-        return db
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        db = self._connect()
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            yield db
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
-        db.execute("COMMIT")
-
-    def _write(self, sql: str, *values: object) -> bool:
-        """One statement; whether it changed a row."""
-        with self._writing() as db:
-            return db.execute(sql, values).rowcount == 1
 
     # Events
 
@@ -157,6 +113,18 @@ class Queue:
             )
         return not last
 
+    def waiting_events(self) -> list[tuple[Event, int]]:
+        """Events that are to be handled, oldest first, with how often that was tried."""
+        rows = self._connect().execute(
+            "SELECT body, attempts FROM events WHERE state = 'new' ORDER BY id"
+        )
+        return [(Event.model_validate_json(body), int(attempts)) for body, attempts in rows]
+
+    def keep_event(self, event: Event, attempts: int) -> None:
+        """Store an event that was tried so often before."""
+        if self.receive(event, 0.0):
+            self._write("UPDATE events SET attempts = ? WHERE id = last_insert_rowid()", attempts)
+
     # Jobs
 
     def add(self, job: Job, now: float) -> bool:
@@ -180,8 +148,25 @@ class Queue:
         )
         return done.rowcount == 1
 
-    def claim(self, worker: str, now: float, slots: dict[str, int] | None = None) -> Record | None:
-        """The next job, leased to `worker`; None when nothing can start.
+    def keep(self, record: Record, worker: str) -> None:
+        """Store a job with its standing, in place of what is known of it; `worker` holds it while
+        it runs."""
+        row = record.model_dump(exclude={"job"})
+        with self._writing() as db:
+            db.execute("DELETE FROM jobs WHERE key = ?", (record.job.key,))
+            self._insert(db, record.job, record.created)
+            names = ", ".join(f"{name} = :{name}" for name in row)
+            values = {**row, "key": record.job.key, "worker": worker}
+            db.execute(f"UPDATE jobs SET {names}, worker = :worker WHERE key = :key", values)
+
+    def claim(
+        self,
+        worker: str,
+        now: float,
+        slots: dict[str, int] | None = None,
+        lease_s: float = LEASE_S,
+    ) -> Record | None:
+        """The next job, leased to `worker` for `lease_s`; None when nothing can start.
 
         `slots`: how many jobs at once measure on a device (`backend:device`), 1 when not named.
         """
@@ -208,7 +193,7 @@ class Queue:
                     "UPDATE jobs SET state = CASE state WHEN 'delivering' THEN state"
                     " ELSE 'running' END, worker = ?, lease_until = ?, attempts = attempts + 1,"
                     " started = CASE started WHEN 0 THEN ? ELSE started END WHERE key = ?",
-                    (worker, now + LEASE_S, now, key),
+                    (worker, now + lease_s, now, key),
                 )
                 db.execute(
                     "INSERT OR REPLACE INTO turns VALUES (?,?,?)",
@@ -330,14 +315,6 @@ class Queue:
         )
         return [_record(row) for row in rows]
 
-    def counts(self) -> dict[str, dict[str, int]]:
-        """How many events and jobs are in which state."""
-        db = self._connect()
-        return {
-            table: dict(db.execute(f"SELECT state, count(*) FROM {table} GROUP BY state"))
-            for table in ("events", "jobs")
-        }
-
     def opened_since(self, forge: str, repository: str, since: float) -> int:
         """Merge requests that came of runs of a repository that ended after `since`."""
         (count,) = (
@@ -351,22 +328,6 @@ class Queue:
             .fetchone()
         )
         return int(count)
-
-    def fact(self, name: str) -> str:
-        """Something remembered between runs: an ETag, an allowed head, a seen commit."""
-        row = self._connect().execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return "" if row is None else str(row[0])
-
-    def set_fact(self, name: str, value: str) -> None:
-        """Remember something."""
-        self._write("INSERT OR REPLACE INTO facts VALUES (?,?)", name, value)
-
-    def close(self) -> None:
-        """Close this thread's connection."""
-        db: sqlite3.Connection | None = getattr(self._local, "db", None)
-        if db is not None:
-            db.close()
-            self._local.db = None
 
     def _one(self, db: sqlite3.Connection, key: str) -> Record:
         return _record(db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE key = ?", (key,)).fetchone())

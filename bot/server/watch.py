@@ -34,6 +34,23 @@ def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
     return events
 
 
+def noted(event: Event, connection: Connection, queue: Queue) -> None:
+    """Note an event that came another way than by polling, so that no poll finds it again."""
+    where = f"{connection.name} {connection.repository}"
+    if event.kind == "comment" and event.comment_id:
+        queue.set_fact(_answered(where, event.comment_id), "1")
+    elif event.kind == "merge_request" and event.number and event.head:
+        queue.set_fact(f"request head {where} {event.number}", event.head)
+    elif event.kind == "push" and event.after:
+        branch = connection.forge.repository().default_branch
+        if event.ref == f"refs/heads/{branch}":
+            queue.set_fact(f"head {where}", event.after)
+
+
+def _answered(where: str, comment: int) -> str:
+    return f"answered {where} {comment}"
+
+
 def _store(queue: Queue, event: Event, now: float) -> list[Event]:
     return [event] if queue.receive(event, now) else []
 
@@ -55,6 +72,8 @@ def _comments(
     for comment in found.comments:
         if comment.created_at < begin:
             continue  # an old comment that was edited: edits start nothing
+        if queue.fact(_answered(where, comment.id)):
+            continue
         event = Event(
             forge=connection.name,
             delivery=f"poll-comment-{connection.repository}-{comment.id}",

@@ -44,8 +44,9 @@ def left_to_do(
         more = len(without_workload) - _NAMED
         rest = f" and {more} more" if more > 0 else ""
         found.append(
-            f"{len(without_workload)} operators have no workload, so they are left alone:"
-            f" {some}{rest}. Write a workload.yaml beside each (docs/workloads.md)."
+            f"{len(without_workload)} operators have no workload: {some}{rest}. The bot derives one"
+            " for each run; `ascendopt workload derive OPERATOR…` writes them beside the operators,"
+            " for you to put in the shapes that you care about."
         )
     named = " ".join(f.path for f in files if f.state != "differs")
     found.append(

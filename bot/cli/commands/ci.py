@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,12 @@ import click
 from pydantic import Field
 from rich.console import Console
 
+from bot.base.git import GitError
 from bot.base.secret import hide
 from bot.cli.options import build, json_option, options
 from bot.forge.kinds import FORGES
-from ci.model.errors import InputError
+from bot.repository.job import Job
+from ci.model.errors import EnvironmentProblem, InputError
 from ci.model.frozen import Frozen
 
 
@@ -41,7 +45,15 @@ class RunOptions(Frozen):
         description="Git repository with the job's commits; the pack beside the job when not"
         " given.",
     )
-    bank: Path | None = Field(default=None, description="Experience bank.")
+    bank: Path | None = Field(
+        default=None, description="Experience bank; that of the plan when not given, if it has one."
+    )
+    minutes: float = Field(
+        default=0.0,
+        ge=0,
+        description="Wall time for all jobs together, in minutes: what the CI's own limit leaves."
+        " No limit beyond each job's own when 0.",
+    )
     models: Path | None = Field(default=None, description="Models for the proposer llm.")
     allow_unsandboxed: bool = Field(
         default=False,
@@ -118,44 +130,70 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
 
     Ends with 1 when a job left no result; the others are run all the same.
     """
-    from bot.server.ci_mode import planned, repository_of
-    from bot.server.run_folder import leaving_reason
-    from bot.server.run_job import read_job, run_job
+    from bot.server.plan_folder import bank_of, planned
+    from bot.server.run_job import read_job
 
     chosen = build(RunOptions, given)
     hide()  # keys of models are in its environment
-    single = plan.is_file()
-    jobs = [(read_job(plan), plan.parent)] if single else planned(plan)
-    console = Console(stderr=True, force_terminal=False)
-    verdicts, problems = {}, []
-    for job, place in jobs:
-        folder = out if single else out / job.key
-        try:
-            source = chosen.repository or repository_of(job, place, folder)
-            with leaving_reason(folder):
-                result = run_job(
-                    job,
-                    source,
-                    folder,
-                    console,
-                    bank=chosen.bank,
-                    models=chosen.models,
-                    allow_unsandboxed=chosen.allow_unsandboxed,
-                )
-        except InputError as problem:
-            if single:
-                raise
-            problems.append(f"{job.operator}: {problem}")
-            continue
-        verdicts[job.key] = result.verdict
+    if plan.is_file():
+        job = read_job(plan)
+        jobs, verdicts = [job], {job.key: _run_one(job, plan.parent, out, chosen, chosen.bank)}
+        problems: list[str] = []
+    else:
+        found = planned(plan)
+        jobs = [job for job, _ in found]
+        with bank_of(plan) as own:
+            verdicts, problems = _run_all(found, out, chosen, chosen.bank or own)
     if as_json:
         click.echo(json.dumps({"verdicts": verdicts, "problems": problems}, indent=2))
     else:
-        for job, _ in jobs:
+        for job in jobs:
             click.echo(f"{job.operator}: {verdicts.get(job.key, 'no result')}")
         for line in problems:
             click.echo(line, err=True)
     ctx.exit(1 if problems else 0)
+
+
+def _run_all(
+    jobs: Sequence[tuple[Job, Path]], out: Path, chosen: RunOptions, bank: Path | None
+) -> tuple[dict[str, str], list[str]]:
+    """Run a plan's jobs, each whatever becomes of the others: verdicts, and what went wrong."""
+    from bot.server.plan_folder import leave_results
+
+    end = time.monotonic() + 60 * chosen.minutes if chosen.minutes else None
+    verdicts, problems = dict[str, str](), list[str]()
+    for number, (job, place) in enumerate(jobs):
+        left = None if end is None else end - time.monotonic()
+        folder = out / job.key
+        try:
+            verdicts[job.key] = _run_one(
+                job.within(left, len(jobs) - number), place, folder, chosen, bank
+            )
+        except (InputError, EnvironmentProblem, GitError) as problem:
+            problems.append(f"{job.operator}: {problem}")
+        finally:
+            leave_results(folder)
+    return verdicts, problems
+
+
+def _run_one(job: Job, place: Path, out: Path, chosen: RunOptions, bank: Path | None) -> str:
+    """Run one job, whose commits lie in `place`, and leave its result or its reason in `out`."""
+    from bot.server.plan_folder import repository_of
+    from bot.server.run_folder import leaving_reason
+    from bot.server.run_job import run_job
+
+    source = chosen.repository or repository_of(job, place, out)
+    with leaving_reason(out):
+        made = run_job(
+            job,
+            source,
+            out,
+            Console(stderr=True, force_terminal=False),
+            bank=bank,
+            models=chosen.models,
+            allow_unsandboxed=chosen.allow_unsandboxed,
+        )
+    return made.verdict
 
 
 @options(CiOptions)
@@ -164,12 +202,21 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
 @click.option(
     "--results", type=click.Path(path_type=Path), required=True, help="Folder that `run` wrote."
 )
+@click.option(
+    "--bank",
+    type=click.Path(path_type=Path),
+    help="JSON lines of `bank export` that the next runs are to know; none when there is no such"
+    " file.",
+)
 @json_option
-def report(plan: Path, results: Path, as_json: bool, **given: Any) -> None:
-    """Turn the results of PLAN's jobs into merge requests, comments and checks."""
-    from bot.server.ci_mode import planned
+def report(plan: Path, results: Path, bank: Path | None, as_json: bool, **given: Any) -> None:
+    """Turn the results of PLAN's jobs into merge requests, comments and checks.
+
+    The branch ascendopt-state remembers them.
+    """
     from bot.server.ci_mode import report as tell
     from bot.server.connections import ci_connection
+    from bot.server.plan_folder import planned
 
     chosen = build(CiOptions, given)
     jobs = [job for job, _ in planned(plan)]
@@ -177,5 +224,5 @@ def report(plan: Path, results: Path, as_json: bool, **given: Any) -> None:
         foreign = [j.key for j in jobs if (j.forge, j.repository) != (found.name, found.repository)]
         if foreign:
             raise InputError(f"{plan} holds jobs of another repository: {', '.join(foreign)}.")
-        said = tell(found, jobs, results)
+        said = tell(found, jobs, results, bank if bank and bank.is_file() else None)
     click.echo(json.dumps(said) if as_json else "\n".join(said) or "Nothing to report.")

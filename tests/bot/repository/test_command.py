@@ -36,7 +36,8 @@ def test_a_chip_is_known_by_all_its_spellings(word: str) -> None:
 @pytest.mark.parametrize("action", ["status", "cancel", "retry", "help"])
 def test_verbs_stand_alone(action: str) -> None:
     assert parse(f"/optimize {action}") == (Command.model_validate({"action": action}),)
-    assert "takes nothing after it, but got `now`" in message(f"/optimize {action} now")
+    words = "now" if action != "retry" else "a run"
+    assert "takes nothing after it, but got `" in message(f"/optimize {action} {words}")
 
 
 def test_explain_needs_a_run() -> None:

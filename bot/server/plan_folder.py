@@ -1,0 +1,88 @@
+"""The folder that carries jobs from the step that has a token to the one that has none.
+
+plan.json                              the keys of the jobs
+jobs/KEY/{job.json,commits.pack}       what to do, and the commits that it needs
+bank.jsonl                             experience that the repository's bot has earned, if any
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from bot.base.git import Git
+from bot.repository.commit_pack import PACK, read_pack, write_pack
+from bot.repository.job import Job
+from bot.server.run_job import CHECKOUT, JOB_FILE, JUDGE, read_job
+from bot.server.state_branch import BANK
+from ci.model.errors import InputError
+
+PLAN: Final = "plan.json"
+JOBS: Final = "jobs"
+_REPOSITORY: Final = "repository.git"
+
+
+def write_plan(jobs: Sequence[Job], git: Git, bank: str, out: Path) -> None:
+    """Write the plan folder; `git` has the jobs' commits, `bank` is JSON lines or ''."""
+    out.mkdir(parents=True, exist_ok=True)
+    for job in jobs:
+        folder = out / JOBS / job.key
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / JOB_FILE).write_text(job.model_dump_json(indent=2), encoding="utf-8")
+        write_pack(git, job, folder)
+    if bank:
+        (out / BANK).write_text(bank, encoding="utf-8")
+    listed = {"jobs": [j.key for j in jobs]}
+    (out / PLAN).write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
+
+
+def planned(folder: Path) -> list[tuple[Job, Path]]:
+    """The jobs of a plan folder with the folder of each; raises InputError when it is none."""
+    file = folder / PLAN
+    try:
+        keys = json.loads(file.read_text(encoding="utf-8"))["jobs"]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise InputError(f"{folder} is no plan: {file} cannot be read ({problem}).") from None
+    found = []
+    for key in keys:
+        # The key becomes a path: nothing but a key may.
+        if not isinstance(key, str) or not key.isalnum():
+            raise InputError(f"{file} names a job that is no key.")
+        place = folder / JOBS / key
+        job = read_job(place / JOB_FILE)
+        if job.key != key:
+            raise InputError(f"{place / JOB_FILE} is the job {job.key}, not {key}.")
+        found.append((job, place))
+    return found
+
+
+def repository_of(job: Job, place: Path, out: Path) -> Path:
+    """A bare repository with the job's commits, unpacked below `out`."""
+    return read_pack(place / PACK, job, out / _REPOSITORY)
+
+
+def leave_results(folder: Path) -> None:
+    """Take away what a run needed and its report does not: checkout, judge and repository."""
+    for name in (CHECKOUT, JUDGE, _REPOSITORY):
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+@contextmanager
+def bank_of(plan: Path) -> Iterator[Path | None]:
+    """A bank with the shipped experience and that of the plan, gone afterwards; None when the plan
+    has none. Raises InputError when what it has is none."""
+    given = plan / BANK
+    if not given.is_file():
+        yield None
+        return
+    from experience.bank.exchange import import_tuples, open_default_bank
+
+    with tempfile.TemporaryDirectory(prefix="ascendopt-bank-") as folder:
+        bank = open_default_bank(Path(folder) / "bank.duckdb")
+        import_tuples(bank, given)
+        yield bank.path

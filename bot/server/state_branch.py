@@ -1,0 +1,228 @@
+"""What the bot in CI remembers: a branch of the repository, read into a queue and written back.
+
+    README.md          what this branch is
+    jobs/KEY.json      a job with its standing, as in the queue of `serve`
+    events.json        what could not be handled yet, such as during an outage of the forge
+    facts.json         what is remembered by name: how far was polled, which comments are answered
+    results/KEY.json   what the last runs found, for `/optimize explain`
+    bank.jsonl         experience that the nightly refresh earned
+
+The branch has one commit without a parent, which is replaced: it stays small and has no history to
+prune. It is pushed with a lease, so of two jobs of a CI that change it at once the second reads it
+again. Who deletes it makes the bot forget, nothing else. Its content is data from outside: what is
+no record of this repository is left out, and a stored job is held against the default branch before
+it is run again (`bot.server.ci_mode`).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot.base.git import GitError
+from bot.events.model import Event
+from bot.report import RESULT
+from bot.repository.connection import Connection
+from bot.repository.job import ENDED, Record
+from bot.repository.mirror import Commit
+from bot.server.merge_request import IDENTITY
+from bot.server.queue import Queue
+from ci.model.errors import InputError
+from experience.bank.tuple import ExperienceTuple
+
+LOG: Final = logging.getLogger("ascendopt.bot")
+STATE_BRANCH: Final = "ascendopt-state"
+BANK: Final = "bank.jsonl"
+WORKER: Final = "ci"
+"""Who holds a job that a run of the CI has: any of its jobs may report it."""
+
+# What is kept: every job that is not done, and so much of the past.
+KEEP_ENDED: Final = 200
+KEEP_ENDED_S: Final = 90 * 86400.0
+KEEP_RESULTS: Final = 30
+KEEP_FACTS: Final = 1000
+# Larger files are not read or kept, in bytes: a job carries a patch, a result its trials.
+_LARGEST: Final = {
+    "jobs": 1_000_000,
+    "events.json": 1_000_000,
+    "facts.json": 1_000_000,
+    "results": 2_000_000,
+    BANK: 20_000_000,
+}
+# Jobs of the CI that change the branch at once wait for each other so often.
+_TRIES: Final = 8
+_README: Final = """\
+# What ascendopt remembers
+
+Written by the bot. Delete this branch and it forgets which runs there were; nothing else breaks.
+"""
+_GITLAB: Final = """\
+# Pipelines of this branch hold the bot's jobs alone, as the default branch defines them.
+include:
+  - project: $CI_PROJECT_PATH
+    ref: $CI_DEFAULT_BRANCH
+    file: .gitlab/ascendopt.yml
+"""
+_FACTS: Final = TypeAdapter(dict[str, str])
+_EVENTS: Final = TypeAdapter(list[tuple[Event, int]])
+
+Made = TypeVar("Made")
+
+
+class StateBranch:
+    """The branch of one repository."""
+
+    def __init__(self, connection: Connection, folder: Path) -> None:
+        """`folder` takes the queue and the results while one job of the CI works with them."""
+        self._connection = connection
+        self._folder = folder
+        self._git = connection.mirror.git
+        self.bank = ""
+        """The bank as JSON lines; what is set here is stored with the next change."""
+
+    def read(self) -> Queue:
+        """A queue with everything that the branch holds."""
+        return self._load()[0]
+
+    def change(self, step: Callable[[Queue], Made]) -> Made:
+        """Do `step` on what the branch holds and store what it changed.
+
+        When another job of the CI stored something in between, the step is done again on that: it
+        must be repeatable. Raises InputError when the branch cannot be pushed.
+        """
+        for attempt in range(1, _TRIES + 1):
+            queue, head, before = self._load()
+            made = step(queue)
+            files = self._files(queue)
+            queue.close()
+            if files == before:
+                return made
+            try:
+                self._connection.forge.push(self._git, self._commit(files), STATE_BRANCH, head)
+                return made
+            except GitError as problem:
+                if attempt == _TRIES:
+                    raise InputError(
+                        f"The branch {STATE_BRANCH}, in which the bot remembers its runs, cannot"
+                        f" be pushed ({problem}): the token needs write access to the repository's"
+                        " contents, and no rule may protect that branch from the bot."
+                    ) from problem
+                time.sleep(random.uniform(0, 0.2 * attempt))
+        raise AssertionError("the last try returns or raises")
+
+    # Reading
+
+    def _load(self) -> tuple[Queue, str, dict[str, str]]:
+        """The queue, the branch's head ('' when there is none) and its files."""
+        forge, mirror = self._connection.forge, self._connection.mirror
+        head, texts = forge.branch_head(STATE_BRANCH) or "", dict[str, str]()
+        if head:
+            head = mirror.fetch(forge, f"refs/heads/{STATE_BRANCH}")
+            files = Commit(self._git, head).files
+            blobs = self._git.blobs(list(dict.fromkeys(files.values())))
+            texts = {path: blobs[blob].decode(errors="replace") for path, blob in files.items()}
+        queue = Queue(Path(tempfile.mkdtemp(dir=self._folder)) / "queue.sqlite")
+        self._restore(queue, texts)
+        self.bank = self.bank or texts.get(BANK, "")[: _LARGEST[BANK]]
+        return queue, head, texts
+
+    def _restore(self, queue: Queue, texts: Mapping[str, str]) -> None:
+        here = (self._connection.name, self._connection.repository)
+        records = []
+        for path, text in texts.items():
+            folder, _, name = path.partition("/")
+            if len(text) > _LARGEST.get(folder, 0):
+                continue
+            try:
+                if folder == "jobs":
+                    record = Record.model_validate_json(text)
+                    if (record.job.forge, record.job.repository) == here:
+                        records.append(record)
+                elif folder == "facts.json":
+                    for key, value in _FACTS.validate_json(text).items():
+                        queue.set_fact(key, value)
+                elif folder == "events.json":
+                    for event, attempts in _EVENTS.validate_json(text):
+                        queue.keep_event(event, attempts)
+                elif folder == "results" and (key := name.removesuffix(".json")).isalnum():
+                    (queue.runs / key).mkdir(parents=True)
+                    (queue.runs / key / RESULT).write_text(text, encoding="utf-8")
+            except ValidationError:
+                LOG.warning("%s of %s is left out: it is none of ours", path, STATE_BRANCH)
+        for record in sorted(records, key=lambda r: r.created):
+            queue.keep(record, WORKER if record.lease_until else "")
+
+    # Writing
+
+    def _files(self, queue: Queue) -> dict[str, str]:
+        """What the branch is to hold."""
+        now, records = time.time(), queue.jobs(limit=1_000_000)
+        ended = [r for r in records if r.state in ENDED and r.finished > now - KEEP_ENDED_S]
+        kept = [r for r in records if r.state not in ENDED] + ended[:KEEP_ENDED]
+        facts = dict(list(queue.facts().items())[-KEEP_FACTS:])
+        files = {"README.md": _README, "facts.json": _pretty(facts)}
+        if events := queue.waiting_events():
+            files["events.json"] = _EVENTS.dump_json(events).decode() + "\n"
+        files |= {f"jobs/{r.job.key}.json": _pretty(r.model_dump(mode="json")) for r in kept}
+        with_result = [r for r in ended if (queue.runs / r.job.key / RESULT).is_file()]
+        for record in with_result[:KEEP_RESULTS]:
+            text = (queue.runs / record.job.key / RESULT).read_text(encoding="utf-8")
+            if len(text) <= _LARGEST["results"]:
+                files[f"results/{record.job.key}.json"] = text
+        if self.bank:
+            files[BANK] = self.bank
+        if self._connection.name == "gitlab":
+            files[".gitlab-ci.yml"] = _GITLAB
+        return files
+
+    def _commit(self, files: Mapping[str, str]) -> str:
+        """A commit without parent that holds `files`."""
+        name, address = IDENTITY
+        identity = {
+            f"GIT_{role}_{part}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for part, value in (("NAME", name), ("EMAIL", address))
+        }
+        with tempfile.TemporaryDirectory(prefix="ascendopt-state-") as folder:
+            env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+            places = [Path(folder) / str(number) for number in range(len(files))]
+            for place, text in zip(places, files.values(), strict=True):
+                place.write_text(text, encoding="utf-8")
+            named = "".join(f"{place}\n" for place in places)
+            blobs = self._git.run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=named)
+            pairs = zip(blobs.split(), files, strict=True)
+            listed = "".join(f"100644 {blob}\t{path}\n" for blob, path in pairs)
+            self._git.run("update-index", "--add", "--index-info", stdin=listed, env=env)
+            tree = self._git.run("write-tree", env=env).strip()
+        # No forge starts a CI run of ours for it.
+        message = "Remember what the bot did\n\n[skip ci]\n"
+        return self._git.run("commit-tree", tree, "-F", "-", stdin=message, env=identity).strip()
+
+
+def checked_bank(file: Path) -> str:
+    """The tuples in a file of JSON lines, which comes from where candidates ran; raises InputError
+    when it holds anything else."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"{file} cannot be read: {problem}.") from problem
+    if len(text) > _LARGEST[BANK]:
+        raise InputError(f"{file} is too large to be kept: {len(text)} characters.")
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            ExperienceTuple.model_validate_json(line)
+        except ValidationError:
+            raise InputError(f"{file}, line {number} is no experience tuple.") from None
+    return text
+
+
+def _pretty(data: object) -> str:
+    return json.dumps(data, indent=1) + "\n"
