@@ -16,8 +16,6 @@ CORE_WORK = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 _SIZE = re.compile(r"(\w+)(?:\[\w+\])?\s*=[^;=]*\bGetShapeSize\(\)")
 _ADDED = re.compile(r"(\w+)\s*\+=\s*([^;]+);")
 _METHOD = re.compile(r"(\w+)::\w+\(")
-KNOWN = r"(?:[\w.>-]+\(0\) != nullptr && )?"
-"""Matches the condition that a shape is there."""
 _CORE_CALL = re.compile(r"^[\w.:()>\-]*\bGetCoreNum(?:Aiv|Aic|Vector)?\(\)$")
 _CORE_NAME = re.compile(r"core_?num|num_?cores?|total_?core|ai[vc]_?num", re.I)
 _COMPILED = re.compile(r"compile_?info\w*(?:->|\.)(\w+)$", re.I)
@@ -28,8 +26,8 @@ _ASKED = re.compile(
     r"|SetTilingKey|GetRawTilingData)"
 )
 _LIMITED = re.compile(
-    r"^\(?(?:[\w>-]+\(0\)==nullptr\|\|)?(?P<call>[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\))<"
-    r"(?P<limit>.+)\?(?P=call):(?P=limit)\)?$"
+    r"^\(?(?:[\w>-]+\(0\)==nullptr\?[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\):)?"
+    r"std::min<uint32_t>\([\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\),(?P<limit>[^?:]+)\)\)?$"
 )
 _CALL = re.compile(r"[\w.>-]+GetCoreNum(?:Aiv|Aic|Vector)?\(\)")
 ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
@@ -63,12 +61,8 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
         for kind, elements in _MEASURES.items() if context else ():
             total = f"{context}->{elements}"
             shape = unasked_shape(source, node, total)
-            known = f"{shape} != nullptr && " if shape else ""
-            work = re.match(
-                rf"\s*if \({KNOWN}{escaped} > \(?{re.escape(total)} / (\d+) \+ 1\)?\) \{{"
-                rf"\s*{escaped} = [^;]*;\s*\}}",
-                after,
-            )
+            limit = f"{total} / {{value}} + 1"
+            work = limited_after(left, limit, after)
             end = place + (work.end() if work else 0)
             knobs.append(
                 Knob(
@@ -77,10 +71,7 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
                     file=path,
                     start=place,
                     end=end,
-                    form=(
-                        f"{indent}if ({known}{left} > {total} / {{value}} + 1) {{"
-                        f"{indent}    {left} = {total} / {{value}} + 1;{indent}}}"
-                    ),
+                    form=limiting(left, limit, shape, indent),
                     values=CORE_WORK,
                     written=int(work.group(1)) if work else NO_CAP,
                     decides="block_dim",
@@ -111,6 +102,26 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     return knobs
 
 
+def limiting(left: str, limit: str, shape: str, indent: str) -> str:
+    """A statement that keeps a value at most at `limit`, where `shape` is there if one is named.
+
+    libstdc++, with which hosts are built, has std::min wherever it has strings or vectors.
+    """
+    statement = f"{left} = std::min<int64_t>({left}, {limit});"
+    if not shape:
+        return indent + statement
+    return f"{indent}if ({shape} != nullptr) {{{indent}    {statement}{indent}}}"
+
+
+def limited_after(left: str, limit: str, text: str) -> re.Match[str] | None:
+    """Such a statement at the beginning of `text`; its group 1 is the {value} of `limit`."""
+    value = re.escape(limit.replace("{value}", "@")).replace("@", r"(\d+)")
+    name = re.escape(left)
+    statement = rf"{name} = std::min<int64_t>\({name}, {value}\);"
+    asked = re.match(rf"\s*if \([\w.>-]+\(0\) != nullptr\) \{{\s*{statement}\s*\}}", text)
+    return asked or re.match(rf"\s*{statement}", text)
+
+
 def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     """The same where the count goes into a const or into a call: one limit, in the expression."""
     knobs = []
@@ -125,10 +136,11 @@ def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> 
         call = _CALL.findall(source.of(value))[-1] if limited else source.of(value)
         context, summed = context_name(source, node), _summed(source, node)
         total = summed or (f"{context}->{ELEMENTS}" if context else "")
-        limit = f"static_cast<uint32_t>({total} / {{value}} + 1)" if total else "{value}"
-        form = f"{call} < {limit} ? {call} : {limit}"
-        if total and not summed and (shape := unasked_shape(source, node, total)):
-            form = f"{shape} == nullptr || {form}"
+        limit = f"{total} / {{value}} + 1" if total else "{value}"
+        form = f"std::min<uint32_t>({call}, {limit})"
+        asked = total and not summed and unasked_shape(source, node, total)
+        if asked:
+            form = f"{asked} == nullptr ? {call} : {form}"
         held = (
             re.findall(r"\d+", limited.group("limit"))[-2 if total else -1] if limited else NO_CAP
         )
@@ -139,7 +151,7 @@ def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> 
                 file=path,
                 start=value.start_byte,
                 end=value.end_byte,
-                form=form if value.parent is not None and value.parent == node else f"({form})",
+                form=f"({form})" if asked and value.parent != node else form,
                 values=CORE_WORK if total else (NO_CAP, *caps),
                 written=int(held),
                 decides="block_dim",

@@ -14,7 +14,14 @@ from tree_sitter import Node
 
 from ci.source.cpp_source import Source, ancestors, identifiers, walk
 from ci.tiling.core_counts import core_counts
-from ci.tiling.core_knobs import ELEMENTS, KNOWN, context_name, find_core_knobs, unasked_shape
+from ci.tiling.core_knobs import (
+    ELEMENTS,
+    context_name,
+    find_core_knobs,
+    limited_after,
+    limiting,
+    unasked_shape,
+)
 from ci.tiling.template import LARGEST_DIVISOR, Decides, Kind, Knob
 
 UB_SHARES = 16
@@ -107,13 +114,8 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
             continue
         total = f"{context}->{ELEMENTS}"
         shape = unasked_shape(source, node, total)
-        known = f"{shape} != nullptr && " if shape else ""
         limit = f"{total} * {{value}} + {LEAST_UB}"
-        text = re.escape(limit).replace(r"\{value\}", r"(\d+)")
-        limited = re.match(
-            rf"\s*if \({KNOWN}{re.escape(variable)} > {text}\) \{{[^}}]*\}}",
-            source.shadow[place:],
-        )
+        limited = limited_after(variable, limit, source.shadow[place:])
         knobs.append(
             Knob(
                 name=f"{name}.work",
@@ -121,10 +123,7 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
                 file=path,
                 start=place,
                 end=place + (limited.end() if limited else 0),
-                form=(
-                    f"{indent}if ({known}{variable} > {limit}) {{"
-                    f"{indent}    {variable} = {limit};{indent}}}"
-                ),
+                form=limiting(variable, limit, shape, indent),
                 values=UB_WORK,
                 written=int(limited.group(1)) if limited else 0,
                 decides="partition",

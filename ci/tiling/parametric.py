@@ -16,6 +16,7 @@ from optuna.distributions import BaseDistribution, IntDistribution
 from ci.model.trial import Outcome, Trial
 from ci.tiling.core_counts import core_counts
 from ci.tiling.core_knobs import NO_CAP
+from ci.tiling.knob_words import set_to
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
 
 FAILED_FACTOR = 4.0
@@ -83,8 +84,7 @@ def knob_moves(
         for move in column:
             if move is not None:
                 knob, value = move
-                why = f"{knob.name} from {_said(knob, now[knob.name])} to {_said(knob, value)}: "
-                yield now | {knob.name: value}, why + knob.why
+                yield now | {knob.name: value}, f"{set_to(knob, now[knob.name], value)}. {knob.why}"
 
 
 def _hopeless(
@@ -266,9 +266,3 @@ def _preferred(template: TilingTemplate, knob: Knob) -> list[KnobValue]:
         order = (2 * now, now // 2, 4 * now, now // 4, 8 * now)
     choices = template.choices(knob)
     return list(dict.fromkeys(v for v in order if v in choices and v != now))
-
-
-def _said(knob: Knob, value: KnobValue) -> str:
-    if value == knob.neutral:
-        return "no limit" if knob.kind != "ub_share" else "all"
-    return f"{value}/16" if knob.kind == "ub_share" else str(value)

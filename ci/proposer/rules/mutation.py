@@ -11,6 +11,7 @@ from ci.proposer.motifs.rewrite import applications
 from ci.proposer.rules.choice import applied, rank_motifs
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.proposer.sources import changed_only, editable
+from ci.tiling.knob_words import moved
 from ci.tiling.parametric import knob_moves, sample
 from ci.tiling.synthesize import follow
 from ci.tiling.template import KnobValue, TilingTemplate
@@ -51,7 +52,7 @@ class KnobMutator:
             for values, why in knob_moves(now, diagnosis.classes, best, history)
         )
         sampled = (
-            filled(values, "Sampled by TPE.", "tpe")
+            filled(values, f"{moved(now, values)} Sampled by TPE.", "tpe")
             for values in sample(now, best, history, step.seed, templates)
         )
         tried = sum(

@@ -122,7 +122,8 @@ def test_a_core_count_kept_in_a_const_is_limited_within_its_expression(tmp_path:
     host = host.replace("if (coreNum == 0)", "auto coreNum = cores;\n    if (coreNum == 0)")
     operator = write(tmp_path, host=host)
     text = synthesize(operator, "910B4").changes({"cores.work": 4096})[HOST_FILE]
-    assert "GetShapeSize() / 4096 + 1) ? platform.GetCoreNumAiv() :" in text
+    call = "platform.GetCoreNumAiv()"
+    assert f"? platform.GetCoreNumAiv() : std::min<uint32_t>({call}, {ELEMENTS} / 4096 + 1)" in text
     again = synthesize(operator, "910B4", files={HOST_FILE: text})
     assert again.values["cores.work"] == 4096
     assert again.changes({"cores.work": 0}) == {HOST_FILE: host}
@@ -135,7 +136,7 @@ def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
     assert synthesize(operator, "910B4").sources == {}
 
 
-GIVEN = "context->GetInputShape(0) != nullptr && "
+GIVEN = "context->GetInputShape(0) != nullptr"
 ELEMENTS = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
 
 CLASS_TILING = """#include "register/op_def_registry.h"
@@ -186,7 +187,7 @@ def test_a_core_count_inside_a_call_is_limited_in_place(tmp_path: Path) -> None:
     )
     operator = write(tmp_path, host=host)
     text = synthesize(operator, "910B4").changes({"cores.work": 512})[HOST_FILE]
-    assert "(total, (platform.GetCoreNumAiv() < static_cast<uint32_t>(" in text
+    assert "(total, std::min<uint32_t>(platform.GetCoreNumAiv(), context->" in text
     again = synthesize(operator, "910B4", files={HOST_FILE: text})
     assert again.values["cores.work"] == 512
     assert again.changes({"cores.work": 0}) == {HOST_FILE: host}
@@ -210,8 +211,8 @@ def test_a_number_of_cores_is_limited_by_the_work_wherever_it_comes_from(
     template = synthesize(write(tmp_path, host=host), "910B4")
     assert template.changes({"coreNum.work": 512})[HOST_FILE] == host.replace(
         named,
-        f"{named}\n    if ({GIVEN}coreNum > {ELEMENTS} / 512 + 1) {{"
-        f"\n        coreNum = {ELEMENTS} / 512 + 1;\n    }}",
+        f"{named}\n    if ({GIVEN}) {{"
+        f"\n        coreNum = std::min<int64_t>(coreNum, {ELEMENTS} / 512 + 1);\n    }}",
     )
 
 
@@ -230,8 +231,8 @@ def test_numbers_that_a_tiling_key_is_added_up_from_are_no_knobs(tmp_path: Path)
 
 def test_the_memory_for_tiles_is_limited_in_proportion_to_the_work(tmp_path: Path) -> None:
     text = synthesize(write(tmp_path), "910B4").changes({"ubSize.work": 8})[HOST_FILE]
-    limit = f"{ELEMENTS} * 8 + 16384"
-    assert f"if ({GIVEN}ubSize > {limit}) {{\n        ubSize = {limit};" in text
+    limited = f"ubSize = std::min<int64_t>(ubSize, {ELEMENTS} * 8 + 16384);"
+    assert f"if ({GIVEN}) {{\n        {limited}\n    }}" in text
 
 
 @pytest.mark.parametrize(
@@ -255,7 +256,8 @@ def test_a_method_asks_the_context_that_its_class_keeps(tmp_path: Path) -> None:
     definition = HOST[HOST.index("namespace ops") :]
     template = synthesize(write(tmp_path, host=host + definition), "910B4")
     text = template.changes({"cores.work": 512})[HOST_FILE]
-    assert "if (context_->GetInputShape(0) != nullptr && cores > context_->" in text
+    assert "if (context_->GetInputShape(0) != nullptr) {" in text
+    assert "cores = std::min<int64_t>(cores, context_->" in text
 
 
 def test_cores_are_limited_by_the_sum_of_all_tensors_where_the_tiling_adds_them_up(
@@ -284,9 +286,7 @@ static ge::graphStatus TilingFunc(gert::TilingContext* context) {
     host += HOST[HOST.index("namespace ops") :]
     operator = write(tmp_path, host=host)
     text = synthesize(operator, "910B4").changes({"cores.work": 512})[HOST_FILE]
-    limit = "static_cast<uint32_t>(total_ / 512 + 1)"
-    asked = "platform_.GetCoreNumAiv()"
-    assert f"Share(({asked} < {limit} ? {asked} : {limit}))" in text
+    assert "Share(std::min<uint32_t>(platform_.GetCoreNumAiv(), total_ / 512 + 1))" in text
     again = synthesize(operator, "910B4", files={HOST_FILE: text})
     assert again.values["cores.work"] == 512
     elsewhere = host.replace("Cut::Count", "Other::Count")
@@ -297,7 +297,7 @@ static ge::graphStatus TilingFunc(gert::TilingContext* context) {
 def test_a_shape_that_was_asked_for_before_is_not_asked_whether_it_is_there(tmp_path: Path) -> None:
     host = HOST.replace("auto coreNum =", f"auto all = {ELEMENTS};\n    auto coreNum =")
     text = synthesize(write(tmp_path, host=host), "910B4").changes({"coreNum.work": 512})[HOST_FILE]
-    assert f"if (coreNum > {ELEMENTS} / 512 + 1) {{" in text
+    assert f"    coreNum = std::min<int64_t>(coreNum, {ELEMENTS} / 512 + 1);" in text
 
 
 def trial(files: dict[str, str], parent: str = "", **knobs: float) -> Trial:
