@@ -1,0 +1,40 @@
+from pathlib import Path
+
+import pytest
+
+from ci.testing.model_operator import write
+from ci.tiling.knob_words import moved
+from ci.tiling.synthesize import synthesize
+from ci.tiling.template import KnobValue
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            {"coreNum.work": 8192},
+            "At least 8192 elements a core, so that small inputs start fewer cores (coreNum).",
+        ),
+        (
+            {"coreNum.output": 512},
+            "At least 512 elements of the output a core, so that small inputs start fewer cores"
+            " (coreNum).",
+        ),
+        (
+            {"ubSize.share": 8, "ubParts": 3},
+            "Tiles for 8/16 of the unified buffer (ubSize). ubParts is 3 instead of 4.",
+        ),
+    ],
+)
+def test_a_setting_is_said_in_words(
+    tmp_path: Path, values: dict[str, KnobValue], said: str
+) -> None:
+    assert moved(synthesize(write(tmp_path), "910B4"), values) == said
+
+
+def test_a_limit_that_is_taken_back_is_said_with_what_it_was(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    files = synthesize(operator, "910B4").changes({"coreNum.work": 1024})
+    template = synthesize(operator, "910B4", files=files)
+    back = "As many cores for small inputs as for large ones (coreNum, before 1024)."
+    assert moved(template, {"coreNum.work": 0}) == back
