@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from bot.repository.command import Stage
+from bot.repository.commit_style import CommitStyle
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
 from ci.model.yaml_model import model_problems, read_model
@@ -69,7 +70,7 @@ class Limits(Frozen):
     )
 
 
-class MergeRequests(Frozen):
+class MergeRequests(CommitStyle):
     """How the bot's merge requests look."""
 
     labels: tuple[str, ...] = Field(default=(), max_length=10, description="Labels to put on them.")
@@ -78,6 +79,11 @@ class MergeRequests(Frozen):
         description="When the base moved: rebase and verify again if files that the operator is"
         " built from changed (auto), always, or never.",
     )
+
+    @property
+    def style(self) -> dict[str, object]:
+        """What commits look like, by field of `CommitStyle`."""
+        return self.model_dump(include={*CommitStyle.model_fields})
 
 
 class OperatorOverride(Frozen):

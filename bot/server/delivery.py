@@ -12,6 +12,7 @@ from typing import Any, Final
 from bot.base.text import visible
 from bot.forge.model import CheckState
 from bot.report.facts import headline
+from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
 from bot.repository.job import Job
 from bot.server.merge_request import BRANCHES, SubmitSettings, submit
@@ -113,7 +114,7 @@ def _propose(job: Job, result: Result, connection: Connection, opened_today: int
             result,
             forge,
             connection.mirror.folder,
-            SubmitSettings(target=job.target_branch, propose_workload=config.propose_workloads),
+            _submit_settings(job, config),
         )
     except InputError as problem:
         return Delivered(said("refused", problem))
@@ -131,11 +132,7 @@ def _rebase(job: Job, result: Result, connection: Connection) -> Delivered:
     if request.state != "open":
         return Delivered(said("no_longer_open", request.number, request.state))
     if result.verdict == "improved" and result.speedup >= job.minimum_speedup:
-        settings = SubmitSettings(
-            target=job.target_branch,
-            again=True,
-            propose_workload=connection.limits().propose_workloads,
-        )
+        settings = _submit_settings(job, connection.limits(), again=True)
         try:
             filed = submit(result, forge, connection.mirror.folder, settings)
         except InputError as problem:
@@ -147,3 +144,8 @@ def _rebase(job: Job, result: Result, connection: Connection) -> Delivered:
     reason = said("worthless", headline(result), job.source_commit)
     close(forge, request, reason, job.source_commit)
     return Delivered(said("closed"), request.number)
+
+
+def _submit_settings(job: Job, config: RepositoryConfig, *, again: bool = False) -> SubmitSettings:
+    chosen = {"target": job.target_branch, "propose_workload": config.propose_workloads}
+    return SubmitSettings.model_validate({**config.merge_requests.style, **chosen, "again": again})

@@ -26,6 +26,7 @@ from bot.report.facts import headline, time_word
 from bot.report.mermaid import trajectory_chart
 from bot.report.uncertainty import reported_times
 from bot.report.view import page, values
+from bot.repository.commit_style import CommitStyle
 from bot.repository.mirror import workload_place
 from bot.repository.patch import apply, check_patch, own_paths
 from ci.model import layout
@@ -34,7 +35,6 @@ from ci.model.frozen import Frozen
 from ci.model.result import Result
 from ci.model.yaml_model import YamlFile
 
-IDENTITY: Final = ("ascendopt", "ascendopt@localhost")
 BRANCHES: Final = "optimize/"
 CHECK: Final = "ascendopt/verified"
 _ID: Final = re.compile(r"[\w-]{1,64}$")
@@ -42,7 +42,7 @@ _MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")
 _SOURCES: Final = re.compile(r"<!-- ascendopt-sources: ([0-9a-f]{10}) -->")
 
 
-class SubmitSettings(Frozen):
+class SubmitSettings(CommitStyle):
     """Where a finished run is handed in."""
 
     forge: str = Field(
@@ -109,10 +109,13 @@ def branch_name(result: Result) -> str:
     return f"{BRANCHES}{slug}/{sources_key(result)}"
 
 
-def title(result: Result) -> str:
+def title(result: Result, *, conventional: bool = False) -> str:
     """One line, with the figure and whether it is simulated."""
     kind = "simulated" if result.fingerprint.simulated else result.fingerprint.device
-    return visible(f"Optimize {result.op_type}: {result.speedup:.2f}x faster ({kind})", 120)
+    figure = f"{result.speedup:.2f}x faster ({kind})"
+    if conventional:
+        return visible(f"perf({result.operator}): {figure}", 120)
+    return visible(f"Optimize {result.op_type}: {figure}", 120)
 
 
 def body(result: Result, proposed: str = "") -> str:
@@ -127,8 +130,8 @@ def body(result: Result, proposed: str = "") -> str:
     return page("merge_request.md.j2", **shown)
 
 
-def commit_message(result: Result) -> str:
-    """Subject, reason and trailers that name run, device and figures."""
+def commit_message(result: Result, subject: str, signed_off_by: str = "") -> str:
+    """Subject, reason and trailers that name run, device, figures, and who signs off if any."""
     times = reported_times(result)
     trailers = {
         "Ascendopt-Operator": result.operator_path or result.operator,
@@ -139,9 +142,10 @@ def commit_message(result: Result) -> str:
         "Ascendopt-Backend": f"{result.fingerprint.backend} {result.fingerprint.device}"
         + (" (simulated time)" if result.fingerprint.simulated else ""),
         "Ascendopt-Tuples": " ".join(t for t in result.best.candidate.tuple_ids if _ID.match(t)),
+        "Signed-off-by": signed_off_by,
     }
     lines = [f"{key}: {visible(value, 200)}" for key, value in trailers.items() if value]
-    return f"{title(result)}\n\n{visible(headline(result))}\n\n" + "\n".join(lines) + "\n"
+    return f"{subject}\n\n{visible(headline(result))}\n\n" + "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
@@ -239,14 +243,15 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     if old:
         _refuse_foreign(git, home.push_url, placed.branch, old, login)
     workload = proposed_workload(git, result, tip) if settings.propose_workload else ""
-    commit = _commit(git, result, tip, workload)
+    line = title(result, conventional=settings.conventional(git, tip))
+    commit = _commit(git, result, tip, workload, line, settings)
     forge.push(git, commit, placed.branch, old)
     text = body(result, workload)
     if placed.existing is not None:
-        filed = forge.update(placed.existing.number, title(result), text)
+        filed = forge.update(placed.existing.number, line, text)
         action: Literal["opened", "updated"] = "updated"
     else:
-        filed = forge.open(title(result), text, placed.branch, target)
+        filed = forge.open(line, text, placed.branch, target)
         action = "opened"
     forge.set_status(
         commit, Status(context=CHECK, state="success", description=visible(headline(result), 140))
@@ -299,17 +304,13 @@ def _refuse_other_changes(git: Git, result: Result, parent: str, tree: str, work
             raise InputError(f"The result's patch would change {visible(path)}, which it may not.")
 
 
-def _commit(git: Git, result: Result, parent: str, workload: str) -> str:
+def _commit(
+    git: Git, result: Result, parent: str, workload: str, subject: str, style: CommitStyle
+) -> str:
     """Commit the patch on top of `parent` in an index of its own; returns the commit.
 
     `workload`: where the derived workload goes, '' when it is not added.
     """
-    name, address = IDENTITY
-    identity = {
-        f"GIT_{role}_{part}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for part, value in (("NAME", name), ("EMAIL", address))
-    }
     with tempfile.TemporaryDirectory(prefix="ascendopt-submit-") as folder:
         index = Path(folder) / "index"
         env = {"GIT_INDEX_FILE": str(index)}
@@ -321,6 +322,6 @@ def _commit(git: Git, result: Result, parent: str, workload: str) -> str:
             git.run("update-index", "--add", "--cacheinfo", f"100644,{blob},{workload}", env=env)
         tree = git.run("write-tree", env=env).strip()
     _refuse_other_changes(git, result, parent, tree, workload)
-    return git.run(
-        "commit-tree", tree, "-p", parent, "-F", "-", stdin=commit_message(result), env=identity
-    ).strip()
+    message = commit_message(result, subject, style.author if style.sign_off else "")
+    commit = ("commit-tree", tree, "-p", parent, "-F", "-")
+    return git.run(*commit, stdin=message, env=style.identity).strip()

@@ -85,7 +85,7 @@ def test_every_report_shows_it_and_none_where_nothing_was_measured() -> None:
         assert "How sure the figure is" in shown and "hbm.efficiency" in shown
     for shown in (markdown(result()), html(result()), body(result())):
         assert "How sure the figure is" not in shown
-    assert "Ascendopt-Speedup-Range: 1.25 to 2.22 over" in commit_message(MADE)
+    assert "Ascendopt-Speedup-Range: 1.25 to 2.22 over" in commit_message(MADE, "Optimize")
 
 
 def test_a_member_that_a_case_lacks_is_left_out() -> None:

@@ -34,9 +34,9 @@ def made(checkout: Path) -> Result:
     return result(git(checkout, "rev-parse", "HEAD"))
 
 
-def hand_in(made: Result, checkout: Path, **settings: bool) -> Submission:
+def hand_in(made: Result, checkout: Path, **settings: object) -> Submission:
     forge = LocalForge.of_remote(checkout, "origin")
-    return submit(made, forge, checkout, SubmitSettings(**settings))
+    return submit(made, forge, checkout, SubmitSettings.model_validate(settings))
 
 
 def test_the_branch_holds_the_patch_and_nothing_else(made: Result, checkout: Path) -> None:
@@ -131,7 +131,27 @@ def test_the_commit_names_run_device_and_figures_in_trailers(made: Result, check
     assert "Ascendopt-Speedup: 2.0000" in trailers
     assert "Ascendopt-Backend: sim 910B4 (simulated time)" in trailers
     assert "Ascendopt-Tuples: abcdef012345" in trailers
+    assert "Signed-off-by: ascendopt <" in trailers
     assert origin.run("show", "-s", "--format=%an", done.commit).strip() == "ascendopt"
+
+
+def test_the_commit_is_by_whom_the_repository_names_and_in_its_form(
+    made: Result, checkout: Path
+) -> None:
+    for number in range(3):
+        git(checkout, "commit", "--allow-empty", "-qm", f"fix(abs): mend {number}")
+    git(checkout, "push", "-q", "origin", "HEAD")
+    author = "Operator Bot <bot@example.org>"
+    done = hand_in(made, checkout, author=author)
+    shown = Git(checkout.parent / "origin.git").run(
+        "show", "-s", "--format=%an <%ae>%n%cn <%ce>%n%s%n%(trailers)", done.commit
+    )
+    assert shown.startswith(f"{author}\n{author}\nperf({made.operator}): 2.00x faster (simulated)")
+    assert f"Signed-off-by: {author}" in shown
+    assert done.merge_request and done.merge_request.title.startswith("perf(")
+    again = hand_in(made, checkout, subject="plain", sign_off=False)
+    shown = Git(checkout.parent / "origin.git").run("show", "-s", "--format=%B", again.commit)
+    assert shown.startswith("Optimize ") and "Signed-off-by" not in shown
 
 
 def test_the_commit_has_a_status(made: Result, checkout: Path) -> None:
@@ -283,7 +303,7 @@ def test_outside_text_is_harmless_in_title_body_and_commit(made: Result) -> None
     assert "<img" not in body(hostile)
     assert "@all" not in body(hostile)
     assert not [line for line in body(hostile).splitlines() if line.startswith("/")]
-    assert commit_message(hostile).count("\nAscendopt-Run: ") == 1
+    assert commit_message(hostile, title(hostile)).count("\nAscendopt-Run: ") == 1
 
 
 @pytest.mark.parametrize(
