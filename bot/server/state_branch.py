@@ -30,10 +30,10 @@ from pydantic import TypeAdapter, ValidationError
 from bot.base.git import GitError
 from bot.events.model import Event
 from bot.report import RESULT
+from bot.repository.commit_style import CommitStyle
 from bot.repository.connection import Connection
 from bot.repository.job import ENDED, Record
 from bot.repository.mirror import Commit
-from bot.server.merge_request import IDENTITY
 from bot.server.queue import Queue
 from ci.model.errors import InputError
 from experience.bank.tuple import ExperienceTuple
@@ -185,12 +185,7 @@ class StateBranch:
 
     def _commit(self, files: Mapping[str, str]) -> str:
         """A commit without parent that holds `files`."""
-        name, address = IDENTITY
-        identity = {
-            f"GIT_{role}_{part}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for part, value in (("NAME", name), ("EMAIL", address))
-        }
+        identity = CommitStyle().identity
         with tempfile.TemporaryDirectory(prefix="ascendopt-state-") as folder:
             env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
             places = [Path(folder) / str(number) for number in range(len(files))]
