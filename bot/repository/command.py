@@ -161,9 +161,9 @@ def _with_values(given: dict[str, str], line: list[str]) -> Command | Mistake:
         )
     chip = _device(target) if target is not None else ""
     if target is not None and not chip:
-        return _mistake(
-            line, f"`target` cannot be {_word([target])}.{_near(target, tuple(device_names()))}"
-        )
+        # No guess: 910C is not a misspelt 910B4 but another chip.
+        known = ", ".join(f"`{name}`" for name in device_names())
+        return _mistake(line, f"`target` cannot be {_word([target])}. Known: {known}.")
     return Command(
         action="optimize",
         op=op or "",

@@ -7,16 +7,27 @@ and no larger than the work tree.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from bot.base.git import Git, GitError
-from bot.repository.job import Job
 from ci.model.errors import InputError
 
 PACK: Final = "commits.pack"
 
 
-def write_pack(git: Git, job: Job, folder: Path) -> Path:
+class Commits(Protocol):
+    """What a pack holds: a job, or the commit of a refresh twice."""
+
+    @property
+    def source_commit(self) -> str:
+        """What is built."""
+
+    @property
+    def judge_commit(self) -> str:
+        """What judges it."""
+
+
+def write_pack(git: Git, job: Commits, folder: Path) -> Path:
     """Write the commits of `job` into `folder`/commits.pack."""
     commits = list(dict.fromkeys((job.source_commit, job.judge_commit)))
     listed = git.run("rev-list", "--objects", "--no-walk", "--no-object-names", *commits)
@@ -29,7 +40,7 @@ def write_pack(git: Git, job: Job, folder: Path) -> Path:
     return file
 
 
-def read_pack(file: Path, job: Job, folder: Path) -> Path:
+def read_pack(file: Path, job: Commits, folder: Path) -> Path:
     """Make a bare repository in `folder` out of a pack; its path. Raises InputError."""
     if not file.is_file():
         raise InputError(f"There is no {file}; `ascendopt ci plan` writes it beside the job.")

@@ -161,7 +161,7 @@ class Mirror:
     def check_out_branch(self, forge: Forge, branch: str, into: Path) -> None:
         """Put the work tree of a branch, as it is now, into the folder `into`."""
         commit = self.fetch(forge, f"refs/heads/{branch}")
-        _clone(self.git, commit, into)
+        clone(self.git, commit, into)
 
     def commit(self, name: str) -> Commit:
         """A commit that was fetched."""
@@ -196,7 +196,7 @@ def check_out(git_folder: Path, job: Job, into: Path) -> None:
     for commit in (job.source_commit, job.judge_commit):
         if git.commit(commit) is None:
             raise InputError(f"{git_folder} does not have commit {commit[:12]}; fetch it first.")
-    _clone(git, job.source_commit, into)
+    clone(git, job.source_commit, into)
     tested = Commit(git, job.source_commit)
     if job.operator not in tested.operators:
         raise InputError(f"Commit {job.source_commit[:12]} has no operator in {job.operator}.")
@@ -205,7 +205,7 @@ def check_out(git_folder: Path, job: Job, into: Path) -> None:
             (into / link).unlink()
 
 
-def _clone(git: Git, commit: str, into: Path) -> None:
+def clone(git: Git, commit: str, into: Path) -> None:
     """The work tree of a commit in a fresh folder; no hook or submodule is used."""
     if into.exists():
         shutil.rmtree(into)

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.base.git import GitError
 from bot.base.text import visible
@@ -37,7 +37,7 @@ from bot.server.run_folder import read_failure
 from bot.server.run_job import result_file
 from bot.server.service import carry_out
 from bot.server.speech import TEMPORARY, say, set_check
-from bot.server.state_branch import WORKER, StateBranch, checked_bank
+from bot.server.state_branch import BANK, WORKER, StateBranch, checked_bank
 from bot.server.verify_again import look_again
 from bot.server.watch import noted, poll
 from bot.server.wording import failed, run_mark, said, waiting
@@ -48,6 +48,8 @@ LOG: Final = logging.getLogger("ascendopt.bot")
 # How long a run of the CI has for its jobs, waiting for a runner included, before they are planned
 # again: GitHub ends a job after six hours.
 CI_LEASE_S: Final = 6 * 3600.0
+# Once a night, also where the follow-up runs every quarter of an hour and not on the second.
+REFRESH_S: Final = 20 * 3600.0
 
 
 @contextmanager
@@ -85,18 +87,38 @@ def plan_follow_up(connection: Connection, out: Path) -> list[Job]:
     def step(queue: Queue) -> _Step:
         poll(connection, queue, now)
         look_again(connection, queue, now)
-        return _step(connection, queue, now)
+        made = _step(connection, queue, now)
+        return made._replace(tip=_to_refresh(connection, queue, now))
 
     return _planned(connection, step, out)
 
 
-_Step = tuple[list[Job], list[str]]  # jobs to run, and what could not be handled
+def _to_refresh(connection: Connection, queue: Queue, now: float) -> str:
+    """The commit to refresh the bank with, once a night where the configuration wants it."""
+    name = f"refreshed {connection.name} {connection.repository}"
+    tip = connection.tip()
+    config = connection.limits()
+    last = float(queue.fact(name) or 0)
+    if not config.enabled or not config.triggers.nightly or now - last < REFRESH_S:
+        return ""
+    queue.set_fact(name, str(now))
+    return tip
+
+
+class _Step(NamedTuple):
+    """What one run of the CI has to do."""
+
+    jobs: list[Job]
+    problems: list[str]
+    """What could not be handled."""
+    tip: str = ""
+    """Commit of the default branch that the bank is refreshed with, or ''."""
 
 
 def _planned(connection: Connection, step: Callable[[Queue], _Step], out: Path) -> list[Job]:
     with state_of(connection) as state:
-        jobs, problems = state.change(step)
-        write_plan(jobs, connection.mirror.git, state.bank, out)
+        jobs, problems, tip = state.change(step)
+        write_plan(jobs, connection.mirror.git, state.bank, tip, out)
     for problem in problems:
         LOG.warning("an event waits for the next run of the CI: %s", problem)
     if problems and not jobs:
@@ -116,7 +138,7 @@ def _step(connection: Connection, queue: Queue, now: float) -> _Step:
         except TEMPORARY as problem:
             queue.event_failed(number, now, str(problem))
             problems.append(str(problem))
-    return _claimed(connection, queue, now), problems
+    return _Step(_claimed(connection, queue, now), problems)
 
 
 def _handle(number: int, event: Event, connection: Connection, queue: Queue, now: float) -> None:
@@ -212,16 +234,22 @@ def report(
 ) -> list[str]:
     """Deliver every job's result; one sentence a job. Results are data from outside.
 
-    `bank`: experience that the nightly refresh left, to be kept. A bad result is reported as such.
-    Raises what the forge refused, once every job has had its turn; such jobs are planned again.
+    `bank`: experience to be kept; what a refresh left in `results` when not given. What is bad is
+    reported as such. Raises what the forge refused, once every job has had its turn; such jobs are
+    planned again.
     """
     told: list[str] = []
     refused: ForgeError | GitError | None = None
     ends: list[Callable[[Queue], None]] = []
     with state_of(connection) as state:
         queue = state.read()
-        if bank is not None:
-            state.bank = checked_bank(bank)
+        given = bank or results / BANK
+        if given.is_file():
+            try:
+                state.bank = checked_bank(given)
+                told.append("The experience that the refresh left is kept.")
+            except InputError as problem:
+                told.append(f"The experience is not kept: {problem}")
         now = time.time()
         today = queue.opened_since(connection.name, connection.repository, now - DAY_S)
         for job in jobs:

@@ -13,22 +13,40 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
+
+from pydantic import Field, ValidationError
 
 from bot.base.git import Git
 from bot.repository.commit_pack import PACK, read_pack, write_pack
 from bot.repository.job import Job
 from bot.server.run_job import CHECKOUT, JOB_FILE, JUDGE, read_job
 from bot.server.state_branch import BANK
-from ci.model.errors import InputError
+from ci.model.errors import InputError, worded
+from ci.model.frozen import Frozen
 
 PLAN: Final = "plan.json"
 JOBS: Final = "jobs"
+REFRESH: Final = "refresh"
 _REPOSITORY: Final = "repository.git"
 
 
-def write_plan(jobs: Sequence[Job], git: Git, bank: str, out: Path) -> None:
-    """Write the plan folder; `git` has the jobs' commits, `bank` is JSON lines or ''."""
+class Tip(NamedTuple):
+    """The commit of the default branch that a refresh goes over."""
+
+    source_commit: str
+
+    @property
+    def judge_commit(self) -> str:
+        """The same: the branch judges itself."""
+        return self.source_commit
+
+
+def write_plan(jobs: Sequence[Job], git: Git, bank: str, tip: str, out: Path) -> None:
+    """Write the plan folder; `git` has the commits, `bank` is JSON lines or ''.
+
+    `tip`: commit of the default branch when the bank is to be refreshed with it, else ''.
+    """
     out.mkdir(parents=True, exist_ok=True)
     for job in jobs:
         folder = out / JOBS / job.key
@@ -37,21 +55,20 @@ def write_plan(jobs: Sequence[Job], git: Git, bank: str, out: Path) -> None:
         write_pack(git, job, folder)
     if bank:
         (out / BANK).write_text(bank, encoding="utf-8")
-    listed = {"jobs": [j.key for j in jobs]}
+    if tip:
+        (out / REFRESH).mkdir(exist_ok=True)
+        write_pack(git, Tip(tip), out / REFRESH)
+    listed = {"jobs": [j.key for j in jobs], "refresh": tip}
     (out / PLAN).write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
 
 
 def planned(folder: Path) -> list[tuple[Job, Path]]:
     """The jobs of a plan folder with the folder of each; raises InputError when it is none."""
     file = folder / PLAN
-    try:
-        keys = json.loads(file.read_text(encoding="utf-8"))["jobs"]
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise InputError(f"{folder} is no plan: {file} cannot be read ({problem}).") from None
     found = []
-    for key in keys:
+    for key in _listed(folder).jobs:
         # The key becomes a path: nothing but a key may.
-        if not isinstance(key, str) or not key.isalnum():
+        if not key.isalnum():
             raise InputError(f"{file} names a job that is no key.")
         place = folder / JOBS / key
         job = read_job(place / JOB_FILE)
@@ -59,6 +76,28 @@ def planned(folder: Path) -> list[tuple[Job, Path]]:
             raise InputError(f"{place / JOB_FILE} is the job {job.key}, not {key}.")
         found.append((job, place))
     return found
+
+
+def tip_of(folder: Path) -> Tip | None:
+    """The commit of the default branch that the bank is to be refreshed with; None: it is not."""
+    commit = _listed(folder).refresh
+    return Tip(commit) if commit else None
+
+
+class _Listed(Frozen):
+    """plan.json."""
+
+    jobs: tuple[str, ...]
+    refresh: str = Field(default="", pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")
+
+
+def _listed(folder: Path) -> _Listed:
+    file = folder / PLAN
+    try:
+        return _Listed.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError) as problem:
+        words = worded(problem) if isinstance(problem, ValidationError) else problem
+        raise InputError(f"{folder} is no plan: {file} cannot be read ({words}).") from None
 
 
 def repository_of(job: Job, place: Path, out: Path) -> Path:
@@ -75,14 +114,15 @@ def leave_results(folder: Path) -> None:
 @contextmanager
 def bank_of(plan: Path) -> Iterator[Path | None]:
     """A bank with the shipped experience and that of the plan, gone afterwards; None when the plan
-    has none. Raises InputError when what it has is none."""
+    brings none and asks for no refresh. Raises InputError when what it brings is none."""
     given = plan / BANK
-    if not given.is_file():
+    if not given.is_file() and tip_of(plan) is None:
         yield None
         return
     from experience.bank.exchange import import_tuples, open_default_bank
 
     with tempfile.TemporaryDirectory(prefix="ascendopt-bank-") as folder:
         bank = open_default_bank(Path(folder) / "bank.duckdb")
-        import_tuples(bank, given)
+        if given.is_file():
+            import_tuples(bank, given)
         yield bank.path

@@ -94,15 +94,19 @@ def plan(out: Path, as_json: bool, **given: Any) -> None:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the plan.")
 @json_option
 def follow_up(out: Path, as_json: bool, **given: Any) -> None:
-    """Look at the bot's open merge requests; write jobs for those whose base moved."""
+    """Find what no job of the CI has handled, look at the bot's open merge requests, and write the
+    jobs that follow; once a night also refresh the bank.
+    """
     from bot.server.ci_mode import plan_follow_up
     from bot.server.connections import ci_connection
+    from bot.server.plan_folder import tip_of
 
     chosen = build(CiOptions, given)
     with ci_connection(chosen.forge, chosen.repository, None, dry_run=chosen.dry_run) as found:
         jobs = plan_follow_up(found, out)
-    words = [f"{j.operator} (merge request {j.patch_of})" for j in jobs]
-    _announce([j.key for j in jobs], words, as_json)
+    words = [f"{j.operator} ({j.run})" for j in jobs]
+    refresh = ["refresh"] if tip_of(out) else []
+    _announce([*(j.key for j in jobs), *refresh], [*words, *refresh], as_json)
 
 
 def _announce(keys: list[str], words: list[str], as_json: bool) -> None:
@@ -130,7 +134,8 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
 
     Ends with 1 when a job left no result; the others are run all the same.
     """
-    from bot.server.plan_folder import bank_of, planned
+    from bot.server.nightly import refresh_bank
+    from bot.server.plan_folder import bank_of, planned, tip_of
     from bot.server.run_job import read_job
 
     chosen = build(RunOptions, given)
@@ -142,8 +147,12 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
     else:
         found = planned(plan)
         jobs = [job for job, _ in found]
+        end = time.monotonic() + 60 * chosen.minutes if chosen.minutes else None
         with bank_of(plan) as own:
-            verdicts, problems = _run_all(found, out, chosen, chosen.bank or own)
+            verdicts, problems = _run_all(found, out, chosen, chosen.bank or own, end)
+            tip = tip_of(plan)
+            if tip is not None and own is not None:
+                _show(refresh_bank(plan, tip, own, out, end and max(1.0, end - time.monotonic())))
     if as_json:
         click.echo(json.dumps({"verdicts": verdicts, "problems": problems}, indent=2))
     else:
@@ -155,12 +164,18 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
 
 
 def _run_all(
-    jobs: Sequence[tuple[Job, Path]], out: Path, chosen: RunOptions, bank: Path | None
+    jobs: Sequence[tuple[Job, Path]],
+    out: Path,
+    chosen: RunOptions,
+    bank: Path | None,
+    end: float | None,
 ) -> tuple[dict[str, str], list[str]]:
-    """Run a plan's jobs, each whatever becomes of the others: verdicts, and what went wrong."""
+    """Run a plan's jobs, each whatever becomes of the others: verdicts, and what went wrong.
+
+    `end`: when all are to be done, by the monotonic clock.
+    """
     from bot.server.plan_folder import leave_results
 
-    end = time.monotonic() + 60 * chosen.minutes if chosen.minutes else None
     verdicts, problems = dict[str, str](), list[str]()
     for number, (job, place) in enumerate(jobs):
         left = None if end is None else end - time.monotonic()
@@ -174,6 +189,15 @@ def _run_all(
         finally:
             leave_results(folder)
     return verdicts, problems
+
+
+def _show(page: str) -> None:
+    """Print a summary, and put it on the page of the CI's run where the forge has one."""
+    click.echo(page, err=True)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY", "")
+    if summary:
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(page)
 
 
 def _run_one(job: Job, place: Path, out: Path, chosen: RunOptions, bank: Path | None) -> str:

@@ -132,3 +132,9 @@ def test_no_text_breaks_the_parser(text: str) -> None:
             if isinstance(found, Command):
                 assert ".." not in found.op.split("/") and not found.op.startswith("/")
                 assert found.budget is None or 3 <= found.budget <= 1000
+
+
+def test_another_chip_is_not_taken_for_a_misspelt_one() -> None:
+    said = message("/optimize target=910C")
+    assert "Did you mean" not in said
+    assert "`910B4`" in said

@@ -16,10 +16,12 @@ import pytest
 from bot.events.model import Event
 from bot.forge.base import ForgeError
 from bot.forge.model import MergeRequest
+from bot.repository.commit_pack import PACK, read_pack
 from bot.repository.job import Job, Record
 from bot.server import ci_mode
 from bot.server.ci_mode import plan_event, plan_follow_up, report, state_of
-from bot.server.plan_folder import bank_of, planned
+from bot.server.nightly import refresh_bank
+from bot.server.plan_folder import Tip, bank_of, planned, tip_of
 from bot.server.run_folder import FAILURE, Failure
 from bot.server.run_job import result_file
 from bot.server.state_branch import BANK, KEEP_ENDED, STATE_BRANCH
@@ -484,7 +486,7 @@ def test_the_bank_that_refresh_earned_is_in_the_next_plan(ci: Ci, tmp_path: Path
         for number, line in enumerate(lines)
     ]
     earned.write_text("".join(json.dumps(one) + "\n" for one in changed))
-    report(ci.connection(), [], tmp_path, earned)
+    assert "is kept" in report(ci.connection(), [], tmp_path, earned)[0]
     asked(ci)
     assert (ci.out / BANK).read_text() == earned.read_text()
     with bank_of(ci.out) as bank:
@@ -497,9 +499,39 @@ def test_the_bank_that_refresh_earned_is_in_the_next_plan(ci: Ci, tmp_path: Path
 def test_what_is_no_experience_is_not_kept(ci: Ci, tmp_path: Path) -> None:
     bad = tmp_path / "bank.jsonl"
     bad.write_text('{"title": "x"}\n')
-    with pytest.raises(InputError, match="line 1 is no experience tuple"):
-        report(ci.connection(), [], tmp_path, bad)
-    assert ci.ops.bot.branch_head(STATE_BRANCH) is None
+    (said,) = report(ci.connection(), [], tmp_path, bad)
+    assert "line 1 is no experience tuple" in said
+    assert BANK not in files_of(ci.ops)
+
+
+def test_the_bank_is_refreshed_once_a_night_with_the_default_branch(ci: Ci) -> None:
+    ci.follow_up()
+    tip = tip_of(ci.out)
+    assert tip == Tip(git(ci.ops.checkout, "rev-parse", "main"))
+    assert read_pack(ci.out / "refresh" / PACK, tip, ci.out / "unpacked").is_dir()
+    ci.follow_up()
+    assert tip_of(ci.out) is None
+    ci.ops.commit("main", {".ascendopt.yml": "triggers: {nightly: false}\n"})
+    ci.ops.bot.delete_branch(STATE_BRANCH)
+    ci.follow_up()
+    assert tip_of(ci.out) is None
+
+
+def test_a_refresh_that_fails_says_so_and_leaves_the_bank_as_it_was(ci: Ci, tmp_path: Path) -> None:
+    git(ci.ops.checkout, "rm", "-q", "-r", "src")
+    ci.ops.commit("main", {"README.md": "no operator is left\n"})
+    ci.follow_up()
+    tip = tip_of(ci.out)
+    assert tip is not None
+    with bank_of(ci.out) as bank:
+        assert bank is not None
+        said = refresh_bank(ci.out, tip, bank, tmp_path, None)
+        assert "operator" in said
+    left = (tmp_path / BANK).read_text()
+    assert len(left.splitlines()) == len(SHIPPED.read_text().splitlines())
+    assert report(ci.connection(), [], tmp_path) == [
+        "The experience that the refresh left is kept."
+    ]
 
 
 # Time

@@ -304,6 +304,8 @@ def test_three_ci_steps_do_the_same_and_the_middle_one_needs_no_token(
     calls = len(ops.server.log)
     command("run", "plan", "--out", "results", env=bare, cwd=tmp_path)
     assert len(ops.server.log) == calls, "the run asks the forge nothing"
+    left = {p.name for p in (tmp_path / "results").glob("*/*")}
+    assert "result.json" in left and not left & {"checkout", "judge", "repository.git"}
     said = command("report", "plan", "--results", "results", env=trusted, cwd=tmp_path)
     assert "was opened" in said
     ops.check_story()
