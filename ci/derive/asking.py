@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from ci.backend.tiled import MOST_BLOCKS, MOST_WORKSPACE, TiledBuild
@@ -34,6 +34,8 @@ class Taken:
     digest: str
     """Equal where everything was decided alike."""
     block_dim: int
+    guessed: bool = False
+    """Nothing told the shapes of its outputs: they are those of the first input."""
 
 
 class Asker:
@@ -61,7 +63,10 @@ class Asker:
         asked = {key: case for key, case in new.items() if case.outputs}
         asked |= {key: case for key, case in declared.items() if case is not None}
         for key, answer in self._answers(asked).items():
-            self._known[key] = _said(asked[key], new[key], answer)
+            said = _said(asked[key], new[key], answer)
+            guessed = key in open_ and not _tells(told[key].inference)
+            known = replace(said, guessed=guessed) if isinstance(said, Taken) else said
+            self._known[key] = known
         for key in new:
             self._known.setdefault(key, NO_SHAPE)
         return [self._known[_identity(case)] for case in cases]
@@ -105,6 +110,14 @@ def _said(case: WorkloadCase, asked: WorkloadCase, answer: HostAnswer) -> Taken 
     if not (1 <= tiling.block_dim <= MOST_BLOCKS and sum(tiling.workspace) <= MOST_WORKSPACE):
         return "the host tiling asks for a launch that no device makes"
     return Taken(case, asked, tiling.tiling_key, tiling.digest, tiling.block_dim)
+
+
+def _tells(inference: Inference | None) -> bool:
+    """Whether inference gives the shape of every output."""
+    if inference is None or inference.shapes != "ok":
+        return False
+    shapes = [tensor.shape for tensors in inference.outputs for tensor in tensors]
+    return all(min(shape, default=0) >= 0 for shape in shapes)
 
 
 def with_outputs(

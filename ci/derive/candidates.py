@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
+from math import prod
 
 from ci.derive.example import Example, ToldTensor, find_examples
 from ci.model.columns import output_dtypes
@@ -37,10 +38,14 @@ _INDEX_NAMES = ("index", "indices", "idx", "sorted", "segment", "offsets", "labe
 _LIST_LENGTH = 2
 _CHOSEN = ("float32", "float16", "bfloat16")
 """Dtypes of the first input to try first, most usual one first."""
+_ROLE = re.compile(r"^(?:attr|input)|(?:(?:host)?data|value|vec|array|arr|list|attr|num)$")
+"""What variables have around the name of what they hold."""
 _WORD = re.compile(r'"([A-Za-z_]\w{0,15})"')
 _MOST_WORDS = 24
 _READ = (0, 1)
 """What an integer that the tiling reads may be: an axis, or a count."""
+_LISTS = ((1,), (0,), (-2,), (0, 2))
+"""Shapes of such integers: one number, one a dimension, or two."""
 _MOST_VALUES = 256
 """Of an example's tensor whose values are taken over as they are."""
 
@@ -56,9 +61,10 @@ def candidate_cases(operator: Operator) -> Iterator[Sourced]:
             case = _from_example(operator, example, exact)
             if case is not None:
                 yield f"{example.source} shapes", case
+    read = any(spec.value_depend for spec in operator.inputs)
     for case in (*_plain(operator), *islice(_mixed(operator), MOST_MIXED)):
-        for number in _READ if any(spec.value_depend for spec in operator.inputs) else _READ[:1]:
-            yield "generic shapes", _read_as(operator, case, number)
+        for lengths, number in product(_LISTS, _READ) if read else [(_LISTS[0], 0)]:
+            yield "generic shapes", _read_as(operator, case, lengths, number)
 
 
 def _plain(operator: Operator) -> Iterator[WorkloadCase]:
@@ -68,10 +74,18 @@ def _plain(operator: Operator) -> Iterator[WorkloadCase]:
                 yield _generic(operator, column, shape, full)
 
 
-def _read_as(operator: Operator, case: WorkloadCase, number: int) -> WorkloadCase:
-    """The case with `number` in the integer inputs whose values the tiling may read."""
+def _read_as(
+    operator: Operator, case: WorkloadCase, lengths: tuple[int, ...], number: int
+) -> WorkloadCase:
+    """The case with `number` in the integer inputs whose values the tiling may read.
+
+    Their shape is `lengths`, where 0 stands for the rank of the first input and -2 for twice that.
+    """
+    first = next((e for e in case.inputs if isinstance(e, TensorCase)), None)
+    rank = len(first.shape) if first else 1
+    shape = tuple(rank if n == 0 else -n * rank if n < 0 else n for n in lengths)
     inputs = tuple(
-        entry.model_copy(update={"values": (number,)})
+        entry.model_copy(update={"values": (number,), "shape": shape})
         if spec.value_depend and isinstance(entry, TensorCase) and _is_whole(entry.dtype)
         else entry
         for spec, entry in zip(operator.inputs, case.inputs, strict=True)
@@ -88,8 +102,9 @@ def other_attributes(operator: Operator, case: WorkloadCase) -> Iterator[Workloa
     """The case with another value of one attribute: what a sketch leaves out or has in words."""
     words = [w for s in operator.host_sources for w in _WORD.findall(operator.read(s))]
     rank = max((len(t.shape) for t in case.inputs if isinstance(t, TensorCase)), default=1)
+    first = next((t.shape for t in case.inputs if isinstance(t, TensorCase) and t.present), (1,))
     others: dict[str, Sequence[AttrValue]] = {
-        "int": (-1, 0, 1, 2),
+        "int": (prod(first), first[-1] if first else 1, -1, 0, 1, 2),
         "float": (0.0, 0.5, 1.0),
         "bool": (True, False),
         "string": tuple(dict.fromkeys(words))[:_MOST_WORDS],
@@ -236,8 +251,8 @@ def _outputs(operator: Operator, case: WorkloadCase, left: list[ToldTensor]) -> 
 
 def _value_of(spec: TensorSpec, example: Example) -> float:
     """What the example has in a variable of an input that is no tensor there; 0 where in none."""
-    names = ("axis", "dim") if spec.name.lower() in ("axis", "dim") else (spec.name.lower(),)
-    text = next((example.values[n] for n in names if n in example.values), "0")
+    names = ("axis", "dim") if spec.name.lower() in ("axis", "dim") else (spec.name,)
+    text = next((found for n in names if (found := _variable(example.values, n))), "0")
     try:
         return float(text.rstrip("fFuUlL"))
     except ValueError:
@@ -270,13 +285,24 @@ def _attrs(operator: Operator, values: dict[str, str]) -> dict[str, AttrValue]:
     """Values for attributes: the example's where it names them, else something harmless."""
     found: dict[str, AttrValue] = {}
     for spec in operator.attrs:
-        text = values.get(spec.name.replace("_", "").lower(), values.get(spec.name.lower(), ""))
+        text = _variable(values, spec.name)
         given = _read(text, spec.type) if text else None
         if given is not None:
             found[spec.name] = given
         elif spec.default is None:  # an optional one too: a call of the operator gives them all
             found[spec.name] = _harmless(spec)
     return found
+
+
+def _variable(values: dict[str, str], name: str) -> str:
+    """What a program has in the variable for `name`: paddings in paddingData, n in attrN."""
+    wanted = _bare(name)
+    return next((text for variable, text in values.items() if _bare(variable) == wanted), "")
+
+
+def _bare(name: str) -> str:
+    plain = name.lower().replace("_", "")
+    return _ROLE.sub("", plain).removesuffix("s") or plain
 
 
 def _read(text: str, kind: str) -> AttrValue | None:

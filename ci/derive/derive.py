@@ -15,16 +15,24 @@ from ci.derive.asking import Asker, Taken
 from ci.derive.candidates import Sourced, candidate_cases, generic_case, other_attributes
 from ci.derive.choosing import TINY, Kernel, Option, best, inputs_of
 from ci.derive.growing import grown, in_all_dtypes, with_other_attributes
+from ci.derive.mending import mended
 from ci.derive.running import MOST_WORK, Failed, Ran, Runner, Values, drawn
 from ci.judge.varied.base import elements, tensors
 from ci.model.derived import DerivedCase
+from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome
 from ci.model.workload import Workload, WorkloadCase
 
-MOST_FIRST = 16
+MOST_FIRST = 24
 """Cases that are launched until one passes."""
+
+MOST_PLAIN = 10
+"""Of these, before attributes are changed."""
+
+MOST_MENDED = 4
+"""Times that a case is mended, one thing at a time."""
 
 MOST_ALTERED = 16
 """Refused cases that are asked with other attributes."""
@@ -110,23 +118,24 @@ class _Derivation:
         asker = Asker(build)
         taken = self._taken(asker)
         runner = Runner(self.operator, frame, self.backend)
-        runner, first, ran = self._first(runner, taken)
+        runner, first, ran = self._first(runner, asker, taken)
         runs = [ran]
         kept = [first] if first.size >= TINY else []
         options = self._options(asker, first, taken)
         unfit: Counter[tuple[tuple[int, ...], ...]] = Counter()
-        for _ in range(MOST_LAUNCHED):
+        while len(runs) + sum(unfit.values()) < MOST_LAUNCHED:
+            largest = max(runs, key=lambda r: elements(r.case))
+            density = largest.work / max(LEAST_ELEMENTS, elements(largest.case))
+            options = [
+                option
+                for option in options
+                if density * option.size <= MOST_WORK and unfit[option.shapes] < MOST_UNFIT
+            ]
             chosen = best(options, kept, self.failed)
             if chosen is None or len(kept) == self.most_cases or self._late():
                 break
             options.remove(chosen)
-            if unfit[chosen.shapes] == MOST_UNFIT:
-                continue
             chosen = self._drawn(chosen, self.values)
-            largest = max(runs, key=lambda r: elements(r.case))
-            growth = chosen.size / max(LEAST_ELEMENTS, elements(largest.case))
-            if largest.work * growth > MOST_WORK * 2:
-                continue  # so large that it would take minutes
             found = self._run(runner, chosen)
             if isinstance(found, Ran):
                 if found.work <= MOST_WORK:
@@ -173,10 +182,12 @@ class _Derivation:
             if isinstance(answer, Taken) and _all_elements(answer.case) <= MOST_ELEMENTS
         ]
 
-    def _first(self, runner: Runner, taken: Sequence[Option]) -> tuple[Runner, Option, Ran]:
+    def _first(
+        self, runner: Runner, asker: Asker, taken: Sequence[Option]
+    ) -> tuple[Runner, Option, Ran]:
         """The first case that passes, in a frame that may have been bent for it."""
         tried, silent = 0, None
-        for option in in_turns_of_kinds(taken):
+        for option in self._likely(asker, taken):
             if tried >= MOST_FIRST or self._late():
                 break
             if option.kernel in self.failed:
@@ -186,53 +197,52 @@ class _Derivation:
                     break  # nothing is drawn in two ways
                 chosen = self._drawn(option, values)
                 tried += 1
-                found = self._run(runner, chosen)
-                bent = self._bent(runner, found)
-                if bent is not None:
-                    runner, found = bent, self._run(bent, chosen)
-                if isinstance(found, Ran):
-                    self.values = values
-                    runner, found = self._with_updated(runner, chosen, found)
-                    if found.telling:
-                        return runner, chosen, found
-                    silent = silent or (runner, chosen, found)
+                runner, chosen, found = self._run_mended(runner, chosen)
+                if isinstance(found, Failed):
+                    if not _draws_integers(option.taken.case):
+                        break  # other numbers make no difference to where a kernel writes
+                    continue
+                self.values = values
+                runner, found = self._with_updated(runner, chosen, found)
+                if found.telling:
+                    return runner, chosen, found
+                silent = silent or (runner, chosen, found)
         if silent is not None:
             self.notes.append("The outputs of its first case are all alike, or hardly numbers.")
             return silent
-        last, why = self.dropped[-1]
+        last, why = self.dropped[-1] if self.dropped else ("which nobody tried.", "no time")
         raise NoWorkload(f"No case ran well; the last one, {last}", why)
 
-    def _bent(self, runner: Runner, found: Ran | Failed) -> Runner | None:
-        """Another frame in which the case may pass, where what it failed for is of that kind."""
-        frame = runner.frame
-        if isinstance(found, Ran):
-            return None
-        built_off = frame.auto_sync is None and not self.operator.auto_sync
-        if found.outcome is Outcome.RACE and built_off:
-            self.notes.append(
-                "It is judged with automatic synchronisation, against its CMakeLists: built as that"
-                f" asks, the simulator reports a race ({found.why})"
-            )
-            return self._framed(frame, auto_sync=True)
-        if found.outcome is Outcome.MEMORY_ERROR and " unwritten, from " in found.why:
-            names = [
-                spec.name
-                for spec in self.operator.outputs
-                if f" of {spec.name} " in found.why or f"output {spec.name}" in found.why
-            ]
-            fresh = {name: 0.0 for name in names if name not in frame.initial}
-            if fresh:
-                self.notes.append(
-                    f"It leaves bytes of {', '.join(fresh)} as they were; 0 stands there before."
-                )
-                return self._framed(frame, initial={**frame.initial, **fresh})
-        if found.outcome is Outcome.WRONG_RESULT and frame.golden:
-            self.notes.append(
-                f"The golden function {frame.golden} disagrees with the operator ({found.why});"
-                " it is judged against the operator as it stands."
-            )
-            return self._framed(frame, golden="")
-        return None
+    def _likely(self, asker: Asker, taken: Sequence[Option]) -> Iterator[Option]:
+        """One of each kind in turn, then the first ones with other attributes: what a tiling takes
+        need not be what the kernel can do."""
+        turns = list(in_turns_of_kinds(taken))
+        yield from turns[:MOST_PLAIN]
+        altered = [
+            (option.source, other)
+            for option in turns[:3]
+            for other in other_attributes(self.operator, option.taken.asked)
+        ]
+        yield from self._answered(asker, altered)
+        yield from turns[MOST_PLAIN:]
+
+    def _run_mended(self, runner: Runner, option: Option) -> tuple[Runner, Option, Ran | Failed]:
+        """How the case ran, as it is or mended; nothing is changed by what mends nothing."""
+        own, case, notes = runner, option, list[str]()
+        found = self._run(own, case)
+        for _ in range(MOST_MENDED):
+            if isinstance(found, Ran):
+                self.notes += notes
+                return own, case, found
+            better = mended(self.operator, own.frame, case, found)
+            if better is None:
+                break
+            frame, case, note = better
+            case = self._drawn(case, "tame")  # under another name
+            own = own if frame == own.frame else Runner(self.operator, frame, self.backend)
+            notes += [note] if note else []
+            found = self._run(own, case)
+        return (own, case, found) if isinstance(found, Ran) else (runner, option, found)
 
     def _framed(self, frame: Workload, **update: object) -> Runner:
         return Runner(self.operator, frame.model_copy(update=update), self.backend)
@@ -316,6 +326,12 @@ def _relation(shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
     """Each shape with its lengths as places among all lengths in order of their appearance."""
     lengths = list(dict.fromkeys(length for shape in shapes for length in shape))
     return tuple(tuple(lengths.index(length) for length in shape) for shape in shapes)
+
+
+def _draws_integers(case: WorkloadCase) -> bool:
+    return any(
+        t.present and t.values is None and not BY_NAME[t.dtype].is_float for t in inputs_of(case)
+    )
 
 
 def _identity(option: Option) -> str:
