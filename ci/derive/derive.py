@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
-from math import prod
+from pathlib import Path
 
 from ci.backend.base import Backend
 from ci.backend.tiled import TiledBuild
-from ci.derive.asking import Asker, Taken
-from ci.derive.candidates import Sourced, candidate_cases, generic_case, other_attributes
+from ci.derive.asking import Asker
+from ci.derive.candidates import generic_case
 from ci.derive.choosing import TINY, Kernel, Option, best, inputs_of
 from ci.derive.growing import grown, in_all_dtypes, with_other_attributes
 from ci.derive.mending import mended
 from ci.derive.running import MOST_WORK, Failed, Ran, Runner, Values, drawn
-from ci.judge.varied.base import elements, tensors
+from ci.derive.taking import NoWorkload, answered, likeliest, taken_cases
+from ci.judge.varied.base import elements
 from ci.model.derived import DerivedCase
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
@@ -28,23 +28,14 @@ from ci.model.workload import Workload, WorkloadCase
 MOST_FIRST = 24
 """Cases that are launched until one passes."""
 
-MOST_PLAIN = 10
-"""Of these, before attributes are changed."""
-
 MOST_MENDED = 4
 """Times that a case is mended, one thing at a time."""
-
-MOST_ALTERED = 16
-"""Refused cases that are asked with other attributes."""
 
 MOST_LAUNCHED = 20
 """Cases that are launched after it."""
 
 MOST_UNFIT = 2
 """Dtypes in which shapes fail before no other is tried in them."""
-
-MOST_ELEMENTS = 1 << 22
-"""Of all tensors of a case together: an index may become a long row."""
 
 MOST_BASES = 4
 """Cases that others are made from."""
@@ -54,14 +45,6 @@ LEAST_ELEMENTS = 1 << 13
 
 MOST_SECONDS = 300.0
 """Wall time after which no further case is launched."""
-
-
-class NoWorkload(Exception):
-    """There is none that the operator passes; the message says why, `stopped` in a few words."""
-
-    def __init__(self, why: str, stopped: str) -> None:
-        super().__init__(why)
-        self.stopped = stopped
 
 
 @dataclass
@@ -79,12 +62,21 @@ def derive(
     backend: Backend,
     most_cases: int,
     given: Workload | None = None,
+    golden: str = "",
+    folder: Path | None = None,
 ) -> Derived:
     """The workload of `operator`; cases and golden function of `given` are built on.
 
-    Raises NoWorkload, EnvironmentProblem, and InputError when the golden function is unusable.
+    `golden` in `folder` judges where nothing is given, unless it cannot. Raises NoWorkload,
+    EnvironmentProblem, and InputError when the golden function is unusable.
     """
-    return _Derivation(operator, backend, most_cases, given).derived()
+    frame = given or Workload(
+        operator=operator.op_type,
+        cases=(generic_case(operator),),
+        golden=golden,
+        folder=folder or operator.root,
+    )
+    return _Derivation(operator, backend, most_cases, given, frame).derived()
 
 
 @dataclass
@@ -95,6 +87,7 @@ class _Derivation:
     backend: Backend
     most_cases: int
     given: Workload | None
+    frame: Workload
     notes: list[str] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     """In words, and the outcome."""
@@ -104,20 +97,17 @@ class _Derivation:
     started: float = field(default_factory=time.monotonic)
 
     def derived(self) -> Derived:
-        frame = self.given or Workload(
-            operator=self.operator.op_type,
-            cases=(generic_case(self.operator),),
-            folder=self.operator.root,
-        )
         try:
-            build = self.backend.build(self.operator, {}, frame)
+            build = self.backend.build(self.operator, {}, self.frame)
         except TrialFailure as failure:
             raise NoWorkload(failure.refusal.message, "the host side does not build") from None
         if not isinstance(build, TiledBuild):
             raise NoWorkload("The backend runs no host tiling on this computer.", "backend")
         asker = Asker(build)
-        taken = self._taken(asker)
-        runner = Runner(self.operator, frame, self.backend)
+        taken = taken_cases(
+            self.operator, asker, self.given.cases if self.given is not None else ()
+        )
+        runner = Runner(self.operator, self.frame, self.backend)
         runner, first, ran = self._first(runner, asker, taken)
         runs = [ran]
         kept = [first] if first.size >= TINY else []
@@ -148,46 +138,12 @@ class _Derivation:
     def _late(self) -> bool:
         return time.monotonic() - self.started > MOST_SECONDS
 
-    def _taken(self, asker: Asker) -> list[Option]:
-        """The candidates that the host tiling takes, the likeliest first."""
-        sourced: list[Sourced] = []
-        if self.given is not None:
-            sourced += [("workload", case) for case in self.given.cases]
-        sourced += candidate_cases(self.operator)
-        found = self._answered(asker, sourced)
-        if all(option.source == "generic shapes" for option in found):
-            # An attribute may be what it refuses.
-            likely = [s for s in sourced if s[0] != "generic shapes" or not found][:MOST_ALTERED]
-            altered = [
-                (source, other)
-                for source, case in likely
-                for other in other_attributes(self.operator, case)
-            ]
-            found = self._answered(asker, altered) + found
-            sourced += altered
-        if not found:
-            raise NoWorkload(
-                f"Its host tiling takes none of the {len(sourced)} cases that were asked;"
-                f" of the first it says: {asker.words(sourced[0][1])}",
-                "the tiling takes no case",
-            )
-        return found
-
-    def _answered(self, asker: Asker, sourced: Sequence[Sourced]) -> list[Option]:
-        """Those that the tiling takes and that are small enough to be launched."""
-        answers = asker.ask([case for _, case in sourced])
-        return [
-            Option(source, answer)
-            for (source, _), answer in zip(sourced, answers, strict=True)
-            if isinstance(answer, Taken) and _all_elements(answer.case) <= MOST_ELEMENTS
-        ]
-
     def _first(
         self, runner: Runner, asker: Asker, taken: Sequence[Option]
     ) -> tuple[Runner, Option, Ran]:
         """The first case that passes, in a frame that may have been bent for it."""
         tried, silent = 0, None
-        for option in self._likely(asker, taken):
+        for option in likeliest(self.operator, asker, taken):
             if tried >= MOST_FIRST or self._late():
                 break
             if option.kernel in self.failed:
@@ -212,19 +168,6 @@ class _Derivation:
             return silent
         last, why = self.dropped[-1] if self.dropped else ("which nobody tried.", "no time")
         raise NoWorkload(f"No case ran well; the last one, {last}", why)
-
-    def _likely(self, asker: Asker, taken: Sequence[Option]) -> Iterator[Option]:
-        """One of each kind in turn, then the first ones with other attributes: what a tiling takes
-        need not be what the kernel can do."""
-        turns = list(in_turns_of_kinds(taken))
-        yield from turns[:MOST_PLAIN]
-        altered = [
-            (option.source, other)
-            for option in turns[:3]
-            for other in other_attributes(self.operator, option.taken.asked)
-        ]
-        yield from self._answered(asker, altered)
-        yield from turns[MOST_PLAIN:]
 
     def _run_mended(self, runner: Runner, option: Option) -> tuple[Runner, Option, Ran | Failed]:
         """How the case ran, as it is or mended; nothing is changed by what mends nothing."""
@@ -279,7 +222,7 @@ class _Derivation:
             for one in sizes:
                 made += [(base.source, c) for c in in_all_dtypes(self.operator, one, asker)]
         own = [(o.source, o.taken.asked) for o in taken if o.source != "generic shapes"]
-        found = {_identity(option): option for option in self._answered(asker, [*made, *own])}
+        found = {_identity(option): option for option in answered(asker, [*made, *own])}
         found.pop(_identity(first), None)
         return [*found.values()]
 
@@ -310,24 +253,6 @@ class _Derivation:
         return Derived(workload, rows, tuple(self.notes), tuple(words for words, _ in self.dropped))
 
 
-def in_turns_of_kinds(options: Sequence[Option]) -> Iterator[Option]:
-    """One option of each kind after the other: what fails for one shape fails for the next alike.
-
-    Of a kind are those from one source whose inputs' shapes are related alike.
-    """
-    kinds: dict[object, list[Option]] = {}
-    for option in options:
-        kinds.setdefault((option.source, _relation(option.shapes)), []).append(option)
-    for row in zip_longest(*kinds.values()):
-        yield from (option for option in row if option is not None)
-
-
-def _relation(shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """Each shape with its lengths as places among all lengths in order of their appearance."""
-    lengths = list(dict.fromkeys(length for shape in shapes for length in shape))
-    return tuple(tuple(lengths.index(length) for length in shape) for shape in shapes)
-
-
 def _draws_integers(case: WorkloadCase) -> bool:
     return any(
         t.present and t.values is None and not BY_NAME[t.dtype].is_float for t in inputs_of(case)
@@ -337,10 +262,6 @@ def _draws_integers(case: WorkloadCase) -> bool:
 def _identity(option: Option) -> str:
     case = option.taken.case
     return repr((case.inputs, case.attrs))
-
-
-def _all_elements(case: WorkloadCase) -> int:
-    return sum(prod(t.shape) for t in tensors(case) if t.present)
 
 
 def _shapes(option: Option) -> str:

@@ -31,10 +31,12 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
             f" asks, the simulator reports a race. {found.why}"
         )
         return frame.model_copy(update={"auto_sync": True}), option, note
-    if found.outcome is Outcome.WRONG_RESULT and frame.golden:
+    golden_fails = found.why.startswith(f"golden {frame.golden} ")
+    if frame.golden and (found.outcome is Outcome.WRONG_RESULT or golden_fails):
+        what = "fails" if golden_fails else "disagrees with the operator"
         note = (
-            f"The golden function {frame.golden} disagrees with the operator, which is judged"
-            f" against itself as it stands. {found.why}"
+            f"The golden function {frame.golden} {what}; the operator is judged against itself"
+            f" as it stands. {found.why}"
         )
         return frame.model_copy(update={"golden": ""}), option, note
     unwritten = _UNWRITTEN.search(found.why)

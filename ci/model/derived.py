@@ -27,6 +27,11 @@ class DeriveSettings(Frozen):
         description="Folder with <operator>/workload.yaml whose golden functions, tolerances and"
         " cases are built on.",
     )
+    goldens: bool = Field(
+        default=True,
+        description="Judge by scripts of the repository that compute right answers (gen_data.py),"
+        " where they agree with the operator.",
+    )
     cases: int = Field(default=6, ge=1, le=64, description="Most cases of a workload.")
     again: bool = Field(default=False, description="Write those anew that are there already.")
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")

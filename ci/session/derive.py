@@ -73,7 +73,8 @@ def derived_for(path: Path, setup: EvaluationSetup, folder: Path) -> Path:
         return file
     operator = load_operator(path)
     backend = make_backend(setup.backend, setup.device, asc_headers=setup.asc_headers)
-    row = derive_workload(operator, backend, DeriveSettings(), folder)
+    # The operator may be a stranger's, whose scripts must not judge it.
+    row = derive_workload(operator, backend, DeriveSettings(goldens=False), folder)
     if row.refused:
         raise InputError(
             f"{operator.name} has no workload, and none could be derived: {row.refused}"
@@ -146,8 +147,11 @@ def derive_workload(
     What the operator then refuses is dropped from the file. A file that was there stays when
     nothing can be derived.
     """
-    from ci.derive.derive import NoWorkload, derive
+    from ci.derive.derive import derive
+    from ci.derive.script import find_script, write_golden
+    from ci.derive.taking import NoWorkload
     from ci.source.workload_text import workload_text
+    from ci.system.scratch import scratch
 
     started = time.monotonic()
     row = DerivedRow(
@@ -156,14 +160,22 @@ def derive_workload(
         path=str(operator.root),
         version=backend.fingerprint().version,
     )
-    try:
-        found = derive(operator, backend, settings.cases, _given(operator, settings.workloads))
-    except NoWorkload as problem:
-        return _without(row, str(problem), problem.stopped, started)
-    except InputError as problem:
-        return _without(row, str(problem), "bad input", started)
+    with scratch("golden") as name:
+        place = Path(name)
+        try:
+            given = _given(operator, settings.workloads)
+            script = find_script(operator) if given is None and settings.goldens else None
+            golden = write_golden(script, place) if script else ""
+            found = derive(operator, backend, settings.cases, given, golden, place)
+        except NoWorkload as problem:
+            return _without(row, str(problem), problem.stopped, started)
+        except InputError as problem:
+            return _without(row, str(problem), "bad input", started)
     workload, dropped = found.workload, list(found.dropped)
     folder.mkdir(parents=True, exist_ok=True)
+    if script is not None and workload.golden:
+        write_golden(script, folder)
+        workload = workload.model_copy(update={"folder": folder})
     file = folder / FILE
     remarks = [
         "Derived by `ascendopt workload derive`: shapes that the operator takes.",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
-from ci.derive.candidates import candidate_cases, generic_case
+from ci.derive.asking import Asker, Taken
+from ci.derive.candidates import generic_case
+from ci.derive.choosing import Option
+from ci.derive.taking import NoWorkload, likeliest, taken_cases
 from ci.host.host_tiling import TilingAnswer
 from ci.judge.evaluate import Evaluator
 from ci.judge.in_place import judged_operator
@@ -22,15 +25,12 @@ from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Refusal
-from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.model.workload import Workload, WorkloadCase
 from ci.source.discovery import for_chip, load_operator
 from ci.source.inputs import draw_inputs
 from ci.source.workload_file import find_workload, load_workload
 
-MOST_TILINGS = 24
-"""Derived cases whose tiling is asked, until one answers."""
-
-MOST_LAUNCHES = 3
+MOST_LAUNCHES = 6
 """Derived cases that are launched, until one runs to its end."""
 
 _KEY = re.compile(r"\bTILING_KEY_IS\s*\(\s*(\d+)")
@@ -132,24 +132,36 @@ def _stages(
         notes.failed(Stage.HOST_BUILDS, stopped.outcome, stopped.refusal)
         return
     notes.ok(Stage.HOST_BUILDS)
-    cases = (
-        iter([("workload", case) for case in workload.cases])
-        if workload
-        else candidate_cases(operator)
-    )
-    _launches(build, cases, notes)
+    _launches(build, _cases(operator, build, workload, notes), notes)
     if Stage.KERNEL_BUILDS not in notes.passed and Stage.TILING_RUNS not in notes.passed:
         _guess_kernel(build, operator, notes)
 
 
-def _launches(
-    build: SimulatorBuild, cases: Iterator[tuple[str, WorkloadCase]], notes: _Notes
-) -> None:
-    """Tile the cases until a few tilings answered, and launch those until one runs."""
-    launched = 0
-    for number, (source, case) in enumerate(cases):
-        if number == MOST_TILINGS or launched == MOST_LAUNCHES:
+def _cases(
+    operator: Operator, build: SimulatorBuild, workload: Workload | None, notes: _Notes
+) -> Iterator[Option]:
+    """What the tiling takes of the workload's cases, or of those that can be derived."""
+    asker = Asker(build)
+    try:
+        if workload is None:
+            yield from likeliest(operator, asker, taken_cases(operator, asker))
             return
+        for case, answer in zip(workload.cases, asker.ask(workload.cases), strict=True):
+            if isinstance(answer, Taken):
+                yield Option("workload", answer)
+            else:
+                raise NoWorkload(asker.words(case), "")
+    except NoWorkload as problem:
+        refusal = Refusal(sentence=str(problem))
+        notes.failed(Stage.TILING_RUNS, Outcome.LAUNCH_ERROR, refusal)
+    except TrialFailure as stopped:
+        notes.failed(Stage.TILING_RUNS, stopped.outcome, stopped.refusal)
+
+
+def _launches(build: SimulatorBuild, options: Iterator[Option], notes: _Notes) -> None:
+    """Launch the cases, of which the tiling takes all, until one runs."""
+    for option in islice(options, MOST_LAUNCHES):
+        source, case = option.source, option.taken.case
         try:
             prepared = _tile(build, case)
         except TrialFailure as stopped:
@@ -171,7 +183,6 @@ def _launches(
                 notes.failed(Stage.KERNEL_BUILDS, stopped.outcome, stopped.refusal)
             return
         notes.ok(Stage.KERNEL_BUILDS)
-        launched += 1
         try:
             build.run(case, inputs, outputs)
         except TrialFailure as stopped:
@@ -183,31 +194,9 @@ def _launches(
 
 
 def _tile(build: SimulatorBuild, case: WorkloadCase) -> tuple[Tensors, Tensors, TilingAnswer]:
-    """Inputs, empty outputs and the tiling's answer for a case; output shapes as it infers them."""
-    inputs = draw_inputs(case, 1)
-    if not case.outputs:
-        # A tiling may need the outputs' shapes before it can tell them: then those of the first
-        # input are given.
-        with contextlib.suppress(TrialFailure):
-            inferred = build.tile(case, inputs, []).outputs
-            case = case.model_copy(update={"outputs": _as_cases(inferred)})
-    outputs = declared_outputs(build.operator, case)
+    """Inputs, empty outputs and the tiling's answer for a case."""
+    inputs, outputs = draw_inputs(case, 1), declared_outputs(build.operator, case)
     return inputs, outputs, build.tile(case, inputs, outputs)
-
-
-def _as_cases(
-    inferred: tuple[tuple[tuple[str, tuple[int, ...]], ...], ...],
-) -> tuple[TensorCase | tuple[TensorCase, ...], ...]:
-    """Inferred outputs as a case gives them; nothing where inference left one unknown."""
-    for tensors in inferred:
-        if not tensors or any(not dtype or min(shape, default=0) < 0 for dtype, shape in tensors):
-            return ()
-    return tuple(
-        TensorCase(shape=tensors[0][1], dtype=tensors[0][0])
-        if len(tensors) == 1
-        else tuple(TensorCase(shape=s, dtype=d) for d, s in tensors)
-        for tensors in inferred
-    )
 
 
 def _guess_kernel(build: SimulatorBuild, operator: Operator, notes: _Notes) -> None:
