@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -52,8 +53,21 @@ def login(url: str, user: str, token: str) -> dict[str, str]:
     return env
 
 
+_AWAY = re.compile(
+    r"could not resolve|failed to connect|connection (?:refused|reset|closed)|timed? ?out|early eof"
+    r"|unable to access|rpc failed|hung up|could not read from remote"
+    r"|returned error: (?:429|5\d\d)",
+    re.IGNORECASE,
+)
+
+
 class GitError(Exception):
     """A git command failed; the message is git's own last words, with the command's name."""
+
+    @property
+    def away(self) -> bool:
+        """Whether the other side could not be reached, as far as git's words tell."""
+        return _AWAY.search(str(self)) is not None
 
 
 class Git:

@@ -147,17 +147,19 @@ def _reply(comment: Comment, body: str) -> Reply:
 
 
 def _own_comment(event: Event, forge: Forge) -> Comment | None:
-    """The comment that the event is about, as the forge has it; None when it is nothing to read."""
-    if event.action != "created" or not event.number:
+    """The comment that the event is about, as the forge has it; None when it is nothing to read.
+
+    Raises `ForgeError` when the forge does not show it: it may not yet. A webhook can be faster
+    than the forge's own pages, and is handled again later.
+    """
+    if event.action != "created" or not event.number or not event.comment_id:
         return None
-    try:
-        found = forge.comments(event.number)
-    except ForgeError as problem:
-        if problem.kind == "not_found":
-            return None
-        raise
-    comment = next((c for c in found if c.id == event.comment_id), None)
-    if comment is None or comment.author_is_bot or comment.author == forge.viewer():
+    comment = next((c for c in forge.comments(event.number) if c.id == event.comment_id), None)
+    if comment is None:
+        raise ForgeError(
+            f"comment {event.comment_id} of merge request {event.number} is not listed", "not_found"
+        )
+    if comment.author_is_bot or comment.author == forge.viewer():
         return None
     return None if load_triggers().ignores(comment.author) else comment
 

@@ -26,7 +26,9 @@ from bot.server.queue_file import QueueFile
 # A lease outlives several missed heartbeats (one every LEASE_S / 4) of a loaded machine.
 LEASE_S: Final = 120.0
 ATTEMPTS: Final = 3
-EVENT_ATTEMPTS: Final = 6
+# For what a forge that is away keeps from ending: with the pauses below, some three hours.
+FORGE_ATTEMPTS: Final = 10
+EVENT_ATTEMPTS: Final = FORGE_ATTEMPTS
 # Pauses grow 30, 60, 120 … s, up to an hour.
 _FIRST_PAUSE_S: Final = 30.0
 _LONGEST_PAUSE_S: Final = 3600.0
@@ -100,8 +102,8 @@ class Queue(QueueFile):
             )
         return fresh
 
-    def event_failed(self, number: int, now: float, note: str) -> bool:
-        """Let an event wait for another try; False when it was the last."""
+    def event_failed(self, number: int, now: float, note: str, *, wait: float = 0.0) -> bool:
+        """Let an event wait for another try, at least `wait` seconds; False after the last."""
         with self._writing() as db:
             (attempts,) = db.execute(
                 "SELECT attempts FROM events WHERE id = ?", (number,)
@@ -109,7 +111,7 @@ class Queue(QueueFile):
             last = attempts >= EVENT_ATTEMPTS
             db.execute(
                 "UPDATE events SET state = ?, not_before = ?, note = ? WHERE id = ?",
-                ("failed" if last else "new", now + pause(attempts), note[:500], number),
+                ("failed" if last else "new", now + max(pause(attempts), wait), note[:500], number),
             )
         return not last
 
@@ -236,15 +238,25 @@ class Queue(QueueFile):
             *(state, now, note[:1000], merge_request, speedup, key, worker),
         )
 
-    def give_back(self, key: str, worker: str, now: float, note: str) -> State:
-        """After a failure that may pass: queue again after a pause, or give up."""
+    def give_back(
+        self,
+        key: str,
+        worker: str,
+        now: float,
+        note: str,
+        *,
+        most: int = ATTEMPTS,
+        wait: float = 0.0,
+    ) -> State:
+        """After a failure that may pass: queue again after a pause, of `wait` seconds at least; or
+        give up after the attempt `most`."""
         with self._writing() as db:
             row = db.execute(
                 "SELECT attempts, state FROM jobs WHERE key = ? AND worker = ?", (key, worker)
             ).fetchone()
             if row is None:
                 return "queued"
-            if row[0] >= ATTEMPTS:
+            if row[0] >= most:
                 db.execute(
                     "UPDATE jobs SET state = 'failed', finished = ?, note = ?, lease_until = 0"
                     " WHERE key = ?",
@@ -254,7 +266,7 @@ class Queue(QueueFile):
             db.execute(
                 "UPDATE jobs SET state = 'queued', worker = '', lease_until = 0, note = ?,"
                 " not_before = ? WHERE key = ?",
-                (note[:1000], now + pause(row[0]), key),
+                (note[:1000], now + max(pause(row[0]), wait), key),
             )
             return "queued"
 

@@ -22,7 +22,7 @@ from bot.repository.connection import Connection, Connections
 from bot.server.job_maker import Records
 from bot.server.planner import Plan, plan
 from bot.server.queue import Queue
-from bot.server.speech import TEMPORARY, answer, say
+from bot.server.speech import TEMPORARY, answer, asked_wait, say
 from bot.server.verify_again import look_again
 from bot.server.wording import run_mark, waiting
 from bot.server.worker import Worker, WorkSettings
@@ -140,7 +140,9 @@ class Service:
             if made.base_moved:
                 self._moved.set()
         except (*TEMPORARY, EnvironmentProblem, OSError) as problem:
-            again = self.queue.event_failed(number, self._clock(), str(problem))
+            again = self.queue.event_failed(
+                number, self._clock(), str(problem), wait=asked_wait(problem)
+            )
             LOG.warning("event %d waits: %s%s", number, problem, "" if again else " (given up)")
         except InputError as problem:
             self.queue.event_done(number, self._clock(), note=str(problem))

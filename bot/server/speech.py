@@ -18,6 +18,18 @@ from bot.server.wording import reply_mark, said
 TEMPORARY: Final = (ForgeError, GitError)
 
 
+def away(problem: BaseException) -> bool:
+    """Whether the forge is away or asks for patience: that passes, be it in an hour."""
+    if isinstance(problem, ForgeError):
+        return problem.kind in ("rate_limited", "unavailable")
+    return isinstance(problem, GitError) and problem.away
+
+
+def asked_wait(problem: BaseException) -> float:
+    """Seconds that the forge asks to wait before it is asked again; 0 when it does not say."""
+    return (isinstance(problem, ForgeError) and problem.retry_after) or 0.0
+
+
 def say(forge: Forge, number: int, mark: str, text: str) -> int:
     """Write or rewrite the comment that begins with `mark`; its id."""
     existing = next((c for c in forge.comments(number) if is_own(c, mark, forge)), None)

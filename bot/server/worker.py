@@ -25,10 +25,10 @@ from bot.repository.connection import Connection
 from bot.repository.job import Job, Record, State
 from bot.server.delivery import DAY_S, deliver
 from bot.server.merge_request import read_result
-from bot.server.queue import LEASE_S, Queue
+from bot.server.queue import ATTEMPTS, FORGE_ATTEMPTS, LEASE_S, Queue
 from bot.server.run_folder import FAILURE, read_failure
 from bot.server.run_job import JOB_FILE, result_file
-from bot.server.speech import TEMPORARY, say, set_check
+from bot.server.speech import TEMPORARY, asked_wait, away, say, set_check
 from bot.server.wording import failed, run_mark, running, waiting
 from ci.model.errors import EnvironmentProblem, InputError
 
@@ -114,7 +114,7 @@ class Worker:
         except InputError as problem:
             return self._end(job, "failed", str(problem), connection)
         except (*TEMPORARY, EnvironmentProblem, OSError) as problem:
-            return self._later(job, connection, str(problem))
+            return self._later(job, connection, problem)
 
     def out(self, job: Job) -> Path:
         """Folder of a job's run."""
@@ -231,8 +231,16 @@ class Worker:
         self._queue.finish(job.key, self.name, self._clock(), state=state, note=words)
         return state
 
-    def _later(self, job: Job, connection: Connection, note: str) -> str:
-        state = self._queue.give_back(job.key, self.name, self._clock(), visible(note, 500))
+    def _later(self, job: Job, connection: Connection, problem: Exception) -> str:
+        note = str(problem)
+        state = self._queue.give_back(
+            job.key,
+            self.name,
+            self._clock(),
+            visible(note, 500),
+            most=FORGE_ATTEMPTS if away(problem) else ATTEMPTS,
+            wait=asked_wait(problem),
+        )
         text = failed(job, "failed", note) if state == "failed" else waiting(job, note)
         self._tell(job, connection, text)
         return state

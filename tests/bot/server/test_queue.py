@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.events.model import Event
-from bot.server.queue import ATTEMPTS, EVENT_ATTEMPTS, LEASE_S, Queue, ended, pause
+from bot.server.queue import ATTEMPTS, EVENT_ATTEMPTS, FORGE_ATTEMPTS, LEASE_S, Queue, ended, pause
 from ci.model.errors import InputError
 from tests.bot.make import job
 
@@ -144,6 +144,31 @@ def test_failures_are_tried_again_after_growing_pauses_and_then_given_up(queue: 
     record = queue.get("k")
     assert record is not None and record.state == "failed" and ended(record)
     assert pause(1) < pause(2) < pause(3) <= pause(99)
+
+
+def test_a_forge_that_is_away_is_waited_for_longer_than_an_hour(queue: Queue) -> None:
+    queue.add(job("k"), 0)
+    now = 0.0
+    while queue.claim("w", now) is not None:
+        state = queue.give_back("k", "w", now, "the forge is away", most=FORGE_ATTEMPTS)
+        if state == "failed":
+            break
+        record = queue.get("k")
+        assert record is not None
+        now += pause(record.attempts)
+    assert state == "failed" and now > 3600
+
+
+def test_who_asks_for_patience_gets_it(queue: Queue) -> None:
+    queue.add(job("k"), 0)
+    assert queue.claim("w", 0) is not None
+    queue.give_back("k", "w", 0, "slow down", wait=3600.0)
+    assert queue.claim("w", 3599) is None and queue.claim("w", 3600) is not None
+    queue.receive(event("a"), 0)
+    found = queue.next_event(0)
+    assert found is not None
+    queue.event_failed(found[0], 0, "slow down", wait=3600.0)
+    assert queue.next_event(3599) is None and queue.next_event(3600) is not None
 
 
 def test_cancelling_drops_what_waits_and_stops_what_runs(queue: Queue) -> None:
