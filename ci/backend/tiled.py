@@ -66,6 +66,11 @@ class TiledBuild(Build):
         """The built host side."""
         return self._host
 
+    @property
+    def value_inputs(self) -> frozenset[str]:
+        """Inputs whose values the host side reads, by name."""
+        return frozenset(self._description.value_inputs)
+
     @abstractmethod
     def kernel(self, variant: KernelVariant) -> Path:
         """The built kernel of a variant. Raises TrialFailure(COMPILE_ERROR or REJECTED)."""

@@ -71,6 +71,15 @@ class Asker:
             self._known.setdefault(key, NO_SHAPE)
         return [self._known[_identity(case)] for case in cases]
 
+    def told(self, operator: Operator) -> Operator:
+        """The operator with what its host side says beyond the definition: what values it reads."""
+        read = self._build.value_inputs
+        inputs = tuple(
+            spec.model_copy(update={"value_depend": spec.value_depend or spec.name in read})
+            for spec in operator.inputs
+        )
+        return operator.model_copy(update={"inputs": inputs})
+
     def takes(self, case: WorkloadCase) -> bool:
         """Whether the tiling takes one case."""
         return isinstance(self.ask([case])[0], Taken)

@@ -42,8 +42,10 @@ _ROLE = re.compile(r"^(?:attr|input)|(?:(?:host)?data|value|vec|array|arr|list|a
 """What variables have around the name of what they hold."""
 _WORD = re.compile(r'"([A-Za-z_]\w{0,15})"')
 _MOST_WORDS = 24
-_READ = (0, 1)
-"""What an integer that the tiling reads may be: an axis, or a count."""
+_INNER = -1
+_READ = (0, 1, _INNER)
+"""What integers that the tiling reads may be: an axis, or a count; or 0 for the first two
+dimensions and 1 for the others, as paddings are."""
 _LISTS = ((1,), (0,), (-2,), (0, 2))
 """Shapes of such integers: one number, one a dimension, or two."""
 _MOST_VALUES = 256
@@ -84,8 +86,12 @@ def _read_as(
     first = next((e for e in case.inputs if isinstance(e, TensorCase)), None)
     rank = len(first.shape) if first else 1
     shape = tuple(rank if n == 0 else -n * rank if n < 0 else n for n in lengths)
+    count = prod(shape)
+    outer = 2 * count // max(1, rank)
+    inner = (*(0,) * outer, *(1,) * (count - outer)) if 0 < outer < count else (1,)
+    values = inner if number == _INNER else (number,)
     inputs = tuple(
-        entry.model_copy(update={"values": (number,), "shape": shape})
+        entry.model_copy(update={"values": values, "shape": shape})
         if spec.value_depend and isinstance(entry, TensorCase) and _is_whole(entry.dtype)
         else entry
         for spec, entry in zip(operator.inputs, case.inputs, strict=True)

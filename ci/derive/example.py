@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ci.model.dtypes import find_dtype
 from ci.model.operator import Operator
@@ -132,7 +133,7 @@ def read_tests(text: str, inputs: Sequence[str]) -> list[Example]:
     plain = _COMMENTED.sub("", text)
     starts = [found.start() for found in _TEST.finditer(plain)]
     found: dict[tuple[ToldTensor, ...], Example] = {}
-    for start, end in zip(starts, [*starts[1:], len(plain)], strict=True):
+    for start, end in pairwise([*starts, len(plain)]):
         body = plain[start:end]
         told = [t for t in _test_tensors(body, inputs) if _elements(t.shape) <= MOST_ELEMENTS]
         if told and len(found) < _MOST_TESTS:

@@ -36,7 +36,7 @@ def taken_cases(
 ) -> list[Option]:
     """The given cases and the candidates that the tiling takes; raises NoWorkload for none."""
     sourced: list[Sourced] = [("workload", case) for case in given]
-    sourced += candidate_cases(operator)
+    sourced += candidate_cases(asker.told(operator))
     found = answered(asker, sourced)
     if all(option.source == "generic shapes" for option in found):
         # An attribute may be what it refuses.

@@ -65,6 +65,10 @@ def test_a_test_of_a_tiling_tells_tensors_by_the_inputs_they_stand_for_and_its_a
     assert first.values == {"epsilon": "0.01"}
 
 
+def test_a_file_without_a_test_tells_nothing() -> None:
+    assert read_tests("gert::StorageShape x = {{4, 16}, {4, 16}};", ["x"]) == []
+
+
 def test_a_test_in_comments_counts_and_one_that_nobody_simulates_does_not() -> None:
     _, second = read_tests(TESTS, ["x", "gamma"])
     assert second.tensors == (
