@@ -35,7 +35,8 @@ class Version(Frozen):
     version: str
     device: str
     unit: str
-    """'us' of the whole task, or 'ticks' of 50 MHz that a thousand instructions took."""
+    """'us' of the whole task, 'core us' of its slowest core, or 'ticks' of 50 MHz that a thousand
+    instructions took."""
     conditions: Condition = "cold"
     """Under which it was measured."""
     time: float

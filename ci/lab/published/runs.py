@@ -18,6 +18,7 @@ from ci.source.discovery import load_operator
 from ci.source.golden import Golden
 from ci.source.inputs import draw_inputs
 from ci.source.workload_file import load_workload
+from rules.devices import Device
 
 LAUNCH_SECONDS = 1800.0
 """Wall time of a launch: the scalar version touches 200 million elements one by one."""
@@ -59,18 +60,22 @@ def simulate(versions: list[Version]) -> Iterator[Simulated]:
         backend, build = builds[version.device]
         asked = Ensemble(conditions=(version.conditions,))
         run = _verified(build, workload, cases[version.version], golden, asked)
-        yield in_unit(version, run, backend.device.clock_mhz)
+        yield in_unit(version, run, backend.device)
 
 
-def in_unit(version: Version, run: CaseRun, clock_mhz: float) -> Simulated:
-    """The figures of a run as they were published: microseconds, or ticks of the counter.
+def in_unit(version: Version, run: CaseRun, device: Device) -> Simulated:
+    """The figures of a run as they were published: microseconds of the task or, without what the
+    launch costs beyond its cores, of a core; or ticks of the counter.
 
     The published kernels read the counter around instructions that nothing else delays, so ticks
     are those of the vector unit's busy time.
     """
-    pipes = {name: cycles / clock_mhz for name, cycles in run.pipes.busy_cycles.items()}
+    pipes = {name: cycles / device.clock_mhz for name, cycles in run.pipes.busy_cycles.items()}
     ticks = pipes.get("VECTOR", 0.0) * TICK_MHZ
     time = ticks if version.unit == "ticks" else run.members_us[version.conditions]
+    if version.unit == "core us":
+        time -= device.number("launch.base_us")
+        time -= device.number("launch.us_per_core") * (run.pipes.block_dim - 1)
     return Simulated(version=version, time=time, pipes_us=pipes)
 
 

@@ -29,6 +29,8 @@ struct DavMatmul {
     bool large_steps = false;   // copies of several base blocks (CFG_MDL)
     bool unit_flag = false;     // products and the fixpipe are ordered by unit flags
     bool fixed_tiling = false;  // the compiler knows the tiling
+    bool reorder_k = false;     // each core begins at another part of k
+    int32_t preload = 0;        // the next block's part comes early: 1 of A, 2 of B
     int32_t m = 0, n = 0, k = 0;
     int32_t a_stride = 0, b_stride = 0, c_stride = 0;  // of rows; of fractal columns: their rows
     int32_t first_m = 0, first_n = 0, count_m = 0, count_n = 0;  // the part of C

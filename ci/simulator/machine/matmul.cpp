@@ -80,6 +80,10 @@ public:
             const uint32_t i = p_.n_first ? number / blocks_n : number % blocks_m;
             const uint32_t j = p_.n_first ? number % blocks_n : number / blocks_m;
             count_base_block();
+            const uint32_t after = number + 1;
+            next_m_ = p_.n_first ? after / blocks_n : after % blocks_m;
+            next_n_ = p_.n_first ? after % blocks_n : after / blocks_m;
+            has_next_ = after < blocks_m * blocks_n;
             block(p_.first_m + i * p_.base_m, p_.first_n + j * p_.base_n);
         }
         vector_state().control = control;
@@ -173,8 +177,16 @@ private:
             site_);
     }
 
-    // Rows (of the product's m) and depth of A for L0A, from the tile that holds them.
-    void load_a(uint32_t to, uint32_t m, uint32_t rows, uint32_t k, uint32_t depth) {
+    // A tile in L1: where, and which part of its matrix as stored.
+    struct Held {
+        uint32_t from;
+        Window window;
+        uint32_t first;  // row of the product's m (n), and where its k begins
+        uint32_t first_k;
+    };
+
+    // The tile of A that holds this row and k, loaded unless it is there.
+    Held tile_of_a(uint32_t m, uint32_t k) {
         const uint32_t tile_m = m / (step_m_ * p_.base_m) * (step_m_ * p_.base_m);
         const uint32_t tile_k = k / (step_ka_ * p_.base_k) * (step_ka_ * p_.base_k);
         const uint32_t tile_rows = std::min(step_m_ * p_.base_m, uint32_t(p_.m) - tile_m);
@@ -184,6 +196,12 @@ private:
         const Window w = p_.a_turned ? Window{tile_k, tile_depth, tile_m, tile_rows}
                                      : Window{tile_m, tile_rows, tile_k, tile_depth};
         if (load) load_tile(from, p_.a, w, p_.a_stride, p_.a_fractal);
+        return {from, w, tile_m, tile_k};
+    }
+
+    // Rows (of the product's m) and depth of A for L0A, from the tile that holds them.
+    void load_a(uint32_t to, uint32_t m, uint32_t rows, uint32_t k, uint32_t depth) {
+        const auto [from, w, tile_m, tile_k] = tile_of_a(m, k);
         const uint32_t padded = up(w.rows, UNIT);
         set_fmatrix(padded | 1ull << 16);
         set_padding(0);
@@ -209,7 +227,8 @@ private:
         }
     }
 
-    void load_b(uint32_t to, uint32_t n, uint32_t columns, uint32_t k, uint32_t depth) {
+    // The same of B, by columns of the product.
+    Held tile_of_b(uint32_t n, uint32_t k) {
         const uint32_t tile_n = n / (step_n_ * p_.base_n) * (step_n_ * p_.base_n);
         const uint32_t tile_k = k / (step_kb_ * p_.base_k) * (step_kb_ * p_.base_k);
         const uint32_t tile_columns = std::min(step_n_ * p_.base_n, uint32_t(p_.n) - tile_n);
@@ -219,6 +238,11 @@ private:
         const Window w = p_.b_turned ? Window{tile_n, tile_columns, tile_k, tile_depth}
                                      : Window{tile_k, tile_depth, tile_n, tile_columns};
         if (load) load_tile(from, p_.b, w, p_.b_stride, p_.b_fractal);
+        return {from, w, tile_n, tile_k};
+    }
+
+    void load_b(uint32_t to, uint32_t n, uint32_t columns, uint32_t k, uint32_t depth) {
+        const auto [from, w, tile_n, tile_k] = tile_of_b(n, k);
         const uint32_t padded = up(w.rows, UNIT);
         const uint32_t fractals = divide_up(columns, 16);
         const uint32_t column = n - tile_n;
@@ -246,18 +270,40 @@ private:
         }
     }
 
+    // Cores that read one operand begin at different copies of it.
+    uint32_t first_part_of_k(uint32_t parts) const {
+        if (!p_.reorder_k) return 0;
+        const uint32_t copies = divide_up(parts, step_kb_);
+        return uint32_t(current->block) % copies * step_kb_;
+    }
+
+    // The next block's copy, while this block is computed.
+    void preload() {
+        if (!has_next_ || p_.preload == 0) return;
+        const uint32_t m = p_.first_m + next_m_ * p_.base_m;
+        const uint32_t n = p_.first_n + next_n_ * p_.base_n;
+        if (p_.preload == 1)
+            tile_of_a(m, 0);
+        else
+            tile_of_b(n, 0);
+    }
+
     void block(uint32_t m, uint32_t n) {
         const uint32_t rows = std::min<uint32_t>(p_.base_m, p_.first_m + p_.count_m - m);
         const uint32_t columns = std::min<uint32_t>(p_.base_n, p_.first_n + p_.count_n - n);
         if (has_bias_) load_bias(n, columns);
         TC* c = local<TC>(part_c_ * l0_c_);
-        for (uint32_t k = 0; k < uint32_t(p_.k); k += p_.base_k) {
+        const uint32_t parts = divide_up(p_.k, p_.base_k);
+        const uint32_t begin = first_part_of_k(parts);
+        for (uint32_t part = 0; part < parts; ++part) {
+            const uint32_t k = (begin + part) % parts * p_.base_k;
             const uint32_t depth = std::min<uint32_t>(p_.base_k, p_.k - k);
             count_base_block();
             load_a(part_a_ * l0_a_, m, rows, k, depth);
             load_b(part_b_ * l0_b_, n, columns, k, depth);
-            const bool first = k == 0;
-            const bool last = k + depth == uint32_t(p_.k);
+            const bool first = part == 0;
+            const bool last = part + 1 == parts;
+            if (first) preload();
             const uint8_t flag = !p_.unit_flag ? 0 : last ? 3 : 2;
             // A single row would be read as a vector; turned 32-bit operands come 16 deep.
             mad(c, local<T>(part_a_ * l0_a_), local<T>(part_b_ * l0_b_), uint64_t(0),
@@ -316,6 +362,8 @@ private:
     uint32_t l0_a_ = 0, l0_b_ = 0, l0_c_ = 0;
     uint32_t parts_a_ = 1, parts_b_ = 1, parts_c_ = 1;
     uint32_t part_a_ = 0, part_b_ = 0, part_c_ = 0;
+    uint32_t next_m_ = 0, next_n_ = 0;  // the block after this one
+    bool has_next_ = false;
     bool has_bias_ = false;
 };
 

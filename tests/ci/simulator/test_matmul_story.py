@@ -72,3 +72,19 @@ def test_unit_flags_keep_the_results_and_the_fixpipe_waiting(harness: MachineHar
         return run(harness, tiling).busy("FIX")
 
     assert fixpipe(DEEP + "product.unit_flag = true;") > fixpipe(DEEP)
+
+
+def test_a_preload_brings_the_next_block_of_b_while_this_one_is_computed(
+    harness: MachineHarness,
+) -> None:
+    whole = (
+        "product.base_m = 128; product.base_n = 64; product.large_steps = true;"
+        "product.step_ka = product.step_kb = 16; product.depth_a = 16; product.depth_b = 32;"
+    )
+    assert run(harness, whole + "product.preload = 2;").cycles < 0.95 * run(harness, whole).cycles
+
+
+def test_cores_that_begin_at_other_parts_of_k_compute_the_same(harness: MachineHarness) -> None:
+    plain = run(harness, STEPS, 1, 4)
+    turned = run(harness, STEPS + "product.reorder_k = true;", 1, 4)
+    assert turned.cycles != plain.cycles

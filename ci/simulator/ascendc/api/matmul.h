@@ -25,6 +25,10 @@ public:
     using TBias = typename BIAS::T;
 
     __aicore__ MatmulImpl() {}
+    // Whether the compiler knows the tiling.
+    static __aicore__ constexpr bool fixed() {
+        return IsSameType<std::decay_t<decltype(CONFIG)>, MatmulApiStaticTiling>::value;
+    }
 
     // ---- shapes
     template <typename Tiling> __aicore__ void Init(const Tiling* tiling, TPipe* = nullptr) {
@@ -42,7 +46,9 @@ public:
         p_.result = element_of<TC>();
         p_.large_steps = config_of(CONFIG).doMultiDataLoad;
         p_.unit_flag = config_of(CONFIG).enUnitFlag;
-        p_.fixed_tiling = IsSameType<std::decay_t<decltype(CONFIG)>, MatmulApiStaticTiling>::value;
+        p_.fixed_tiling = fixed();
+        p_.preload = int32_t(config_of(CONFIG).doMTE2Preload);
+        p_.reorder_k = config_of(CONFIG).enableKdimReorderLoad;
         p_.a_fractal = A::format == CubeFormat::NZ;
         p_.b_fractal = B::format == CubeFormat::NZ;
         p_.c_fractal = C::format == CubeFormat::NZ;
@@ -376,12 +382,13 @@ __aicore__ inline void start_matmul(TPipe*) {}
 template <class M> __aicore__ inline void start_matmul(TPipe*, M&) {}
 template <class M, typename Tiling, typename... Rest>
 __aicore__ inline void start_matmul(TPipe* pipe, M& object, Tiling* tiling, Rest&&... rest) {
-    if (tiling != nullptr) object.Init(tiling, pipe);
+    // Without one the configuration may fix the tiling; another is given to Init later.
+    if (tiling != nullptr || M::fixed()) object.Init(tiling, pipe);
     start_matmul(pipe, rest...);
 }
 template <class M, typename... Rest>
 __aicore__ inline void start_matmul(TPipe* pipe, M& object, decltype(nullptr), Rest&&... rest) {
-    start_matmul(pipe, rest...);
+    start_matmul(pipe, object, static_cast<const TCubeTiling*>(nullptr), rest...);
 }
 
 }  // namespace AscendC

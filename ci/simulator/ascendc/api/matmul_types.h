@@ -310,3 +310,22 @@ __aicore__ constexpr const MatmulConfig& config_of(const MatmulApiStaticTiling& 
 }
 
 }  // namespace AscendC
+
+// The library has these outside its namespace too.
+using AscendC::CFG_IBSHARE_NORM;
+using AscendC::CFG_MDL;
+using AscendC::CFG_NORM;
+using AscendC::GetBasicConfig;
+using AscendC::GetIBShareNormConfig;
+using AscendC::GetMDLConfig;
+using AscendC::GetMMConfig;
+using AscendC::GetNormalConfig;
+using AscendC::GetSpecialBasicConfig;
+using AscendC::GetSpecialMDLConfig;
+using AscendC::MatmulApiStaticTiling;
+using AscendC::MatmulBatchParams;
+using AscendC::MatmulConfigMode;
+using AscendC::MatmulFuncParams;
+using AscendC::MatmulQuantParams;
+using AscendC::MatmulShapeParams;
+using AscendC::MM_CFG_NO_PRELOAD;

@@ -31,13 +31,13 @@ def test_refusals_are_told_as_they_come_and_the_page_is_written(
 def test_a_wrong_candidate_that_is_accepted_ends_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    honest = "- id: h02" + REVIEW.read_text().partition("- id: h02")[2].partition("\n- id: ")[0]
+    honest = "- id: h22" + REVIEW.read_text().partition("- id: h22")[2].partition("\n- id: ")[0]
     called_wrong = honest.replace("wrong: 'no'", "wrong: 'yes'")
     assert called_wrong != honest
     corpus = tmp_path / "corpus.yaml"
     corpus.write_text(called_wrong)
     assert run([*WORDS, str(corpus)]) == FAILED
-    assert "h02, wrong, accepted: " in capsys.readouterr().out
+    assert "h22, wrong, accepted: " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

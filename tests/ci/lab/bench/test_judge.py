@@ -30,12 +30,12 @@ SAMPLE = {
 def test_the_judge_refuses_one_of_each_class_and_accepts_honest_work_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = [e.attack for e in read_corpus(REVIEW) if e.attack.id in (*SAMPLE, "h02")]
-    (larger,) = (one for one in chosen if one.id == "h02")
+    chosen = [e.attack for e in read_corpus(REVIEW) if e.attack.id in (*SAMPLE, "h22")]
+    (larger,) = (one for one in chosen if one.id == "h22")
     named = SourceEdit(
-        file="op_kernel/leaky_relu_shift.cpp",
-        old="constexpr uint32_t TILE",
-        new="const uint32_t TILE",
+        file="op_kernel/ema_update.cpp",
+        old="constexpr uint32_t CHUNK",
+        new="const uint32_t CHUNK",
     )
     neutral = larger.model_copy(update={"id": "n1", "edits": (named,)})
     write_corpus(tmp_path / "corpus.yaml", [*chosen, neutral], "A sample.")
@@ -43,13 +43,13 @@ def test_the_judge_refuses_one_of_each_class_and_accepts_honest_work_once(
     found = bench(settings, lambda text: None)
     verdicts = {r.id: (r.truth, r.verdict) for r in found.rulings}
     assert verdicts == dict.fromkeys(SAMPLE, ("wrong", "refused")) | {
-        "h02": ("honest", "accepted"),
+        "h22": ("honest", "accepted"),
         "n1": ("honest", "no gain"),
     }
     assert {r.id: r.gate for r in found.rulings if r.truth == "wrong"} == SAMPLE
     by_id = {r.id: r for r in found.rulings}
     assert all(by_id[one].sentence for one in SAMPLE)
-    assert (by_id["h02"].speedup or 0) > 1.01 and by_id["n1"].speedup is None
+    assert (by_id["h22"].speedup or 0) > 1.01 and by_id["n1"].speedup is None
     assert found.holds
     with (tmp_path / RULINGS_FILE).open("a") as file:
         file.write('{"id": "cut o')
