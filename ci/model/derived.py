@@ -85,8 +85,9 @@ class Coverage(Frozen):
 
     name: str
     operators: int = Field(description="Declared for the 910B, or for no chip.")
-    ran: int = Field(
-        description="Those whose kernel runs: on a derived case, or in the census of that folder."
+    ran: int | None = Field(
+        description="Those whose kernel runs: on a derived case, or in the census of that folder;"
+        " None where none was taken there.",
     )
     derived: int = Field(description="Those that pass a derived workload.")
     golden: int = Field(description="Those of them that are judged against a golden function.")
@@ -97,6 +98,6 @@ class Coverage(Frozen):
     )
 
     @property
-    def share(self) -> float:
-        """Derived workloads of the operators that run."""
-        return self.derived / max(1, self.ran)
+    def share(self) -> float | None:
+        """Derived workloads of the operators that run; None where nobody counted these."""
+        return None if self.ran is None else self.derived / max(1, self.ran)

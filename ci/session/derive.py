@@ -102,7 +102,7 @@ def coverage(folders: Sequence[Path]) -> list[Coverage]:
             Coverage(
                 name=folder.resolve().name,
                 operators=len(rows),
-                ran=sum(bool(row.cases) or _runs(census, row) for row in rows),
+                ran=sum(bool(row.cases) or _runs(census, row) for row in rows) if census else None,
                 derived=len(derived),
                 golden=sum(row.reference == "golden" for row in derived),
                 cases=median([len(row.cases) for row in derived] or [0]),
