@@ -51,6 +51,15 @@ void CoreTimer::book(int pipe, uint32_t number, double start, double occupied, d
     if (keep_spans_) spans_.push_back({number, start, complete});
 }
 
+// When the fixpipe begins to follow a product by unit flags: with its first results, and so late
+// that it does not end before the product.
+double CoreTimer::followed(const Record& wait, uint32_t follower) const {
+    const double complete = completion_[wait.argument];
+    const Price& product = prices_.pipes[core_.records[wait.argument].work];
+    const Price& output = prices_.pipes[core_.records[follower].work];
+    return complete - std::min(product.occupancy, output.occupancy);
+}
+
 // The head of a pipe's queue, if what it waits for is known.
 bool CoreTimer::step_pipe(int pipe) {
     PipeState& state = pipes_[pipe];
@@ -94,8 +103,9 @@ bool CoreTimer::step_pipe(int pipe) {
             break;
         }
         case Kind::DEPEND: {
-            const double done = record.peer == S ? head.issued : completion_[record.argument];
+            double done = record.peer == S ? head.issued : completion_[record.argument];
             if (done == NOT_YET) return false;
+            if (pipe == FIX && record.drain) done = followed(record, head.record + 1);
             start = std::max(ready, done + flag_latency_);
             wait(pipe, record.peer, ready, start);
             if (keep_spans_) links_.push_back({record.peer, pipe, Link::INSERTED, done, start});

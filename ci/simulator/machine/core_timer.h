@@ -124,6 +124,7 @@ private:
     void book(int pipe, uint32_t record, double start, double occupied, double complete);
     void wait(int pipe, int peer, double from, double until);
     double drained() const;
+    double followed(const Record& wait, uint32_t follower) const;
 
     const Core& core_;
     TimerWorld& world_;

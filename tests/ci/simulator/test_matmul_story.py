@@ -74,6 +74,13 @@ def test_unit_flags_keep_the_results_and_the_fixpipe_waiting(harness: MachineHar
     assert fixpipe(DEEP + "product.unit_flag = true;") > fixpipe(DEEP)
 
 
+def test_the_fixpipe_follows_a_product_by_unit_flags(harness: MachineHarness) -> None:
+    plain = run(harness, DEEP)
+    flagged = run(harness, DEEP + "product.unit_flag = true;")
+    # The last product of the sum, 128 x 256 x 64, takes 512 cycles.
+    assert 0.7 * 512 < plain.cycles - flagged.cycles <= 1.1 * 512
+
+
 def test_a_preload_brings_the_next_block_of_b_while_this_one_is_computed(
     harness: MachineHarness,
 ) -> None:
