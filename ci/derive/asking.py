@@ -90,7 +90,8 @@ class Asker:
             self._build.tile(case, draw_inputs(case, 1), [])
         except TrialFailure as failure:
             log = failure.refusal.evidence.strip().splitlines()
-            return " ".join([failure.refusal.sentence, *log[-2:]])
+            said = log[-2:] if "returned a failure" in failure.refusal.sentence else []
+            return " ".join([failure.refusal.sentence, *said])
         except InputError as problem:
             return str(problem)
         return f"{NO_SHAPE}."
