@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,15 +48,20 @@ class QueueFile:
         db.execute("BEGIN IMMEDIATE")
         try:
             yield db
+            db.execute("COMMIT")
         except BaseException:
-            db.execute("ROLLBACK")
+            if db.in_transaction:  # a full disk may have ended it already
+                db.execute("ROLLBACK")
             raise
-        db.execute("COMMIT")
 
     def _write(self, sql: str, *values: object) -> bool:
         """One statement; whether it changed a row."""
         with self._writing() as db:
             return db.execute(sql, values).rowcount == 1
+
+    def write_something(self) -> None:
+        """Raises sqlite3.Error when the queue takes nothing, as on a full disk."""
+        self.set_fact("written", str(time.time()))
 
     def counts(self) -> dict[str, dict[str, int]]:
         """How many events and jobs are in which state."""

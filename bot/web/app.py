@@ -7,9 +7,13 @@ planned here. What a hook says is a hint; the planner reads the forge.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import sqlite3
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Final
 
 from starlette.applications import Starlette
@@ -31,6 +35,10 @@ MAX_BODY_BYTES: Final = 25_000_000
 MAX_PENDING_BYTES: Final = 4 * MAX_BODY_BYTES
 # A forge sends a delivery in one go.
 BODY_S: Final = 30.0
+# Deliveries that wait in memory for the queue to take them.
+MAX_KEPT: Final = 1000
+# How often that is tried, beside every delivery and every look at /healthz.
+FLUSH_S: Final = 10.0
 
 
 class _NoBody(Exception):
@@ -51,7 +59,7 @@ def make_app(
     forge's. `repositories`: (forge, owner/name) that are served.
     """
     metrics = Metrics(queue)
-    bodies = _Bodies()
+    bodies, backlog = _Bodies(), Backlog(queue)
 
     async def webhook(request: Request) -> Response:
         forge = request.path_params["forge"]
@@ -76,29 +84,79 @@ def make_app(
         if event.kind == "other" or talk(event) or not served:
             metrics.delivery(forge=forge, outcome="ignored")
             return JSONResponse({"accepted": False, "reason": "nothing the bot acts on"}, 202)
-        new = await run_in_threadpool(queue.receive, event, clock())
+        try:
+            new = await run_in_threadpool(backlog.store, event, clock())
+        except sqlite3.Error as problem:
+            LOG.error("a delivery of %s could not be stored: %s", forge, problem)
+            metrics.delivery(forge=forge, outcome="not_stored")
+            said = "It cannot be stored now; it is kept in memory and stored as soon as it can be."
+            return JSONResponse({"error": said}, 503)
         metrics.delivery(forge=forge, outcome="accepted" if new else "duplicate")
         return JSONResponse({"accepted": new}, 202)
 
     async def healthz(request: Request) -> Response:
         try:
-            await run_in_threadpool(queue.counts)
+            await run_in_threadpool(backlog.flush)
+            await run_in_threadpool(queue.write_something)
         except Exception as problem:  # whatever it is, it is not healthy
-            return PlainTextResponse(f"queue: {type(problem).__name__}\n", 503)
+            return PlainTextResponse(f"queue: {type(problem).__name__}: {problem}\n", 503)
         return PlainTextResponse("ok\n") if healthy() else PlainTextResponse("stopped\n", 503)
 
     async def exposition(request: Request) -> Response:
         body, kind = await run_in_threadpool(metrics.exposition)
         return Response(body, headers={"Content-Type": kind})
 
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async def again() -> None:
+            while True:
+                await asyncio.sleep(FLUSH_S)
+                with contextlib.suppress(sqlite3.Error):
+                    await run_in_threadpool(backlog.flush)
+
+        task = asyncio.create_task(again())
+        yield
+        task.cancel()
+
     return Starlette(
+        lifespan=lifespan,
         routes=[
             Route("/webhook/{forge}", webhook, methods=["POST"]),
             Route("/healthz", healthz),
             Route("/metrics", exposition),
             *dashboard.routes(),
-        ]
+        ],
     )
+
+
+class Backlog:
+    """Deliveries that the queue could not take, a full disk most of all: stored when it can.
+
+    Most forges do not send a delivery again.
+    """
+
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
+        self._kept: deque[tuple[Event, float]] = deque(maxlen=MAX_KEPT)
+        self._lock = threading.Lock()
+
+    def store(self, event: Event, now: float) -> bool:
+        """Store an event after those kept; raises sqlite3.Error, and keeps it, when that fails."""
+        with self._lock:
+            self._kept.append((event, now))
+            return self._flush()
+
+    def flush(self) -> None:
+        """Store what is kept; raises sqlite3.Error when that fails."""
+        with self._lock:
+            self._flush()
+
+    def _flush(self) -> bool:
+        new = False
+        while self._kept:
+            new = self._queue.receive(*self._kept[0])
+            self._kept.popleft()
+        return new
 
 
 class _Bodies:

@@ -42,6 +42,7 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
     from bot.server.connections import webhook_secrets
     from bot.web.app import make_app
     from bot.web.dashboard import Dashboard
+    from bot.web.protocol import ImpatientProtocol
 
     configure(as_json)
     chosen = build(ServeOptions, given)
@@ -61,7 +62,13 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
     port = read.port if chosen.port is None else chosen.port
     # Only proxies that the environment names may say whom they speak for.
     config = uvicorn.Config(
-        app, host=read.host, port=port, log_config=None, access_log=False, proxy_headers=False
+        app,
+        host=read.host,
+        port=port,
+        http=ImpatientProtocol,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
     )
     try:
         announcing_server(config).run()

@@ -51,11 +51,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(app: Starlette) -> Iterator[Server]:
+def running(app: Starlette, **settings: Any) -> Iterator[Server]:
     # With the protocol named, asyncio switches Nagle's algorithm off: 40 ms a request less.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_config=None, access_log=False, proxy_headers=False)
+    config = uvicorn.Config(app, log_config=None, access_log=False, proxy_headers=False, **settings)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()

@@ -1,5 +1,7 @@
+import contextlib
 import select
 import socket
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 
 from bot.report import write_reports
 from bot.server.queue import Queue
-from bot.web import app
+from bot.web import app, protocol
 from bot.web.app import make_app
 from bot.web.dashboard import Dashboard
 from tests.bot.events.payloads import hub_comment, hub_headers, raw
@@ -230,6 +232,47 @@ def test_half_a_body_is_not_waited_for(server: Server, monkeypatch: pytest.Monke
     with begun(server, b"half", 1000) as client:
         assert b" 408 " in client.makefile("rb").readline()
     assert deliver(server, comment()).status == 202
+
+
+def test_half_a_head_is_not_waited_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "HEAD_S", 0.3)
+    with running(bench.app, http=protocol.ImpatientProtocol) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+            client.sendall(b"POST /webhook/github HTTP/1.1\r\nHost: x\r\n")
+            assert client.recv(1) == b""
+            client.close()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /heal")
+            while client.recv(4096):
+                pass
+        assert deliver(server, comment()).status == 202
+
+
+def test_a_full_disk_is_told_and_what_came_meanwhile_is_stored_when_there_is_room(
+    bench: Bench, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = bench.queue._connect
+
+    def full(pages: int) -> None:
+        def limited() -> sqlite3.Connection:
+            db = connect()
+            db.execute(f"PRAGMA max_page_count = {pages}")
+            return db
+
+        monkeypatch.setattr(bench.queue, "_connect", limited)
+
+    full(1)  # as many as it has
+    for size in (4000, 400, 40, 4):
+        with contextlib.suppress(sqlite3.OperationalError):
+            for number in range(1000):
+                bench.queue.set_fact(f"padding {size} {number}", "x" * size)
+    answers = (deliver(server, raw(hub_comment(3, n, "team/ops")), f"d{n}") for n in range(100))
+    accepted = next(n for n, answer in enumerate(answers) if answer.status == 503)
+    told = server.ask("/healthz")
+    assert told.status == 503 and "full" in told.body
+    full(1_000_000)
+    assert server.ask("/healthz").status == 200
+    assert bench.queue.counts()["events"] == {"new": accepted + 1}
 
 
 def test_bodies_of_strangers_share_bounded_memory(

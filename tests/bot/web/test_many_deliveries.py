@@ -62,7 +62,8 @@ def test_each_job_is_made_and_done_exactly_once_and_memory_stays_flat(tmp_path: 
     rest = round(DELIVERIES * (1 - DUPLICATES - FORGED)) - REQUESTS
     # Some of the talk names the command in passing: only the planner can tell.
     words = [f"Nice work {i}." if i % 10 else f"Ask for /optimize {i}" for i in range(rest)]
-    genuine += [(f"talk-{i}", body(1, 10_000 + i, text)) for i, text in enumerate(words)]
+    talk = [alice.comment(1, "Ask for /optimize").id for _ in range(20)]
+    genuine += [(f"talk-{i}", body(1, talk[i % 20], text)) for i, text in enumerate(words)]
     stored = REQUESTS + sum("/optimize" in text for text in words)
     dice = random.Random(5)
     sent = [(name, data, SECRET) for name, data in genuine]
