@@ -182,7 +182,7 @@ class Refusing(ModelEvaluator):
 
 def test_what_is_unfit_is_not_inherited_and_a_resumed_run_knows(tmp_path: Path) -> None:
     operator = write(tmp_path)
-    evaluator = Refusing(operator, "share")
+    evaluator = Refusing(operator, "of the unified buffer")
     out = tmp_path / "out"
     result = run(operator, out, evaluator=evaluator, budget=24)
     refused = [t for t in result.trials if t.outcome is Outcome.UNFIT]
@@ -190,12 +190,14 @@ def test_what_is_unfit_is_not_inherited_and_a_resumed_run_knows(tmp_path: Path) 
     assert all(t.measurement and t.refusal and t.refusal.gate == "other_shapes" for t in refused)
     assert not {t.candidate.hash for t in refused} & {t.candidate.parent for t in result.trials}
     assert len(evaluator.asked) < len(result.trials) / 2  # only what would have been inherited
-    again = Refusing(operator, "share")
+    again = Refusing(operator, "of the unified buffer")
     resumed = run(operator, out, evaluator=again, budget=24, resume=True)
     assert key(resumed.trials) == key(result.trials)
     assert result.verdict == "improved"
     assert again.asked[-1].number == result.best.number  # before it is reported
-    assert all("share" in t.candidate.rationale for t in again.asked[:-1])  # faster, and unfit
+    assert all(
+        "of the unified buffer" in t.candidate.rationale for t in again.asked[:-1]
+    )  # faster, and unfit
 
 
 def slight() -> Proposer:

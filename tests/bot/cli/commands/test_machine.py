@@ -27,7 +27,7 @@ def test_validate_runs_one_version_and_writes_its_page(
     found = json.loads(capsys.readouterr().out)
     assert [one["version"]["version"] for one in found[0]["versions"]] == ["s1", "s5"]
     page = (tmp_path / "validation.md").read_text()
-    assert "| s5 | read-write conflict | 3,751.0 ticks |" in page
+    assert "| s5 | read-write conflict; fitted | 3,751.0 ticks |" in page
     assert (tmp_path / "images" / "validation-times.png").stat().st_size > 10_000
 
 
