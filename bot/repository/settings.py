@@ -66,6 +66,12 @@ class BotSettings(Frozen):
     look_again_minutes: float = Field(
         default=15.0, gt=0, description="Time between looks at open merge requests, in minutes."
     )
+    keep_days: int = Field(
+        default=90,
+        ge=1,
+        description="Days after which a run that ended is removed with its folder; a merge request"
+        " that is merged later teaches the bank nothing.",
+    )
     poll_seconds: float = Field(
         default=60.0, ge=1.0, description="Time between two polls of `watch`, in s."
     )

@@ -284,6 +284,20 @@ class Queue(QueueFile):
                 (worker,),
             )
 
+    def ended_before(self, when: float) -> list[str]:
+        """Keys of the jobs that ended before `when`, the oldest first."""
+        marks = ",".join("?" * len(ENDED))
+        rows = self._connect().execute(
+            f"SELECT key FROM jobs WHERE state IN ({marks}) AND finished < ? ORDER BY finished",
+            (*ENDED, when),
+        )
+        return [str(key) for (key,) in rows]
+
+    def forget(self, key: str) -> None:
+        """Remove a job that has ended."""
+        marks = ",".join("?" * len(ENDED))
+        self._write(f"DELETE FROM jobs WHERE key = ? AND state IN ({marks})", key, *ENDED)
+
     def set_comment(self, key: str, comment_id: int) -> None:
         """Remember the status comment of a run."""
         self._write("UPDATE jobs SET comment_id = ? WHERE key = ?", comment_id, key)

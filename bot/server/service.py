@@ -7,6 +7,7 @@ everything here can be killed at any point and started again.
 from __future__ import annotations
 
 import logging
+import shutil
 import socket
 import threading
 import time
@@ -45,16 +46,19 @@ class Service:
         workers: int = 1,
         slots: dict[str, int] | None = None,
         look_again_s: float = 900.0,
+        keep_s: float = float("inf"),
         merged: Callable[[Path], bool] = lambda folder: True,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`slots`: jobs at once by device; `look_again_s`: time between looks at open merge
-        requests, in s; `merged`: takes the folder of a run that a person merged."""
+        requests, in s; `keep_s`: how long a run that ended is kept, in s; `merged`: takes the
+        folder of a run that a person merged."""
         self.queue = queue
         self.connections = connections
         self._work = work
         self._slots = slots
         self._look_again_s = look_again_s
+        self._keep_s = keep_s
         self._merged = merged
         self._clock = clock
         self._stop = threading.Event()
@@ -176,7 +180,15 @@ class Service:
                     LOG.info("run %s verifies merge request %d", job.run, job.patch_of)
             except (*TEMPORARY, InputError) as problem:
                 LOG.warning("%s: %s", connection.repository, problem)
+        self.forget_old()
         return True
+
+    def forget_old(self) -> None:
+        """Remove the runs that ended too long ago, the folder first: what is left of a run whose
+        removal was interrupted is found again by its job."""
+        for key in self.queue.ended_before(self._clock() - self._keep_s):
+            shutil.rmtree(self.queue.runs / key, ignore_errors=True)
+            self.queue.forget(key)
 
     def _fed(self, key: str) -> bool:
         return self._merged(self.queue.runs / key)

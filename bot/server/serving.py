@@ -57,6 +57,7 @@ def start_service(
         workers=settings.workers,
         slots=settings.slots,
         look_again_s=settings.look_again_minutes * 60,
+        keep_s=settings.keep_days * 86400.0,
         merged=lambda folder: learn_from(settings, folder),
     )
     service.start()
