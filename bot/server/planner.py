@@ -86,17 +86,24 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
         return Plan(note="nothing that the bot acts on")
     if talk(event):
         return Plan(note="no command")
+    comment = None
+    if event.kind == "comment":  # before anything is fetched: most comments are no commands
+        comment = _own_comment(event, connection.forge)
+        if comment is None:
+            return Plan(note="an edit, a bot's comment, or one that is gone")
+        if not parse(comment.body):
+            return Plan(note="no command")
     tip = connection.tip()
     try:
         config = connection.config(tip)
     except InputError as problem:
-        return _broken_config(event, connection.forge, str(problem))
+        return _broken_config(comment, str(problem))
     if not config.enabled:
         return Plan(note=f"{FILE} says enabled: false")
     home, judge = connection.forge.repository(), connection.mirror.commit(tip)
     work = Work(event, connection, records, home, judge, config)
-    if event.kind == "comment":
-        return _comment(work)
+    if comment is not None:
+        return _comment(work, comment)
     if event.kind == "merge_request":
         return _merge_request(work)
     if event.kind == "schedule":
@@ -107,10 +114,9 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
     return _push(work)
 
 
-def _broken_config(event: Event, forge: Forge, problem: str) -> Plan:
+def _broken_config(comment: Comment | None, problem: str) -> Plan:
     """A person who asks is told; other events wait for a good configuration."""
-    comment = _own_comment(event, forge) if event.kind == "comment" else None
-    if comment is None or not parse(comment.body):
+    if comment is None:
         return Plan(note=problem)
     words = said("broken_config", problem)
     return Plan(replies=(_reply(comment, words),), note=problem)
@@ -175,13 +181,9 @@ class _Asked:
     """An earlier command of the same comment allows a fork's head."""
 
 
-def _comment(work: Work) -> Plan:
-    comment = _own_comment(work.event, work.forge)
-    if comment is None:
-        return Plan(note="an edit, a bot's comment, or one that is gone")
+def _comment(work: Work, comment: Comment) -> Plan:
+    """What the commands of a comment ask for."""
     commands = parse(comment.body)
-    if not commands:
-        return Plan(note="no command")
     request = work.forge.merge_request(comment.merge_request)
     access = work.forge.permission(comment.author)
     may_ask = LEVELS.index(access) >= LEVELS.index(work.config.permission)
