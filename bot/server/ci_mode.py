@@ -31,12 +31,12 @@ from bot.repository.mirror import workload_of
 from bot.server.delivery import DAY_S, Delivered, deliver
 from bot.server.merge_request import read_result
 from bot.server.plan_folder import write_plan
-from bot.server.planner import plan
+from bot.server.planner import NotShown, plan
 from bot.server.queue import ATTEMPTS, Queue
 from bot.server.run_folder import read_failure
 from bot.server.run_job import result_file
 from bot.server.service import carry_out
-from bot.server.speech import TEMPORARY, say, set_check
+from bot.server.speech import TEMPORARY, asked_wait, say, set_check
 from bot.server.state_branch import BANK, WORKER, StateBranch, checked_bank
 from bot.server.verify_again import look_again
 from bot.server.watch import noted, poll
@@ -135,8 +135,11 @@ def _step(connection: Connection, queue: Queue, now: float) -> _Step:
             _handle(number, _since_the_last(event, connection, queue), connection, queue, now)
         except InputError as problem:
             queue.event_done(number, now, note=str(problem))
-        except TEMPORARY as problem:
+        except NotShown as problem:  # no failure of the CI: people delete comments
             queue.event_failed(number, now, str(problem))
+            LOG.info("an event waits for the next run of the CI: %s", problem)
+        except TEMPORARY as problem:
+            queue.event_failed(number, now, str(problem), wait=asked_wait(problem))
             problems.append(str(problem))
     return _Step(_claimed(connection, queue, now), problems)
 

@@ -152,19 +152,30 @@ def _reply(comment: Comment, body: str) -> Reply:
 # Comments
 
 
+class NotShown(ForgeError):
+    """The forge does not show a comment that an event names, not yet or no more.
+
+    A webhook can be faster than the forge's own pages: the event is handled again later.
+    """
+
+
 def _own_comment(event: Event, forge: Forge) -> Comment | None:
     """The comment that the event is about, as the forge has it; None when it is nothing to read.
 
-    Raises `ForgeError` when the forge does not show it: it may not yet. A webhook can be faster
-    than the forge's own pages, and is handled again later.
+    Raises `NotShown` when the forge does not show it.
     """
     if event.action != "created" or not event.number or not event.comment_id:
         return None
-    comment = next((c for c in forge.comments(event.number) if c.id == event.comment_id), None)
+    words = f"Comment {event.comment_id} of merge request {event.number} is not shown."
+    try:
+        found = forge.comments(event.number)
+    except ForgeError as problem:
+        if problem.kind == "not_found":
+            raise NotShown(words, "not_found") from problem
+        raise
+    comment = next((c for c in found if c.id == event.comment_id), None)
     if comment is None:
-        raise ForgeError(
-            f"comment {event.comment_id} of merge request {event.number} is not listed", "not_found"
-        )
+        raise NotShown(words, "not_found")
     if comment.author_is_bot or comment.author == forge.viewer():
         return None
     return None if load_triggers().ignores(comment.author) else comment
