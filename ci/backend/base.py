@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from ci.model.ensemble import Ensemble
-from ci.model.launch import CaseRun, Expected, Tensors
+from ci.model.launch import CaseRun, Expected, Sample, Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Fingerprint
 from ci.model.workload import Workload, WorkloadCase
@@ -39,6 +39,16 @@ class Build(ABC):
         outcome. Called by the evaluator only.
         """
 
+    def sample(
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
+    ) -> Sample:
+        """One time of a case that `run` has run well, for pairs of programs sampled in turn.
+
+        Each under the same conditions: warm, with the same state of the cache. Only where the
+        backend `scatters`. Raises `TrialFailure` as `run` does.
+        """
+        raise NotImplementedError(f"{type(self).__name__} gives no samples")
+
     def program(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> str:
         """Names what `run` would launch: two of one name differ neither in outputs nor in time.
 
@@ -56,6 +66,15 @@ class Build(ABC):
 
 class Backend(ABC):
     """Builds and runs candidates; one a device. Every figure carries its fingerprint."""
+
+    scatters = False
+    """Whether times scatter, so that programs are compared by `Build.sample` in turn."""
+
+    @property
+    def unit(self) -> str:
+        """Which single device this is, for what is learnt of its noise."""
+        found = self.fingerprint()
+        return f"{found.device}, {found.version}"
 
     @abstractmethod
     def fingerprint(self) -> Fingerprint:

@@ -20,6 +20,7 @@ from ci.judge.gates import admission, gates_of
 from ci.judge.gates.base import Phase
 from ci.judge.gates.more_seeds import seeds_of
 from ci.judge.in_place import judged_operator
+from ci.judge.paired.timing import time_in_pairs
 from ci.judge.reference import References, empty_like
 from ci.judge.removed_sync import order_kept, removed_sync
 from ci.judge.siblings import Judge, Siblings
@@ -123,7 +124,13 @@ class Evaluator:
         refused = next((c for c in cases if c.refusal), None)
         if refused and refused.refusal:
             failure = TrialFailure(refused.outcome, refused.refusal)
-        measurement, warnings = (None, ()) if failure else self._measured(subject)
+        measurement: Measurement | None = None
+        warnings: tuple[MachineWarning, ...] = ()
+        if not failure:
+            try:
+                measurement, warnings = self._measured(subject)
+            except TrialFailure as problem:  # a launch fails that passed before
+                failure = problem
         trial = Trial(
             number=number,
             candidate=candidate,
@@ -266,6 +273,9 @@ class Evaluator:
         warnings: list[MachineWarning] = []
         for case in self.workload.cases:
             launched = subject.at(case, self.workload.seeds[0]).launched
+            warnings += launched.warnings
+            if self.backend.scatters:
+                continue
             rows.append(
                 CaseMeasurement(
                     case=case.name,
@@ -278,7 +288,8 @@ class Evaluator:
                     weight=case.weight,
                 )
             )
-            warnings += launched.warnings
+        if self.backend.scatters:
+            return time_in_pairs(subject), tuple(dict.fromkeys(warnings))
         measurement = Measurement(fingerprint=self.backend.fingerprint(), cases=tuple(rows))
         return measurement, tuple(dict.fromkeys(warnings))
 

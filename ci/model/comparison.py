@@ -1,14 +1,18 @@
 """Which of two measurements is faster, and by how much: what searching and reporting both ask.
 
-The simulator is deterministic: one sample, an interval of width zero. A real NPU gives many
-samples that scatter; nothing is claimed there that the intervals do not carry.
+The simulator is deterministic: one sample, an interval of width zero. A real NPU gives samples
+that scatter: every candidate is held there against the baseline in pairs taken in turn, and two
+candidates by what each was against the baseline. Nothing is claimed that the intervals do not
+carry.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 from ci.model.frozen import Frozen
+from ci.model.paired import Paired
 from ci.model.trial import CaseMeasurement, Measurement, weighted_mean
 
 Verdict: TypeAlias = Literal["improved", "worse", "same", "unknown"]
@@ -33,6 +37,14 @@ HARDWARE_FLOOR = 0.02
 """The least noise floor on a real NPU, whatever the samples at hand say."""
 
 
+class _Ratio(NamedTuple):
+    """How many times as fast one is as the other, with its interval."""
+
+    middle: float
+    low: float
+    high: float
+
+
 class Comparison(Frozen):
     """Baseline against candidate over a workload."""
 
@@ -50,6 +62,8 @@ def noise_floor(baseline: Measurement, case: CaseMeasurement) -> float:
     """Relative difference below which nothing is claimed for this case of the baseline."""
     if baseline.fingerprint.simulated:
         return SIMULATED_FLOOR
+    if case.paired is not None:
+        return case.paired.floor
     half_width = (case.high_us - case.low_us) / 2 / case.median_us
     return max(HARDWARE_FLOOR, half_width)
 
@@ -69,20 +83,21 @@ def compare(
     pairs = list(zip(baseline.cases, candidate.cases, strict=True))
     if any(b.case != c.case for b, c in pairs):
         raise ValueError("times of different cases cannot be compared")
-    speedup = weighted_mean([b.median_us / c.median_us for b, c in pairs], baseline.cases)
-    low = weighted_mean([b.low_us / c.high_us for b, c in pairs], baseline.cases)
-    high = weighted_mean([b.high_us / c.low_us for b, c in pairs], baseline.cases)
+    ratios = [_ratio(b, c) for b, c in pairs]
+    speedup, low, high = _mean(baseline, candidate, ratios)
+    floors = [x.paired.floor for x in (baseline, candidate) if x.paired]
+    minimum_effect = max(minimum_effect, *floors) if floors else minimum_effect
 
     def answer(verdict: Verdict, reason: str) -> Comparison:
         return Comparison(verdict=verdict, speedup=speedup, low=low, high=high, reason=reason)
 
     doubtful = ""
-    for b, c in pairs:
-        limit = 1 + noise_floor(baseline, b)
-        if c.low_us / b.high_us > limit:
-            slower = c.median_us / b.median_us - 1
+    for (b, c), ratio in zip(pairs, ratios, strict=True):
+        limit = 1 + max(noise_floor(baseline, b), noise_floor(baseline, c) if c.paired else 0.0)
+        if ratio.high < 1 / limit:
+            slower = 1 / ratio.middle - 1
             return answer("worse", f"case {c.case} became {slower:.1%} slower")
-        if c.median_us / b.median_us > limit:
+        if ratio.middle < 1 / limit:
             doubtful = f"case {c.case} may have become slower; its samples do not decide"
     if low > 1 + minimum_effect:
         if doubtful:
@@ -93,3 +108,32 @@ def compare(
     if low >= 1 / (1 + minimum_effect) and high <= 1 + minimum_effect:
         return answer("same", f"no difference beyond {minimum_effect:.0%}")
     return answer("unknown", f"the speedup lies between {low:.3f} and {high:.3f}: measure more")
+
+
+def _ratio(b: CaseMeasurement, c: CaseMeasurement) -> _Ratio:
+    if b.paired or c.paired:
+        return _over(b.paired, c.paired)
+    return _Ratio(b.median_us / c.median_us, b.low_us / c.high_us, b.high_us / c.low_us)
+
+
+def _over(before: Paired | None, after: Paired | None) -> _Ratio:
+    """What was measured against one baseline, against each other; None is the baseline itself."""
+    base = before or _ITSELF
+    own = after or _ITSELF
+    return _Ratio(own.ratio / base.ratio, own.low / base.high, own.high / max(base.low, 1e-9))
+
+
+_ITSELF = Paired(verdict="unknown", pairs=0, ratio=1.0, low=1.0, high=1.0, floor=0.0)
+
+
+def _mean(
+    baseline: Measurement, candidate: Measurement, ratios: Sequence[_Ratio]
+) -> tuple[float, float, float]:
+    if baseline.paired or candidate.paired:
+        return _over(baseline.paired, candidate.paired)
+    middle, low, high = zip(*ratios, strict=True)
+    return (
+        weighted_mean(middle, baseline.cases),
+        weighted_mean(low, baseline.cases),
+        weighted_mean(high, baseline.cases),
+    )

@@ -42,6 +42,16 @@ class CaseRun:
     """By member of the ensemble that was asked for: the launch's time in µs."""
 
 
+class Sample(NamedTuple):
+    """One time of a program on a device, with what may have disturbed it."""
+
+    us: float
+    clock: float = float("nan")
+    """The core's clock meanwhile, as a share of the rated one; NaN where the tools do not say."""
+    contended: bool = False
+    """Whether another process used the device meanwhile."""
+
+
 class Expected(NamedTuple):
     """What `Build.run` will be called with, named by case and seed."""
 

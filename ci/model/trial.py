@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import Field, PositiveFloat
 
 from ci.model.frozen import Frozen
+from ci.model.paired import Paired
 
 
 class Outcome(StrEnum):
@@ -187,6 +188,12 @@ class CaseMeasurement(Frozen):
         description="Time in µs by member of an ensemble: a condition of the launch, or a constant"
         " of the machine that is moved.",
     )
+    against_us: tuple[float, ...] = Field(
+        default=(), description="The baseline's samples, each taken in turn with one of these."
+    )
+    paired: Paired | None = Field(
+        default=None, description="What these pairs say; None where time repeats exactly."
+    )
 
 
 def weighted_mean(values: Iterable[float], cases: Iterable[CaseMeasurement]) -> float:
@@ -199,6 +206,9 @@ class Measurement(Frozen):
 
     fingerprint: Fingerprint
     cases: tuple[CaseMeasurement, ...]
+    paired: Paired | None = Field(
+        default=None, description="Of the mean over the cases; None for the baseline itself."
+    )
 
     def over(self, members_us: Mapping[str, Mapping[str, float]]) -> Measurement:
         """The same with the times of an ensemble, by case and member."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ci.model.bench.ablation import Ablation, AblationSettings, Cell
 from ci.model.bench.judge import JudgeBench, JudgeBenchSettings
 from ci.model.bench.machine import MachineBench, MachineBenchSettings
+from ci.model.bench.noise import NoiseRow, NoiseSettings
 from ci.model.bench.retrieval import RetrievalSettings, RetrievalTimes
 from ci.model.bench.sanitizers import Explanation, SanitizerBench, SanitizerBenchSettings
 from ci.model.bench.strategies import StrategyBench, StrategyBenchSettings
@@ -108,6 +109,13 @@ def bench_retrieval(settings: RetrievalSettings) -> RetrievalTimes:
 
     with tempfile.TemporaryDirectory(prefix="ascendopt-") as folder:
         return measure(Path(folder), settings)
+
+
+def bench_statistics(settings: NoiseSettings) -> list[NoiseRow]:
+    """How often the verdicts on pairs of samples are wrong under simulated noise."""
+    from ci.lab.bench.noise import measure
+
+    return measure(settings)
 
 
 def census(

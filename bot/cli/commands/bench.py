@@ -7,7 +7,15 @@ from typing import Final
 
 import click
 
-SUITES: Final = ("strategies", "judge", "machine", "ablation", "retrieval", "sanitizers")
+SUITES: Final = (
+    "strategies",
+    "judge",
+    "machine",
+    "ablation",
+    "retrieval",
+    "sanitizers",
+    "statistics",
+)
 """Each is the command of that name in bot/cli/commands/bench_<name>.py."""
 
 
