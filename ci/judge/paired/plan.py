@@ -125,7 +125,7 @@ class Bounds:
         if self.decided:
             verdict = "faster" if self.faster else "not faster"
         ratio, low = float(np.exp(self.middle)), float(np.exp(self.low))
-        high = float(min(np.exp(self.high), UNBOUNDED))
+        high = min(float(np.exp(self.high)), UNBOUNDED)
         return Paired(
             verdict=verdict,
             pairs=pairs,
