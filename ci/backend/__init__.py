@@ -29,7 +29,7 @@ def make_backend(
 
         return SimulatorBackend(device, door=open_door(asc_headers))
     if name == "cann":
-        from ci.backend.cann import CannBackend
+        from ci.backend.cann.backend import CannBackend
 
         return CannBackend(device)
     if name == "replay":

@@ -167,6 +167,11 @@ class PipeTime(Frozen):
     )
     ub_peak_bytes: int = 0
     imbalance: float = Field(default=1.0, description="Slowest core's cycles over the mean's.")
+    counters: dict[str, float] = Field(
+        default_factory=dict,
+        description="What a device's profiler counts besides, mean over cores, by its columns:"
+        " hit rates of L2, shares of dtypes, bandwidths.",
+    )
     hot_lines: tuple[tuple[str, int, float], ...] = Field(
         default=(), description="(file, line, busy cycles of core 0), the costliest first."
     )

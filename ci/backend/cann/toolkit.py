@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import shutil
@@ -86,34 +85,6 @@ def parse_version(text: str) -> str:
     """The version in a CANN version file; 'unknown' when it has none."""
     found = _VERSION.search(text)
     return found.group(1) if found else "unknown"
-
-
-def parse_durations(text: str) -> list[float]:
-    """Task durations in µs from OpBasicInfo.csv of the operator profiler."""
-    return [d for row in csv.DictReader(text.splitlines()) if (d := _column(row, "task duration"))]
-
-
-def parse_pipes(text: str) -> dict[str, float]:
-    """Mean busy time in µs of each pipe over the cores, from PipeUtilization.csv."""
-    names = {"VECTOR": "aiv_vec_time", "SCALAR": "aiv_scalar_time", "MTE2": "aiv_mte2_time",
-             "MTE3": "aiv_mte3_time"}  # fmt: skip
-    rows = list(csv.DictReader(text.splitlines()))
-    busy = {}
-    for pipe, column in names.items():
-        values = [v for row in rows if (v := _column(row, column)) is not None]
-        busy[pipe] = sum(values) / len(values) if values else 0.0
-    return busy
-
-
-def _column(row: dict[str, str], start: str) -> float | None:
-    """The number in the column whose name starts so, whatever unit follows in brackets."""
-    for name, value in row.items():
-        if name and name.strip().lower().startswith(start):
-            try:
-                return float(value)
-            except (TypeError, ValueError):
-                return None
-    return None
 
 
 def _home() -> Path:

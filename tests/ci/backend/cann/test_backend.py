@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from ci.backend import make_backend
-from ci.backend.cann import compile_arguments, launcher_unit, profile_command, write_request
-from ci.backend.cann_toolkit import (
+from ci.backend.cann.backend import compile_arguments, launcher_unit, profile_command, write_request
+from ci.backend.cann.toolkit import (
     Toolkit,
     find_toolkit,
     parse_chip,
-    parse_durations,
-    parse_pipes,
     parse_version,
 )
 from ci.host.host_tiling import TilingAnswer
@@ -29,14 +27,6 @@ NPU_SMI = """
 | NPU   Name             | Health          | Power(W)    Temp(C)            |
 | 0     910B4            | OK              | 85.5        42                 |
 +---------------------------------------------------------------------------+
-"""
-OP_BASIC_INFO = """Op Name,Op Type,Task Duration(us),Block Dim
-scale_shift,vector,12.34,4
-scale_shift,vector,12.5,4
-"""
-PIPE_UTILIZATION = """block_id,aiv_vec_time(us),aiv_scalar_time(us),aiv_mte2_time(us),aiv_mte3_time
-0,1.0,2.0,4.0,3.0
-1,3.0,2.0,6.0,NA
 """
 ANSWER = TilingAnswer(block_dim=4, tiling_key=0, data=b"12345678", workspace=(0,))
 
@@ -66,7 +56,7 @@ def with_npu_smi(folder: Path, said: str, monkeypatch: pytest.MonkeyPatch) -> No
 def no_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("ci.backend.cann_toolkit.USUAL_HOME", tmp_path / "nowhere")
+    monkeypatch.setattr("ci.backend.cann.toolkit.USUAL_HOME", tmp_path / "nowhere")
 
 
 def test_a_missing_toolkit_is_one_sentence_with_the_cure() -> None:
@@ -123,11 +113,6 @@ def test_the_tools_output_is_read() -> None:
     assert parse_chip("no table") is None
     assert parse_version("Version=8.0.RC3\n") == "8.0.RC3"
     assert parse_version("nothing") == "unknown"
-    assert parse_durations(OP_BASIC_INFO) == [12.34, 12.5]
-    assert parse_durations("Op Name\nx\n") == []
-    assert parse_pipes(PIPE_UTILIZATION) == {
-        "VECTOR": 2.0, "SCALAR": 2.0, "MTE2": 5.0, "MTE3": 3.0
-    }  # fmt: skip
 
 
 def test_the_launcher_calls_the_kernel_with_all_its_parameters() -> None:
@@ -143,9 +128,11 @@ def test_commands_name_automatic_synchronisation_and_the_sample_count(tmp_path: 
     architecture = load_architecture("dav-c220")
     arguments = compile_arguments(kit, architecture, OPERATOR, False, Path("laid"))
     assert {"--cce-auto-sync=off", "--npu-arch=dav-2201"} <= set(arguments)
-    command = profile_command(kit, tmp_path / "out", tmp_path / "launcher", tmp_path / "request")
-    assert command[-2:] == [str(tmp_path / "launcher"), str(tmp_path / "request")]
-    assert "--launch-count=30" in command
+    command = profile_command(
+        kit, tmp_path / "out", "scale_shift", tmp_path / "launcher", tmp_path / "request"
+    )
+    assert command[-2:] == [str(launcher), str(request)]
+    assert {"--launch-count=30", "--kernel-name=scale_shift"} <= set(command)
 
 
 def test_a_request_lists_tensors_in_parameter_order(tmp_path: Path) -> None:

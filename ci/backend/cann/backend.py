@@ -2,7 +2,7 @@
 
 The host tiling runs as in the simulator, with the facts of the chip that is there. The kernel is
 compiled by the toolkit's bisheng against the toolkit's own AscendC headers, launched by a small
-acl program (`cann_launcher.h`), and timed by the toolkit's operator profiler.
+acl program (`launcher.h`), and timed by the toolkit's operator profiler.
 
 State: written from the toolkit's documentation. The detection and the reading of the tools'
 output are tested; the rest has not yet run on an NPU, because none was at hand. Tensor lists are
@@ -13,14 +13,15 @@ compiler and host tiling are, as on the simulator.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
 import numpy as np
 
 from ci.backend.base import Backend, RunOptions
-from ci.backend.cann_toolkit import Toolkit, find_toolkit, parse_durations, parse_pipes
+from ci.backend.cann.profile.launches import of_kernel, read_basic_info
+from ci.backend.cann.profile.pipes import read_pipes
+from ci.backend.cann.toolkit import Toolkit, find_toolkit
 from ci.backend.tiled import TiledBuild
 from ci.backend.told_shapes import told, with_room
 from ci.host.host_tiling import TilingAnswer
@@ -37,7 +38,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Array, CaseRun, Tensors
 from ci.model.operator import Operator
-from ci.model.trial import Fingerprint, Outcome, PipeTime, Refusal
+from ci.model.trial import Fingerprint, Outcome, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.launch import read_outputs
 from ci.simulator.toolchain import Toolchain
@@ -106,6 +107,7 @@ class CannBuild(TiledBuild):
         super().__init__(backend.toolchain, backend.device, operator, texts, workload)
         self._toolkit = backend.toolkit
         self._folder = tempfile.TemporaryDirectory(prefix="ascendopt-cann-")
+        self._entry, _ = kernel_parameters(operator, texts[operator.kernel_entry])
         self._launchers: dict[KernelVariant, Path] = {}
 
     def kernel(self, variant: KernelVariant) -> Path:
@@ -143,7 +145,9 @@ class CannBuild(TiledBuild):
         with tempfile.TemporaryDirectory(prefix="ascendopt-cann-") as name:
             folder = Path(name)
             request = write_request(folder, answer, inputs, outputs, self.aliases())
-            command = profile_command(self._toolkit, folder / "profile", launcher, request)
+            command = profile_command(
+                self._toolkit, folder / "profile", self._entry, launcher, request
+            )
             done = run(
                 command, cwd=folder, writable=[folder], limits=LAUNCH_LIMITS, level="limits only"
             )
@@ -152,17 +156,16 @@ class CannBuild(TiledBuild):
                 said = (done.stderr or done.stdout).decode(errors="replace")[-2000:]
                 message = f"The kernel's run on the NPU {done.ending()}."
                 raise TrialFailure(outcome, Refusal(sentence=message, evidence=said))
-            samples, busy = _read_profile(folder / "profile")
+            launches = of_kernel(read_basic_info(folder / "profile"), self._entry)
+            if not launches:
+                message = "The profiler recorded no launch of the kernel."
+                raise TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=message))
+            pipes = read_pipes(folder / "profile", launches[0], self.device.clock_mhz)
             files = [[folder / f"output{index}"] for index in range(len(outputs))]
             found = read_outputs(files, outputs)
-        clock = self.device.clock_mhz
-        middle = float(np.median(samples))
-        pipes = PipeTime(
-            total_cycles=round(middle * clock),
-            block_dim=answer.block_dim,
-            busy_cycles={pipe: us * clock for pipe, us in busy.items()},
-        )
-        return CaseRun(told(self.operator, found), tuple(samples), pipes, answer.tiling_key)
+        samples = tuple(one.us for one in launches)
+        pipes = pipes.model_copy(update={"block_dim": answer.block_dim})
+        return CaseRun(told(self.operator, found), samples, pipes, answer.tiling_key)
 
 
 def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
@@ -182,7 +185,7 @@ def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str)
             *variant_macros(operator, variant),
             _TILING_MACROS,
             f'#include "{operator.kernel_entry}"',
-            '#include "cann_launcher.h"',
+            '#include "launcher.h"',
             "void launch_kernel(uint32_t block_dim, void* stream, uint8_t** a) {",
             f"    {name}{template_list(variant)}<<<block_dim, nullptr, stream>>>({given});",
             "}",
@@ -220,12 +223,15 @@ def compile_arguments(
     ]
 
 
-def profile_command(toolkit: Toolkit, folder: Path, launcher: Path, request: Path) -> list[str]:
+def profile_command(
+    toolkit: Toolkit, folder: Path, kernel: str, launcher: Path, request: Path
+) -> list[str]:
     """The command that runs the launcher under the operator profiler."""
     return [
         *("/usr/bin/env", f"LD_LIBRARY_PATH={toolkit.libraries}"),
         f"ASCEND_HOME_PATH={toolkit.home}",
         *toolkit.profiler,
+        f"--kernel-name={kernel}",
         f"--warm-up={WARM_UP}",
         f"--launch-count={SAMPLES}",
         f"--output={folder}",
@@ -273,15 +279,3 @@ def _single(tensor: Array | list[Array] | None) -> Array | None:
     if isinstance(tensor, list):
         raise InputError("The cann backend does not launch operators with tensor lists yet.")
     return tensor
-
-
-def _read_profile(folder: Path) -> tuple[Sequence[float], dict[str, float]]:
-    """Samples in µs and mean pipe times of what the profiler left below `folder`."""
-    samples: list[float] = []
-    for file in sorted(folder.rglob("OpBasicInfo*.csv")):
-        samples += parse_durations(file.read_text(errors="replace"))
-    if not samples:
-        message = "The profiler recorded no launch of the kernel."
-        raise TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=message))
-    pipes = sorted(folder.rglob("PipeUtilization*.csv"))
-    return samples, parse_pipes(pipes[0].read_text(errors="replace")) if pipes else {}

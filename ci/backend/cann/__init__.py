@@ -1,0 +1,1 @@
+"""A real Ascend NPU with an installed CANN toolkit: builds, launches, profiles."""
