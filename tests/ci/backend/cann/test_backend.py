@@ -128,9 +128,8 @@ def test_commands_name_automatic_synchronisation_and_the_sample_count(tmp_path: 
     architecture = load_architecture("dav-c220")
     arguments = compile_arguments(kit, architecture, OPERATOR, False, Path("laid"))
     assert {"--cce-auto-sync=off", "--npu-arch=dav-2201"} <= set(arguments)
-    command = profile_command(
-        kit, tmp_path / "out", "scale_shift", tmp_path / "launcher", tmp_path / "request"
-    )
+    out, launcher, request = (tmp_path / name for name in ("out", "launcher", "request"))
+    command = profile_command(kit, out, "scale_shift", launcher, request)
     assert command[-2:] == [str(launcher), str(request)]
     assert {"--launch-count=30", "--kernel-name=scale_shift"} <= set(command)
 
