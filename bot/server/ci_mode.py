@@ -29,6 +29,7 @@ from bot.repository.connection import Connection
 from bot.repository.job import DERIVED, ENDED, Job, Record
 from bot.repository.mirror import workload_of
 from bot.server.delivery import DAY_S, Delivered, deliver
+from bot.server.learning import learnt
 from bot.server.merge_request import read_result
 from bot.server.plan_folder import write_plan
 from bot.server.planner import NotShown, plan
@@ -70,11 +71,11 @@ def plan_event(event: Event, connection: Connection, out: Path) -> list[Job]:
     """
     now = time.time()
 
-    def step(queue: Queue) -> _Step:
+    def step(queue: Queue, state: StateBranch) -> _Step:
         if not queue.fact(f"polled {connection.name} {connection.repository}"):
             poll(connection, queue, now)  # from now on nothing is missed
         queue.receive(event, now)
-        return _step(connection, queue, now)
+        return _step(connection, queue, state, now)
 
     return _planned(connection, step, out)
 
@@ -84,10 +85,10 @@ def plan_follow_up(connection: Connection, out: Path) -> list[Job]:
     jobs that follow into `out`. Raises as `plan_event`."""
     now = time.time()
 
-    def step(queue: Queue) -> _Step:
+    def step(queue: Queue, state: StateBranch) -> _Step:
         poll(connection, queue, now)
-        look_again(connection, queue, now)
-        made = _step(connection, queue, now)
+        look_again(connection, queue, now, lambda run: _learn(connection, queue, state, run))
+        made = _step(connection, queue, state, now)
         return made._replace(tip=_to_refresh(connection, queue, now))
 
     return _planned(connection, step, out)
@@ -115,9 +116,11 @@ class _Step(NamedTuple):
     """Commit of the default branch that the bank is refreshed with, or ''."""
 
 
-def _planned(connection: Connection, step: Callable[[Queue], _Step], out: Path) -> list[Job]:
+def _planned(
+    connection: Connection, step: Callable[[Queue, StateBranch], _Step], out: Path
+) -> list[Job]:
     with state_of(connection) as state:
-        jobs, problems, tip = state.change(step)
+        jobs, problems, tip = state.change(lambda queue: step(queue, state))
         write_plan(jobs, connection.mirror.git, state.bank, tip, out)
     for problem in problems:
         LOG.warning("an event waits for the next run of the CI: %s", problem)
@@ -126,13 +129,14 @@ def _planned(connection: Connection, step: Callable[[Queue], _Step], out: Path) 
     return jobs
 
 
-def _step(connection: Connection, queue: Queue, now: float) -> _Step:
+def _step(connection: Connection, queue: Queue, state: StateBranch, now: float) -> _Step:
     """Plan every event that waits, do what follows, and take the jobs that can be run."""
     problems: list[str] = []
     while (taken := queue.next_event(now)) is not None:
         number, event = taken
         try:
-            _handle(number, _since_the_last(event, connection, queue), connection, queue, now)
+            event = _since_the_last(event, connection, queue)
+            _handle(number, event, connection, queue, state, now)
         except InputError as problem:
             queue.event_done(number, now, note=str(problem))
         except NotShown as problem:  # no failure of the CI: people delete comments
@@ -144,14 +148,39 @@ def _step(connection: Connection, queue: Queue, now: float) -> _Step:
     return _Step(_claimed(connection, queue, now), problems)
 
 
-def _handle(number: int, event: Event, connection: Connection, queue: Queue, now: float) -> None:
+def _handle(
+    number: int,
+    event: Event,
+    connection: Connection,
+    queue: Queue,
+    state: StateBranch,
+    now: float,
+) -> None:
     made = plan(event, connection, queue)
     carry_out(number, event, made, connection, queue, now)
     noted(event, connection, queue)
     for merge_request in made.cancelled:
         _stop(connection, queue, merge_request, now)
     if made.base_moved:
-        look_again(connection, queue, now)
+        look_again(connection, queue, now, lambda run: _learn(connection, queue, state, run))
+
+
+def _learn(connection: Connection, queue: Queue, state: StateBranch, run: str) -> bool:
+    """Keep what a run taught that a person merged; whether that is done with."""
+    record, mirror = queue.get(run), connection.mirror
+    if record is None:
+        return True
+    job = record.job
+    try:
+        mirror.ensure(connection.forge, job.source_ref, job.source_commit)
+        commit = job.source_commit
+    except InputError:  # the sources as they were merged do as well
+        commit = connection.tip()
+    lines = learnt(job, result_file(queue.runs / run), mirror.git, commit, state.bank)
+    if lines is None:
+        return False
+    state.bank = lines
+    return True
 
 
 def _since_the_last(event: Event, connection: Connection, queue: Queue) -> Event:

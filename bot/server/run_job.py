@@ -90,6 +90,7 @@ def run_job(
                 seed=job.seed,
                 wall_minutes=job.wall_minutes,
                 resume=True,
+                learn=False,  # of what a person merges: `bank import --from-result`
             )
             proposing = ProposerOptions(
                 proposer=job.proposer, models=models if job.proposer == "llm" else None

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -13,23 +10,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.base.text import visible
-from bot.report import RESULT
 from bot.repository.connection import Connections
 from bot.repository.settings import BotSettings
 from bot.server.connections import served_connections
+from bot.server.learning import bank_command, learn
 from bot.server.queue import Queue
-from bot.server.run_job import CHECKOUT, JOB_FILE, read_job
+from bot.server.run_job import CHECKOUT, JOB_FILE, read_job, result_file
 from bot.server.service import Service
 from bot.server.speech import TEMPORARY
-from bot.server.worker import PASSED, WorkSettings
+from bot.server.worker import WorkSettings
 from ci.model.errors import InputError
 from ci.session import facts
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 # A refresh that takes longer than a night is stopped; it goes on in the next.
 _REFRESH_LIMIT_S: Final = 8 * 3600.0
-# Of a command that failed the end says why; what stands before tells how far it came.
-_LAST_LINES: Final = 20
 
 
 def start_service(
@@ -71,28 +66,6 @@ def start_service(
     return service
 
 
-def _command(settings: BotSettings, *arguments: str) -> bool:
-    """Run a bank command without tokens; whether it ended well."""
-    command = [sys.executable, "-m", "ascendopt", *arguments, "--bank", str(settings.bank_file)]
-    env = {k: os.environ[k] for k in (*PASSED, *settings.model_keys) if k in os.environ}
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=env,
-            timeout=_REFRESH_LIMIT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        LOG.warning("%s was stopped after %.0f s", " ".join(arguments[:2]), _REFRESH_LIMIT_S)
-        return False
-    if done.returncode:
-        for line in done.stderr.decode(errors="replace").splitlines()[-_LAST_LINES:]:
-            LOG.warning("%s: %s", " ".join(arguments[:2]), visible(line, 300))
-    return done.returncode == 0
-
-
 def learn_from(settings: BotSettings, folder: Path) -> bool:
     """Feed a run that a person merged to the bank; whether that is done with."""
     try:
@@ -100,12 +73,13 @@ def learn_from(settings: BotSettings, folder: Path) -> bool:
     except InputError as problem:
         LOG.warning("nothing learnt from %s: %s", folder.name, problem)
         return True
-    operator = folder / CHECKOUT / job.operator
-    if not (folder / RESULT).is_file() or not operator.is_dir():
-        return True
-    origin = f"{job.forge} {job.repository}"
-    flags = ("--from-result", "--operator", str(operator), "--origin", origin)
-    return _command(settings, "bank", "import", str(folder / RESULT), *flags)
+    return learn(
+        job,
+        result_file(folder),
+        folder / CHECKOUT,
+        settings.bank_file,
+        passed=settings.model_keys,
+    )
 
 
 def _nightly(settings: BotSettings, connections: Connections, hour: int) -> None:
@@ -129,12 +103,22 @@ def refresh(settings: BotSettings, connections: Connections) -> bool:
     out = settings.data / "refresh" / "summary"
     page = out / "refresh.md"
     page.unlink(missing_ok=True)
-    done = bool(folders) and _command(settings, "bank", "refresh", *folders, "--out", str(out))
+    if not folders:
+        return False
+    ended = bank_command(
+        *("refresh", *folders, "--out", str(out)),
+        bank=settings.bank_file,
+        seconds=_REFRESH_LIMIT_S,
+        passed=settings.model_keys,
+    )
+    if ended.code != 0:
+        for line in ended.words:
+            LOG.warning("bank refresh: %s", line)
     if page.is_file():  # also when an operator does not pass: the others were gone over
         LOG.info("the bank was refreshed; summary in %s", out)
         for line in filter(None, page.read_text(encoding="utf-8").splitlines()):
             LOG.info("refresh: %s", visible(line, 300))
-    return done
+    return ended.code == 0
 
 
 def seconds_until(hour: int, now: datetime) -> float:

@@ -173,6 +173,8 @@ class StateBranch:
             files["events.json"] = _EVENTS.dump_json(events).decode() + "\n"
         files |= {f"jobs/{r.job.key}.json": _pretty(r.model_dump(mode="json")) for r in kept}
         with_result = [r for r in ended if (queue.runs / r.job.key / RESULT).is_file()]
+        # A merge request may be merged, and teach, long after.
+        with_result.sort(key=lambda r: not r.merge_request)
         for record in with_result[:KEEP_RESULTS]:
             text = (queue.runs / record.job.key / RESULT).read_text(encoding="utf-8")
             if len(text) <= _LARGEST["results"]:

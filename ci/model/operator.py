@@ -94,6 +94,11 @@ class Operator(Frozen):
         return len(self.inputs) + sum(not spec.in_place for spec in self.outputs)
 
     @property
+    def first_dtype(self) -> str:
+        """The first dtype of the first input, '' where the definition names none."""
+        return next((dtype for spec in self.inputs[:1] for dtype in spec.dtypes), "")
+
+    @property
     def tells_output_shape(self) -> bool:
         """Whether the kernel gets a place for the shapes of its outputs."""
         return any(spec.shape_depends for spec in self.outputs)

@@ -40,7 +40,7 @@ class OptimizeSettings(ModelLimits):
         description="Stop starting evaluations after this long and report what was found; 0: no"
         " limit.",
     )
-    learn: bool = Field(default=True, description="Keep in the bank what the kernel steps taught.")
+    learn: bool = Field(default=True, description="Keep in the bank what the steps taught.")
     resume: bool = Field(default=False, description="Continue the run that --out holds.")
 
 

@@ -74,7 +74,9 @@ class TilingSynthesizer(Protocol):
 class TilingMutator(Protocol):
     """The role `mutation`."""
 
-    def __call__(self, step: Step, template: TilingTemplate) -> Candidate | None:
+    def __call__(
+        self, step: Step, template: TilingTemplate, retrieved: Sequence[Retrieved] = ()
+    ) -> Candidate | None:
         """A changed tiling inside the template's markers, kernel as in `step.best`.
 
         None when nothing is left to suggest. Raises `ProposalRejected`.

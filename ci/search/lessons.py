@@ -1,8 +1,8 @@
 """What a finished search teaches: rewrites that helped, and those that did not, as tuples.
 
-A kernel step that was significantly faster than its parent becomes a forward tuple. One that was
-slower, made no difference or failed becomes a negative, inverted: its diff leads from the rewrite
-back to the kernel as it was, so that its fast side is fast as everywhere in the bank.
+A step that was significantly faster than its parent becomes a forward tuple. One that was slower,
+made no difference or failed becomes a negative, inverted: its diff leads from the rewrite back to
+the sources as they were, so that its fast side is fast as everywhere in the bank.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ci.model.diagnosis import Diagnosis
 from ci.model.errors import ModelUnavailable
@@ -19,13 +20,16 @@ from ci.model.result import Result
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Proposer
 from ci.proposer.rules.diagnosing import diagnose_by_rules
+from ci.proposer.rules.mutation import SEVERAL
 from ci.source.source_diff import git_diff
+from ci.tiling.knob_words import move_title
 from experience.bank.distill import Judgement, Lesson, Provenance, Unfitting, distill, judge
 from experience.bank.patching import Misfit, undo
 from experience.bank.tuple import Direction, ExperienceTuple
 from rules.load import load_motifs
 
-NOISE_FLOOR = 0.01
+STAGES: Final = ("tiling", "kernel")
+NOISE_FLOOR: Final = 0.01
 """Relative difference below which a rewrite made none; the search's own least step."""
 
 
@@ -36,7 +40,9 @@ def lessons(
     source: Provenance,
     base: dict[str, str] | None = None,
 ) -> list[ExperienceTuple]:
-    """The tuples of every kernel step among the trials whose parent was measured.
+    """The tuples of the kernel and tiling steps among the trials whose parent was measured.
+
+    A tiling step that moved several numbers at once teaches nothing: which did it is not known.
 
     `base` are the operator's texts before the run, when it has changed since.
     """
@@ -45,7 +51,9 @@ def lessons(
     found = []
     for trial in trials:
         parent = by_hash.get(trial.candidate.parent)
-        if trial.candidate.stage != "kernel" or trial.cached or parent is None:
+        if trial.candidate.stage not in STAGES or trial.cached or parent is None:
+            continue
+        if trial.candidate.motif_ids == (SEVERAL,):
             continue
         with contextlib.suppress(Unfitting):  # of words that are not about their diff
             earned = teacher.lesson_of(parent, trial)
@@ -94,8 +102,9 @@ class _Teacher:
         """The tuple of one rewrite; None when it teaches nothing that can be told apart.
 
         A rewrite of several motifs at once teaches only when it helps: which of them was at fault
-        is not known. What a guard refused teaches nothing. What is not fit to be inherited counts
-        as failed, however fast.
+        is not known. What a guard refused teaches nothing, nor does a number of the tiling that
+        made no difference: these shapes do not reach its limit. What is not fit to be inherited
+        counts as failed, however fast.
         """
         if after.outcome is Outcome.UNFIT:
             after = after.model_copy(update={"measurement": None})
@@ -104,14 +113,19 @@ class _Teacher:
         faster = judge(before, after, NOISE_FLOOR)
         if faster is not None and faster.significant:
             return self._helped(before, after, faster)
-        return self._failed(before, after) if len(after.candidate.motif_ids) == 1 else None
+        if len(after.candidate.motif_ids) != 1:
+            return None
+        slower = judge(after, before, NOISE_FLOOR)
+        if after.candidate.stage == "tiling" and slower is not None and not slower.significant:
+            return None
+        return self._failed(before, after)
 
     def _helped(self, slow: Trial, fast: Trial, found: Judgement) -> ExperienceTuple:
         why = f"On {self.operator.name} this rewrite helped: {fast.candidate.rationale}"
-        try:
-            diagnosis = self.proposer.diagnose(self.operator, slow)
-        except ModelUnavailable:
-            diagnosis = diagnose_by_rules(self.operator, slow)
+        diagnosis = diagnose_by_rules(self.operator, slow)
+        if fast.candidate.stage == "kernel":
+            with contextlib.suppress(ModelUnavailable):
+                diagnosis = self.proposer.diagnose(self.operator, slow)
         lesson = _draft(fast.candidate, diagnosis, why)
         with contextlib.suppress(ModelUnavailable):
             lesson = self.proposer.distill(self.operator, slow, fast, lesson)
@@ -155,7 +169,7 @@ class _Teacher:
 def _draft(candidate: Candidate, diagnosis: Diagnosis, why: str) -> Lesson:
     """A lesson named by its motifs; by its reason when a model made it without one."""
     titles = {m.id: m.title for m in load_motifs()}
-    named = [titles[m] for m in candidate.motif_ids if m in titles]
+    named = [t for m in candidate.motif_ids if (t := titles.get(m) or move_title(m))]
     return Lesson(
         title="; ".join(named) or candidate.rationale or "A rewrite",
         description=why,

@@ -12,6 +12,7 @@ from ci.model.result import UsedTuple
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import ProposalRejected, Step
+from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.search.base import MOST_IDLE, BudgetSpent
 from ci.search.run import Run
 from ci.search.task import Task
@@ -35,7 +36,7 @@ class Steps:
         """Whether steps may change host tiling and kernel in one candidate."""
         self.seed = settings.seed
         self.used: list[UsedTuple] = []
-        """Experience that kernel steps were offered, in their order."""
+        """Experience that steps were offered and applied, in their order."""
         self.memory: tuple[Retrieved, ...] = ()
         """What kernel steps are offered before the bank's; the strategy's own."""
         self.operator = task.operator
@@ -87,7 +88,9 @@ class Steps:
     def _tiling(self, parent: Trial, least: float) -> Trial | None:
         run, template = self._run, self._template
         assert template is not None, "a search begins with start()"
-        candidate = self.task.proposer.mutate(self._from(parent), template)
+        diagnosis = diagnose_by_rules(self.operator, parent)
+        retrieved = self._retrieved("tiling", parent, diagnosis)
+        candidate = self.task.proposer.mutate(self._from(parent), template, retrieved)
         if candidate is None:
             return None
         mine, rest = _split(candidate, set(template.sources))
@@ -95,12 +98,12 @@ class Steps:
             return run.refuse(candidate, "A tiling step must leave the kernel as it is.")
         if not template.admits(mine):
             return run.refuse(candidate, "A tiling step must stay inside the EVOLVE-BLOCK markers.")
-        return run.evaluate(candidate, least=least)
+        return self._applied(candidate, retrieved, least)
 
     def _kernel(self, parent: Trial, least: float) -> Trial | None:
         run, task = self._run, self.task
         diagnosis = task.proposer.diagnose(task.operator, parent)
-        retrieved = (*self.memory, *self._retrieved(parent, diagnosis))
+        retrieved = (*self.memory, *self._retrieved("kernel", parent, diagnosis))
         candidate = task.proposer.rewrite(self._from(parent), diagnosis, retrieved)
         if candidate is None:
             return None
@@ -112,7 +115,7 @@ class Steps:
     def _joint(self, parent: Trial, least: float) -> Trial | None:
         proposer = self.task.proposer
         diagnosis = proposer.diagnose(self.operator, parent)
-        retrieved = (*self.memory, *self._retrieved(parent, diagnosis))
+        retrieved = (*self.memory, *self._retrieved("joint", parent, diagnosis))
         candidate = proposer.rewrite_both(self._from(parent), diagnosis, retrieved)
         return None if candidate is None else self._applied(candidate, retrieved, least)
 
@@ -134,7 +137,9 @@ class Steps:
     def _from(self, parent: Trial) -> Step:
         return Step(self.task.operator, parent, self._run.history, self.seed)
 
-    def _retrieved(self, parent: Trial, diagnosis: Diagnosis) -> tuple[Retrieved, ...]:
+    def _retrieved(
+        self, stage: Stage, parent: Trial, diagnosis: Diagnosis
+    ) -> tuple[Retrieved, ...]:
         """What the bank offers; a resumed run does not ask a bank that learnt since."""
         run, task = self._run, self.task
 
@@ -142,19 +147,20 @@ class Steps:
             if task.bank is None or self._top_k == 0:
                 return _RETRIEVED.dump_json(()).decode()
             operator, measured = task.operator, parent.measurement
-            applicable = task.proposer.applicable(self._from(parent))
+            known = None if stage == "tiling" else task.proposer.applicable(self._from(parent))
             query = Query(
                 bottleneck=diagnosis.bottleneck,
                 classes=diagnosis.classes,
                 op_family=operator.category or "other",
-                dtype=operator.inputs[0].dtypes[0] if operator.inputs else "",
+                dtype=operator.first_dtype,
                 soc=measured.fingerprint.device if measured else "",
-                applicable=applicable,
-                by="likeness" if applicable is None else "promise",
+                applicable=known,
+                stage=stage,
+                by="likeness" if known is None and stage != "tiling" else "promise",
             )
             return _RETRIEVED.dump_json(tuple(task.bank.search(query, k=self._top_k))).decode()
 
-        key = f"retrieved for {parent.candidate.hash} after {len(run.history)} trials"
+        key = f"{stage} experience for {parent.candidate.hash} after {len(run.history)} trials"
         return _RETRIEVED.validate_json(run.recall(key, ask))
 
 

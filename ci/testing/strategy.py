@@ -26,6 +26,7 @@ from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import HOST_FILE, WORKLOAD, ModelEvaluator, write
 from ci.tiling.template import TilingTemplate
+from experience.bank.retrieve import Retrieved
 
 BUDGET = 8
 """Evaluations of a run: the baseline, six candidates, and the final verification."""
@@ -66,9 +67,11 @@ def unruly(sometimes: int) -> Proposer:
     """Breaks a rule of the tiling stage in every proposal whose number `sometimes` divides."""
     rules = rules_proposer()
 
-    def mutate(step: Step, template: TilingTemplate) -> Candidate | None:
+    def mutate(
+        step: Step, template: TilingTemplate, retrieved: Sequence[Retrieved] = ()
+    ) -> Candidate | None:
         if len(step.history) % sometimes:
-            return rules.mutate(step, template)
+            return rules.mutate(step, template, retrieved)
         number = len(step.history)
         text = template.plain()[HOST_FILE].replace("OP_ADD", f"OP_ADD_{number}")
         return Candidate(files={HOST_FILE: text}, stage="tiling", parent=step.best.candidate.hash)

@@ -1,10 +1,11 @@
-"""Says in words what a setting of knobs does, for the author of the operator."""
+"""Says in words what a setting of knobs does, for the author of the operator and for the bank."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
+from experience.bank.tuple import TILING
 
 _WORDS = {
     "core_work": "At least {value} elements a core, so that small inputs start fewer cores",
@@ -39,3 +40,30 @@ def moved(template: TilingTemplate, values: Mapping[str, KnobValue]) -> str:
     now = template.values
     changed = [k for k in template.knobs if k.name in values and values[k.name] != now[k.name]]
     return " ".join(f"{set_to(k, now[k.name], values[k.name])}." for k in changed)
+
+
+_DECIDED = {
+    "partition": "what a tile or a core takes",
+    "block_dim": "the number of blocks",
+    "tiling_key": "the choice of the tiling key",
+    "buffer_number": "the buffers of a queue",
+    "alignment": "the alignment",
+}
+
+
+def move_id(knob: Knob, before: KnobValue, value: KnobValue) -> str:
+    """What moving one knob means on any operator, as the bank knows it: `tiling.core_work.8192`.
+
+    A number that only this operator's tiling has counts by its direction.
+    """
+    if knob.kind in _WORDS:
+        return f"{TILING}{knob.kind}.{'none' if value == knob.neutral else value}"
+    return f"{TILING}{knob.decides}.{'larger' if value > before else 'smaller'}"
+
+
+def move_title(move: str) -> str:
+    """What a `move_id` means in words; '' when it is none."""
+    what, _, value = move.removeprefix(TILING).rpartition(".")
+    if what in _WORDS:
+        return _NEUTRAL[what] if value == "none" else _WORDS[what].format(value=value)
+    return f"A {value} number for {_DECIDED[what]}" if what in _DECIDED else ""

@@ -141,7 +141,7 @@ def distill(
         diff=diff,
         diff_hash=diff_hash,
         op_family=family,
-        dtype=operator.inputs[0].dtypes[0] if operator.inputs else "",
+        dtype=operator.first_dtype,
         soc=soc,
         direction=direction,
         evidence=EffectEvidence(

@@ -11,6 +11,7 @@ writes the files.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import exp, log
 from typing import Literal, NamedTuple
 
@@ -20,7 +21,8 @@ import numpy.typing as npt
 from ci.model.frozen import Frozen
 from experience.bank.embed import Vector
 from experience.bank.index import Index
-from experience.bank.tuple import ExperienceTuple
+from experience.bank.tuple import TILING, ExperienceTuple
+from rules.load import load_motifs
 
 # Weights of the promise; they add to 1. Similarity and class say that the tuple answers this
 # bottleneck; the motif's record says whether answering it so is worth an evaluation.
@@ -59,6 +61,8 @@ class Query(Frozen):
     soc: str = ""
     applicable: tuple[str, ...] | None = None
     """Motifs that have a place left in this kernel; None when that is not known."""
+    stage: Literal["tiling", "kernel", "joint"] = "joint"
+    """Which half may change: what changes the other one alone is not offered."""
     by: Literal["likeness", "promise"] = "likeness"
     """What decides the order: a reader wants what is alike, who tries motifs what will pay."""
 
@@ -119,8 +123,21 @@ def order(index: Index, query: Query, alike: Vector, found: Record) -> npt.NDArr
     if query.applicable is not None:
         usable = np.array([m in query.applicable for m in index.motifs] or [False])
         score *= usable[index.motif] | index.without_motif
+    if query.stage != "joint":
+        tiling = np.array([changes_tiling(m) for m in index.motifs] or [False])[index.motif]
+        score[tiling != (query.stage == "tiling")] = 0.0
     score[index.retired] = 0.0
     return score
+
+
+def changes_tiling(motif_id: str) -> bool:
+    """Whether what a tuple teaches changes the host tiling; the kernel where no motif is known."""
+    return motif_id.startswith(TILING) or motif_id in _tiling_motifs()
+
+
+@cache
+def _tiling_motifs() -> frozenset[str]:
+    return frozenset(m.id for m in load_motifs() if m.stage == "tiling")
 
 
 def _promise(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from math import inf
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from pydantic import AliasChoices, Field
 
@@ -12,6 +12,8 @@ from ci.model.frozen import Frozen
 from ci.model.trial import Fingerprint, Trial
 
 Direction: TypeAlias = Literal["rewind", "forward", "negative"]
+TILING: Final = "tiling."
+"""How the `motif_id` of a tuple begins that moved one number of a host tiling."""
 
 
 class EffectEvidence(Frozen):
@@ -73,7 +75,7 @@ class ExperienceTuple(Frozen):
     motif_id: str = Field(
         default="",
         validation_alias=AliasChoices("motif_id", "rule_id"),  # as it was called before
-        description="Motif in rules/motifs, when one made it.",
+        description="Motif in rules/motifs, or move of a tiling's number, when one made it.",
     )
     op_family: str
     dtype: str = ""

@@ -26,8 +26,12 @@ OPERATOR_PATH = "src/math/scale_add"
 TILING = "op_host/scale_add.cpp"
 KERNEL = "op_kernel/scale_add.cpp"
 SOURCES = {
-    TILING: "constexpr uint32_t TILE = 1024;\nconstexpr uint32_t BLOCKS = 8;\n",
-    KERNEL: "constexpr int32_t BUFFER_NUM = 1;\n// compute\nvoid Process() {}\n",
+    TILING: "constexpr uint32_t TILE = 1024;\nconstexpr uint32_t BLOCKS = 8;\n\n"
+    "ge::graphStatus Tiling(gert::TilingContext* context) { return ge::GRAPH_SUCCESS; }\n"
+    'class ScaleAdd : public OpDef {\n    ScaleAdd() { this->Input("x"); }\n};\n'
+    "OP_ADD(ScaleAdd);\n",
+    KERNEL: "constexpr int32_t BUFFER_NUM = 1;\n// compute\n"
+    'extern "C" __global__ __aicore__ void scale_add(GM_ADDR x, GM_ADDR tiling) {}\n',
 }
 SIMULATED = Fingerprint(backend="sim", device="910B4", version="sim 1, model 1", simulated=True)
 
@@ -174,7 +178,7 @@ diff --git a/src/math/scale_add/op_kernel/scale_add.cpp b/src/math/scale_add/op_
 -constexpr int32_t BUFFER_NUM = 1;
 +constexpr int32_t BUFFER_NUM = 2;
  // compute
- void Process() {}
+ extern "C" __global__ __aicore__ void scale_add(GM_ADDR x, GM_ADDR tiling) {}
 """
 
 

@@ -43,7 +43,7 @@ class ImportOptions(Frozen):
 
     from_result: bool = Field(
         default=False,
-        description="FILE is the result.json of a run: learn from its kernel steps.",
+        description="FILE is the result.json of a run: learn from its steps.",
     )
     operator: Path | None = Field(
         default=None, description="Folder of the operator of --from-result, before or after it."

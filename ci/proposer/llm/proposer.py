@@ -47,8 +47,13 @@ def compose(name: str, run: ModelRun) -> Proposer:
             run.begun.template = made
         return made
 
-    def mutate(step: Step, template: TilingTemplate) -> Candidate | None:
-        return steps.mutate(step, template, lambda: rules.mutate(step, template))
+    def mutate(
+        step: Step, template: TilingTemplate, retrieved: Sequence[Retrieved] = ()
+    ) -> Candidate | None:
+        def by_rules() -> Candidate | None:
+            return rules.mutate(step, template, retrieved)
+
+        return steps.mutate(step, template, retrieved, by_rules)
 
     def rewrite(
         step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]

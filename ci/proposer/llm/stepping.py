@@ -100,13 +100,15 @@ class ModelSteps:
         self,
         step: Step,
         template: TilingTemplate,
+        retrieved: Sequence[Retrieved],
         by_rules: Callable[[], Candidate | None],
     ) -> Candidate | None:
         """A step of the tiling."""
         now = follow(step.operator, template, step.history).get(step.best.candidate.hash)
         if now is None:
             return by_rules()
-        return self._ask(Question(self.run, "tiling", step, template, now), None, by_rules)
+        question = Question(self.run, "tiling", step, template, now, retrieved)
+        return self._ask(question, None, by_rules)
 
     def rewrite(
         self,

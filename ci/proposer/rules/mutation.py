@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from ci.model.diagnosis import Diagnosis
 from ci.model.trial import Candidate
@@ -15,9 +16,13 @@ from ci.tiling.knob_words import moved
 from ci.tiling.parametric import knob_moves, sample
 from ci.tiling.synthesize import follow
 from ci.tiling.template import KnobValue, TilingTemplate
+from experience.bank.retrieve import DOUBTFUL, Retrieved
 from rules.load import Motif
 
-SINGLE_MOVES = 8
+SEVERAL: Final = "tpe"
+"""In place of a motif where optuna moved several knobs at once."""
+
+SINGLE_MOVES: Final = 8
 """One-knob moves tried from one parent before optuna takes turns with the rest of them."""
 
 
@@ -27,7 +32,9 @@ class KnobMutator:
     def __init__(self, motifs: Sequence[Motif]) -> None:
         self._motifs = tuple(m for m in motifs if m.stage == "tiling")
 
-    def __call__(self, step: Step, template: TilingTemplate) -> Candidate | None:
+    def __call__(
+        self, step: Step, template: TilingTemplate, retrieved: Sequence[Retrieved] = ()
+    ) -> Candidate | None:
         """The first candidate that the history does not hold."""
         best, history = step.best, step.history
         templates = follow(step.operator, template, history)
@@ -44,15 +51,19 @@ class KnobMutator:
                 proposer="rules",
                 rationale=why,
                 motif_ids=(rule,),
+                tuple_ids=tuple(
+                    r.tuple.id for r in retrieved if r.tuple.gained and r.tuple.motif_id == rule
+                ),
                 knobs=dict(values),
             )
 
+        known = {r.tuple.motif_id: r.reliability >= DOUBTFUL for r in retrieved}
         moves = (
-            filled(values, why, "knob")
-            for values, why in knob_moves(now, diagnosis.classes, best, history)
+            filled(values, why, move)
+            for values, why, move in knob_moves(now, diagnosis.classes, best, history, known)
         )
         sampled = (
-            filled(values, f"{moved(now, values)} Sampled by TPE.", "tpe")
+            filled(values, f"{moved(now, values)} Sampled by TPE.", SEVERAL)
             for values in sample(now, best, history, step.seed, templates)
         )
         tried = sum(
@@ -61,17 +72,21 @@ class KnobMutator:
         )
         by_turns = (sampled, moves) if tried >= SINGLE_MOVES and tried % 2 else (moves, sampled)
         seen = {t.candidate.hash for t in history}
-        for source in (self._structural(step, template, diagnosis), *by_turns):
+        for source in (self._structural(step, template, diagnosis, retrieved), *by_turns):
             for candidate in source:
                 if candidate.hash not in seen:
                     return candidate
         return None
 
     def _structural(
-        self, step: Step, template: TilingTemplate, diagnosis: Diagnosis
+        self,
+        step: Step,
+        template: TilingTemplate,
+        diagnosis: Diagnosis,
+        retrieved: Sequence[Retrieved],
     ) -> Iterator[Candidate]:
         texts = editable(step.operator, step.best.candidate.files, tuple(template.sources))
-        for motif in rank_motifs(self._motifs, diagnosis, (), ()):
+        for motif in rank_motifs(self._motifs, diagnosis, retrieved, ()):
             if not set(motif.classes) & set(diagnosis.classes):
                 continue
             for one in applications(motif, motif.forward, texts):

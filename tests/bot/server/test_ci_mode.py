@@ -29,6 +29,7 @@ from ci.model.errors import InputError
 from ci.model.result import Result
 from experience.bank.bank import Bank
 from experience.bank.exchange import SHIPPED
+from experience.bank.retrieve import Query
 from tests.bot.make import OPERATOR_PATH, git, result
 from tests.bot.operator_repository import KERNEL, Repository
 
@@ -494,6 +495,30 @@ def test_the_bank_that_refresh_earned_is_in_the_next_plan(ci: Ci, tmp_path: Path
         families = [t.op_family for t in Bank(bank).all()]
     assert families.count(family) == 3
     assert len(families) > 3, "the shipped ones are in it too"
+
+
+def test_what_a_person_merged_is_found_in_the_next_plan_and_nothing_before(ci: Ci) -> None:
+    ci.plan(ci.ops.event(kind="other"))
+    number, job = asked(ci)
+    ci.report(job, result())
+    ours = the_merge_request(ci)
+    ci.follow_up()
+    assert not (ci.out / BANK).exists(), "nobody has merged it yet"
+
+    git(ci.ops.checkout, "fetch", "-q", "origin", ours.source_branch)
+    git(ci.ops.checkout, "push", "-q", "origin", "FETCH_HEAD:feature")
+    ci.follow_up()
+    with bank_of(ci.out) as file:
+        assert file is not None
+        bank = Bank(file)
+        taught = [t for t in bank.all() if t.operator == "scale_add"]
+        (won,) = [t for t in taught if t.gained]
+        assert (won.title, won.origin) == ("larger tile", f"local {ci.ops.name}")
+        found = bank.search(Query(bottleneck=won.bottleneck, classes=won.classes))
+        assert won.id in {r.tuple.id for r in found}
+    kept = (ci.out / BANK).read_text()
+    ci.write(number, "/optimize op=scale_add stage=tiling")
+    assert (ci.out / BANK).read_text() == kept, "learnt once, and had by the next run"
 
 
 def test_what_is_no_experience_is_not_kept(ci: Ci, tmp_path: Path) -> None:

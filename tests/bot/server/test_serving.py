@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.repository.settings import BotSettings, ServedRepository, read_settings
+from bot.server.run_job import CHECKOUT, JOB_FILE, result_file
 from bot.server.serving import bank_page, learn_from, seconds_until
 from ci.model.errors import InputError
+from experience.bank.bank import Bank
+from experience.bank.retrieve import Query
+from tests.bot.make import KERNEL, OPERATOR_PATH, SOURCES, git, job, result
+from tests.bot.operator_repository import Repository
 
 
 @given(st.integers(0, 23), st.datetimes(timezones=st.just(UTC), min_value=datetime(2020, 1, 1)))
@@ -26,6 +31,34 @@ def settings(folder: Path) -> BotSettings:
 
 def test_a_run_that_is_gone_teaches_nothing_and_is_done_with(tmp_path: Path) -> None:
     assert learn_from(settings(tmp_path), tmp_path / "runs" / "0123")
+
+
+def test_a_run_that_a_person_merged_teaches_the_bank_what_gained(
+    ops: Repository, tmp_path: Path
+) -> None:
+    run, made = tmp_path / "runs" / "0123", job()
+    run.mkdir(parents=True)
+    (run / JOB_FILE).write_text(made.model_dump_json())
+    assert learn_from(settings(tmp_path), run), "without a result there is nothing to wait for"
+    result_file(run).write_text(result().model_dump_json())
+    git(ops.checkout, "worktree", "add", "-q", str(run / CHECKOUT), "HEAD")
+    assert learn_from(settings(tmp_path), run)
+    bank = Bank(settings(tmp_path).bank_file)
+    taught = {t.title: t for t in bank.all() if t.operator == made.operator.split("/")[-1]}
+    assert taught["larger tile"].gained and taught["larger tile"].classes
+    query = Query(bottleneck=taught["larger tile"].bottleneck, stage="joint")
+    assert taught["larger tile"].id in {r.tuple.id for r in bank.search(query)}
+
+
+def test_what_does_not_fit_is_not_tried_for_ever(ops: Repository, tmp_path: Path) -> None:
+    """Sources that are neither those before the run nor those after it."""
+    ops.commit("main", {f"{OPERATOR_PATH}/{KERNEL}": SOURCES[KERNEL].replace("x", "y")})
+    run = tmp_path / "runs" / "0123"
+    run.mkdir(parents=True)
+    (run / JOB_FILE).write_text(job().model_dump_json())
+    result_file(run).write_text(result().model_dump_json())
+    git(ops.checkout, "worktree", "add", "-q", "--detach", str(run / CHECKOUT), "main")
+    assert learn_from(settings(tmp_path), run)
 
 
 def test_the_bank_page_shows_what_ships_and_finds_by_bottleneck(tmp_path: Path) -> None:

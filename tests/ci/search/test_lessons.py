@@ -9,13 +9,17 @@ import pytest
 from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
+from ci.model.trial import Candidate
+from ci.proposer.base import Step
 from ci.proposer.rules.proposer import rules_proposer
-from ci.search.lessons import from_result
+from ci.search.lessons import from_result, lessons
 from ci.search.optimize import optimize
 from ci.search.task import Task
 from ci.testing.model_operator import HOST, KERNEL_FILE, WORKLOAD, ModelEvaluator, write
 from experience.bank.bank import Bank
+from experience.bank.distill import Provenance
 from experience.bank.patching import Misfit
+from experience.bank.retrieve import Query
 
 ROOMY = HOST.replace("ubParts = 4", "ubParts = 6")
 """Two buffers a queue fit the unified buffer, three do not."""
@@ -71,6 +75,31 @@ def test_a_negatives_diff_leads_back_from_the_rewrite(finished: tuple[Result, Ba
         t for t in bank.all() if t.direction == "negative" and "BUFFER_NUM = 3" in t.diff
     )
     assert "-constexpr int32_t BUFFER_NUM = 3;" in negative.diff
+
+
+def test_what_a_number_of_the_tiling_was_worth_comes_first_in_the_next_run(tmp_path: Path) -> None:
+    """Found by its bottleneck, for steps that may change the tiling; idle limits teach nothing."""
+    operator = write(tmp_path, host=HOST.replace("coreNum = 1;", "coreNum = 40;"))
+    proposer, evaluator = rules_proposer(), ModelEvaluator(operator)
+    template = proposer.synthesize(operator, WORKLOAD, "910B4")
+    trials = [evaluator.evaluate(Candidate(stage="baseline"), 0)]
+    while trials[-1].candidate.motif_ids != ("tiling.ub_share.8",):
+        made = proposer.mutate(Step(operator, trials[0], trials), template)
+        assert made is not None
+        trials.append(evaluator.evaluate(made, len(trials)))
+    assert len(trials) > 5, "it would have been tried at once anyhow"
+
+    bank = Bank(tmp_path / "bank.duckdb")
+    bank.add_all(lessons(operator, trials, proposer, Provenance(origin="a run")))
+    (won,) = bank.all()
+    assert won.title == "Tiles for 8/16 of the unified buffer" and KERNEL_FILE not in won.diff
+    for stage, offered in (("tiling", True), ("kernel", False), ("joint", True)):
+        query = Query(bottleneck=won.bottleneck, classes=won.classes, stage=stage)
+        assert [r.tuple.id for r in bank.search(query)] == [won.id] * offered
+
+    again = search(operator, tmp_path / "again", bank, stage="tiling", learn=False)
+    assert again.trials[1].candidate.motif_ids == (won.motif_id,)
+    assert (again.retrieved[0].id, again.retrieved[0].won) == (won.id, True)
 
 
 def test_a_run_told_not_to_learn_leaves_the_bank_as_it_was(

@@ -203,7 +203,7 @@ def test_what_is_unfit_is_not_inherited_and_a_resumed_run_knows(tmp_path: Path) 
 def slight() -> Proposer:
     """Proposes kernels that say their own time: a step of 10 %, then one of half a percent."""
 
-    def mutate(step: Step, template: TilingTemplate) -> None:
+    def mutate(step: Step, template: TilingTemplate, retrieved: Sequence[Retrieved] = ()) -> None:
         return None
 
     def rewrite(
