@@ -87,7 +87,7 @@ class Golden:
         self._level = level
         self._file, self._name = golden_function(workload)
         self._readable = [
-            *_python(),
+            *python_folders(),
             *dict.fromkeys((*shown(self._file.parent), *shown(workload.folder.resolve()))),
         ]
         self._lock = threading.Lock()
@@ -132,7 +132,7 @@ class Golden:
             [
                 *(str(Path(sys.executable).resolve()), "-I", "-S", "-c", code),
                 *(str(self._file), self._name),
-                *map(str, _packages()),
+                *map(str, library_folders()),
             ],
             cwd=self._file.parent,
             readable=self._readable,
@@ -326,7 +326,7 @@ def shown(folder: Path) -> list[Path]:
 
 
 @cache
-def _packages() -> tuple[Path, ...]:
+def library_folders() -> tuple[Path, ...]:
     """The folders where the libraries of goldens are installed."""
     found = (importlib.util.find_spec(name) for name in LIBRARIES)
     places = (Path(spec.origin).parents[1] for spec in found if spec and spec.origin)
@@ -334,10 +334,10 @@ def _packages() -> tuple[Path, ...]:
 
 
 @cache
-def _python() -> tuple[Path, ...]:
+def python_folders() -> tuple[Path, ...]:
     """The interpreter with its library, packages, and the program of the child."""
     base = Path(sys.base_prefix), Path(sysconfig.get_path("stdlib"))
-    return (*base, Path(golden_child.__file__), *_packages())
+    return (*base, Path(golden_child.__file__), *library_folders())
 
 
 def _unpacked(value: Array | list[Array] | None, spec: Entry) -> Any:

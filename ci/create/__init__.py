@@ -1,0 +1,1 @@
+"""Operators that do not exist yet: golden function → trace → tile program → operator folder."""

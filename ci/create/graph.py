@@ -1,0 +1,84 @@
+"""The traced graph as data: what crosses from the sandbox, checked before anything reads it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from ci.model.frozen import Frozen
+
+UNARY = (
+    *("neg", "abs", "exp", "log", "sqrt", "tanh", "square", "reciprocal", "sign", "floor", "ceil"),
+    *("rint", "trunc", "log1p", "expm1", "exp2", "log2", "log10", "erf", "erfc", "sigmoid", "sin"),
+    *("cos", "rsqrt", "copy", "sinh", "cosh", "not"),
+)
+BINARY = ("add", "sub", "mul", "div", "max", "min", "pow", "logaddexp")
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+LOGIC = ("and", "or")
+ELEMENTWISE = frozenset((*UNARY, *BINARY, *COMPARISONS, *LOGIC, "where", "cast"))
+REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
+SCANS = ("scan_sum", "scan_prod")
+WINDOWS = ("window_sum", "window_max")
+LEAVES = ("input", "const", "attr", "extent")
+SHAPES = ("reshape", "broadcast", "transpose", "flip", "slice", "concat", "iota")
+_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES))
+_COUNT = {
+    **dict.fromkeys((*UNARY, "cast", *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES, "extent"), 1),
+    **dict.fromkeys((*BINARY, *COMPARISONS, *LOGIC), 2),
+    **{"where": 3, "input": 0, "const": 0, "attr": 0},
+}
+
+
+class Node(Frozen):
+    """One operation: its arguments stand before it in the graph."""
+
+    op: str
+    args: tuple[int, ...] = ()
+    shape: tuple[int, ...] = Field(default=(), max_length=16)
+    dtype: Literal[
+        *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+        *("float16", "float32", "float64"),
+    ]
+    params: dict[str, Any] = Field(default_factory=dict)
+
+    def axes(self) -> tuple[int, ...]:
+        """The axes that it reduces or scans over."""
+        given = self.params.get("axes", [self.params.get("axis", 0)])
+        return tuple(int(a) for a in given)
+
+
+class Graph(Frozen):
+    """What a golden function does to the inputs of one case."""
+
+    nodes: tuple[Node, ...] = Field(max_length=4000)
+    outputs: tuple[int, ...] = Field(min_length=1, max_length=64)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Graph:
+        for number, node in enumerate(self.nodes):
+            if node.op not in _KNOWN:
+                raise ValueError(f"node {number} has the unknown operation '{node.op}'")
+            if not all(0 <= a < number for a in node.args):
+                raise ValueError(f"node {number} takes what is not before it")
+            if node.op in _COUNT and node.op != "concat" and len(node.args) != _COUNT[node.op]:
+                raise ValueError(f"node {number} ({node.op}) has {len(node.args)} arguments")
+            if not all(0 <= n < 1 << 40 for n in node.shape):
+                raise ValueError(f"node {number} has an impossible shape")
+            if node.op == "input" and not isinstance(node.params.get("number"), int):
+                raise ValueError(f"node {number} is an input without a number")
+            ranks = len(self.nodes[node.args[0]].shape) if node.args else len(node.shape)
+            if "axes" in node.params or "axis" in node.params:
+                if not all(0 <= a < ranks for a in node.axes()):
+                    raise ValueError(f"node {number} has an axis that its argument lacks")
+        if not all(0 <= o < len(self.nodes) for o in self.outputs):
+            raise ValueError("an output is no node")
+        return self
+
+
+class Parameter(Frozen):
+    """A parameter of a golden function."""
+
+    name: str
+    default: float | int | str | bool | tuple[Any, ...] | None = None
+    given: bool = Field(default=False, description="Whether it has a default.")

@@ -1,0 +1,119 @@
+"""Asks a process in the sandbox for the trace of a golden function: data comes back, checked."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from ci.create import tracing
+from ci.create.graph import Graph, Parameter
+from ci.create.tracing import child
+from ci.model.errors import InputError, worded
+from ci.source.golden import library_folders, python_folders, shown
+from ci.system.resident import Resident, Silent
+from ci.system.sandbox import Limits
+
+LIMITS: Final = Limits(seconds=300.0, memory_bytes=4 << 30)
+SECONDS: Final = 60.0
+"""Wall time for one case, and to load the file."""
+
+_MOST_BYTES: Final = 32 << 20
+
+
+class Tracer:
+    """A golden function, loaded in the sandbox and ready to be traced case by case.
+
+    Raises InputError where the function cannot be loaded or traced, with what stops it.
+    """
+
+    def __init__(self, file: Path, function: str) -> None:
+        self._file = file.resolve()
+        self.function = function
+        top = Path(tracing.__file__).parents[2]
+        depth = tracing.__name__.count(".")
+        parts = [Path(tracing.__file__).parents[n + 1] / "__init__.py" for n in range(depth)]
+        root = Path(tracing.__file__).parents[depth + 1] if depth > 1 else top
+        code = (
+            "import runpy, sys; sys.path += sys.argv[3:];"
+            f"sys.path.append({str(root)!r});"
+            f"runpy.run_module({child.__name__!r}, run_name='__main__', alter_sys=False)"
+        )
+        self._resident = Resident(
+            [
+                *(str(Path(sys.executable).resolve()), "-I", "-S", "-c", code),
+                *(str(self._file), function),
+                *map(str, library_folders()),
+            ],
+            cwd=self._file.parent,
+            readable=[
+                *python_folders(),
+                Path(tracing.__file__).parent,
+                *(p for p in parts if p.is_file()),
+                *shown(self._file.parent),
+            ],
+            limits=LIMITS,
+        )
+        first = self._answer()
+        try:
+            self.parameters = tuple(Parameter(**one) for one in first.get("parameters", []))
+        except (ValidationError, TypeError):
+            raise self._odd() from None
+
+    def trace(
+        self,
+        inputs: Sequence[tuple[tuple[int, ...], str]],
+        attrs: Mapping[str, Any],
+        attributes: Sequence[str],
+    ) -> Graph:
+        """The graph for inputs of these shapes and dtypes; `attributes` are the parameters that
+        are attributes of the operator, whether a case sets them or not."""
+        question = {
+            "inputs": [{"shape": list(shape), "dtype": dtype} for shape, dtype in inputs],
+            "attrs": dict(attrs),
+            "attributes": list(attributes),
+            "dtypes": {p.name: d for p, (_, d) in zip(self.parameters, inputs, strict=False)},
+            "folder": str(self._file.parent),
+        }
+        text = json.dumps(question).encode()
+        try:
+            deadline = time.monotonic() + SECONDS
+            self._resident.tell([child.LENGTH.pack(len(text)), text], deadline)
+        except Silent as problem:
+            raise InputError(f"golden {self._file.name} {problem} while it was traced.") from None
+        answer = self._answer()
+        try:
+            return Graph(nodes=answer.get("nodes", ()), outputs=answer.get("outputs", ()))
+        except ValidationError as problem:
+            raise InputError(f"golden {self._file.name}: {worded(problem)}.") from None
+
+    def close(self) -> None:
+        """End its process."""
+        self._resident.close()
+
+    def _answer(self) -> dict[str, Any]:
+        deadline = time.monotonic() + SECONDS
+        try:
+            (length,) = child.LENGTH.unpack(self._resident.hear(child.LENGTH.size, deadline))
+            if length > _MOST_BYTES:
+                raise self._odd()
+            answer = json.loads(self._resident.hear(length, deadline))
+        except Silent as problem:
+            raise InputError(f"golden {self._file.name} {problem} while it was traced.") from None
+        except ValueError:
+            raise self._odd() from None
+        if not isinstance(answer, dict):
+            raise self._odd()
+        if "refused" in answer:
+            said = "".join(c if c.isprintable() else " " for c in str(answer["refused"]))
+            raise InputError(f"{self._file.name} cannot be traced: {said[:1000]}")
+        return answer
+
+    def _odd(self) -> InputError:
+        self._resident.close()
+        return InputError(f"golden {self._file.name} gave an answer that is none.")

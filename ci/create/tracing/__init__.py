@@ -1,0 +1,1 @@
+"""What runs in the sandbox to trace a golden function; it sees numpy and nothing else of ours."""

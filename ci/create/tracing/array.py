@@ -1,0 +1,243 @@
+"""An array that is traced: numpy's functions take it for an array and write to the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ci.create.tracing.symbols import Symbolic, symbolic
+from ci.create.tracing.tape import Tape, Untraceable
+
+UNARY = {
+    **{"negative": "neg", "absolute": "abs", "fabs": "abs", "exp": "exp", "log": "log"},
+    **{"sqrt": "sqrt", "tanh": "tanh", "square": "square", "reciprocal": "reciprocal"},
+    **{"sign": "sign", "floor": "floor", "ceil": "ceil", "rint": "rint", "trunc": "trunc"},
+    **{"log1p": "log1p", "expm1": "expm1", "exp2": "exp2", "log2": "log2", "log10": "log10"},
+    **{"erf": "erf", "expit": "sigmoid", "sin": "sin", "cos": "cos", "rsqrt": "rsqrt"},
+    **{"positive": "copy", "sinh": "sinh", "cosh": "cosh", "erfc": "erfc"},
+}
+BINARY = {
+    **{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div"},
+    **{"maximum": "max", "minimum": "min", "fmax": "max", "fmin": "min", "power": "pow"},
+    **{"float_power": "pow", "logaddexp": "logaddexp"},
+}
+COMPARISONS = {
+    **{"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
+    **{"equal": "eq", "not_equal": "ne"},
+}
+LOGIC = {
+    **{"logical_and": "and", "bitwise_and": "and", "logical_or": "or", "bitwise_or": "or"},
+}
+REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    """An axis argument as sorted axes."""
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    found = sorted({int(a) + rank if int(a) < 0 else int(a) for a in given})
+    if any(not 0 <= a < rank for a in found):
+        raise Untraceable(f"It reduces over axis {axis} of a tensor with {rank} axes.")
+    return tuple(found)
+
+
+class Traced(NDArrayOperatorsMixin):
+    """Stands for a numpy array of a known shape whose values are not there."""
+
+    __array_priority__ = 1000
+
+    def __init__(self, tape: Tape, node: int, shape: tuple[int, ...], dtype: Any) -> None:
+        self.tape, self.node = tape, node
+        self.sizes = tuple(int(n) for n in shape)
+        self.dtype = np.dtype(dtype)
+
+    # What it is
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Its sizes, which remember that they are its sizes."""
+        return tuple(self._size((axis,), n) for axis, n in enumerate(self.sizes))
+
+    @property
+    def size(self) -> Any:
+        """The number of its elements."""
+        return self._size(tuple(range(len(self.sizes))), int(np.prod(self.sizes)))
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return len(self.sizes)
+
+    @property
+    def T(self) -> Any:  # noqa: N802
+        """Its axes in reverse order."""
+        return self.transpose()
+
+    def _size(self, axes: tuple[int, ...], value: int) -> Any:
+        node = self.tape.write("extent", (self.node,), axes=list(axes))
+        return symbolic(self.tape, node, value)
+
+    def __len__(self) -> int:
+        return self.sizes[0]
+
+    def __repr__(self) -> str:
+        return f"<traced {self.dtype} {list(self.sizes)}>"
+
+    def _no(self, what: str) -> Any:
+        raise Untraceable(f"It {what}, and while it is traced there are no values.")
+
+    def __bool__(self) -> bool:
+        return bool(self._no("decides by a value of a tensor"))
+
+    def __float__(self) -> float:
+        return float(self._no("takes a value of a tensor as a number"))
+
+    def __int__(self) -> int:
+        return int(self._no("takes a value of a tensor as a number"))
+
+    def __iter__(self) -> Any:
+        self._no("goes through a tensor element by element")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        self._no("turns a tensor into a plain array")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise Untraceable("It assigns to elements of a tensor, which is not traced.")
+
+    # numpy's protocols
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        name = ufunc.__name__
+        options = {k: v for k, v in options.items() if v is not None and k != "casting"}
+        out = options.pop("out", None)
+        if out is not None:
+            raise Untraceable("It writes into an array that is there (out=, or += on an array).")
+        dtype = options.pop("dtype", None)
+        if method == "reduce" and name in REDUCTIONS:
+            return reduced(REDUCTIONS[name], inputs[0], **options)
+        if method == "accumulate" and name in ("add", "multiply"):
+            return scanned("sum" if name == "add" else "prod", inputs[0], inputs[1])
+        if method != "__call__" or (options and set(options) != {"where"}):
+            raise Untraceable(f"It calls numpy.{name}.{method}, which is not traced.")
+        found = elementwise(self.tape, name, inputs)
+        return found if dtype is None else found.astype(dtype)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from ci.create.tracing.functions import FUNCTIONS
+
+        known = FUNCTIONS.get(func.__name__)
+        if known is None:
+            raise Untraceable(f"It calls numpy.{func.__name__}, which is not traced.")
+        return known(*args, **kwargs)
+
+    # Methods of arrays
+
+    def __getattr__(self, name: str) -> Any:
+        from ci.create.tracing.functions import METHODS
+
+        if name in METHODS:
+            function: Callable[..., Any] = METHODS[name]
+            return lambda *args, **kwargs: function(self, *args, **kwargs)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Untraceable(f"It uses .{name} of an array, which is not traced.")
+
+    def __getitem__(self, key: Any) -> Any:
+        from ci.create.tracing.functions import indexed
+
+        return indexed(self, key)
+
+
+def lift(tape: Tape, value: Any) -> Traced:
+    """`value` as something traced: a number or an array of one number becomes a constant."""
+    if isinstance(value, Traced):
+        return value
+    if isinstance(value, Symbolic):
+        kind = "int64" if isinstance(value, int) else "float64"
+        return Traced(tape, value.node, (), kind)
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise Untraceable(f"It computes with {type(value).__name__}, which is not traced.")
+    if array.size and (array == array.reshape(-1)[0]).all() or array.size == 1:
+        node = tape.constant(float(array.reshape(-1)[0]))
+        made = Traced(tape, node, (), array.dtype)
+        return made if array.ndim == 0 else broadcast(made, array.shape)
+    raise Untraceable(
+        f"It holds an array of {array.size} constants; make it an input of the function."
+    )
+
+
+def broadcast(x: Traced, shape: tuple[int, ...]) -> Traced:
+    """`x` over `shape`."""
+    if x.sizes == tuple(shape):
+        return x
+    node = x.tape.write("broadcast", (x.node,), shape, x.dtype)
+    return Traced(x.tape, node, shape, x.dtype)
+
+
+def elementwise(tape: Tape, name: str, inputs: tuple[Any, ...]) -> Traced:
+    """A ufunc's call."""
+    values = [lift(tape, one) for one in inputs]
+    shape = np.broadcast_shapes(*(v.sizes for v in values))
+    if name == "logical_not" or name == "invert":
+        node = tape.write("not", (values[0].node,), shape, "bool")
+        return Traced(tape, node, shape, "bool")
+    for table, fixed in ((UNARY, ""), (BINARY, ""), (COMPARISONS, "bool"), (LOGIC, "bool")):
+        if name in table and len(values) == (1 if table is UNARY else 2):
+            dtype = fixed or _result_dtype(name, inputs, values)
+            node = tape.write(table[name], tuple(v.node for v in values), shape, dtype)
+            return Traced(tape, node, shape, dtype)
+    raise Untraceable(f"It calls numpy.{name}, which is not traced.")
+
+
+def _result_dtype(name: str, inputs: tuple[Any, ...], values: list[Traced]) -> Any:
+    plain = [
+        v.dtype if isinstance(one, Traced) or np.ndim(one) else one
+        for one, v in zip(inputs, values, strict=True)
+    ]
+    found = np.result_type(*(float(p) if isinstance(p, Symbolic) else p for p in plain))
+    whole = name in ("divide", "true_divide") or name in UNARY and name not in _KEEP
+    return np.dtype("float64") if whole and found.kind in "biu" else found
+
+
+_KEEP = ("negative", "absolute", "square", "sign", "floor", "ceil", "rint", "trunc", "positive")
+
+
+def reduced(
+    op: str, x: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None, **rest: Any
+) -> Traced:
+    """A reduction over axes."""
+    if rest or (initial is not None and op != "sum") or (initial not in (None, 0)):
+        raise Untraceable(f"It reduces with {', '.join(rest) or 'initial'}=, which is not traced.")
+    axes = axes_of(axis, x.ndim)
+    full = tuple(1 if a in axes else n for a, n in enumerate(x.sizes))
+    kept = tuple(n for a, n in enumerate(x.sizes) if a not in axes)
+    dtype = np.dtype("int64") if op in ("sum", "prod") and x.dtype.kind in "biu" else x.dtype
+    node = x.tape.write("reduce_" + op, (x.node,), full, dtype, axes=list(axes))
+    found = Traced(x.tape, node, full, dtype)
+    return found if keepdims else reshaped(found, kept)
+
+
+def scanned(op: str, x: Traced, axis: int) -> Traced:
+    """A running sum or product along an axis."""
+    (along,) = axes_of(axis, x.ndim)
+    node = x.tape.write("scan_" + op, (x.node,), x.sizes, x.dtype, axis=along)
+    return Traced(x.tape, node, x.sizes, x.dtype)
+
+
+def reshaped(x: Traced, shape: tuple[Any, ...]) -> Traced:
+    """`x` in another shape."""
+    wanted = [int(n) for n in shape]
+    if -1 in wanted:
+        rest = int(np.prod([n for n in wanted if n != -1]))
+        wanted[wanted.index(-1)] = int(np.prod(x.sizes)) // max(rest, 1)
+    if int(np.prod(wanted)) != int(np.prod(x.sizes)):
+        raise Untraceable(f"It reshapes {list(x.sizes)} to {wanted}.")
+    if tuple(wanted) == x.sizes:
+        return x
+    node = x.tape.write("reshape", (x.node,), tuple(wanted), x.dtype)
+    return Traced(x.tape, node, tuple(wanted), x.dtype)

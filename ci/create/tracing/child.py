@@ -1,0 +1,139 @@
+"""Traces a golden function, a case a question: `child.py FILE FUNCTION`, in the sandbox.
+
+A message, either way, is its length (8 bytes, little endian) and JSON. A question tells shapes and
+dtypes of the inputs and the attributes; an answer the nodes of the tape and which of them are
+returned, or `refused` with a sentence.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import os
+import struct
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ci.create.tracing.array import Traced, lift
+from ci.create.tracing.symbols import SymbolicFloat, SymbolicInt, symbolic
+from ci.create.tracing.tape import Tape, Untraceable
+
+LENGTH = struct.Struct("<Q")
+"""Of a message."""
+
+
+def load(file: Path) -> Any:
+    """The module of `file`; raises Untraceable."""
+    spec = importlib.util.spec_from_file_location("golden_to_trace", file)
+    if spec is None or spec.loader is None:
+        raise Untraceable(f"{file} is not a Python file.")
+    module = sys.modules["golden_to_trace"] = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(file.parent))
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as problem:
+        raise Untraceable(
+            f"{file.name} needs the Python package '{problem.name}', which is not there."
+        ) from None
+    except Exception as problem:
+        raise Untraceable(
+            f"{file.name} cannot be loaded: {type(problem).__name__}: {problem}"
+        ) from None
+    return module
+
+
+def trace(function: Callable[..., Any], asked: dict[str, Any]) -> dict[str, Any]:
+    """The tape of one call; raises Untraceable."""
+    tape = Tape()
+    inputs = []
+    for number, one in enumerate(asked["inputs"]):
+        dtype = "float32" if one["dtype"] == "bfloat16" else one["dtype"]
+        node = tape.write("input", (), tuple(one["shape"]), dtype, number=number)
+        inputs.append(Traced(tape, node, tuple(one["shape"]), dtype))
+    attrs = {name: _attribute(tape, name, value) for name, value in asked["attrs"].items()}
+    parameters = inspect.signature(function).parameters
+    named = {k: v for k, v in attrs.items() if k in parameters}
+    for name, parameter in parameters.items():
+        if name in asked["attributes"] and name not in named:
+            named[name] = _attribute(tape, name, parameter.default)
+    if "dtypes" in parameters:
+        named["dtypes"] = asked["dtypes"]
+    try:
+        with np.errstate(all="ignore"):
+            result = function(*inputs, **named)
+    except Untraceable as problem:
+        raise Untraceable(f"{_where(asked['folder'], problem)}{problem}") from None
+    except Exception as problem:
+        raise Untraceable(
+            f"{_where(asked['folder'], problem)}It fails while it is traced:"
+            f" {type(problem).__name__}: {problem}"
+        ) from None
+    values = list(result) if isinstance(result, tuple | list) else [result]
+    outputs = [lift(tape, v) for v in values]
+    return {"nodes": tape.nodes, "outputs": [v.node for v in outputs]}
+
+
+def _attribute(tape: Tape, name: str, value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return tuple(value) if isinstance(value, list) else value
+    kind = SymbolicInt if isinstance(value, int) else SymbolicFloat
+    node = tape.write("attr", dtype="int64" if kind is SymbolicInt else "float64", name=name)
+    return symbolic(tape, node, value)
+
+
+def _where(folder: str, problem: BaseException) -> str:
+    frames = traceback.extract_tb(problem.__traceback__)
+    own = [f for f in frames if f.filename.startswith(folder)]
+    return f"Line {own[-1].lineno} of {Path(own[-1].filename).name}: " if own else ""
+
+
+def described(function: Callable[..., Any]) -> list[dict[str, Any]]:
+    """The parameters: name, and the default of those that have one."""
+    found = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            continue
+        has = parameter.default is not parameter.empty
+        plain = isinstance(parameter.default, int | float | str | bool | tuple | type(None))
+        found.append(
+            {"name": name, "default": parameter.default if has and plain else None, "given": has}
+        )
+    return found
+
+
+def serve(file: Path, name: str) -> None:
+    """Answer until the questions end."""
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+
+    def say(answer: dict[str, Any]) -> None:
+        text = json.dumps(answer).encode()
+        answers.write(LENGTH.pack(len(text)) + text)
+        answers.flush()
+
+    try:
+        function = getattr(load(file), name, None)
+        if not callable(function):
+            raise Untraceable(f"{file.name} defines no function '{name}'.")
+        say({"parameters": described(function)})
+    except Untraceable as problem:
+        say({"refused": str(problem)})
+        return
+    while length := questions.read(LENGTH.size):
+        asked = json.loads(questions.read(LENGTH.unpack(length)[0]))
+        try:
+            say(trace(function, asked))
+        except Untraceable as problem:
+            say({"refused": str(problem)})
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,283 @@
+"""numpy's functions and methods on traced arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ci.create.tracing.array import (
+    Traced,
+    axes_of,
+    broadcast,
+    lift,
+    reduced,
+    reshaped,
+    scanned,
+)
+from ci.create.tracing.tape import Untraceable
+
+
+def _traced(*values: Any) -> Traced:
+    return next(v for v in values if isinstance(v, Traced))
+
+
+def _lifted(*values: Any) -> list[Traced]:
+    tape = _traced(*values).tape
+    return [lift(tape, v) for v in values]
+
+
+def sum_(x: Traced, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """numpy.sum."""
+    return reduced("sum", x if dtype is None else astype(x, dtype), axis, keepdims)
+
+
+def mean(x: Traced, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """numpy.mean: the sum over the number of elements."""
+    axes = axes_of(axis, x.ndim)
+    count = int(np.prod([x.sizes[a] for a in axes]))
+    kind = dtype or (x.dtype if x.dtype.kind == "f" else "float64")
+    found = reduced("sum", x.astype(kind), axis, keepdims) / x._size(axes, count)
+    return found.astype(kind)
+
+
+def var(
+    x: Traced, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False
+) -> Any:
+    """numpy.var, in two passes as numpy does it."""
+    axes = axes_of(axis, x.ndim)
+    count = x._size(axes, int(np.prod([x.sizes[a] for a in axes])))
+    centred = x - mean(x, axis, dtype, True)
+    return reduced("sum", centred * centred, axis, keepdims) / (count - ddof if ddof else count)
+
+
+def std(x: Traced, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    """numpy.std."""
+    return np.sqrt(var(x, axis, dtype, ddof, keepdims))
+
+
+def max_(x: Traced, axis: Any = None, keepdims: bool = False) -> Any:
+    """numpy.max."""
+    return reduced("max", x, axis, keepdims)
+
+
+def min_(x: Traced, axis: Any = None, keepdims: bool = False) -> Any:
+    """numpy.min."""
+    return reduced("min", x, axis, keepdims)
+
+
+def prod(x: Traced, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """numpy.prod."""
+    return reduced("prod", x if dtype is None else astype(x, dtype), axis, keepdims)
+
+
+def cumsum(x: Traced, axis: Any = None, dtype: Any = None) -> Any:
+    """numpy.cumsum."""
+    x = x if dtype is None else astype(x, dtype)
+    return scanned("sum", reshaped(x, (-1,)) if axis is None else x, axis or 0)
+
+
+def cumprod(x: Traced, axis: Any = None, dtype: Any = None) -> Any:
+    """numpy.cumprod."""
+    x = x if dtype is None else astype(x, dtype)
+    return scanned("prod", reshaped(x, (-1,)) if axis is None else x, axis or 0)
+
+
+def astype(x: Traced, dtype: Any, **_: Any) -> Traced:
+    """ndarray.astype; among floating-point dtypes it only says what the result is stored as."""
+    kind = np.dtype(dtype)
+    if kind == x.dtype:
+        return x
+    node = x.tape.write("cast", (x.node,), x.sizes, kind)
+    return Traced(x.tape, node, x.sizes, kind)
+
+
+def where(condition: Any, a: Any = None, b: Any = None) -> Traced:
+    """numpy.where with three arguments."""
+    if a is None or b is None:
+        raise Untraceable("It calls numpy.where with one argument, whose result depends on values.")
+    values = _lifted(condition, a, b)
+    shape = np.broadcast_shapes(*(v.sizes for v in values))
+    dtype = np.result_type(*(v.dtype if isinstance(g, Traced) else g for g, v in zip((a, b), values[1:], strict=True)))
+    tape = values[0].tape
+    node = tape.write("where", tuple(v.node for v in values), shape, dtype)
+    return Traced(tape, node, shape, dtype)
+
+
+def clip(x: Any, a_min: Any = None, a_max: Any = None, **named: Any) -> Any:
+    """numpy.clip."""
+    low, high = named.get("min", a_min), named.get("max", a_max)
+    x = x if low is None else np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)
+
+
+def full_like(x: Traced, value: Any, dtype: Any = None, shape: Any = None) -> Any:
+    """numpy.full_like."""
+    made = broadcast(lift(x.tape, value), x.sizes if shape is None else tuple(shape))
+    return astype(made, dtype or x.dtype)
+
+
+def reshape(x: Traced, *shape: Any, **_: Any) -> Traced:
+    """numpy.reshape."""
+    given = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+    return reshaped(x, tuple(given))
+
+
+def expand_dims(x: Traced, axis: Any) -> Traced:
+    """numpy.expand_dims."""
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    rank = x.ndim + len(given)
+    places = axes_of(tuple(given), rank)
+    rest = iter(x.sizes)
+    return reshaped(x, tuple(1 if a in places else next(rest) for a in range(rank)))
+
+
+def squeeze(x: Traced, axis: Any = None) -> Traced:
+    """numpy.squeeze."""
+    gone = [a for a, n in enumerate(x.sizes) if n == 1] if axis is None else axes_of(axis, x.ndim)
+    return reshaped(x, tuple(n for a, n in enumerate(x.sizes) if a not in gone))
+
+
+def transpose(x: Traced, *axes: Any) -> Traced:
+    """numpy.transpose."""
+    given = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
+    order = [int(a) % x.ndim for a in given if a is not None] or list(range(x.ndim))[::-1]
+    if order == list(range(x.ndim)):
+        return x
+    shape = tuple(x.sizes[a] for a in order)
+    return Traced(x.tape, x.tape.write("transpose", (x.node,), shape, x.dtype, order=order), shape, x.dtype)
+
+
+def swapaxes(x: Traced, a: int, b: int) -> Traced:
+    """numpy.swapaxes."""
+    order = list(range(x.ndim))
+    order[a], order[b] = order[b], order[a]
+    return transpose(x, order)
+
+
+def moveaxis(x: Traced, source: int, destination: int) -> Traced:
+    """numpy.moveaxis of one axis."""
+    order = list(range(x.ndim))
+    order.insert(destination % x.ndim, order.pop(source % x.ndim))
+    return transpose(x, order)
+
+
+def flip(x: Traced, axis: Any = None) -> Traced:
+    """numpy.flip."""
+    axes = axes_of(axis, x.ndim)
+    return Traced(x.tape, x.tape.write("flip", (x.node,), x.sizes, x.dtype, axes=list(axes)), x.sizes, x.dtype)
+
+
+def concatenate(parts: Any, axis: int = 0) -> Traced:
+    """numpy.concatenate."""
+    values = _lifted(*parts)
+    (along,) = axes_of(axis, values[0].ndim)
+    shape = list(values[0].sizes)
+    shape[along] = sum(v.sizes[along] for v in values)
+    tape, dtype = values[0].tape, np.result_type(*(v.dtype for v in values))
+    node = tape.write("concat", tuple(v.node for v in values), tuple(shape), dtype, axis=along)
+    return Traced(tape, node, tuple(shape), dtype)
+
+
+def take_along_axis(x: Traced, indices: Traced, axis: int = -1) -> Traced:
+    """numpy.take_along_axis of one element a row: a masked sum."""
+    (along,) = axes_of(axis, x.ndim)
+    if indices.sizes[along] != 1:
+        raise Untraceable("It takes more than one element along an axis.")
+    shape = tuple(n if a == along else 1 for a, n in enumerate(x.sizes))
+    node = x.tape.write("iota", (x.node,), shape, "int64", axis=along)
+    place = Traced(x.tape, node, shape, "int64")
+    return reduced("sum", where(place == indices, x, 0.0), along, True).astype(x.dtype)
+
+
+def norm(x: Traced, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+    """numpy.linalg.norm of vectors, and of all elements."""
+    if ord in (None, 2, "fro"):
+        return np.sqrt(sum_(x * x, axis, None, keepdims))
+    if ord == 1:
+        return sum_(abs(x), axis, None, keepdims)
+    if ord == np.inf:
+        return max_(abs(x), axis, keepdims)
+    raise Untraceable(f"It takes a norm of order {ord}.")
+
+
+def round_(x: Traced, decimals: int = 0) -> Any:
+    """numpy.round to whole numbers."""
+    if decimals:
+        raise Untraceable("It rounds to decimal places.")
+    return np.rint(x)
+
+
+def nan_error(*_: Any, **__: Any) -> Any:
+    """What sorts or finds depends on values."""
+    raise Untraceable("It sorts or searches, which is not traced.")
+
+
+def indexed(x: Traced, key: Any) -> Traced:
+    """Basic indexing: new axes, whole axes, one place or a range of an axis."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if any(isinstance(k, Traced | np.ndarray | list) for k in keys):
+        raise Untraceable("It indexes a tensor with a tensor; numpy.take_along_axis is traced.")
+    if Ellipsis in keys:
+        place = keys.index(Ellipsis)
+        used = sum(k is not None and k is not Ellipsis for k in keys)
+        keys[place : place + 1] = [slice(None)] * (x.ndim - used)
+    keys += [slice(None)] * (x.ndim - sum(k is not None for k in keys))
+    found, axis, shape = x, 0, []
+    for one in keys:
+        if one is None:
+            shape.append(1)
+            continue
+        n = x.sizes[axis]
+        if isinstance(one, slice):
+            start, stop, step = one.indices(n)
+            if step == -1 and len(range(start, stop, step)) == n:
+                found = flip(found, axis)
+            elif (start, stop, step) != (0, n, 1):
+                found = sliced(found, axis, start, stop, step)
+            shape.append(found.sizes[axis])
+        else:
+            found = found if n == 1 else sliced(found, axis, int(one) % n, int(one) % n + 1, 1)
+        axis += 1
+    return reshaped(found, tuple(shape))
+
+
+def sliced(x: Traced, axis: int, start: int, stop: int, step: int) -> Traced:
+    """A range of an axis."""
+    shape = list(x.sizes)
+    shape[axis] = len(range(start, stop, step))
+    node = x.tape.write(
+        "slice", (x.node,), tuple(shape), x.dtype, axis=axis, start=start, stop=stop, step=step
+    )
+    return Traced(x.tape, node, tuple(shape), x.dtype)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{"sum": sum_, "mean": mean, "var": var, "std": std, "prod": prod, "norm": norm},
+    **{"max": max_, "amax": max_, "min": min_, "amin": min_, "cumsum": cumsum},
+    **{"cumprod": cumprod, "where": where, "clip": clip, "full_like": full_like},
+    "zeros_like": lambda x, dtype=None, **_: full_like(x, 0.0, dtype),
+    "ones_like": lambda x, dtype=None, **_: full_like(x, 1.0, dtype),
+    **{"reshape": reshape, "expand_dims": expand_dims, "squeeze": squeeze},
+    **{"transpose": transpose, "swapaxes": swapaxes, "moveaxis": moveaxis, "flip": flip},
+    **{"concatenate": concatenate, "take_along_axis": take_along_axis, "round": round_},
+    **{"around": round_, "argsort": nan_error, "sort": nan_error, "median": nan_error},
+    "broadcast_to": lambda x, shape: broadcast(x, tuple(int(n) for n in shape)),
+    "ravel": lambda x: reshaped(x, (-1,)),
+    "copy": lambda x, **_: x,
+    "nan_to_num": nan_error,
+    "shape": lambda x: x.shape,
+    "ndim": lambda x: x.ndim,
+    "size": lambda x, axis=None: x.size if axis is None else x.shape[axis],
+    "result_type": lambda *args: np.result_type(
+        *(a.dtype if isinstance(a, Traced) else a for a in args)
+    ),
+}
+METHODS: dict[str, Callable[..., Any]] = {
+    **{n: FUNCTIONS[n] for n in ("sum", "mean", "var", "std", "prod", "max", "min", "cumsum")},
+    **{n: FUNCTIONS[n] for n in ("cumprod", "clip", "reshape", "squeeze", "transpose", "ravel")},
+    **{n: FUNCTIONS[n] for n in ("swapaxes", "copy", "round")},
+    "astype": astype,
+    "flatten": FUNCTIONS["ravel"],
+}
