@@ -239,5 +239,6 @@ def reshaped(x: Traced, shape: tuple[Any, ...]) -> Traced:
         raise Untraceable(f"It reshapes {list(x.sizes)} to {wanted}.")
     if tuple(wanted) == x.sizes:
         return x
-    node = x.tape.write("reshape", (x.node,), tuple(wanted), x.dtype)
+    sizes = [one.node if isinstance(one, Symbolic) else None for one in shape]
+    node = x.tape.write("reshape", (x.node,), tuple(wanted), x.dtype, sizes=sizes)
     return Traced(x.tape, node, tuple(wanted), x.dtype)

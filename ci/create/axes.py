@@ -1,0 +1,125 @@
+"""Which axes of a graph are the same: atoms that unify where tensors meet and split in reshapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from ci.create.graph import ELEMENTWISE, Graph
+from ci.model.errors import InputError
+
+
+class Atom:
+    """A piece of an axis. It may turn out to be another one, or several in a row."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.same: Atom | None = None
+        self.parts: tuple[Atom, Atom] | None = None
+
+    def leaves(self) -> list[Atom]:
+        """What it consists of, outermost first."""
+        if self.same is not None:
+            return self.same.leaves()
+        if self.parts is not None:
+            return [leaf for part in self.parts for leaf in part.leaves()]
+        return [self]
+
+
+Axis = list[Atom]
+
+
+def leaves_of(axis: Sequence[Atom]) -> list[Atom]:
+    """The leaves of an axis that consists of atoms."""
+    return [leaf for atom in axis for leaf in atom.leaves()]
+
+
+def unify(a: Axis, b: Axis) -> None:
+    """Say that two axes of one size are the same; raises InputError when they cannot be."""
+    while True:
+        left, right = leaves_of(a), leaves_of(b)
+        pair = next(((x, y) for x, y in zip(left, right, strict=False) if x is not y), None)
+        if pair is None:
+            return
+        x, y = pair
+        if x.size == y.size:
+            y.same = x
+        elif x.size % y.size == 0:
+            x.parts = (y, Atom(x.size // y.size))
+        elif y.size % x.size == 0:
+            y.parts = (x, Atom(y.size // x.size))
+        else:
+            raise InputError(f"Axes of {x.size} and {y.size} elements meet across a reshape.")
+
+
+def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
+    """For each node, its axes as atoms; an axis of one element has none.
+
+    Raises InputError for what has no place in one space of axes.
+    """
+    found: list[list[Axis]] = []
+    for node in graph.nodes:
+        args = [found[a] for a in node.args]
+        if node.op == "input":
+            axes = [[Atom(n)] if n != 1 else [] for n in node.shape]
+        elif node.op in ELEMENTWISE or node.op == "broadcast":
+            axes = _met(args, node.shape)
+        elif node.op.startswith("reduce_"):
+            gone = node.axes()
+            axes = [[] if i in gone else axis for i, axis in enumerate(args[0])]
+        elif node.op.startswith("scan_"):
+            axes = args[0]
+        elif node.op == "iota":
+            axes = [axis if i in node.axes() else [] for i, axis in enumerate(args[0])]
+        elif node.op == "transpose":
+            axes = [args[0][int(i)] for i in node.params["order"]]
+        elif node.op == "reshape":
+            axes = _cut([atom for axis in args[0] for atom in axis], node.shape)
+        elif node.op.startswith("window_"):
+            axes = [
+                [Atom(n)] if i in node.axes() and n != 1 else axis
+                for i, (axis, n) in enumerate(zip(args[0], node.shape, strict=True))
+            ]
+        elif node.op in ("const", "attr", "extent"):
+            axes = []
+        else:
+            raise InputError(f"'{node.op}' of a tensor is not lowered outside a known pattern.")
+        found.append(axes)
+    return found
+
+
+def _met(args: list[list[Axis]], shape: tuple[int, ...]) -> list[Axis]:
+    axes: list[Axis] = []
+    for place, size in enumerate(shape):
+        meeting = [
+            arg[place - len(shape) + len(arg)] for arg in args if place - len(shape) + len(arg) >= 0
+        ]
+        real = [axis for axis in meeting if axis]
+        for other in real[1:]:
+            unify(real[0], other)
+        axes.append(real[0] if real else [Atom(size)] if size != 1 else [])
+    return axes
+
+
+def _cut(atoms: list[Atom], shape: tuple[int, ...]) -> list[Axis]:
+    """The atoms in a row, cut into axes of these sizes."""
+    rest = leaves_of(atoms)
+    axes: list[Axis] = []
+    for size in shape:
+        axis: Axis = []
+        while prod(a.size for a in axis) < size:
+            if not rest:
+                raise InputError("A reshape does not fit the axes of its tensor.")
+            first = rest.pop(0)
+            missing = size // prod(a.size for a in axis)
+            if first.size > missing:
+                if first.size % missing:
+                    raise InputError(f"A reshape cuts an axis of {first.size} into {missing}.")
+                first.parts = (Atom(missing), Atom(first.size // missing))
+                rest.insert(0, first.parts[1])
+                first = first.parts[0]
+            axis.append(first)
+        if prod(a.size for a in axis) != size:
+            raise InputError(f"A reshape joins parts of axes into one of {size} elements.")
+        axes.append(axis)
+    return axes

@@ -1,0 +1,201 @@
+"""The host's text: op definition, shape inference, tiling; and the build file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ci.create.emit_kernel import templates
+from ci.create.layout import Layout
+from ci.create.lower import Lowered
+from ci.create.passes.base import BYTES, Budget, Plan, has_two_forms
+from ci.create.passes.copies import camel
+from ci.create.scalars import Scalar, c_text
+from ci.create.shapes import Segment, group_formulas, output_segments
+
+GE: dict[str, str] = {
+    **{"float32": "DT_FLOAT", "float16": "DT_FLOAT16", "bfloat16": "DT_BF16", "bool": "DT_BOOL"},
+    **{n: f"DT_{n.upper()}" for n in ("int8", "uint8", "int16", "int32", "int64")},
+}
+LEAST_PER_CORE = 2048
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of the operator; `fixed`: the only value that it was made for."""
+
+    name: str
+    kind: str
+    default: float | int | bool | str | None
+    fixed: Any = None
+
+    @property
+    def getter(self) -> str:
+        """The getter of a node's attributes."""
+        return f"Get{self.kind}"
+
+    @property
+    def text(self) -> str:
+        """The default in C++."""
+        if isinstance(self.default, bool):
+            return "true" if self.default else "false"
+        return "" if self.default is None else repr(self.default)
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Inputs and outputs with the dtypes of each column of the definition, and attributes."""
+
+    name: str
+    columns: dict[str, tuple[str, ...]]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: tuple[Attribute, ...] = field(default=())
+
+
+def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) -> dict[str, str]:
+    """op_host's files and CMakeLists.txt, by name."""
+    name, op_type = interface.name, camel(interface.name)
+    program = lowered.program
+    phases = [_phase(p) for p in lowered.streamed if p.phase.groups]
+    scalars = [{"field": f, "formula": c_text(s)} for s, f in lowered.scalars.items()]
+    segments = output_segments(layouts)
+    formulas = group_formulas(layouts)
+    groups = [{"name": g.name, "formula": formulas[g.name]} for g in program.groups]
+    texts = " ".join([*formulas.values(), *(s["formula"] for s in scalars)])
+    shapes = [
+        {"name": n, "index": i}
+        for i, n in enumerate(interface.inputs)
+        if f"{n}Shape" in texts
+    ]
+    first = next((i for i, n in enumerate(interface.inputs) if _is_t(interface, n)), 0)
+    values = {
+        "name": name,
+        "op_type": op_type,
+        "groups": groups,
+        "phases": phases,
+        "scalars": scalars,
+        "least_per_core": LEAST_PER_CORE,
+        "shapes": shapes,
+        "attrs": [_attribute(a, i, texts) for i, a in enumerate(interface.attributes)],
+        "narrow": f"context->GetInputDesc({first})->GetDataType() != ge::DT_FLOAT",
+        "smallest": _smallest(lowered),
+        "mixed": _mixed(lowered),
+        "two_forms": bool(lowered.resident),
+        "totals": lowered.totals,
+        "needs": {
+            f"{form}_{kind}": _need(lowered.budget(form == "resident", kind == "narrow"))
+            for form in ("streamed", *(("resident",) if lowered.resident else ()))
+            for kind in ("narrow", "float")
+        },
+        "infer_inputs": [
+            {"name": n, "index": i}
+            for i, n in enumerate(interface.inputs)
+            if any(s.name == n for one in segments for s in one)
+        ],
+        "outputs": [
+            _output(place, n, segments[place], interface) for place, n in enumerate(interface.outputs)
+        ],
+        "infer_attrs": _infer_attrs(interface, segments),
+        "definition": [
+            {
+                "side": side,
+                "name": n,
+                "dtypes": [f"ge::{GE[d]}" for d in interface.columns[n]],
+                "formats": ["ge::FORMAT_ND"] * len(interface.columns[n]),
+            }
+            for side, names in (("Input", interface.inputs), ("Output", interface.outputs))
+            for n in names
+        ],
+    }
+    made = {
+        f"op_host/{name}.cpp": "host.cpp.j2",
+        f"op_host/{name}_tiling.h": "tiling.h.j2",
+        "CMakeLists.txt": "CMakeLists.txt.j2",
+    }
+    return {file: templates().get_template(t).render(**values) for file, t in made.items()}
+
+
+def _is_t(interface: Interface, name: str) -> bool:
+    return len(set(interface.columns[name])) > 1
+
+
+def _phase(plan: Plan) -> dict[str, Any]:
+    phase = plan.phase
+    kept = set(phase.kept)
+    outer = [f"length{g}" for g in phase.outer if g in kept]
+    return {
+        "number": phase.number,
+        "outer": " * ".join(outer) or "1",
+        "rows": f"length{phase.rows}" if phase.rows else "1",
+        "cols": f"length{phase.cols}",
+        "rows_shared": str(phase.rows in kept).lower(),
+        "cols_shared": str(phase.cols in kept).lower(),
+        "two_forms": has_two_forms(phase),
+    }
+
+
+def _need(need: Budget) -> str:
+    return f"{need.tile}, {need.row}, {need.column}, {need.fixed}"
+
+
+def _smallest(lowered: Lowered) -> str:
+    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind == "tile"}
+    least = min([*(n for n in sizes if n), 4])
+    return f"(narrow && {least} > 2 ? 2 : {least})" if 0 in sizes else str(least)
+
+
+def _mixed(lowered: Lowered) -> str:
+    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind == "tile"}
+    fixed = sizes - {0}
+    if len(fixed) > 1:
+        return "true"
+    if 0 not in sizes or not fixed:
+        return "false"
+    return {4: "narrow", 2: "!narrow"}.get(fixed.pop(), "true")
+
+
+def _attribute(attribute: Attribute, index: int, texts: str) -> dict[str, Any]:
+    return {
+        "name": attribute.name,
+        "index": index,
+        "getter": attribute.getter,
+        "kind": attribute.kind,
+        "default": attribute.text,
+        "fixed": attribute.fixed,
+        "used": attribute.fixed is not None or attribute.name in texts,
+        "type": {"Int": "int64_t", "Bool": "bool", "Str": "char*"}.get(attribute.kind, "double"),
+    }
+
+
+def _infer_attrs(interface: Interface, segments: list[list[Segment]]) -> list[dict[str, Any]]:
+    texts = " ".join(s.text for one in segments for s in one)
+    return [
+        {"name": a.name, "index": i, "getter": a.getter}
+        for i, a in enumerate(interface.attributes)
+        if a.name in texts
+    ]
+
+
+def _output(place: int, name: str, segments: list[Segment], interface: Interface) -> dict[str, Any]:
+    same = ""
+    if len(segments) == 1 and segments[0].begin == "0" and segments[0].end.endswith("GetDimNum()"):
+        same = segments[0].name
+    dtypes = interface.columns[name]
+    twin = next((i for i, n in enumerate(interface.inputs) if interface.columns[n] == dtypes), None)
+    if len(set(dtypes)) > 1 and twin is not None:
+        dtype = f"context->GetInputDataType({twin})"
+    else:
+        dtype = f"ge::{GE[dtypes[0]]}"
+    return {
+        "name": name,
+        "index": place,
+        "same": same,
+        "segments": segments,
+        "infer_dtype": dtype,
+    }
+
+
+def scalar_names(scalars: dict[Scalar, str]) -> list[str]:
+    """Fields of the tiling data."""
+    return list(scalars.values())

@@ -1,0 +1,344 @@
+"""The graph in one space of axes: groups of axes that belong together, and primitive operations.
+
+A group is a run of axes that every tensor has or lacks as a whole and every reduction takes as a
+whole, so softmax over the last axis is [A, R] whatever the rank of its input is. Casts among
+floating-point dtypes vanish: all is computed in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+
+from ci.create.axes import Atom, axes_of_nodes, leaves_of
+from ci.create.expand import Expander
+from ci.create.graph import ELEMENTWISE, Graph, Node
+from ci.create.scalars import Scalar, combined, number, supported
+from ci.model.errors import InputError
+
+
+@dataclass(frozen=True)
+class Group:
+    """A run of axes; `size` says how the host computes its length."""
+
+    name: str
+    size: Scalar
+    example: int
+    """Its length in the case that was traced."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input or output in global memory: its groups, outermost first."""
+
+    name: str
+    dtype: str
+    """As in workloads, or 'T': the dtype that the operator is built for."""
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A primitive operation; an argument is the place of an item or a number."""
+
+    op: str
+    args: tuple[int | Scalar, ...]
+    groups: frozenset[str]
+    mask: bool = False
+    along: frozenset[str] = frozenset()
+    """Groups that are reduced or scanned."""
+
+
+@dataclass
+class Layout:
+    """What a golden function computes, in the words that programs are made of."""
+
+    groups: tuple[Group, ...]
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    items: list[Item] = field(default_factory=list)
+    stored: list[int] = field(default_factory=list)
+    """For each output the item that it is."""
+    dims: tuple[tuple[Scalar, ...], ...] = ()
+    """For each output the length of each of its axes."""
+    kinds: tuple[str, ...] = ()
+    """For each output the dtype that the golden function gave it."""
+    ranks: dict[str, int] = field(default_factory=dict)
+    """The number of axes of each input in the traced case."""
+
+    def text(self) -> str:
+        """As a person reads it; equal for cases that want the same program."""
+        lines = [f"in  {t.name}[{', '.join(t.groups)}]" for t in self.inputs]
+        for place, item in enumerate(self.items):
+            given = ", ".join(f"%{a}" if isinstance(a, int) else str(a) for a in item.args)
+            over = f" over {'*'.join(sorted(item.along))}" if item.along else ""
+            lines.append(f"%{place}[{', '.join(sorted(item.groups))}] = {item.op}({given}){over}")
+        lines += [
+            f"out {t.name}[{', '.join(t.groups)}] = %{i}"
+            for t, i in zip(self.outputs, self.stored, strict=True)
+        ]
+        return "\n".join(lines)
+
+
+def layout_of(
+    graph: Graph, inputs: Mapping[int, tuple[str, str]], outputs: Iterable[tuple[str, str]]
+) -> Layout:
+    """The layout of a graph whose inputs and outputs have these names and dtypes.
+
+    Raises InputError with a sentence for what is not lowered.
+    """
+    axes = axes_of_nodes(graph)
+    needed = _needed(graph)
+    orders = [leaves_of([a for axis in axes[i] for a in axis]) for i in needed]
+    leaves = _in_order(orders)
+    names = _joined(graph, axes, needed, leaves)
+    made = _Maker(graph, axes, names, leaves, dict(inputs))
+    return made.layout(list(outputs))
+
+
+def _needed(graph: Graph) -> list[int]:
+    """The nodes that outputs need."""
+    found, left = set(), list(graph.outputs)
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += graph.nodes[one].args if graph.nodes[one].op != "extent" else ()
+    return sorted(found)
+
+
+def _in_order(orders: list[list[Atom]]) -> list[Atom]:
+    """All leaves, so that every tensor has its own in this order."""
+    sorter: TopologicalSorter[Atom] = TopologicalSorter()
+    longest = max(orders, key=len)
+    for order in (longest, *orders):
+        for leaf in order:
+            sorter.add(leaf)
+        for before, after in zip(order, order[1:], strict=False):
+            sorter.add(after, before)
+    try:
+        found = list(sorter.static_order())
+    except CycleError:
+        raise InputError(
+            "It orders the axes of a tensor anew (transpose); that is not lowered."
+        ) from None
+    if any(len(set(order)) != len(order) for order in orders):
+        raise InputError("One axis of a tensor meets another one of the same tensor.")
+    return found
+
+
+def _joined(
+    graph: Graph, axes: list[list[list[Atom]]], needed: list[int], leaves: list[Atom]
+) -> dict[Atom, str]:
+    """The name of the group of each leaf."""
+    marks: list[set[Atom]] = []
+    for i in needed:
+        marks.append(set(leaves_of([a for axis in axes[i] for a in axis])))
+        node = graph.nodes[i]
+        if node.op.startswith(("reduce_", "scan_", "window_")) or node.op == "iota":
+            arg = axes[node.args[0]]
+            marks.append(set(leaves_of([a for axis in node.axes() for a in arg[axis]])))
+            if node.op.startswith("window_"):
+                marks += [set(leaves_of(arg[axis])) for axis in node.axes()]
+                marks += [set(leaves_of(axes[i][axis])) for axis in node.axes()]
+    names: dict[Atom, str] = {}
+    number_ = -1
+    for before, leaf in zip([None, *leaves], leaves, strict=False):
+        if before is None or any((before in m) != (leaf in m) for m in marks):
+            number_ += 1
+        names[leaf] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[min(number_, 25)]
+    return names
+
+
+class _Maker:
+    def __init__(
+        self,
+        graph: Graph,
+        axes: list[list[list[Atom]]],
+        names: dict[Atom, str],
+        leaves: list[Atom],
+        inputs: dict[int, tuple[str, str]],
+    ) -> None:
+        self.graph, self.axes, self.names, self.leaves = graph, axes, names, leaves
+        self.inputs = inputs
+        self.items: list[Item] = []
+        self._known: dict[Item, int] = {}
+        self.found: dict[int, int | Scalar] = {}
+        self.sizes = self._leaf_sizes()
+
+    def layout(self, outputs: list[tuple[str, str]]) -> Layout:
+        groups = {}
+        for leaf in self.leaves:
+            before = groups.get(self.names[leaf])
+            size = self.sizes[leaf]
+            groups[self.names[leaf]] = Group(
+                self.names[leaf],
+                combined("mul", before.size, size) if before else size,
+                before.example * leaf.size if before else leaf.size,
+            )
+        tensors = []
+        for i, node in enumerate(self.graph.nodes):
+            if node.op == "input":
+                name, dtype = self.inputs[int(node.params["number"])]
+                tensors.append(Tensor(name, dtype, self._groups(i)))
+        made = Layout(tuple(groups.values()), tuple(tensors), ())
+        stored = []
+        for node_index, (name, dtype) in zip(self.graph.outputs, outputs, strict=True):
+            value = self._of(node_index)
+            wanted = frozenset(self._groups(node_index))
+            if isinstance(value, Scalar) or self.items[value].groups != wanted:
+                value = self.item("expand", (value,), groups=wanted)
+            if self.items[value].mask:
+                value = self.item("where", (value, number(1), number(0)))
+            stored.append((Tensor(name, dtype, self._groups(node_index)), value))
+        made.outputs = tuple(t for t, _ in stored)
+        made.items, made.stored = self.items, [i for _, i in stored]
+        made.kinds = tuple(self.graph.nodes[i].dtype for i in self.graph.outputs)
+        made.dims = tuple(
+            tuple(self._dim(leaves_of(axis)) for axis in self.axes[i]) for i in self.graph.outputs
+        )
+        for node in self.graph.nodes:
+            if node.op == "input":
+                made.ranks[self.inputs[int(node.params["number"])][0]] = len(node.shape)
+        return made
+
+    def _dim(self, leaves: list[Atom]) -> Scalar:
+        found = number(1)
+        for leaf in leaves:
+            found = combined("mul", found, self.sizes[leaf])
+        return found
+
+    def item(
+        self,
+        op: str,
+        args: tuple[int | Scalar, ...],
+        groups: frozenset[str] | None = None,
+        *,
+        mask: bool = False,
+        along: frozenset[str] = frozenset(),
+    ) -> int:
+        """A primitive operation, one of a kind."""
+        if groups is None:
+            given = [self.items[a].groups for a in args if isinstance(a, int)]
+            groups = frozenset().union(*given)
+        made = Item(op, args, groups, mask, along)
+        if made not in self._known:
+            self.items.append(made)
+            self._known[made] = len(self.items) - 1
+        return self._known[made]
+
+    def is_mask(self, value: int | Scalar) -> bool:
+        """Whether a value is a mask."""
+        return isinstance(value, int) and self.items[value].mask
+
+    def _groups(self, node: int) -> tuple[str, ...]:
+        flat = [self.names[a] for a in leaves_of([a for axis in self.axes[node] for a in axis])]
+        return tuple(dict.fromkeys(flat))
+
+    def _leaf_sizes(self) -> dict[Atom, Scalar]:
+        """How the host computes each leaf: a whole axis, a number of the golden, or the rest."""
+        sizes: dict[Atom, Scalar] = {}
+        cut: list[tuple[Scalar, list[Atom]]] = []
+        for i, node in enumerate(self.graph.nodes):
+            if node.op != "input":
+                continue
+            name = self.inputs[int(node.params["number"])][0]
+            for place, axis in enumerate(self.axes[i]):
+                dim = Scalar("attr", name=f"{name}.{place}")
+                leaves = leaves_of(axis)
+                if len(leaves) == 1:
+                    sizes.setdefault(leaves[0], dim)
+                elif leaves:
+                    cut.append((dim, leaves))
+        for i, node in enumerate(self.graph.nodes):
+            if node.op == "reshape":
+                given = node.params.get("sizes") or [None] * len(node.shape)
+                for axis, symbol in zip(self.axes[i], given, strict=False):
+                    leaves = leaves_of(axis)
+                    if symbol is not None and len(leaves) == 1 and leaves[0] not in sizes:
+                        value = self._of(int(symbol))
+                        if isinstance(value, Scalar):
+                            sizes[leaves[0]] = value
+        for dim, leaves in cut:
+            unknown = [leaf for leaf in leaves if leaf not in sizes]
+            for leaf in unknown[:-1]:
+                sizes[leaf] = number(leaf.size)
+            if unknown:
+                size = dim
+                for leaf in leaves:
+                    if leaf is not unknown[-1]:
+                        size = combined("div", size, sizes[leaf])
+                sizes[unknown[-1]] = size
+        for leaf in self.leaves:
+            sizes.setdefault(leaf, number(leaf.size))
+        return sizes
+
+    def _of(self, index: int) -> int | Scalar:
+        if index not in self.found:
+            self.found[index] = self._make(index, self.graph.nodes[index])
+        return self.found[index]
+
+    def _make(self, index: int, node: Node) -> int | Scalar:
+        if node.op == "const":
+            return number(float(node.params["value"]))
+        if node.op == "attr":
+            return Scalar("attr", name=str(node.params["name"]))
+        if node.op == "extent":
+            arg = self.axes[node.args[0]]
+            return self._extent(leaves_of([a for axis in node.axes() for a in arg[axis]]))
+        if node.op == "input":
+            tensor = int(node.params["number"])
+            name, dtype = self.inputs[tensor]
+            loaded = self.item(f"load {name}", (), frozenset(self._groups(index)))
+            return self.item("ne", (loaded, number(0)), mask=True) if dtype == "bool" else loaded
+        args = tuple(self._of(a) for a in node.args)
+        if node.op in ("reshape", "broadcast", "transpose"):
+            return args[0]
+        if node.op in ELEMENTWISE:
+            if all(isinstance(a, Scalar) for a in args) and supported(node.op):
+                return combined(node.op, *(a for a in args if isinstance(a, Scalar)))
+            return Expander(self).elementwise(node, args, self.graph)
+        arg = self.axes[node.args[0]]
+        along = frozenset(
+            self.names[x] for x in leaves_of([a for axis in node.axes() for a in arg[axis]])
+        )
+        if node.op == "iota":
+            return self.item("iota", (), along)
+        value = Expander(self).numeric(args[0])
+        if node.op.startswith("reduce_"):
+            return self._reduced(node, value, along)
+        if node.op.startswith("scan_"):
+            reverse, before = bool(node.params.get("reverse")), bool(node.params.get("exclusive"))
+            op = node.op + (" reverse" if reverse else "") + (" exclusive" if before else "")
+            return self.item(op, (value,), along=along) if along else value
+        raise InputError(f"'{node.op}' is not lowered.")
+
+    def _reduced(self, node: Node, value: int | Scalar, along: frozenset[str]) -> int | Scalar:
+        kind = node.op.removeprefix("reduce_")
+        own = self.items[value].groups if isinstance(value, int) else frozenset()
+        repeated = along - own  # a value that is the same all along
+        if kind in ("sum", "prod") and repeated:
+            count = self._extent([x for x in self.leaves if self.names[x] in repeated])
+            op = "mul" if kind == "sum" else "pow"
+            if isinstance(value, Scalar):
+                return combined(op, value, count)
+            if op == "pow":
+                raise InputError("A product over an axis that its factors lack is not lowered.")
+            value = self.item(op, (value, count))
+        if isinstance(value, Scalar) or not along & own:
+            return value
+        rest = self.items[value].groups - along
+        return self.item("fold " + kind, (value,), rest, along=along & own)
+
+    def _extent(self, leaves: list[Atom]) -> Scalar:
+        """How many elements there are along these leaves: in whole groups where that is so."""
+        names = {self.names.get(leaf, "") for leaf in leaves}
+        whole = [leaf for leaf in self.leaves if self.names[leaf] in names]
+        if set(whole) == set(leaves):
+            listed = "*".join(dict.fromkeys(self.names[leaf] for leaf in self.leaves if leaf in leaves))
+            return Scalar("extent", name=listed) if listed else number(1)
+        found = number(1)
+        for leaf in leaves:
+            found = combined("mul", found, self.sizes[leaf])
+        return found

@@ -1,0 +1,1 @@
+"""From a tile program to a kernel, a pass a file, in the order of `PASSES` in `lower.py`."""

@@ -1,0 +1,154 @@
+"""What the passes hand on: a plan of a phase that each of them completes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ci.create.layout import Tensor
+from ci.create.program import Phase, Program, Statement
+from ci.create.scalars import Scalar
+from ci.model.errors import InputError
+
+Pool = Literal["calc", "narrow"]
+SlotKind = Literal["tile", "mask", "rows", "wide", "cols", "cell"]
+
+BYTES = {
+    **{"T": 0, "float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "int64": 8, "int8": 1},
+    **{"uint8": 1, "bool": 1, "int16": 2},
+}
+"""Of an element; `T` is the dtype that the operator is built for, 4 or 2."""
+
+VECTOR = 64
+"""Elements of float32 in one repeat of a vector instruction."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A buffer in UB. Of the pool `narrow` there is none when T is float."""
+
+    name: str
+    kind: SlotKind
+    pool: Pool = "calc"
+
+
+@dataclass
+class Step:
+    """Some lines of the kernel with the local tensors that the vector unit reads and writes."""
+
+    lines: list[str]
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    comment: str = ""
+
+
+@dataclass
+class Region:
+    """Statements in a row. `loops`: they stand inside the loops over the sequential groups."""
+
+    statements: tuple[Statement, ...]
+    loops: bool
+    backwards: bool = False
+    before: list[Step] = field(default_factory=list)
+    """Before the loops."""
+    steps: list[Step] = field(default_factory=list)
+    after: list[Step] = field(default_factory=list)
+    """After the loops."""
+    at: dict[int, list[Step]] = field(default_factory=dict)
+    """What becomes of each statement, by its place."""
+    done: dict[int, list[Step]] = field(default_factory=dict)
+    """What follows a statement that was the last to need something."""
+    homes: dict[str, str] = field(default_factory=dict)
+    """Where the tiles of this region lie: a slot, or a name in the text."""
+    aliases: dict[str, str] = field(default_factory=dict)
+    """Names in the text that stand for a slot when T is narrow."""
+    claimed: dict[str, Tensor] = field(default_factory=dict)
+    """Values that are computed in the buffer that is copied out."""
+
+
+@dataclass
+class Plan:
+    """A phase in one of its two forms, filled by the passes."""
+
+    program: Program
+    phase: Phase
+    resident: bool
+    regions: list[Region] = field(default_factory=list)
+    homes: dict[str, str] = field(default_factory=dict)
+    """The slot of each value that is no tile."""
+    slots: dict[str, Slot] = field(default_factory=dict)
+    scalars: dict[Scalar, str] = field(default_factory=dict)
+    """Fields of the tiling data for numbers that only the host knows; shared by all plans."""
+    helpers: set[str] = field(default_factory=set)
+    """Functions of the kernel's file that this plan calls."""
+    owned: set[str] = field(default_factory=set)
+    """Loaded values that get a buffer of their own, not the queue's."""
+
+    @property
+    def name(self) -> str:
+        """Of the kernel's method."""
+        form = "" if not has_two_forms(self.phase) else "Resident" if self.resident else "Streamed"
+        return f"Phase{self.phase.number}{form}"
+
+    def slot(self, kind: SlotKind, pool: Pool = "calc") -> str:
+        """A new buffer."""
+        count = sum(s.kind == kind and s.pool == pool for s in self.slots.values())
+        name = f"{pool if pool == 'narrow' else ''}{kind.capitalize() if pool == 'narrow' else kind}{count}"
+        self.slots[name] = Slot(name, kind, pool)
+        return name
+
+    def home(self, region: Region, value: str) -> str:
+        """Where a value lies."""
+        return region.homes.get(value) or self.homes[value]
+
+    def literal(self, scalar: Scalar) -> str:
+        """A number in the kernel's text: a literal, or a field that the host fills."""
+        known = scalar.constant
+        if known is not None:
+            return literal(known)
+        return self.scalars.setdefault(scalar, f"scalar{len(self.scalars)}")
+
+    def varies(self, value: str) -> tuple[str, ...]:
+        """The groups that a value varies over."""
+        return dict(self.phase.values).get(value, ())
+
+
+def literal(value: float) -> str:
+    """A float constant of C++."""
+    if math.isinf(value):
+        return "INFINITY_F" if value > 0 else "-INFINITY_F"
+    if math.isnan(value):
+        return "NAN_F"
+    text = f"{value:.9g}"
+    return text + ("f" if "." in text or "e" in text else ".0f")
+
+
+def has_two_forms(phase: Phase) -> bool:
+    """Whether a phase goes over its tensors more than once, so that keeping a tile saves loads."""
+    outer = set(phase.sequential) & set(phase.outer)
+    scans = any(s.op.startswith("scan") for s in phase.statements)
+    return sum(bool(s.body) for s in phase.sweeps) > 1 and not outer and not scans
+
+
+def broken(plan: Plan, what: str) -> InputError:
+    """What a pass says of a program that breaks its invariant."""
+    return InputError(f"{plan.program.name}, phase {plan.phase.number}: {what}")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Bytes of UB as a function of a tile: of each element, row, column, and in any case."""
+
+    tile: float
+    row: int
+    column: int
+    fixed: int
+
+    def of(self, rows: int, pitch: int) -> float:
+        """Bytes for a tile of this size."""
+        return self.tile * rows * pitch + self.row * rows + self.column * pitch + self.fixed
+
+
+Names = Mapping[str, str]

@@ -1,0 +1,90 @@
+"""The UB budget: bytes that a tile takes, from which the host computes the tile for any shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ci.create.layout import Tensor
+from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, Slot
+from ci.model.errors import InputError
+
+MOST_DOUBLE = 3
+"""Input queues with two buffers: each buffer of each queue takes one of eight events."""
+
+EVENTS = 8
+SMALLEST_UB = 180 * 1024
+"""Bytes of UB that every chip of the family leaves to a kernel."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue for one tensor; `kind` is the largest thing that goes through it."""
+
+    tensor: Tensor
+    out: bool
+    kind: str
+    depth: int
+
+
+def queues(plans: Iterable[Plan]) -> list[Queue]:
+    """The queues of a kernel. Raises InputError for more than the events allow."""
+    size = {"cell": 0, "rows": 1, "cols": 2, "tile": 3}
+    kinds: dict[tuple[Tensor, bool], str] = {}
+    for plan in plans:
+        for statement in plan.phase.statements:
+            if statement.tensor is None:
+                continue
+            out = statement.op == "store"
+            value = statement.args[0] if out else statement.value
+            kind = getattr(value, "kind", "cell")
+            key = statement.tensor, out
+            kinds[key] = max(kinds.get(key, "cell"), kind, key=lambda k: size[k])
+    inputs = sum(not out for _, out in kinds)
+    if inputs > EVENTS or len(kinds) - inputs > EVENTS:
+        raise InputError(
+            f"It has {max(inputs, len(kinds) - inputs)} tensors on one side; a kernel has {EVENTS}"
+            " events for them."
+        )
+    tiles = sum(not out and kind == "tile" for (_, out), kind in kinds.items())
+    double = inputs + tiles <= EVENTS
+    return [
+        Queue(tensor, out, kind, 2 if kind == "tile" and (out or double) else 1)
+        for (tensor, out), kind in kinds.items()
+    ]
+
+
+def budget(slots: Iterable[Slot], used: Iterable[Queue], narrow: bool, totals: int) -> Budget:
+    """Bytes of UB of a kernel's buffers for T of 2 bytes (`narrow`) or 4."""
+    tile, row, column, fixed = 0.0, 0, 0, 1024 + totals * 1024
+    for slot in slots:
+        if slot.pool == "narrow" and not narrow:
+            continue
+        fixed += 512  # each is rounded up to whole vectors
+        match slot.kind:
+            case "tile":
+                tile += 4
+            case "mask":
+                tile += 1 / 8
+            case "rows":
+                row += 4
+            case "wide":
+                row += 32
+            case "cols":
+                column += 4
+    for queue in used:
+        size = BYTES[queue.tensor.dtype] or (2 if narrow else 4)
+        fixed += 256 * queue.depth
+        match queue.kind:
+            case "tile":
+                tile += size * queue.depth
+            case "rows":
+                row += size * queue.depth
+            case "cols":
+                column += size * queue.depth
+    made = Budget(tile, row, column, fixed)
+    if made.of(8, VECTOR) > SMALLEST_UB:
+        raise InputError(
+            f"Its values need {made.of(8, VECTOR):.0f} bytes of UB for the smallest tile."
+        )
+    return made

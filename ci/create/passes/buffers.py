@@ -1,0 +1,130 @@
+"""Queues and buffers: a home in UB for each value, shared where lives do not overlap."""
+
+from __future__ import annotations
+
+from ci.create.passes.base import Plan, Region, broken
+from ci.create.program import Statement, Value
+
+APART = ("where", "expand", "iota", "load", "store")
+"""Operations whose result must not lie where an argument lies."""
+
+
+def buffers(plan: Plan) -> None:
+    """Fill `plan.homes` and `plan.slots`. Checks that every value has a home before it is read."""
+    _owned(plan)
+    for region in plan.regions:
+        _claims(plan, region)
+    for region in plan.regions:
+        _tiles(plan, region)
+    _others(plan)
+    for region in plan.regions:
+        known: set[str] = set()
+        for statement in region.statements:
+            for arg in statement.args:
+                at_home = isinstance(arg, Value) and arg.name in {**plan.homes, **region.homes}
+                if isinstance(arg, Value) and not at_home and arg.name not in known:
+                    raise broken(plan, f"'{arg.name}' is read before it is computed.")
+            if statement.value is not None:
+                known.add(statement.value.name)
+
+
+def _owned(plan: Plan) -> None:
+    """Loads that may not stay in the queue: what outlives a tile, and what is compared."""
+    for statement in plan.phase.statements:
+        compared = statement.op in ("lt", "le", "gt", "ge", "eq", "ne")
+        if compared:
+            plan.owned |= {a.name for a in statement.args if isinstance(a, Value)}
+        if statement.op == "load" and statement.value and statement.value.kind != "tile":
+            plan.owned.add(statement.value.name)
+
+
+def _claims(plan: Plan, region: Region) -> None:
+    """Results that can be computed right where they are copied out from."""
+    made = {s.value.name: s for s in region.statements if s.value is not None}
+    for store in region.statements:
+        (arg,) = store.args if store.op == "store" else (None,)
+        if not isinstance(arg, Value) or store.tensor is None or arg.name in region.claimed:
+            continue
+        compared = arg.name in plan.owned
+        by = made.get(arg.name)
+        plain = by is not None and not by.op.startswith(("load", "fold", "scan"))
+        if plain and arg.kind == "tile" and store.tensor.dtype in ("T", "float32") and not compared:
+            region.claimed[arg.name] = store.tensor
+
+
+def _reads(statement: Statement) -> list[Value]:
+    return [a for a in statement.args if isinstance(a, Value)]
+
+
+def _tiles(plan: Plan, region: Region) -> None:
+    """Homes of tiles and masks: the first slot that is free from definition to last use."""
+    last: dict[str, int] = {}
+    for place, statement in enumerate(region.statements):
+        for value in _reads(statement):
+            last[value.name] = place
+        if statement.value is not None:
+            last.setdefault(statement.value.name, place)
+    free: dict[tuple[str, str], list[str]] = {}
+    homes: dict[str, str] = {}
+
+    def release(place: int, statement: Statement) -> None:
+        for value in _reads(statement):
+            if last[value.name] == place and value.name in homes:
+                slot = plan.slots.get(homes.pop(value.name))
+                if slot is not None:
+                    free.setdefault((slot.kind, slot.pool), []).append(slot.name)
+
+    for place, statement in enumerate(region.statements):
+        value = statement.value
+        in_place = not statement.op.startswith((*APART, "fold", "scan")) and not (
+            statement.op == "div" and not isinstance(statement.args[0], Value)
+        )
+        if in_place and value is not None and not _spread(statement):
+            release(place, statement)
+        if value is not None and value.kind == "tile" and not statement.op.startswith("fold"):
+            home = _home(plan, region, statement, free)
+            region.homes[value.name] = homes[value.name] = home
+        release(place, statement)
+
+
+def _spread(statement: Statement) -> bool:
+    """Whether an argument is masked, so that its bits are no room for numbers."""
+    return any(v.mask for v in _reads(statement))
+
+
+def _home(
+    plan: Plan, region: Region, statement: Statement, free: dict[tuple[str, str], list[str]]
+) -> str:
+    value = statement.value
+    assert value is not None
+    kind = "mask" if value.mask else "tile"
+    pool = "calc"
+    if statement.op == "load" and statement.tensor is not None:
+        if statement.tensor.dtype == "float32" and value.name not in plan.owned:
+            return value.name
+        if statement.tensor.dtype == "T" and value.name not in plan.owned:
+            pool = "narrow"
+    elif value.name in region.claimed:
+        if region.claimed[value.name].dtype == "float32":
+            return value.name
+        pool = "narrow"
+    spare = free.get((kind, pool), [])
+    return spare.pop(0) if spare else plan.slot(kind, pool)  # type: ignore[arg-type]
+
+
+def _others(plan: Plan) -> None:
+    """Values that are no tiles have buffers of their own; they may live through many tiles."""
+    for statement in plan.phase.statements:
+        for value in (statement.value, statement.carry):
+            if value is None or value.kind == "tile" or value.name in plan.homes:
+                continue
+            if value.mask:
+                plan.homes[value.name] = plan.slot("mask")
+            else:
+                plan.homes[value.name] = plan.slot(value.kind)
+        if statement.total and statement.value is not None:
+            plan.homes.setdefault(statement.value.name, plan.slot("cell"))
+    for statement in plan.phase.statements:
+        for value in _reads(statement):
+            if value.kind == "cell" and value.name not in plan.homes:  # of an earlier phase
+                plan.homes[value.name] = f"total_{value.name}"

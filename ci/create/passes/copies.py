@@ -1,0 +1,167 @@
+"""Copies with tails: DataCopyPad for what is loaded and stored, from where, of which length."""
+
+from __future__ import annotations
+
+from ci.create.layout import Tensor
+from ci.create.passes.base import Plan, Region, Step
+from ci.create.program import Statement, Value
+
+
+def copies(plan: Plan) -> None:
+    """Fill what becomes of loads and stores.
+
+    All loads of a region are issued before its first computation, so that copies of the next tile
+    run while this one is computed. Checks that a tensor has the innermost group innermost.
+    """
+    for region in plan.regions:
+        issued: list[Step] = []
+        last = _last_uses(region)
+        for place, statement in enumerate(region.statements):
+            value = statement.value
+            if statement.op == "load":
+                issued.append(_issue(plan, statement))
+                _arrive(plan, region, place, statement, last)
+            elif value is not None and value.name in region.claimed:
+                _claim(plan, region, place, region.claimed[value.name], value)
+        for place, statement in enumerate(region.statements):
+            if statement.op == "store":
+                region.at.setdefault(place, []).append(_store(plan, region, statement))
+        region.steps = issued
+
+
+def queue_of(tensor: Tensor, out: bool) -> str:
+    """The queue through which a tensor goes."""
+    return ("out" if out else "in") + camel(tensor.name)
+
+
+def camel(name: str) -> str:
+    """`grad_in` as `GradIn`."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def type_of(tensor: Tensor) -> str:
+    """The C++ type of its elements, by the macro that the build gives."""
+    byte = {"bool": "uint8_t", "uint8": "uint8_t", "int8": "int8_t"}
+    return byte.get(tensor.dtype, f"DTYPE_{tensor.name.upper()}")
+
+
+def offset(plan: Plan, tensor: Tensor) -> str:
+    """Where in a tensor the tile begins, in elements."""
+    phase, terms = plan.phase, []
+    for place, group in enumerate(tensor.groups):
+        index = (
+            "colStart" if group == phase.cols else "rowStart" if group == phase.rows else f"at{group}"
+        )
+        inner = [f"length{g}" for g in tensor.groups[place + 1 :]]
+        terms.append(" * ".join([index, *inner]))
+    return " + ".join(terms) or "0"
+
+
+def extent(kind: str) -> str:
+    """Rows, columns and distance of rows in global memory for a copy."""
+    return {
+        "tile": "rows, cols, stride",
+        "rows": "1, rows, rows",
+        "cols": "1, cols, cols",
+        "cell": "1, 1, 1",
+    }[kind]
+
+
+def _issue(plan: Plan, statement: Statement) -> Step:
+    value, tensor = statement.value, statement.tensor
+    assert value is not None and tensor is not None
+    plan.helpers.add("CopyIn")
+    where = f"{tensor.name}Gm[{offset(plan, tensor)}]"
+    return Step([f"CopyIn({queue_of(tensor, False)}, {where}, {extent(value.kind)});"])
+
+
+def _last_uses(region: Region) -> dict[str, int]:
+    last: dict[str, int] = {}
+    for place, statement in enumerate(region.statements):
+        for arg in statement.args:
+            if isinstance(arg, Value):
+                last[arg.name] = place
+    return last
+
+
+def _arrive(
+    plan: Plan, region: Region, place: int, statement: Statement, last: dict[str, int]
+) -> None:
+    value, tensor = statement.value, statement.tensor
+    assert value is not None and tensor is not None
+    queue, kind, home = queue_of(tensor, False), type_of(tensor), plan.home(region, value.name)
+    comment = str(statement)
+    if value.name in plan.owned or tensor.dtype not in ("T", "float32"):
+        count = {"tile": "count", "rows": "rows", "cols": "pitch", "cell": "1"}[value.kind]
+        if value.kind == "cols" and tensor.dtype != "T":
+            count = "cols"
+        narrow = tensor.dtype in ("bool", "int8", "uint8")
+        work = ""
+        if narrow:
+            from ci.create.passes.base import Slot
+
+            plan.slots.setdefault("halfWork", Slot("halfWork", "tile"))
+            work = ", halfWork.ReinterpretCast<half>()"
+        call = "TakeByte" if narrow else "Take"
+        plan.helpers.add(call)
+        lines = [f"{call}<{kind}>({home}, {queue}{work}, {count});"]
+        if value.kind == "cols" and tensor.dtype != "T":  # the rest of the last block
+            lines = [f"Duplicate({home}, 0.0f, pitch);", "PipeBarrier<PIPE_V>();", *lines]
+        if value.kind == "cell":
+            from ci.create.passes.base import Slot
+
+            plan.slots.setdefault("cellWork", Slot("cellWork", "cell"))
+            plan.helpers.add("Spread")
+            lines = [
+                lines[0].replace(f"({home},", "(cellWork,"),
+                "PipeBarrier<PIPE_V>();",
+                f"Spread({home}, cellWork, 8);",
+            ]
+        writes = frozenset([home, "cellWork"] + (["halfWork"] if narrow else []))
+        region.at.setdefault(place, []).insert(0, Step(lines, frozenset(), writes, comment))
+        return
+    plan.helpers |= {"Arrived", "Done"}
+    slot = f", {home}" if home != value.name else ", noSlot"
+    name = value.name
+    region.at.setdefault(place, []).insert(
+        0,
+        Step(
+            [f"LocalTensor<float> {name} = Arrived<{kind}>({queue}{slot}, count);"],
+            frozenset(),
+            frozenset([name, home]),
+            comment,
+        ),
+    )
+    region.homes[value.name] = name
+    if home != name:
+        region.aliases[name] = home
+    end = last.get(value.name, place)
+    region.done.setdefault(end, []).append(Step([f"Done<{kind}>({queue}, {name});"]))
+
+
+def _claim(plan: Plan, region: Region, place: int, tensor: Tensor, value: Value) -> None:
+    home, queue = plan.home(region, value.name), queue_of(tensor, True)
+    plan.helpers |= {"Claimed", "Deliver"}
+    slot = f", {home}" if home != value.name else ", noSlot"
+    line = f"LocalTensor<float> {value.name} = Claimed<{type_of(tensor)}>({queue}{slot});"
+    region.at.setdefault(place, []).insert(0, Step([line]))
+    region.homes[value.name] = value.name
+    if home != value.name:
+        region.aliases[value.name] = home
+
+
+def _store(plan: Plan, region: Region, statement: Statement) -> Step:
+    tensor, (value,) = statement.tensor, statement.args
+    assert tensor is not None and isinstance(value, Value)
+    queue, kind = queue_of(tensor, True), type_of(tensor)
+    where = f"{tensor.name}Gm[{offset(plan, tensor)}]"
+    home = plan.home(region, value.name)
+    count = {"tile": "count", "rows": "rows", "cols": "cols", "cell": "8"}[value.kind]
+    plan.helpers.add("CopyOut")
+    if region.claimed.get(value.name) == tensor:
+        lines = [f"Deliver<{kind}>({queue}, {home}, {count});"]
+    else:
+        plan.helpers.add("Give")
+        lines = [f"Give<{kind}>({queue}, {home}, {count});"]
+    lines.append(f"CopyOut({queue}, {where}, {extent(value.kind)});")
+    return Step(lines, frozenset([home]), frozenset(), str(statement))

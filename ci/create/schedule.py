@@ -1,0 +1,231 @@
+"""From a layout to a program: phases, sweeps, and what is computed where.
+
+A reduction ends a sweep: what needs its result is computed in the next one, from tensors that are
+loaded again. A reduction down to one number ends a phase, since all cores must have done their part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ci.create.layout import Item, Layout, Tensor
+from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value
+from ci.create.scalars import Scalar
+from ci.model.errors import InputError
+
+
+def program_of(name: str, layout: Layout) -> Program:
+    """The program that computes a layout; raises InputError with what is not lowered."""
+    phases = _phases(layout)
+    most = max((phases[i] for i in layout.stored), default=0)
+    made = []
+    for number in range(most + 1):
+        made.append(_PhaseMaker(layout, phases, number).phase())
+    return Program(name, layout.groups, layout.inputs, layout.outputs, tuple(made))
+
+
+def is_total(item: Item) -> bool:
+    """Whether an item is a reduction to one number."""
+    return item.op.startswith("fold ") and not item.groups
+
+
+def _phases(layout: Layout) -> list[int]:
+    """The phase at whose beginning each item can be computed."""
+    found: list[int] = []
+    for item in layout.items:
+        before = max((found[a] for a in item.args if isinstance(a, int)), default=0)
+        found.append(before + is_total(item))
+    return found
+
+
+@dataclass
+class _PhaseMaker:
+    layout: Layout
+    phases: list[int]
+    number: int
+    needed: list[int] = field(default_factory=list)
+
+    def phase(self) -> Phase:
+        items = self.layout.items
+        self.totals = [
+            i for i, item in enumerate(items) if is_total(item) and self._ends_here(i)
+        ]
+        self.stores = [
+            (tensor, i)
+            for tensor, i in zip(self.layout.outputs, self.layout.stored, strict=True)
+            if self.phases[i] == self.number
+        ]
+        self.needed = self._closure()
+        used = frozenset().union(*(items[i].groups for i in self.needed))
+        used |= frozenset().union(*(items[i].along for i in self.totals))
+        active = [g.name for g in self.layout.groups if g.name in used]
+        self.cols = active[-1] if active else ""
+        self.rows = active[-2] if len(active) > 1 else ""
+        self.outer = tuple(active[:-2])
+        folds = [i for i in self.needed if items[i].along and not is_total(items[i])]
+        self.sequential = frozenset().union(*(items[i].along for i in folds))
+        for i in folds:
+            if items[i].op.startswith("fold") and items[i].groups & self.sequential:
+                raise InputError(
+                    "It reduces over different axes"
+                    f" ({', '.join(sorted('*'.join(sorted(items[f].along)) for f in folds))})"
+                    " that depend on each other; that is not lowered into one kernel."
+                )
+        self.depth = self._depths()
+        self.names = {i: self._name(i) for i in (*self.needed, *self.totals)}
+        return self._made()
+
+    def _ends_here(self, total: int) -> bool:
+        wanted, left = False, list(self.layout.stored)
+        seen: set[int] = set()
+        while left:
+            one = left.pop()
+            wanted |= one == total
+            if one not in seen:
+                seen.add(one)
+                left += [a for a in self.layout.items[one].args if isinstance(a, int)]
+        return wanted and self.phases[total] == self.number + 1
+
+    def _closure(self) -> list[int]:
+        """The items of this phase; of an earlier total only its result."""
+        items = self.layout.items
+        left = [a for t in self.totals for a in items[t].args if isinstance(a, int)]
+        left += [i for _, i in self.stores]
+        found: set[int] = set()
+        while left:
+            one = left.pop()
+            if one in found:
+                continue
+            found.add(one)
+            if not is_total(items[one]):
+                left += [a for a in items[one].args if isinstance(a, int)]
+        return sorted(found)
+
+    def _swept(self, i: int) -> bool:
+        """Whether an item has a value for each tile of a sweep."""
+        return bool(self.layout.items[i].groups & self.sequential)
+
+    def _depths(self) -> dict[int, int]:
+        """How many sweeps lie before each item."""
+        found: dict[int, int] = {}
+        for i in self.needed:
+            item = self.layout.items[i]
+            if is_total(item):
+                found[i] = 0
+                continue
+            before = max((found[a] for a in item.args if isinstance(a, int)), default=0)
+            found[i] = before + item.op.startswith("fold")
+        return found
+
+    def _kind(self, groups: frozenset[str]) -> Kind:
+        rows, cols = self.rows in groups, self.cols in groups
+        return "tile" if rows and cols or (cols and not self.rows) else (
+            "rows" if rows else "cols" if cols else "cell"
+        )
+
+    def _name(self, i: int) -> Value:
+        item = self.layout.items[i]
+        base = item.op.split()[-1] if item.op.startswith(("load", "fold")) else item.op.split()[0]
+        return Value(f"{base}{'' if item.op.startswith('load') else i}", self._kind(item.groups), item.mask)
+
+    def _argument(self, given: int | Scalar) -> Argument:
+        return given if isinstance(given, Scalar) else self.names[given]
+
+    def _statement(self, i: int) -> Statement:
+        item = self.layout.items[i]
+        args = tuple(self._argument(a) for a in item.args)
+        if item.op.startswith("load "):
+            name = item.op.removeprefix("load ")
+            tensor = next(t for t in self.layout.inputs if t.name == name)
+            return Statement("load", self.names[i], tensor=tensor)
+        if item.op.startswith("scan"):
+            if item.along not in ({self.cols}, {self.rows}):
+                raise InputError("It scans over an axis that is neither the last nor the one before.")
+            over: Kind = self._kind(item.groups - item.along)
+            carry = Value(f"carry{i}", "cell" if over == "tile" else over)
+            way = "rows" if item.along == {self.rows} else "cols"
+            return Statement(f"{item.op} {way}", self.names[i], args, carry=carry)
+        return Statement(item.op, self.names[i], args, total=is_total(item))
+
+    def _made(self) -> Phase:
+        items, depth = self.layout.items, self.depth
+        last = max(depth.values(), default=0)
+        sweeps = []
+        prelude = self._settled(0)
+        for d in range(last + 1):
+            body = self._body(d)
+            settle = self._settled(d + 1)
+            if body or settle:
+                sweeps.append(Sweep(tuple(body), tuple(settle)))
+        groups = {
+            self.names[i].name: tuple(sorted(items[i].groups)) for i in (*self.needed, *self.totals)
+        }
+        order = tuple(g.name for g in self.layout.groups if g.name in self.sequential)
+        return Phase(
+            self.number,
+            self.cols,
+            self.rows,
+            self.outer,
+            order,
+            tuple(prelude),
+            tuple(sweeps),
+            tuple(groups.items()),
+        )
+
+    def _body(self, d: int) -> list[Statement]:
+        """What sweep `d` computes: enough for the folds, totals and stores that it can feed."""
+        items = self.layout.items
+        single = not self.sequential and d == 0
+        folds = [
+            i
+            for i in self.needed
+            if items[i].op.startswith("fold")
+            and not is_total(items[i])
+            and self._argument_depth(i) == d
+        ]
+        totals = [t for t in self.totals if self._at(t, d, single)]
+        stores = [(t, i) for t, i in self.stores if (self._swept(i) or single) and self.depth[i] == d]
+        roots = [a for i in (*folds, *totals) for a in items[i].args if isinstance(a, int)]
+        wanted = self._swept_closure([*roots, *(i for _, i in stores)], single)
+        found = [self._statement(i) for i in sorted({*wanted, *folds})]
+        found += [self._statement(t) for t in totals]
+        return found + [Statement("store", None, (self.names[i],), tensor=t) for t, i in stores]
+
+    def _argument_depth(self, i: int) -> int:
+        return max(self.depth[a] for a in self.layout.items[i].args if isinstance(a, int))
+
+    def _at(self, total: int, d: int, single: bool) -> bool:
+        (arg,) = (a for a in self.layout.items[total].args if isinstance(a, int))
+        return (self._swept(arg) or single) and self.depth[arg] == d
+
+    def _swept_closure(self, roots: list[int], single: bool) -> set[int]:
+        items, found, left = self.layout.items, set[int](), list(roots)
+        while left:
+            one = left.pop()
+            if one in found or is_total(items[one]) or not (self._swept(one) or single):
+                continue
+            found.add(one)
+            left += [a for a in items[one].args if isinstance(a, int)]
+        return found
+
+    def _settled(self, d: int) -> list[Statement]:
+        """What is computed once a unit after `d` sweeps."""
+        items = self.layout.items
+        if not self.sequential:
+            return []  # a unit is one tile: all is in its body
+        here = [
+            i
+            for i in self.needed
+            if not self._swept(i)
+            and self.depth[i] == d
+            and not items[i].op.startswith("fold")
+        ]
+        found = [self._statement(i) for i in here]
+        for total in self.totals:
+            (arg,) = (a for a in items[total].args if isinstance(a, int))
+            if not self._swept(arg) and self.depth[arg] == d:
+                found.append(self._statement(total))
+        for tensor, i in self.stores:
+            if not self._swept(i) and self.depth[i] == d:
+                found.append(Statement("store", None, (self.names[i],), tensor=tensor))
+        return found

@@ -1,0 +1,143 @@
+"""What an operator is made from: a golden function and a workload, read before an operator is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ci.create.graph import Parameter
+from ci.model.errors import InputError
+from ci.model.yaml_model import YamlFile
+from ci.source.workload_file import MOST_BYTES
+from ci.source.workload_model import GivenCase, GivenTensor, GivenWorkload
+
+FLOATS = ("float32", "float16", "bfloat16")
+"""The dtypes that an operator is built for; what it computes in between is float32."""
+
+
+@dataclass(frozen=True)
+class TaskCase:
+    """One case: tensors in the order of the inputs, attributes."""
+
+    name: str
+    shapes: tuple[tuple[int, ...], ...]
+    dtypes: tuple[str, ...]
+    attrs: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A golden function with the cases that it is to be an operator for."""
+
+    name: str
+    golden: Path
+    function: str
+    workload: Path
+    inputs: tuple[str, ...]
+    attributes: tuple[Parameter, ...]
+    cases: tuple[TaskCase, ...]
+    outputs: tuple[str, ...] = ()
+
+
+def golden_of(text: str) -> tuple[Path, str]:
+    """File and function of `file.py:function`; of a bare file '' for the function."""
+    path, _, name = text.rpartition(":") if re.search(r":\w+$", text) else (text, "", "")
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"There is no file {file} with a golden function.")
+    return file, name
+
+
+def function_in(file: Path) -> str:
+    """The one public function that a file defines, or the one of its name."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    found: list[str] = re.findall(r"^def\s+([A-Za-z]\w*)\s*\(", text, re.MULTILINE)
+    if file.stem in found:
+        return file.stem
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(found) or "none"
+    raise InputError(f"{file} defines several functions or none ({listed}); write {file}:FUNCTION.")
+
+
+def snake(name: str) -> str:
+    """An operator's folder name."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    made = re.sub(r"\W+", "_", spaced).strip("_").lower()
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", made):
+        raise InputError(f"'{name}' is no name for an operator.")
+    return made
+
+
+def read_task(
+    golden: Path, function: str, workload: Path, parameters: tuple[Parameter, ...]
+) -> Task:
+    """The task of a golden function with these parameters; raises InputError naming file and key."""
+    file = YamlFile.open(workload, most_bytes=MOST_BYTES, aliases=True)
+    given = file.read(GivenWorkload)
+    names = _inputs(file, given.cases[0], parameters)
+    rest = tuple(p for p in parameters if p.name not in names and p.name != "dtypes")
+    lacking = [
+        p.name for p in rest if not p.given and any(p.name not in c.attrs for c in given.cases)
+    ]
+    if lacking:
+        raise InputError(
+            f"{golden.name}: '{lacking[0]}' is neither an input nor an attribute of every case, and"
+            " has no default."
+        )
+    cases = tuple(
+        _case(file, place, case, names, parameters) for place, case in enumerate(given.cases)
+    )
+    return Task(
+        snake(given.operator or function), golden, function, workload, names, rest, cases
+    )
+
+
+def _inputs(
+    file: YamlFile, case: GivenCase, parameters: tuple[Parameter, ...]
+) -> tuple[str, ...]:
+    known = [p.name for p in parameters]
+    if isinstance(case.inputs, dict):
+        for name in case.inputs:
+            if name not in known:
+                what = f"names '{name}'; the golden function has {', '.join(known)}"
+                raise file.wrong(["cases", 0, "inputs", name], what)
+        return tuple(n for n in known if n in case.inputs)
+    if case.inputs is None or len(case.inputs) > len(known):
+        raise file.wrong(["cases", 0, "inputs"], "does not fit the golden function's parameters")
+    return tuple(known[: len(case.inputs)])
+
+
+def _case(
+    file: YamlFile,
+    place: int,
+    case: GivenCase,
+    names: tuple[str, ...],
+    parameters: tuple[Parameter, ...],
+) -> TaskCase:
+    where = ("cases", place, "inputs")
+    given = case.inputs
+    if isinstance(given, dict):
+        if set(given) != set(names):
+            raise file.wrong(where, f"must give {', '.join(names)} as the first case does")
+        values = [given[n] for n in names]
+    elif given is not None and len(given) == len(names):
+        values = list(given)
+    else:
+        raise file.wrong(where, f"must give {', '.join(names)} as the first case does")
+    for name, value in zip(names, values, strict=True):
+        if not isinstance(value, GivenTensor) or value.dtype is None:
+            raise file.wrong((*where, name), "must be one tensor with shape and dtype")
+    tensors = [v for v in values if isinstance(v, GivenTensor)]
+    attrs = {p.name for p in parameters} - set(names)
+    for name in case.attrs:
+        if name not in attrs:
+            raise file.wrong(("cases", place, "attrs", name), "is no parameter of the golden")
+    return TaskCase(
+        case.name or f"case{place}",
+        tuple(tuple(t.full_shape) for t in tensors),
+        tuple(t.dtype or "" for t in tensors),
+        dict(case.attrs),
+    )
