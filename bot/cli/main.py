@@ -25,6 +25,7 @@ INTERRUPTED: Final = 130
 # Section of the help -> commands; a command is the attribute of that name in
 # bot/cli/commands/<name>.
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "Make an operator": ("create",),
     "Make an operator faster": ("evaluate", "profile", "optimize", "prompt", "record"),
     "Hand it in": ("submit",),
     "Experience": ("bank",),

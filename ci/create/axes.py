@@ -58,8 +58,13 @@ def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
     Raises InputError for what has no place in one space of axes.
     """
     found: list[list[Axis]] = []
-    for node in graph.nodes:
+    needed = graph.needed()
+    for place, node in enumerate(graph.nodes):
         args = [found[a] for a in node.args]
+        axes: list[Axis] = []
+        if place not in needed and node.op != "input":
+            found.append([[] for _ in node.shape])
+            continue
         if node.op == "input":
             axes = [[Atom(n)] if n != 1 else [] for n in node.shape]
         elif node.op in ELEMENTWISE or node.op == "broadcast":

@@ -14,7 +14,10 @@ from ci.create.scalars import Scalar, c_text
 from ci.create.shapes import Segment, group_formulas, output_segments
 
 GE: dict[str, str] = {
-    **{"float32": "DT_FLOAT", "float16": "DT_FLOAT16", "bfloat16": "DT_BF16", "bool": "DT_BOOL"},
+    "float32": "DT_FLOAT",
+    "float16": "DT_FLOAT16",
+    "bfloat16": "DT_BF16",
+    "bool": "DT_BOOL",
     **{n: f"DT_{n.upper()}" for n in ("int8", "uint8", "int16", "int32", "int64")},
 }
 LEAST_PER_CORE = 2048
@@ -64,9 +67,7 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
     groups = [{"name": g.name, "formula": formulas[g.name]} for g in program.groups]
     texts = " ".join([*formulas.values(), *(s["formula"] for s in scalars)])
     shapes = [
-        {"name": n, "index": i}
-        for i, n in enumerate(interface.inputs)
-        if f"{n}Shape" in texts
+        {"name": n, "index": i} for i, n in enumerate(interface.inputs) if f"{n}Shape" in texts
     ]
     first = next((i for i, n in enumerate(interface.inputs) if _is_t(interface, n)), 0)
     values = {
@@ -94,7 +95,8 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
             if any(s.name == n for one in segments for s in one)
         ],
         "outputs": [
-            _output(place, n, segments[place], interface) for place, n in enumerate(interface.outputs)
+            _output(place, n, segments[place], interface)
+            for place, n in enumerate(interface.outputs)
         ],
         "infer_attrs": _infer_attrs(interface, segments),
         "definition": [

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import jinja2
 
-from ci.create.lower import Lowered
 from ci.create.layout import Tensor
+from ci.create.lower import Lowered
 from ci.create.passes.base import BYTES, Plan, Region, Slot, has_two_forms
 from ci.create.passes.budget import Queue
 from ci.create.passes.copies import camel, queue_of, type_of
@@ -52,28 +52,32 @@ def kernel_text(lowered: Lowered, title: str) -> str:
     plans = {p.name: p for p in (*lowered.streamed, *lowered.resident)}
     slots = {s.name: s for form in (False, True) for s in lowered.slots(form)}
     first = next((t for t in tensors if t.dtype == "T"), None)
-    return templates().get_template("kernel.cpp.j2").render(
-        title=title,
-        program_text=program.text(),
-        t_type=type_of(first) if first else "float",
-        smallest=_smallest(tiles),
-        helpers=[_helper(h) for h in HELPERS if h in wanted],
-        two_forms=two,
-        class_name=f"Kernel{camel(program.name)}",
-        op_type=camel(program.name),
-        name=program.name,
-        arguments=[{"name": t.name, "type": type_of(t)} for t in tensors],
-        groups=[g.name for g in program.groups],
-        phases=[{"number": p.number, "tiled": bool(p.groups)} for p in program.phases],
-        scalars=list(lowered.scalars.values()),
-        queues=[_queue(q) for q in lowered.queues],
-        streamed_slots=[{"init": _init(s)} for s in lowered.slots(False)],
-        resident_slots=[{"init": _init(s)} for s in lowered.slots(True)],
-        all_slots=list(slots),
-        totals=totals,
-        process=_process(lowered, two),
-        methods=[{"name": p.name, "lines": _method(p)} for p in plans.values()],
-        shares=any(p.groups for p in program.phases),
+    return (
+        templates()
+        .get_template("kernel.cpp.j2")
+        .render(
+            title=title,
+            program_text=program.text(),
+            t_type=type_of(first) if first else "float",
+            smallest=_smallest(tiles),
+            helpers=[_helper(h) for h in HELPERS if h in wanted],
+            two_forms=two,
+            class_name=f"Kernel{camel(program.name)}",
+            op_type=camel(program.name),
+            name=program.name,
+            arguments=[{"name": t.name, "type": type_of(t)} for t in tensors],
+            groups=[g.name for g in program.groups],
+            phases=[{"number": p.number, "tiled": bool(p.groups)} for p in program.phases],
+            scalars=list(lowered.scalars.values()),
+            queues=[_queue(q) for q in lowered.queues],
+            streamed_slots=[{"init": _init(s)} for s in lowered.slots(False)],
+            resident_slots=[{"init": _init(s)} for s in lowered.slots(True)],
+            all_slots=list(slots),
+            totals=totals,
+            process=_process(lowered, two),
+            methods=[{"name": p.name, "lines": _method(p)} for p in plans.values()],
+            shares=any(p.groups for p in program.phases),
+        )
     )
 
 
@@ -196,7 +200,9 @@ def _locals(plan: Plan) -> list[str]:
             ]
         else:
             lines.append(f"LocalTensor<{kind}> {slot.name} = {slot.name}Buf.Get<{kind}>();")
-    earlier = {t.value.name for p in plan.program.phases[: plan.phase.number] for t in p.totals if t.value}
+    earlier = {
+        t.value.name for p in plan.program.phases[: plan.phase.number] for t in p.totals if t.value
+    }
     for name in sorted(earlier):
         if f"total_{name}" in text:
             lines.append(f"LocalTensor<float> total_{name} = total_{name}Buf.Get<float>();")
@@ -228,7 +234,9 @@ def _unit(plan: Plan) -> list[str]:
         if tile:
             count = f"DivUp(length{group}, {tile})"
             place = rest if last else f"{rest} % {count}"
-            lines.append(f"const uint64_t {start} = {f'({place})' if not last else place} * {tile};")
+            lines.append(
+                f"const uint64_t {start} = {f'({place})' if not last else place} * {tile};"
+            )
             if not last:
                 lines.append(f"rest /= {count};")
         else:
@@ -277,7 +285,9 @@ def _sizes(plan: Plan, groups: list[str]) -> list[str]:
 
 
 def _tile(plan: Plan) -> list[str]:
-    text = "\n".join(line for r in plan.regions for s in (*r.before, *r.steps, *r.after) for line in s.lines)
+    text = "\n".join(
+        line for r in plan.regions for s in (*r.before, *r.steps, *r.after) for line in s.lines
+    )
     lines = []
     if "width" in text or "count" in text:
         lines.append("const uint32_t width = rows == 1 ? cols : pitch;")
@@ -298,8 +308,8 @@ def _looped(plan: Plan, region: Region, loops: list[str]) -> list[str]:
         step = f"{start} += {tile}" if tile else f"{start}++"
         if region.backwards and tile:
             head = [
-                f"for (uint64_t {start}Next = DivUp(length{group}, {tile}); {start}Next > 0; {start}Next--) {{",
-                f"    const uint64_t {start} = ({start}Next - 1) * {tile};",
+                f"for (uint64_t i = DivUp(length{group}, {tile}); i > 0; i--) {{",
+                f"    const uint64_t {start} = (i - 1) * {tile};",
             ]
         else:
             head = [f"for (uint64_t {start} = 0; {start} < length{group}; {step}) {{"]

@@ -75,7 +75,7 @@ class Expander:
         mirrored = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
         if isinstance(a, Scalar):
             a, b, op = b, a, mirrored[op]
-        if isinstance(a, Scalar):
+        if not isinstance(a, int):
             raise InputError("It compares two numbers that are known before; do it in Python.")
         groups = self._maker.items[a].groups
         if isinstance(b, int) and self._maker.items[b].groups != groups:
@@ -87,6 +87,7 @@ class Expander:
         if isinstance(condition, Scalar):
             raise InputError("It chooses by a condition that is known before; do it in Python.")
         condition = self._as_mask(condition)
+        assert isinstance(condition, int)
         a, b = self.numeric(args[1]), self.numeric(args[2])
         found = [self._maker.items[v].groups for v in (condition, a, b) if isinstance(v, int)]
         groups = frozenset().union(*found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -26,8 +26,27 @@ _KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *SHAPE
 _COUNT = {
     **dict.fromkeys((*UNARY, "cast", *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES, "extent"), 1),
     **dict.fromkeys((*BINARY, *COMPARISONS, *LOGIC), 2),
-    **{"where": 3, "input": 0, "const": 0, "attr": 0},
+    "where": 3,
+    "input": 0,
+    "const": 0,
+    "attr": 0,
 }
+
+
+Dtype: TypeAlias = Literal[
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+]
 
 
 class Node(Frozen):
@@ -36,10 +55,7 @@ class Node(Frozen):
     op: str
     args: tuple[int, ...] = ()
     shape: tuple[int, ...] = Field(default=(), max_length=16)
-    dtype: Literal[
-        *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
-        *("float16", "float32", "float64"),
-    ]
+    dtype: Dtype
     params: dict[str, Any] = Field(default_factory=dict)
 
     def axes(self) -> tuple[int, ...]:
@@ -68,12 +84,23 @@ class Graph(Frozen):
             if node.op == "input" and not isinstance(node.params.get("number"), int):
                 raise ValueError(f"node {number} is an input without a number")
             ranks = len(self.nodes[node.args[0]].shape) if node.args else len(node.shape)
-            if "axes" in node.params or "axis" in node.params:
-                if not all(0 <= a < ranks for a in node.axes()):
-                    raise ValueError(f"node {number} has an axis that its argument lacks")
+            tells = "axes" in node.params or "axis" in node.params
+            if tells and not all(0 <= a < ranks for a in node.axes()):
+                raise ValueError(f"node {number} has an axis that its argument lacks")
         if not all(0 <= o < len(self.nodes) for o in self.outputs):
             raise ValueError("an output is no node")
         return self
+
+    def needed(self) -> set[int]:
+        """The nodes that the outputs are computed from, by values or sizes."""
+        found, left = set[int](), list(self.outputs)
+        while left:
+            one = left.pop()
+            if one not in found:
+                found.add(one)
+                left += self.nodes[one].args
+                left += [s for s in self.nodes[one].params.get("sizes") or () if s is not None]
+        return found
 
 
 class Parameter(Frozen):

@@ -168,7 +168,7 @@ class _Maker:
         self.sizes = self._leaf_sizes()
 
     def layout(self, outputs: list[tuple[str, str]]) -> Layout:
-        groups = {}
+        groups: dict[str, Group] = {}
         for leaf in self.leaves:
             before = groups.get(self.names[leaf])
             size = self.sizes[leaf]
@@ -336,7 +336,9 @@ class _Maker:
         names = {self.names.get(leaf, "") for leaf in leaves}
         whole = [leaf for leaf in self.leaves if self.names[leaf] in names]
         if set(whole) == set(leaves):
-            listed = "*".join(dict.fromkeys(self.names[leaf] for leaf in self.leaves if leaf in leaves))
+            listed = "*".join(
+                dict.fromkeys(self.names[leaf] for leaf in self.leaves if leaf in leaves)
+            )
             return Scalar("extent", name=listed) if listed else number(1)
         found = number(1)
         for leaf in leaves:

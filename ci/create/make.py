@@ -87,13 +87,17 @@ class _Maker:
         """'T' where an output follows the inputs; a trace with float16 tells."""
         case = self.task.cases[0]
         narrow = tuple(
-            "float16" if kind == "T" else d for kind, d in zip(self.classes, case.dtypes, strict=True)
+            "float16" if kind == "T" else d
+            for kind, d in zip(self.classes, case.dtypes, strict=True)
         )
         probe = self._graph(case, dtypes=narrow)
         found = []
         for place in range(count):
             kind = probe.nodes[probe.outputs[place]].dtype
-            if kind in ("float16", "float64") or ("int" in kind and graphs[0].nodes[graphs[0].outputs[place]].dtype.startswith("float")):
+            if kind in ("float16", "float64") or (
+                "int" in kind
+                and graphs[0].nodes[graphs[0].outputs[place]].dtype.startswith("float")
+            ):
                 found.append("T" if "T" in self.classes else "float32")
             elif kind == "float32":
                 found.append("float32")
@@ -111,14 +115,12 @@ class _Maker:
         if value is None or isinstance(value, list | tuple):
             raise InputError(f"The attribute '{parameter.name}' is neither a number nor a text.")
         kind = _KINDS[type(parameter.default if parameter.given else value)]
-        default = parameter.default if parameter.given else None
+        default: Any = parameter.default if parameter.given else None
         if isinstance(value, bool | str):
             return self._fixed(parameter.name, kind, default, value)
         other = value * _ALTERED if isinstance(value, float) else value + 1
         try:
-            altered = self._layout(
-                self._graph(case, attrs={parameter.name: other}), outputs
-            )
+            altered = self._layout(self._graph(case, attrs={parameter.name: other}), outputs)
             forgotten = altered.text() != layout.text()
         except InputError:
             forgotten = True
@@ -171,11 +173,7 @@ def _without_ones(case: TaskCase, cases: Sequence[TaskCase]) -> tuple[tuple[int,
 def _classes(task: Task) -> tuple[str, ...]:
     """For each input 'T' if it has the dtype that the operator is built for, else its dtype."""
     first = next(
-        (
-            i
-            for i in range(len(task.inputs))
-            if all(c.dtypes[i] in FLOATS for c in task.cases)
-        ),
+        (i for i in range(len(task.inputs)) if all(c.dtypes[i] in FLOATS for c in task.cases)),
         None,
     )
     found = []

@@ -1,4 +1,4 @@
-"""Numbers that are known before the kernel runs: constants, attributes, sizes, and their arithmetic.
+"""Numbers that are known before the kernel runs: constants, attributes, sizes, and what they make.
 
 They are computed in double precision on the host and given to the kernel as floats.
 """
@@ -92,6 +92,8 @@ _MEANING: Final[dict[str, Callable[..., float]]] = {
     "copy": lambda a: a,
     "cast": lambda a: a,
 }
+
+
 def c_text(scalar: Scalar) -> str:
     """The expression in the host's C++; names of groups are `lengthA`, sizes `Dim(x, 0)`."""
     if scalar.op == "const":

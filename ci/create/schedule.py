@@ -1,14 +1,14 @@
 """From a layout to a program: phases, sweeps, and what is computed where.
 
 A reduction ends a sweep: what needs its result is computed in the next one, from tensors that are
-loaded again. A reduction down to one number ends a phase, since all cores must have done their part.
+loaded again. A reduction to one number ends a phase, since all cores must have done their part.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ci.create.layout import Item, Layout, Tensor
+from ci.create.layout import Item, Layout
 from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value
 from ci.create.scalars import Scalar
 from ci.model.errors import InputError
@@ -47,9 +47,7 @@ class _PhaseMaker:
 
     def phase(self) -> Phase:
         items = self.layout.items
-        self.totals = [
-            i for i, item in enumerate(items) if is_total(item) and self._ends_here(i)
-        ]
+        self.totals = [i for i, item in enumerate(items) if is_total(item) and self._ends_here(i)]
         self.stores = [
             (tensor, i)
             for tensor, i in zip(self.layout.outputs, self.layout.stored, strict=True)
@@ -119,14 +117,18 @@ class _PhaseMaker:
 
     def _kind(self, groups: frozenset[str]) -> Kind:
         rows, cols = self.rows in groups, self.cols in groups
-        return "tile" if rows and cols or (cols and not self.rows) else (
-            "rows" if rows else "cols" if cols else "cell"
+        return (
+            "tile"
+            if rows and cols or (cols and not self.rows)
+            else ("rows" if rows else "cols" if cols else "cell")
         )
 
     def _name(self, i: int) -> Value:
         item = self.layout.items[i]
         base = item.op.split()[-1] if item.op.startswith(("load", "fold")) else item.op.split()[0]
-        return Value(f"{base}{'' if item.op.startswith('load') else i}", self._kind(item.groups), item.mask)
+        return Value(
+            f"{base}{'' if item.op.startswith('load') else i}", self._kind(item.groups), item.mask
+        )
 
     def _argument(self, given: int | Scalar) -> Argument:
         return given if isinstance(given, Scalar) else self.names[given]
@@ -140,7 +142,9 @@ class _PhaseMaker:
             return Statement("load", self.names[i], tensor=tensor)
         if item.op.startswith("scan"):
             if item.along not in ({self.cols}, {self.rows}):
-                raise InputError("It scans over an axis that is neither the last nor the one before.")
+                raise InputError(
+                    "It scans over an axis that is neither the last nor the one before."
+                )
             over: Kind = self._kind(item.groups - item.along)
             carry = Value(f"carry{i}", "cell" if over == "tile" else over)
             way = "rows" if item.along == {self.rows} else "cols"
@@ -184,7 +188,9 @@ class _PhaseMaker:
             and self._argument_depth(i) == d
         ]
         totals = [t for t in self.totals if self._at(t, d, single)]
-        stores = [(t, i) for t, i in self.stores if (self._swept(i) or single) and self.depth[i] == d]
+        stores = [
+            (t, i) for t, i in self.stores if (self._swept(i) or single) and self.depth[i] == d
+        ]
         roots = [a for i in (*folds, *totals) for a in items[i].args if isinstance(a, int)]
         wanted = self._swept_closure([*roots, *(i for _, i in stores)], single)
         found = [self._statement(i) for i in sorted({*wanted, *folds})]
@@ -216,9 +222,7 @@ class _PhaseMaker:
         here = [
             i
             for i in self.needed
-            if not self._swept(i)
-            and self.depth[i] == d
-            and not items[i].op.startswith("fold")
+            if not self._swept(i) and self.depth[i] == d and not items[i].op.startswith("fold")
         ]
         found = [self._statement(i) for i in here]
         for total in self.totals:

@@ -78,7 +78,9 @@ def _one(versions: list[Piece], what: str) -> str:
         return texts.pop()
     if len(runs) != len(versions) or len({r.name for r in runs}) > 1:
         raise InputError(f"The cases differ in what {what} is made of; they need operators apart.")
-    begin = _end([(r.begin, r.rank) for r in runs], runs[0].name, front=runs[0].begin == 0, what=what)
+    begin = _end(
+        [(r.begin, r.rank) for r in runs], runs[0].name, front=runs[0].begin == 0, what=what
+    )
     end = _end([(r.end, r.rank) for r in runs], runs[0].name, front=False, what=what)
     return f"{runs[0].name}|{begin}|{end}"
 
@@ -139,7 +141,9 @@ def output_segments(layouts: Sequence[Layout]) -> list[list[Segment]]:
             [
                 Segment(name=p.split("|")[0], begin=p.split("|")[1], end=p.split("|")[2])
                 if "|" in p
-                else Segment(text=f"static_cast<int64_t>({p})" if p != repr(number(1).value) else "1")
+                else Segment(
+                    text=f"static_cast<int64_t>({p})" if p != repr(number(1).value) else "1"
+                )
                 for p in parts
             ]
         )

@@ -74,7 +74,7 @@ def snake(name: str) -> str:
 def read_task(
     golden: Path, function: str, workload: Path, parameters: tuple[Parameter, ...]
 ) -> Task:
-    """The task of a golden function with these parameters; raises InputError naming file and key."""
+    """The task of a golden with these parameters; raises InputError naming file and key."""
     file = YamlFile.open(workload, most_bytes=MOST_BYTES, aliases=True)
     given = file.read(GivenWorkload)
     names = _inputs(file, given.cases[0], parameters)
@@ -90,14 +90,10 @@ def read_task(
     cases = tuple(
         _case(file, place, case, names, parameters) for place, case in enumerate(given.cases)
     )
-    return Task(
-        snake(given.operator or function), golden, function, workload, names, rest, cases
-    )
+    return Task(snake(given.operator or function), golden, function, workload, names, rest, cases)
 
 
-def _inputs(
-    file: YamlFile, case: GivenCase, parameters: tuple[Parameter, ...]
-) -> tuple[str, ...]:
+def _inputs(file: YamlFile, case: GivenCase, parameters: tuple[Parameter, ...]) -> tuple[str, ...]:
     known = [p.name for p in parameters]
     if isinstance(case.inputs, dict):
         for name in case.inputs:

@@ -16,8 +16,16 @@ Pool = Literal["calc", "narrow"]
 SlotKind = Literal["tile", "mask", "rows", "wide", "cols", "cell"]
 
 BYTES = {
-    **{"T": 0, "float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "int64": 8, "int8": 1},
-    **{"uint8": 1, "bool": 1, "int16": 2},
+    "T": 0,
+    "float32": 4,
+    "float16": 2,
+    "bfloat16": 2,
+    "int32": 4,
+    "int64": 8,
+    "int8": 1,
+    "uint8": 1,
+    "bool": 1,
+    "int16": 2,
 }
 """Of an element; `T` is the dtype that the operator is built for, 4 or 2."""
 
@@ -95,7 +103,7 @@ class Plan:
     def slot(self, kind: SlotKind, pool: Pool = "calc") -> str:
         """A new buffer."""
         count = sum(s.kind == kind and s.pool == pool for s in self.slots.values())
-        name = f"{pool if pool == 'narrow' else ''}{kind.capitalize() if pool == 'narrow' else kind}{count}"
+        name = f"narrow{kind.capitalize()}{count}" if pool == "narrow" else f"{kind}{count}"
         self.slots[name] = Slot(name, kind, pool)
         return name
 

@@ -60,17 +60,17 @@ def _tiles(plan: Plan, region: Region) -> None:
     """Homes of tiles and masks: the first slot that is free from definition to last use."""
     last: dict[str, int] = {}
     for place, statement in enumerate(region.statements):
-        for value in _reads(statement):
-            last[value.name] = place
+        for read in _reads(statement):
+            last[read.name] = place
         if statement.value is not None:
             last.setdefault(statement.value.name, place)
     free: dict[tuple[str, str], list[str]] = {}
     homes: dict[str, str] = {}
 
     def release(place: int, statement: Statement) -> None:
-        for value in _reads(statement):
-            if last[value.name] == place and value.name in homes:
-                slot = plan.slots.get(homes.pop(value.name))
+        for read in _reads(statement):
+            if last[read.name] == place and read.name in homes:
+                slot = plan.slots.get(homes.pop(read.name))
                 if slot is not None:
                     free.setdefault((slot.kind, slot.pool), []).append(slot.name)
 

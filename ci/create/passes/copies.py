@@ -50,7 +50,11 @@ def offset(plan: Plan, tensor: Tensor) -> str:
     phase, terms = plan.phase, []
     for place, group in enumerate(tensor.groups):
         index = (
-            "colStart" if group == phase.cols else "rowStart" if group == phase.rows else f"at{group}"
+            "colStart"
+            if group == phase.cols
+            else "rowStart"
+            if group == phase.rows
+            else f"at{group}"
         )
         inner = [f"length{g}" for g in tensor.groups[place + 1 :]]
         terms.append(" * ".join([index, *inner]))

@@ -280,10 +280,14 @@ class _Writer:
             return [f"{call}({target}, {target}, {source}, {COUNTS[value.kind]});"]
         if arg.kind == "tile" and value.kind == "cols":
             self.plan.helpers.add("ColFold")
-            start = [] if several else [
-                f"Duplicate({target}, {FOLDS[kind][1]}, pitch);",
-                "PipeBarrier<PIPE_V>();",
-            ]
+            start = (
+                []
+                if several
+                else [
+                    f"Duplicate({target}, {FOLDS[kind][1]}, pitch);",
+                    "PipeBarrier<PIPE_V>();",
+                ]
+            )
             return [*start, f"ColFold{op}({target}, {self._at(arg)}, rows, cols, pitch);"]
         if kind == "prod":
             raise broken(self.plan, "a product along the innermost axis is not lowered.")
@@ -327,7 +331,7 @@ class _Writer:
         self.writes.add(home)
         words = self.statement.op.split()
         call = "Add" if words[0] == "scan_sum" else "Mul"
-        flags = f"{'true' if 'reverse' in words else 'false'}, {'true' if 'exclusive' in words else 'false'}"
+        flags = ", ".join(str(w in words).lower() for w in ("reverse", "exclusive"))
         neutral = "0.0f" if call == "Add" else "1.0f"
         count = COUNTS[carry.kind] if carry.kind != "rows" else "rows"
         self.region.before.append(
@@ -335,5 +339,6 @@ class _Writer:
         )
         if words[-1] == "rows":
             self.plan.helpers.add("RowScan")
-            return [f"RowScan<Op::{call.upper()}, {flags}>({target}, {source}, {home}, rows, cols, pitch);"]
+            call = f"RowScan<Op::{call.upper()}, {flags}>"
+            return [f"{call}({target}, {source}, {home}, rows, cols, pitch);"]
         raise broken(self.plan, "a scan along the innermost axis is not lowered yet.")

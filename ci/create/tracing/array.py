@@ -12,24 +12,62 @@ from ci.create.tracing.symbols import Symbolic, symbolic
 from ci.create.tracing.tape import Tape, Untraceable
 
 UNARY = {
-    **{"negative": "neg", "absolute": "abs", "fabs": "abs", "exp": "exp", "log": "log"},
-    **{"sqrt": "sqrt", "tanh": "tanh", "square": "square", "reciprocal": "reciprocal"},
-    **{"sign": "sign", "floor": "floor", "ceil": "ceil", "rint": "rint", "trunc": "trunc"},
-    **{"log1p": "log1p", "expm1": "expm1", "exp2": "exp2", "log2": "log2", "log10": "log10"},
-    **{"erf": "erf", "expit": "sigmoid", "sin": "sin", "cos": "cos", "rsqrt": "rsqrt"},
-    **{"positive": "copy", "sinh": "sinh", "cosh": "cosh", "erfc": "erfc"},
+    "negative": "neg",
+    "absolute": "abs",
+    "fabs": "abs",
+    "exp": "exp",
+    "log": "log",
+    "sqrt": "sqrt",
+    "tanh": "tanh",
+    "square": "square",
+    "reciprocal": "reciprocal",
+    "sign": "sign",
+    "floor": "floor",
+    "ceil": "ceil",
+    "rint": "rint",
+    "trunc": "trunc",
+    "log1p": "log1p",
+    "expm1": "expm1",
+    "exp2": "exp2",
+    "log2": "log2",
+    "log10": "log10",
+    "erf": "erf",
+    "expit": "sigmoid",
+    "sin": "sin",
+    "cos": "cos",
+    "rsqrt": "rsqrt",
+    "positive": "copy",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "erfc": "erfc",
 }
 BINARY = {
-    **{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div"},
-    **{"maximum": "max", "minimum": "min", "fmax": "max", "fmin": "min", "power": "pow"},
-    **{"float_power": "pow", "logaddexp": "logaddexp"},
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "true_divide": "div",
+    "maximum": "max",
+    "minimum": "min",
+    "fmax": "max",
+    "fmin": "min",
+    "power": "pow",
+    "float_power": "pow",
+    "logaddexp": "logaddexp",
 }
 COMPARISONS = {
-    **{"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
-    **{"equal": "eq", "not_equal": "ne"},
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "equal": "eq",
+    "not_equal": "ne",
 }
 LOGIC = {
-    **{"logical_and": "and", "bitwise_and": "and", "logical_or": "or", "bitwise_or": "or"},
+    "logical_and": "and",
+    "bitwise_and": "and",
+    "logical_or": "or",
+    "bitwise_or": "or",
 }
 REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
 
@@ -199,9 +237,13 @@ def _result_dtype(name: str, inputs: tuple[Any, ...], values: list[Traced]) -> A
         v.dtype if isinstance(one, Traced) or np.ndim(one) else one
         for one, v in zip(inputs, values, strict=True)
     ]
-    found = np.result_type(*(float(p) if isinstance(p, Symbolic) else p for p in plain))
+    found = np.result_type(*(_plain_number(p) for p in plain))
     whole = name in ("divide", "true_divide") or name in UNARY and name not in _KEEP
     return np.dtype("float64") if whole and found.kind in "biu" else found
+
+
+def _plain_number(value: Any) -> Any:
+    return float(value) if isinstance(value, int | float) else value
 
 
 _KEEP = ("negative", "absolute", "square", "sign", "floor", "ceil", "rint", "trunc", "positive")

@@ -52,7 +52,9 @@ def var(
     return reduced("sum", centred * centred, axis, keepdims) / (count - ddof if ddof else count)
 
 
-def std(x: Traced, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+def std(
+    x: Traced, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False
+) -> Any:
     """numpy.std."""
     return np.sqrt(var(x, axis, dtype, ddof, keepdims))
 
@@ -99,7 +101,9 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Traced:
         raise Untraceable("It calls numpy.where with one argument, whose result depends on values.")
     values = _lifted(condition, a, b)
     shape = np.broadcast_shapes(*(v.sizes for v in values))
-    dtype = np.result_type(*(v.dtype if isinstance(g, Traced) else g for g, v in zip((a, b), values[1:], strict=True)))
+    dtype = np.result_type(
+        *(v.dtype if isinstance(g, Traced) else g for g, v in zip((a, b), values[1:], strict=True))
+    )
     tape = values[0].tape
     node = tape.write("where", tuple(v.node for v in values), shape, dtype)
     return Traced(tape, node, shape, dtype)
@@ -146,7 +150,9 @@ def transpose(x: Traced, *axes: Any) -> Traced:
     if order == list(range(x.ndim)):
         return x
     shape = tuple(x.sizes[a] for a in order)
-    return Traced(x.tape, x.tape.write("transpose", (x.node,), shape, x.dtype, order=order), shape, x.dtype)
+    return Traced(
+        x.tape, x.tape.write("transpose", (x.node,), shape, x.dtype, order=order), shape, x.dtype
+    )
 
 
 def swapaxes(x: Traced, a: int, b: int) -> Traced:
@@ -166,7 +172,9 @@ def moveaxis(x: Traced, source: int, destination: int) -> Traced:
 def flip(x: Traced, axis: Any = None) -> Traced:
     """numpy.flip."""
     axes = axes_of(axis, x.ndim)
-    return Traced(x.tape, x.tape.write("flip", (x.node,), x.sizes, x.dtype, axes=list(axes)), x.sizes, x.dtype)
+    return Traced(
+        x.tape, x.tape.write("flip", (x.node,), x.sizes, x.dtype, axes=list(axes)), x.sizes, x.dtype
+    )
 
 
 def concatenate(parts: Any, axis: int = 0) -> Traced:
@@ -188,7 +196,7 @@ def take_along_axis(x: Traced, indices: Traced, axis: int = -1) -> Traced:
     shape = tuple(n if a == along else 1 for a, n in enumerate(x.sizes))
     node = x.tape.write("iota", (x.node,), shape, "int64", axis=along)
     place = Traced(x.tape, node, shape, "int64")
-    return reduced("sum", where(place == indices, x, 0.0), along, True).astype(x.dtype)
+    return astype(reduced("sum", where(place == indices, x, 0.0), along, True), x.dtype)
 
 
 def norm(x: Traced, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
@@ -254,15 +262,37 @@ def sliced(x: Traced, axis: int, start: int, stop: int, step: int) -> Traced:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{"sum": sum_, "mean": mean, "var": var, "std": std, "prod": prod, "norm": norm},
-    **{"max": max_, "amax": max_, "min": min_, "amin": min_, "cumsum": cumsum},
-    **{"cumprod": cumprod, "where": where, "clip": clip, "full_like": full_like},
+    "sum": sum_,
+    "mean": mean,
+    "var": var,
+    "std": std,
+    "prod": prod,
+    "norm": norm,
+    "max": max_,
+    "amax": max_,
+    "min": min_,
+    "amin": min_,
+    "cumsum": cumsum,
+    "cumprod": cumprod,
+    "where": where,
+    "clip": clip,
+    "full_like": full_like,
     "zeros_like": lambda x, dtype=None, **_: full_like(x, 0.0, dtype),
     "ones_like": lambda x, dtype=None, **_: full_like(x, 1.0, dtype),
-    **{"reshape": reshape, "expand_dims": expand_dims, "squeeze": squeeze},
-    **{"transpose": transpose, "swapaxes": swapaxes, "moveaxis": moveaxis, "flip": flip},
-    **{"concatenate": concatenate, "take_along_axis": take_along_axis, "round": round_},
-    **{"around": round_, "argsort": nan_error, "sort": nan_error, "median": nan_error},
+    "reshape": reshape,
+    "expand_dims": expand_dims,
+    "squeeze": squeeze,
+    "transpose": transpose,
+    "swapaxes": swapaxes,
+    "moveaxis": moveaxis,
+    "flip": flip,
+    "concatenate": concatenate,
+    "take_along_axis": take_along_axis,
+    "round": round_,
+    "around": round_,
+    "argsort": nan_error,
+    "sort": nan_error,
+    "median": nan_error,
     "broadcast_to": lambda x, shape: broadcast(x, tuple(int(n) for n in shape)),
     "ravel": lambda x: reshaped(x, (-1,)),
     "copy": lambda x, **_: x,

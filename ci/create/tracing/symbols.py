@@ -23,9 +23,21 @@ BINARY: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "__pow__": ("pow", operator.pow),
 }
 UFUNCS = {
-    **{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div"},
-    **{"power": "pow", "float_power": "pow", "sqrt": "sqrt", "exp": "exp", "log": "log"},
-    **{"negative": "neg", "absolute": "abs", "fabs": "abs", "maximum": "max", "minimum": "min"},
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "true_divide": "div",
+    "power": "pow",
+    "float_power": "pow",
+    "sqrt": "sqrt",
+    "exp": "exp",
+    "log": "log",
+    "negative": "neg",
+    "absolute": "abs",
+    "fabs": "abs",
+    "maximum": "max",
+    "minimum": "min",
 }
 
 
@@ -96,7 +108,7 @@ def _give_arithmetic(kind: type) -> None:
     def negated(self: Any) -> Any:
         return symbolic(self.tape, self.tape.write("neg", (self.node,)), -_plain(self))
 
-    kind.__neg__ = negated  # type: ignore[attr-defined]
+    setattr(kind, "__neg__", negated)  # noqa: B010
 
 
 _give_arithmetic(SymbolicInt)

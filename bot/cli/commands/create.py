@@ -1,0 +1,50 @@
+"""`ascendopt create`: an operator that does not exist yet, from a golden function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bot.base.text import visible
+from bot.cli.options import build, json_option, options
+from bot.report.facts import microseconds
+from ci.model.created import Created, CreateSettings
+from ci.session.create import create_operator
+
+
+def echo_created(created: Created) -> None:
+    """What was made and how it was verified, for a person."""
+    click.echo(f"{created.operator} is in {created.folder}, and is right:")
+    width = max(len(c.name) for c in created.cases)
+    for case in created.cases:
+        click.echo(
+            f"  {case.name:<{width}}  {microseconds(case.microseconds):>12}  {case.cores:>2} cores"
+            f"  floor {microseconds(case.floor_us)}"
+        )
+    click.echo(
+        f"Simulated time on {created.device}. It also passed {created.varied} cases of other"
+        " shapes, dtypes and values."
+    )
+    for note in created.notes:
+        click.echo(f"note: {visible(note, 300)}")
+    click.echo(f"Make it faster with: ascendopt optimize {created.folder}")
+
+
+@options(CreateSettings)
+@click.command()
+@click.argument("golden")
+@json_option
+def create(golden: str, as_json: bool, **given: Any) -> None:
+    """Make an operator of the function GOLDEN (file.py:function).
+
+    The function is traced, not guessed: numpy code of elementwise operations, broadcasts and
+    reductions becomes a tile program, and that an operator folder with tiling, kernel, build file
+    and workload. It is built, run and verified before it takes its place; else nothing is left.
+    """
+    settings = build(CreateSettings, given)
+    created = create_operator(golden, settings, lambda said: click.echo(said, err=True))
+    if as_json:
+        click.echo(created.model_dump_json(indent=2))
+    else:
+        echo_created(created)

@@ -1,0 +1,122 @@
+"""From a golden function and a workload to a verified operator folder."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ci.create.emit_kernel import templates
+from ci.create.make import Made, make
+from ci.create.passes.copies import camel
+from ci.create.task import FLOATS, Task, function_in, golden_of, read_task
+from ci.create.tracer import Tracer
+from ci.create.verify import check_operator, check_program
+from ci.model.created import Created, CreateSettings
+from ci.model.errors import InputError
+
+
+def create(
+    golden: str, settings: CreateSettings, say: Callable[[str], None] = lambda said: None
+) -> Created:
+    """Make the operator of a golden function, `file.py:function` or a file with one function.
+
+    What is written is built, run and verified before it takes its place; on failure nothing
+    stays. Raises InputError with what stops it.
+    """
+    file, function = golden_of(golden)
+    if settings.out.exists():
+        raise InputError(f"{settings.out} exists already; an operator is made in a new folder.")
+    function = function or function_in(file)
+    say(f"Tracing {function} of {file.name} in the sandbox.")
+    tracer = Tracer(file, function)
+    try:
+        task = read_task(file, function, settings.workload, tracer.parameters)
+        if settings.name:
+            from dataclasses import replace
+
+            from ci.create.task import snake
+
+            task = replace(task, name=snake(settings.name))
+        return create_task(task, tracer, settings, say)
+    finally:
+        tracer.close()
+
+
+def create_task(
+    task: Task, tracer: Tracer, settings: CreateSettings, say: Callable[[str], None]
+) -> Created:
+    """The same for a task that is read already."""
+    made = make(task, tracer)
+    settings.out.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=".create-", dir=settings.out.parent))
+    try:
+        folder = beside / task.name
+        write(task, made, folder)
+        say("Running the tile program in numpy.")
+        check_program(task, made, folder)
+        say(
+            f"Building and verifying {camel(task.name)} on {len(task.cases)} cases and on varied"
+            " ones (the first run on a machine builds the simulator too)."
+        )
+        _, created = check_operator(made, folder, settings, settings.out)
+        _readme(task, made, created, folder)
+        folder.rename(settings.out)
+        return created
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def write(task: Task, made: Made, folder: Path) -> None:
+    """All files of the operator but what its verification says."""
+    for name, text in made.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    shutil.copyfile(task.golden, folder / "golden.py")
+    (folder / "workload.yaml").write_text(_workload(task, made), encoding="utf-8")
+
+
+def _workload(task: Task, made: Made) -> str:
+    """The workload as given, with this golden, and a case for each dtype that it leaves out."""
+    given: dict[str, Any] = yaml.safe_load(task.workload.read_text(encoding="utf-8"))
+    cases = list(given.pop("cases"))
+    follow = [n for n in task.inputs if len(set(made.interface.columns[n])) > 1]
+    used = {case.dtypes[task.inputs.index(follow[0])] for case in task.cases} if follow else set()
+    names = {str(c.get("name")) for c in cases}
+    for dtype in FLOATS if follow else ():
+        name = f"{task.cases[0].name}_{dtype}"
+        if dtype in used or name in names:
+            continue
+        cases.append({**cases[0], "name": name, "inputs": _as(task, cases[0], follow, dtype)})
+    written = {
+        "operator": camel(task.name),
+        "golden": f"golden.py:{task.function}",
+        **{k: v for k, v in given.items() if k not in ("operator", "golden")},
+        "cases": [{k: v for k, v in c.items() if k != "outputs"} for c in cases],
+    }
+    text = yaml.safe_dump(written, sort_keys=False, default_flow_style=None, width=100)
+    return f"# The cases that this operator was made for.\n{text}"
+
+
+def _as(task: Task, case: dict[str, Any], follow: list[str], dtype: str) -> dict[str, Any]:
+    """The inputs of a case with the operator's dtype changed."""
+    inputs = case["inputs"]
+    named = inputs if isinstance(inputs, dict) else dict(zip(task.inputs, inputs, strict=False))
+    return {n: {**t, "dtype": dtype} if n in follow else t for n, t in named.items()}
+
+
+def _readme(task: Task, made: Made, created: Created, folder: Path) -> None:
+    values = {
+        "op_type": camel(task.name),
+        "function": task.function,
+        "interface": made.interface,
+        "program": made.program.text(),
+        "created": created,
+    }
+    text = templates().get_template("README.md.j2").render(**values)
+    (folder / "README.md").write_text(text, encoding="utf-8")

@@ -1,0 +1,252 @@
+"""Runs a tile program in numpy, tile by tile as a core would, so that it is verified before it is
+lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ci.create.layout import Layout, Tensor
+from ci.create.program import Argument, Phase, Program, Statement, Value
+from ci.create.scalars import Scalar
+
+Array = NDArray[Any]
+
+_BINARY: Final = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "max": np.maximum,
+    "min": np.minimum,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "and": np.logical_and,
+    "or": np.logical_or,
+}
+_UNARY: Final = {
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "not": np.logical_not,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "rint": np.rint,
+    "trunc": np.trunc,
+}
+_FOLDS: Final = {
+    "sum": (np.add, 0.0),
+    "prod": (np.multiply, 1.0),
+    "max": (np.maximum, -np.inf),
+    "min": (np.minimum, np.inf),
+}
+
+
+@dataclass
+class Tiles:
+    """Rows and columns of a tile; small ones try the tails of every loop."""
+
+    rows: int = 3
+    cols: int = 5
+
+
+def run(
+    program: Program,
+    layout: Layout,
+    inputs: Mapping[str, Array],
+    attrs: Mapping[str, float],
+    tiles: Tiles | None = None,
+) -> list[Array]:
+    """The outputs, each over its groups, for the sizes of the case that `layout` was traced of."""
+    sizes = {g.name: g.example for g in layout.groups}
+    machine = _Machine(program, sizes, dict(attrs), tiles or Tiles())
+    for tensor in program.inputs:
+        shape = [sizes[g] for g in tensor.groups]
+        machine.memory[tensor.name] = np.asarray(inputs[tensor.name], np.float64).reshape(shape)
+    for tensor in program.outputs:
+        machine.memory[tensor.name] = np.full([sizes[g] for g in tensor.groups], np.nan)
+    with np.errstate(all="ignore"):
+        for phase in program.phases:
+            machine.phase(phase)
+    return [machine.memory[t.name] for t in program.outputs]
+
+
+@dataclass
+class _Machine:
+    program: Program
+    sizes: dict[str, int]
+    attrs: dict[str, float]
+    tiles: Tiles
+    memory: dict[str, Array] = field(default_factory=dict)
+    totals: dict[str, Array] = field(default_factory=dict)
+
+    def phase(self, phase: Phase) -> None:
+        for total in phase.totals:
+            assert total.value is not None
+            self.totals[total.value.name] = np.full((1, 1), _neutral(total))
+        found: dict[str, Array] = {}
+        for unit in self._places(phase, phase.kept):
+            values: dict[str, Array] = {}
+            found = values
+            self._run(phase, phase.prelude, unit, values)
+            for sweep in phase.sweeps:
+                self._begin(phase, sweep.body, unit, values)
+                steps = self._places(phase, phase.sequential)
+                if any("reverse" in s.op for s in sweep.body):
+                    steps = iter(list(steps)[::-1])
+                for step in steps if sweep.body else ():
+                    self._run(phase, sweep.body, unit | step, values)
+                self._run(phase, sweep.settle, unit, values)
+        del found
+
+    def _places(self, phase: Phase, groups: tuple[str, ...]) -> Iterator[dict[str, slice]]:
+        """The tiles along some groups, in the order in which a core takes them."""
+        sizes = {phase.rows: self.tiles.rows, phase.cols: self.tiles.cols}
+        ranges = [
+            [
+                slice(start, min(start + sizes.get(g, 1), self.sizes[g]))
+                for start in range(0, self.sizes[g], sizes.get(g, 1))
+            ]
+            for g in groups
+        ]
+        for chosen in product(*ranges):
+            yield dict(zip(groups, chosen, strict=True))
+
+    def _begin(
+        self,
+        phase: Phase,
+        body: tuple[Statement, ...],
+        at: dict[str, slice],
+        values: dict[str, Array],
+    ) -> None:
+        for statement in body:
+            if statement.op.startswith("fold") and not statement.total and statement.value:
+                values[statement.value.name] = np.full((1, 1), _neutral(statement))
+            if statement.carry is not None:
+                neutral = 0.0 if "sum" in statement.op else 1.0
+                values[statement.carry.name] = np.full((1, 1), neutral)
+
+    def _run(
+        self,
+        phase: Phase,
+        statements: tuple[Statement, ...],
+        at: dict[str, slice],
+        values: dict[str, Array],
+    ) -> None:
+        for statement in statements:
+            if statement.op == "store":
+                (arg,) = statement.args
+                assert statement.tensor is not None
+                self._store(phase, statement.tensor, at, self._argument(arg, values))
+                continue
+            assert statement.value is not None
+            values[statement.value.name] = self._value(phase, statement, at, values)
+
+    def _argument(self, arg: Argument, values: dict[str, Array]) -> Array:
+        if isinstance(arg, Scalar):
+            return np.asarray(arg.evaluate(self.attrs, self.sizes))
+        return values[arg.name] if arg.name in values else self.totals[arg.name]
+
+    def _value(
+        self, phase: Phase, statement: Statement, at: dict[str, slice], values: dict[str, Array]
+    ) -> Array:
+        op, value = statement.op, statement.value
+        assert value is not None
+        if op == "load":
+            assert statement.tensor is not None
+            return self._load(phase, statement.tensor, at)
+        args = [self._argument(a, values) for a in statement.args]
+        if op.startswith("fold "):
+            return self._fold(phase, statement, value, args[0], at, values)
+        if op.startswith("scan_"):
+            return self._scan(statement, args[0], values)
+        if op == "where":
+            return np.where(args[0] != 0, args[1], args[2])
+        if op == "expand":
+            rows, cols = (self._length(g, at) for g in (phase.rows, phase.cols))
+            shape = (
+                rows if value.kind in ("tile", "rows") else 1,
+                cols if value.kind in ("tile", "cols") else 1,
+            )
+            return np.broadcast_to(args[0], shape)
+        if op == "iota":
+            group = phase.rows if value.kind == "rows" else phase.cols
+            index = np.arange(at[group].start, at[group].stop, dtype=np.float64)
+            return index[:, None] if value.kind == "rows" else index[None, :]
+        return _BINARY[op](*args) if op in _BINARY else _UNARY[op](*args)
+
+    def _length(self, group: str, at: dict[str, slice]) -> int:
+        return at[group].stop - at[group].start if group in at else 1
+
+    def _fold(
+        self,
+        phase: Phase,
+        statement: Statement,
+        value: Value,
+        arg: Array,
+        at: dict[str, slice],
+        values: dict[str, Array],
+    ) -> Array:
+        ufunc, _ = _FOLDS[statement.op.removeprefix("fold ")]
+        given = statement.args[0]
+        assert isinstance(given, Value)
+        shape = (
+            self._length(phase.rows, at) if given.kind in ("tile", "rows") and phase.rows else 1,
+            self._length(phase.cols, at) if given.kind in ("tile", "cols") else 1,
+        )
+        folded = np.broadcast_to(arg, shape)
+        if value.kind in ("cols", "cell") and given.kind in ("tile", "rows"):
+            folded = ufunc.reduce(folded, axis=0, keepdims=True)
+        if value.kind in ("rows", "cell") and given.kind in ("tile", "cols"):
+            folded = ufunc.reduce(folded, axis=1, keepdims=True)
+        store = self.totals if statement.total else values
+        store[value.name] = ufunc(store[value.name], folded)
+        return store[value.name]
+
+    def _scan(self, statement: Statement, arg: Array, values: dict[str, Array]) -> Array:
+        assert statement.carry is not None
+        words = statement.op.split()
+        axis = 0 if words[-1] == "rows" else 1
+        ufunc = np.add if words[0] == "scan_sum" else np.multiply
+        carry = values[statement.carry.name]
+        given = np.flip(arg, axis) if "reverse" in words else arg
+        found = ufunc(ufunc.accumulate(given, axis=axis), carry)
+        last = np.take(found, [-1], axis=axis)
+        values[statement.carry.name] = last
+        if "exclusive" in words:
+            first = np.broadcast_to(carry, last.shape)
+            found = np.concatenate([first, np.delete(found, -1, axis=axis)], axis=axis)
+        return np.flip(found, axis) if "reverse" in words else found
+
+    def _index(self, tensor: Tensor, at: dict[str, slice]) -> tuple[slice, ...]:
+        return tuple(at.get(g, slice(None)) for g in tensor.groups)
+
+    def _load(self, phase: Phase, tensor: Tensor, at: dict[str, slice]) -> Array:
+        part = self.memory[tensor.name][self._index(tensor, at)]
+        rows = phase.rows in tensor.groups and phase.rows != ""
+        cols = phase.cols in tensor.groups
+        return part.reshape(
+            self._length(phase.rows, at) if rows else 1, self._length(phase.cols, at) if cols else 1
+        )
+
+    def _store(self, phase: Phase, tensor: Tensor, at: dict[str, slice], value: Array) -> None:
+        index = self._index(tensor, at)
+        place = self.memory[tensor.name][index]
+        rows = self._length(phase.rows, at) if phase.rows in tensor.groups else 1
+        cols = self._length(phase.cols, at) if phase.cols in tensor.groups else 1
+        shaped = np.broadcast_to(value, (rows, cols)).reshape(place.shape)
+        self.memory[tensor.name][index] = shaped
+
+
+def _neutral(statement: Statement) -> float:
+    return _FOLDS[statement.op.removeprefix("fold ")][1]

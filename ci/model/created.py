@@ -1,0 +1,54 @@
+"""What `ascendopt create` made, as data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+from ci.model.settings import DEFAULT_DEVICE
+
+
+class CreateSettings(Frozen):
+    """How an operator is made."""
+
+    workload: Path = Field(
+        description="Workload file: the shapes, dtypes and values to make it for."
+    )
+    out: Path = Field(description="Folder that takes the operator; it must not exist.")
+    name: str | None = Field(
+        default=None,
+        description="Name of the operator; that of the golden function when not given.",
+    )
+    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
+    asc_headers: str = Field(
+        default="",
+        description="Real AscendC headers to compile against, as for `ascendopt evaluate`.",
+    )
+
+
+class CreatedCase(Frozen):
+    """A case of the workload as the created operator runs it."""
+
+    name: str
+    microseconds: float
+    cores: int
+    tiling_key: int
+    floor_us: float = Field(description="What its memory traffic takes at the least.")
+
+
+class Created(Frozen):
+    """An operator that was made, and what was verified of it."""
+
+    operator: str
+    folder: str
+    program: str = Field(description="The tile program, as text.")
+    cases: tuple[CreatedCase, ...]
+    varied: int = Field(description="Cases of other shapes, dtypes and values that it passed.")
+    declined: int = Field(description="Such cases that its tiling does not take.")
+    notes: tuple[str, ...] = Field(
+        default=(), description="What it gets wrong among extreme values, which none is asked for."
+    )
+    device: str
+    headers: str = ""

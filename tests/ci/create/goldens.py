@@ -1,0 +1,73 @@
+"""Goldens that tests trace: plain numpy, as people write references."""
+
+from pathlib import Path
+
+import numpy as np
+
+
+def gelu(x):
+    v = x.astype(np.float64)
+    return (0.5 * v * (1 + np.tanh(0.7978845608 * (v + 0.044715 * v**3)))).astype(x.dtype)
+
+
+def leaky(x, slope: float = 0.01):
+    return np.where(x > 0, x, x * slope)
+
+
+def softmax(x):
+    e = np.exp(x.astype(np.float64) - x.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)).astype(x.dtype)
+
+
+def group_norm(x, gamma, beta, groups: int = 4, eps: float = 1e-5):
+    n, c = x.shape[:2]
+    v = x.astype(np.float64).reshape(n, groups, -1)
+    v = (v - v.mean(axis=-1, keepdims=True)) / np.sqrt(v.var(axis=-1, keepdims=True) + eps)
+    return (v.reshape(x.shape) * gamma.reshape(1, c, 1) + beta.reshape(1, c, 1)).astype(x.dtype)
+
+
+def batch_norm(x):
+    v = x.astype(np.float64)
+    v = v - v.mean(axis=(0, 2), keepdims=True)
+    return (v / np.sqrt((v * v).mean(axis=(0, 2), keepdims=True) + 1e-5)).astype(x.dtype)
+
+
+def middle_product(x):
+    return np.prod(x.astype(np.float64), axis=1).astype(x.dtype)
+
+
+def cosine_loss(p, t):
+    p, t = p.astype(np.float64), t.astype(np.float64)
+    size = np.sqrt((p * p).sum(1)) * np.sqrt((t * t).sum(1))
+    return np.mean(1 - (p * t).sum(1) / np.maximum(size, 1e-8))
+
+
+def step(p, m, v, lr: float = 1e-3):
+    r = m / (np.sqrt(v) + 1e-6)
+    trust = np.sqrt((p.astype(np.float64) ** 2).sum()) / np.sqrt((r.astype(np.float64) ** 2).sum())
+    return p - lr * trust * r, r
+
+
+def picked(x, label):
+    v = x.astype(np.float64)
+    return np.take_along_axis(v, label[:, None], axis=1)[:, 0]
+
+
+def from_the_end(x):
+    return np.flip(np.cumsum(np.flip(x, 1), axis=1), 1)
+
+
+def decides(x):
+    return x if x.sum() > 0 else -x
+
+
+def transposed(x):
+    return x + x.T
+
+
+def sorts(x):
+    return np.sort(x, axis=-1)
+
+
+def reads_secrets(x):
+    return x + len(Path("/etc/passwd").read_text())

@@ -1,0 +1,69 @@
+"""A golden function becomes an operator folder that passes the judge, or nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from ci.create.create import create
+from ci.model.created import CreateSettings
+from ci.model.errors import InputError
+from ci.source.discovery import load_operator
+from tests.ci.create import goldens
+
+FILE = Path(goldens.__file__)
+
+WORKLOAD = """
+cases:
+  - {name: rows, inputs: {x: {shape: [9, 70], dtype: float32}}}
+"""
+
+
+def settings(tmp_path: Path, text: str = WORKLOAD) -> CreateSettings:
+    workload = tmp_path / "workload.yaml"
+    workload.write_text(text)
+    return CreateSettings(workload=workload, out=tmp_path / "made" / "operator")
+
+
+def test_a_created_operator_is_right_on_its_cases_and_on_others(tmp_path: Path) -> None:
+    made = create(f"{FILE}:softmax", settings(tmp_path))
+    assert [c.name for c in made.cases] == ["rows", "rows_float16", "rows_bfloat16"]
+    assert made.varied > 20
+    folder = Path(made.folder)
+    operator = load_operator(folder)
+    assert operator.op_type == "Softmax"
+    assert not operator.auto_sync
+    files = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    assert files == {
+        *("CMakeLists.txt", "README.md", "golden.py", "workload.yaml"),
+        *("op_host/softmax.cpp", "op_host/softmax_tiling.h", "op_kernel/softmax.cpp"),
+    }
+
+
+def test_nothing_is_left_of_what_cannot_be_made(tmp_path: Path) -> None:
+    asked = settings(tmp_path)
+    with pytest.raises(InputError, match="decides by a value"):
+        create(f"{FILE}:decides", asked)
+    assert not asked.out.exists()
+    assert not list(asked.out.parent.glob("*")) if asked.out.parent.exists() else True
+
+
+def test_a_folder_that_is_there_is_not_touched(tmp_path: Path) -> None:
+    asked = settings(tmp_path)
+    asked.out.mkdir(parents=True)
+    with pytest.raises(InputError, match="exists already"):
+        create(f"{FILE}:gelu", asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("cases: [{inputs: {z: {shape: [4], dtype: float32}}}]", "names 'z'"),
+        ("cases: [{inputs: {x: {shape: [4]}}}]", "shape and dtype"),
+        ("cases: [{inputs: {x: {shape: [4], dtype: float32}}, attrs: {k: 1}}]", "no parameter"),
+    ],
+)
+def test_a_workload_that_does_not_fit_the_golden_is_refused(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        create(f"{FILE}:gelu", settings(tmp_path, text))

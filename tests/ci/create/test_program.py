@@ -1,0 +1,114 @@
+"""Goldens become programs, and the programs, run tile by tile in numpy, compute what goldens do."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ci.create.graph import Graph
+from ci.create.interpret import Tiles, run
+from ci.create.layout import Layout, layout_of
+from ci.create.schedule import program_of
+from ci.create.simplify import simplified
+from ci.create.tracer import Tracer
+from ci.model.errors import InputError
+from tests.ci.create import goldens
+
+FILE = Path(goldens.__file__)
+Shapes = tuple[tuple[int, ...], ...]
+
+
+@cache
+def tracer(name: str) -> Tracer:
+    return Tracer(FILE, name)
+
+
+def traced(name: str, shapes: Shapes, **attrs: Any) -> Graph:
+    found = tracer(name)
+    known = [p.name for p in found.parameters[len(shapes) :]]
+    return simplified(found.trace([(s, "float32") for s in shapes], attrs, known))
+
+
+def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
+    graph = traced(name, shapes, **attrs)
+    inputs = {i: (p.name, "T") for i, p in enumerate(tracer(name).parameters[: len(shapes)])}
+    return layout_of(graph, inputs, [(f"y{i}", "T") for i in range(len(graph.outputs))])
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        ("gelu", ((7, 11),)),
+        ("leaky", ((3, 5, 7),)),
+        ("softmax", ((5, 23),)),
+        ("softmax", ((2, 4, 9),)),
+        ("group_norm", ((3, 8, 13), (8,), (8,))),
+        ("batch_norm", ((4, 6, 17),)),
+        ("middle_product", ((3, 7, 12),)),
+        ("cosine_loss", ((6, 19), (6, 19))),
+        ("step", ((5, 14), (5, 14), (5, 14))),
+        ("from_the_end", ((4, 12, 6),)),
+    ],
+)
+def test_a_program_computes_what_its_golden_does(name: str, shapes: Shapes) -> None:
+    made = layout(name, shapes)
+    stream = np.random.default_rng(3)
+    inputs = [stream.uniform(0.5, 1.5, s) for s in shapes]
+    function: Callable[..., Any] = getattr(goldens, name)
+    right = function(*inputs)
+    attrs = {p.name: float(p.default or 0) for p in tracer(name).parameters[len(shapes) :]}
+    attrs |= {
+        f"{t.name}.{axis}": n
+        for t, shape in zip(made.inputs, shapes, strict=True)
+        for axis, n in enumerate(shape)
+    }
+    named = {t.name: v for t, v in zip(made.inputs, inputs, strict=True)}
+    for tiles in (Tiles(3, 5), Tiles(100, 100), Tiles(1, 2)):
+        found = run(program_of(name, made), made, named, attrs, tiles)
+        for one, wanted in zip(found, right if isinstance(right, tuple) else [right], strict=True):
+            np.testing.assert_allclose(one.reshape(np.shape(wanted)), wanted, rtol=1e-9)
+
+
+def test_an_element_picked_by_an_index_is_a_masked_sum() -> None:
+    found = tracer("picked").trace([((4, 9), "float32"), ((4,), "int32")], {}, [])
+    made = layout_of(found, {0: ("x", "T"), 1: ("label", "int32")}, [("y", "T")])
+    x, label = np.random.default_rng(0).normal(size=(4, 9)), np.array([0, 8, 3, 5])
+    (y,) = run(program_of("picked", made), made, {"x": x, "label": label}, {})
+    np.testing.assert_allclose(y, x[np.arange(4), label])
+
+
+def test_the_program_does_not_depend_on_the_rank_of_what_it_treats_as_rows() -> None:
+    assert layout("softmax", ((5, 23),)).text() == layout("softmax", ((2, 3, 4, 23),)).text()
+
+
+def test_a_number_of_the_golden_and_an_attribute_stay_apart() -> None:
+    assert "slope" in layout("leaky", ((9,),), slope=0.25).text()
+    assert "0.25" not in layout("leaky", ((9,),), slope=0.25).text()
+
+
+def test_a_reduction_to_one_number_makes_all_cores_meet() -> None:
+    text = program_of("step", layout("step", ((5, 14),) * 3)).text()
+    assert text.count("all cores meet") == 1
+    assert text.count("for all cores") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("decides", "decides by a value"),
+        ("sorts", "sorts or searches"),
+        ("reads_secrets", "cannot be traced"),
+        ("nothing_of_this_name", "defines no function"),
+    ],
+)
+def test_what_cannot_be_traced_is_said_in_a_sentence(name: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Tracer(FILE, name).trace([((4, 4), "float32")], {}, [])
+
+
+def test_axes_of_another_order_are_refused() -> None:
+    with pytest.raises(InputError, match="axis|axes"):
+        layout("transposed", ((4, 4),))
