@@ -2,8 +2,7 @@
 template <Op OP>
 __aicore__ inline void Apply(const LocalTensor<float>& dst, const LocalTensor<float>& src0,
                              const LocalTensor<float>& src1, uint64_t mask, uint8_t repeats,
-                             const BinaryRepeatParams& params)
-{
+                             const BinaryRepeatParams& params) {
     if constexpr (OP == Op::ADD) {
         Add(dst, src0, src1, mask, repeats, params);
     } else if constexpr (OP == Op::SUB) {

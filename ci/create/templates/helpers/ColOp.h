@@ -2,8 +2,7 @@
 template <Op OP, bool SWAPPED = false>
 __aicore__ inline void ColOp(const LocalTensor<float>& dst, const LocalTensor<float>& src,
                              const LocalTensor<float>& line, uint32_t rows, uint32_t cols,
-                             uint32_t pitch)
-{
+                             uint32_t pitch) {
     const auto apply = [](const LocalTensor<float>& to, const LocalTensor<float>& whole,
                           const LocalTensor<float>& part, uint64_t mask, uint32_t repeats,
                           uint8_t step, uint8_t partStep) {

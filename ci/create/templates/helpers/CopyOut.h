@@ -1,8 +1,7 @@
 // Writes the next tensor of a queue: `rows` rows of `cols` elements, `stride` elements apart.
 template <typename T, typename Queue>
 __aicore__ inline void CopyOut(Queue& queue, const GlobalTensor<T>& dst, uint32_t rows,
-                               uint32_t cols, uint64_t stride)
-{
+                               uint32_t cols, uint64_t stride) {
     LocalTensor<T> local = queue.template DeQue<T>();
     constexpr uint32_t block = BLOCK_BYTES / sizeof(T);
     const uint32_t pitch = RoundUp(cols, PITCH);

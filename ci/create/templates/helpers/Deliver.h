@@ -1,7 +1,6 @@
 // Queues what was computed in a place that `Claimed` gave.
 template <typename T, typename Queue>
-__aicore__ inline void Deliver(Queue& queue, const LocalTensor<float>& local, uint32_t count)
-{
+__aicore__ inline void Deliver(Queue& queue, const LocalTensor<float>& local, uint32_t count) {
     if constexpr (IsSameType<T, float>::value) {
         queue.EnQue(local);
     } else {

@@ -1,8 +1,7 @@
 // dst[i] = the first `mask` elements of src[i * step blocks], folded.
 template <Op OP>
 __aicore__ inline void FoldRepeats(const LocalTensor<float>& dst, const LocalTensor<float>& src,
-                                   uint64_t mask, uint32_t count, uint32_t step)
-{
+                                   uint64_t mask, uint32_t count, uint32_t step) {
     for (uint32_t i = 0; i < count; i += MAX_REPEATS) {
         const int32_t repeats = Least(count - i, MAX_REPEATS);
         if constexpr (OP == Op::ADD) {
@@ -21,14 +20,13 @@ __aicore__ inline void FoldRepeats(const LocalTensor<float>& dst, const LocalTen
 template <Op OP>
 __aicore__ inline void RowFold(const LocalTensor<float>& dst, const LocalTensor<float>& src,
                                const LocalTensor<float>& work, uint32_t rows, uint32_t cols,
-                               uint32_t pitch)
-{
+                               uint32_t pitch) {
     if (cols <= VECTOR) {
         FoldRepeats<OP>(dst, src, cols, rows, RoundUp(pitch, BLOCK) / BLOCK);
         return;
     }
     const uint32_t chunks = DivUp(cols, VECTOR);
-    if (rows >= chunks && pitch / BLOCK <= MAX_STRIDE) {   // fold the columns onto the first 64
+    if (rows >= chunks && pitch / BLOCK <= MAX_STRIDE) {  // fold the columns onto the first 64
         const uint8_t step = pitch / BLOCK;
         for (uint32_t r = 0; r < rows; r += MAX_REPEATS) {
             const uint32_t repeats = Least(rows - r, MAX_REPEATS);
@@ -43,7 +41,7 @@ __aicore__ inline void RowFold(const LocalTensor<float>& dst, const LocalTensor<
         FoldRepeats<OP>(dst, work, VECTOR, rows, VECTOR / BLOCK);
         return;
     }
-    uint32_t width = cols;   // 64 elements of a row become one, until a row is one
+    uint32_t width = cols;  // 64 elements of a row become one, until a row is one
     uint32_t distance = pitch;
     uint32_t at = 0;
     LocalTensor<float> from = src;

@@ -3,8 +3,7 @@
 template <Op OP, bool SWAPPED = false>
 __aicore__ inline void RowOp(const LocalTensor<float>& dst, const LocalTensor<float>& src,
                              const LocalTensor<float>& wide, uint32_t rows, uint32_t cols,
-                             uint32_t pitch)
-{
+                             uint32_t pitch) {
     const auto apply = [](const LocalTensor<float>& to, const LocalTensor<float>& whole,
                           const LocalTensor<float>& part, uint64_t mask, uint32_t repeats,
                           uint8_t step, uint8_t partStep) {
@@ -15,7 +14,7 @@ __aicore__ inline void RowOp(const LocalTensor<float>& dst, const LocalTensor<fl
         }
     };
     const uint32_t chunks = DivUp(cols, VECTOR);
-    if (rows >= chunks && pitch / BLOCK <= MAX_STRIDE) {   // all rows at once, 64 columns a call
+    if (rows >= chunks && pitch / BLOCK <= MAX_STRIDE) {  // all rows at once, 64 columns a call
         for (uint32_t c = 0; c < cols; c += VECTOR) {
             const uint32_t mask = Least(cols - c, VECTOR);
             for (uint32_t r = 0; r < rows; r += MAX_REPEATS) {
@@ -32,8 +31,8 @@ __aicore__ inline void RowOp(const LocalTensor<float>& dst, const LocalTensor<fl
                   Least(whole - c, MAX_REPEATS), BLOCK, 0);
         }
         if (cols % VECTOR != 0) {
-            apply(dst[r * pitch + whole * VECTOR], src[r * pitch + whole * VECTOR],
-                  wide[r * BLOCK], cols % VECTOR, 1, BLOCK, 0);
+            apply(dst[r * pitch + whole * VECTOR], src[r * pitch + whole * VECTOR], wide[r * BLOCK],
+                  cols % VECTOR, 1, BLOCK, 0);
         }
     }
 }

@@ -3,8 +3,7 @@
 template <Op OP, bool REVERSE, bool EXCLUSIVE>
 __aicore__ inline void RowScan(const LocalTensor<float>& dst, const LocalTensor<float>& src,
                                const LocalTensor<float>& carry, uint32_t rows, uint32_t cols,
-                               uint32_t pitch)
-{
+                               uint32_t pitch) {
     for (uint32_t i = 0; i < rows; i++) {
         const uint32_t at = (REVERSE ? rows - 1 - i : i) * pitch;
         if constexpr (EXCLUSIVE) {

@@ -1,7 +1,6 @@
 // Moves the next tensor of a queue into `dst` as float.
 template <typename T, typename Queue>
-__aicore__ inline void Take(const LocalTensor<float>& dst, Queue& queue, uint32_t count)
-{
+__aicore__ inline void Take(const LocalTensor<float>& dst, Queue& queue, uint32_t count) {
     LocalTensor<T> local = queue.template DeQue<T>();
     if constexpr (IsSameType<T, float>::value) {
         Muls(dst, local, 1.0f, count);
