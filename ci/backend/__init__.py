@@ -7,7 +7,7 @@ from pathlib import Path
 from ci.backend.base import Backend
 from ci.model.errors import InputError
 
-BACKENDS = ("sim", "cann", "replay")
+BACKENDS = ("sim", "cann", "cann-direct", "camodel", "replay")
 
 
 def make_backend(
@@ -28,10 +28,14 @@ def make_backend(
         from ci.host.door import open_door
 
         return SimulatorBackend(device, door=open_door(asc_headers))
-    if name == "cann":
+    if name in ("cann", "cann-direct"):
         from ci.backend.cann.backend import CannBackend
 
-        return CannBackend(device)
+        return CannBackend(device, "aclnn" if name == "cann" else "direct")
+    if name == "camodel":
+        from ci.backend.cann.backend import CamodelBackend
+
+        return CamodelBackend(device)
     if name == "replay":
         from ci.backend.replay import ReplayBackend
 

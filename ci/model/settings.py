@@ -44,6 +44,10 @@ class OptimizeSettings(ModelLimits):
     resume: bool = Field(default=False, description="Continue the run that --out holds.")
 
 
+ONE_AT_A_TIME = ("cann", "cann-direct", "camodel")
+"""Backends that run under a toolkit's profiler, which takes one task at a time."""
+
+
 class EvaluationSetup(Frozen):
     """What an operator is evaluated with: workload, backend and device."""
 
@@ -53,7 +57,8 @@ class EvaluationSetup(Frozen):
         " when not given.",
     )
     backend: str = Field(
-        default="sim", description="What builds and runs candidates: sim, cann or replay."
+        default="sim",
+        description="What builds and runs candidates: sim, cann, cann-direct, camodel or replay.",
     )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices) or SoC.")
     asc_headers: str = Field(

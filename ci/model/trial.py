@@ -132,7 +132,7 @@ class Candidate(Frozen):
 class Fingerprint(Frozen):
     """What produced a figure: backend, device and versions."""
 
-    backend: Literal["sim", "cann", "replay"]
+    backend: Literal["sim", "cann", "camodel", "replay"]
     device: str = Field(description="910B4, or the SoC that the driver reports.")
     version: str = Field(description="Simulator and device-model version, or driver and CANN.")
     simulated: bool

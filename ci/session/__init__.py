@@ -17,6 +17,7 @@ from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
 from ci.model.notice import Notice
 from ci.model.settings import (
+    ONE_AT_A_TIME,
     ConditionOptions,
     EvaluationSetup,
     OptimizeSettings,
@@ -202,7 +203,7 @@ def open_session(
 
     operator = load_operator(path)
     workload = load_workload(operator, setup.workload)
-    if setup.jobs > 1 and (setup.backend == "cann" or setup.recording is not None):
+    if setup.jobs > 1 and (setup.backend in ONE_AT_A_TIME or setup.recording is not None):
         raise InputError(
             "--jobs is for simulated time: on an NPU, or with --recording, launches must not meet;"
             " leave it at 1."

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ci.model.settings import ONE_AT_A_TIME
+
 if TYPE_CHECKING:
     from ci.model.frozen import Frozen
     from ci.proposer.llm.prices import PriceTable
@@ -33,9 +35,12 @@ def sandbox_level() -> str:
 def files_are_closed(backend: str = "sim") -> bool:
     """Whether code that `backend` runs can open nothing but what it is granted.
 
-    On a device it runs under the toolkit's profiler, which no sandbox holds.
+    What runs with a toolkit needs sockets between its programs; only namespaces keep these from
+    leading out.
     """
-    return backend != "cann" and sandbox_level() != "limits only"
+    if backend in ONE_AT_A_TIME:
+        return sandbox_level() == "bubblewrap"
+    return sandbox_level() != "limits only"
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,9 @@ ENVIRONMENT = {
 DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
 """All that a program sees of /dev where it has none of its own."""
 
+KERNEL_PATHS = ("/proc", "/sys")
+"""What programs that talk to a driver read besides."""
+
 TMP_BYTES = 512 << 20
 """Size of the private /tmp, which lives in memory; a compiler's scratch files need 100 MiB."""
 
@@ -79,6 +82,8 @@ class Limits:
     memory_bytes: int = 4 << 30
     processes: int = 1
     file_bytes: int = 1 << 30
+    files: int = 256
+    """Open at once, by one process."""
 
 
 @dataclass(frozen=True)
@@ -128,19 +133,25 @@ def run(
     limits: Limits,
     stdin: bytes = b"",
     level: Level | None = None,
+    devices: Sequence[Path] | None = None,
 ) -> Completed:
     """Run `argv` in `cwd` and wait for its end, or end it.
 
     `readable` and `writable` are the files and folders that it may see, at their own paths;
     `cwd` must lie in one of them. `argv[0]` is an absolute path or a name on the system's PATH.
+    `devices`, also when empty, are nodes of /dev for programs that talk to a driver and among each
+    other: these see /proc and /sys too, and no system-call filter stops their sockets. In
+    bubblewrap these lead nowhere, as there is no network; at the other levels they do.
     Raises nothing for what the program does; that is in the answer.
     """
     chosen = level or sandbox_level()
     if chosen == "bubblewrap":
-        process = start_bubblewrap(argv, cwd, readable, writable, limits)
+        process = start_bubblewrap(argv, cwd, readable, writable, limits, devices=devices)
         return _completed(process, stdin, limits)
     with scratch("tmp") as own:
-        process = start_confined(argv, cwd, readable, writable, limits, chosen, Path(own))
+        process = start_confined(
+            argv, cwd, readable, writable, limits, chosen, Path(own), devices=devices
+        )
         return _completed(process, stdin, limits)
 
 
@@ -219,13 +230,15 @@ def start_bubblewrap(
     gate: int = -1,
     *,
     quiet: bool = False,
+    devices: Sequence[Path] | None = None,
 ) -> subprocess.Popen[bytes]:
     """The program in namespaces; it waits until there is something to read from `gate`.
 
     `quiet` throws away what it says on stderr.
     """
-    filter_fd = _filter_fd(limits)
-    command = [*_prlimit(limits), *_bubblewrap(cwd, readable, writable, filter_fd, gate), *argv]
+    filter_fd = _filter_fd(limits) if devices is None else -1
+    inside = _bubblewrap(cwd, readable, writable, filter_fd, gate, devices=devices)
+    command = [*_prlimit(limits), *inside, *argv]
     try:
         return _spawn(command, cwd, [fd for fd in (filter_fd, gate) if fd >= 0], quiet=quiet)
     finally:
@@ -243,10 +256,14 @@ def start_confined(
     own_tmp: Path,
     *,
     quiet: bool = False,
+    devices: Sequence[Path] | None = None,
 ) -> subprocess.Popen[bytes]:
     """The program without namespaces; `own_tmp` is the folder for its temporary files."""
+    may_spawn = limits.processes > 1
+    if devices is not None:
+        readable, writable = [*readable, *map(Path, KERNEL_PATHS)], [*writable, *devices]
     takes_on = {
-        "filter": syscall_filter(may_spawn=limits.processes > 1).hex(),
+        "filter": "" if devices is not None else syscall_filter(may_spawn=may_spawn).hex(),
         "landlock": level == "landlock",
         "readable": [*SYSTEM_PATHS, *map(str, (*DEVICES, *readable))],
         "writable": [str(own_tmp), "/dev/null", *map(str, writable)],
@@ -307,18 +324,28 @@ def _prlimit(limits: Limits) -> list[str]:
         f"--as={limits.memory_bytes}",
         f"--fsize={limits.file_bytes}",
         "--core=0",
-        "--nofile=256",
+        f"--nofile={limits.files}",
         "--",
     ]
 
 
 def _bubblewrap(
-    cwd: Path, readable: Iterable[Path], writable: Iterable[Path], filter_fd: int, gate: int = -1
+    cwd: Path,
+    readable: Iterable[Path],
+    writable: Iterable[Path],
+    filter_fd: int,
+    gate: int = -1,
+    *,
+    devices: Iterable[Path] | None = None,
 ) -> list[str]:
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
     for system in SYSTEM_PATHS:
         command += ["--ro-bind-try", system, system]
     command += ["--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]
+    if devices is not None:
+        command += ["--proc", "/proc", "--ro-bind", "/sys", "/sys"]
+        for path in devices:
+            command += ["--dev-bind", str(path), str(path)]
     for path in readable:
         command += ["--ro-bind-try", str(path), str(path)]
     for path in writable:

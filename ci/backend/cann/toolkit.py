@@ -1,27 +1,28 @@
-"""Finds an installed CANN toolkit and the NPU, and reads what their tools print."""
+"""Finds an installed CANN toolkit and the NPU that it drives, and reads their versions."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ci.backend.cann.npu import leased_device, npu_smi, read_npus
 from ci.model.errors import EnvironmentProblem
 from rules.architectures import architectures
 
 USUAL_HOME = Path("/usr/local/Ascend/ascend-toolkit/latest")
 
-_CHIP = re.compile(rf"\b({'|'.join(one.chip_pattern for one in architectures())})\b")
+DRIVER = Path("/usr/local/Ascend/driver")
+
 _VERSION = re.compile(r"^\s*(?:Version|version|runtime_running_version)\s*=\s*\[?([^\]\s:]+)", re.M)
 
 
 @dataclass(frozen=True)
 class Toolkit:
-    """An installed toolkit with the device it drives."""
+    """An installed toolkit."""
 
     home: Path
     compiler: Path
@@ -29,15 +30,47 @@ class Toolkit:
     """Program and leading words that profile the operators of a command."""
     cann: str
     driver: str
-    chip: str
+    """Version; '' where there is none."""
 
     @property
     def libraries(self) -> str:
         """LD_LIBRARY_PATH of programs that use the runtime."""
-        driver = Path("/usr/local/Ascend/driver/lib64")
+        driver = DRIVER / "lib64"
         return ":".join(
             map(str, (self.home / "lib64", driver, driver / "common", driver / "driver"))
         )
+
+    @property
+    def readable(self) -> list[Path]:
+        """What of it a sandboxed program sees; links and what they lead to."""
+        places = [self.home, self.home.resolve(), DRIVER, Path(self.profiler[0]).parent]
+        return list(dict.fromkeys(p for p in places if p.exists()))
+
+    @property
+    def environment(self) -> list[str]:
+        """The words of `env` that let a program find it."""
+        return [
+            "/usr/bin/env",
+            f"LD_LIBRARY_PATH={self.libraries}",
+            f"ASCEND_HOME_PATH={self.home}",
+            f"ASCEND_OPP_PATH={self.home / 'opp'}",
+        ]
+
+    @property
+    def set_env(self) -> Path | None:
+        """The script that sets everything which a build needs."""
+        places = [self.home / "set_env.sh", self.home.parent / "set_env.sh",
+                  self.home / "bin/setenv.bash"]  # fmt: skip
+        return _first(places)
+
+
+@dataclass(frozen=True)
+class Device:
+    """The NPU that is ours."""
+
+    chip: str
+    number: int
+    """Logical id."""
 
 
 def find_toolkit() -> Toolkit:
@@ -52,33 +85,35 @@ def find_toolkit() -> Toolkit:
             f"The CANN toolkit in {home} has no bisheng compiler; install the toolkit package "
             "(Ascend-cann-toolkit), not only the runtime."
         )
-    smi = shutil.which("npu-smi")
-    if smi is None:
-        raise EnvironmentProblem(
-            "npu-smi is not on the PATH, so there is no Ascend driver or no NPU here; "
-            "use --backend sim."
-        )
-    said = subprocess.run([smi, "info"], capture_output=True, text=True, errors="replace")
-    chip = parse_chip(said.stdout)
-    if chip is None:
-        raise EnvironmentProblem(
-            f"npu-smi info names no {' or '.join(one.soc_family for one in architectures())}; the "
-            "cann backend supports no other chip."
-        )
     return Toolkit(
         home=home,
         compiler=compiler,
         profiler=_profiler(home),
         cann=_version([home / "version.cfg", home / "compiler/version.info"]),
-        driver=_version([Path("/usr/local/Ascend/driver/version.info")]),
-        chip=chip,
+        driver=_version([DRIVER / "version.info"]),
     )
 
 
-def parse_chip(text: str) -> str | None:
-    """The first chip that the table of `npu-smi info` names."""
-    found = _CHIP.search(text)
-    return found.group(1) if found else None
+def find_device() -> Device:
+    """The NPU that is leased to this process. Raises EnvironmentProblem, InputError."""
+    said = npu_smi()
+    npus, number = read_npus(said), leased_device()
+    known = [re.compile(one.chip_pattern) for one in architectures()]
+    if not any(pattern.fullmatch(npu.chip) for pattern in known for npu in npus):
+        raise EnvironmentProblem(
+            f"npu-smi info names no {' or '.join(one.soc_family for one in architectures())}; the "
+            "cann backend supports no other chip."
+        )
+    if number >= len(npus):
+        raise EnvironmentProblem(
+            f"There is no device {number}: npu-smi info names {len(npus)}, counted from 0."
+        )
+    npu = npus[number]
+    if npu.health not in ("OK", "Warning"):
+        raise EnvironmentProblem(
+            f"Device {number} is not fit to measure on: npu-smi info calls its health {npu.health}."
+        )
+    return Device(npu.chip, number)
 
 
 def parse_version(text: str) -> str:

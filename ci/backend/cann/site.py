@@ -1,0 +1,185 @@
+"""Where programs run: a toolkit with a device of ours, or with its simulator of a chip."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from ci.backend.cann.npu import device_nodes, npu_smi, read_processes
+from ci.backend.cann.profile.launches import Launch, of_kernel, read_basic_info
+from ci.backend.cann.profile.pipes import read_pipes
+from ci.backend.cann.profile.simulated import (
+    pipe_time,
+    read_instructions,
+    read_spans,
+    timeline_lines,
+)
+from ci.backend.cann.profiler import (
+    SAMPLE_METRICS,
+    SIMULATION_LIMITS,
+    device_command,
+    nothing_recorded,
+    profile,
+    simulator_command,
+)
+from ci.backend.cann.toolkit import Toolkit
+from ci.model.launch import Sample
+from ci.model.trial import PipeTime
+from rules.devices import Device
+
+LAUNCHES: Final = 3
+"""Launches of one sample: its time is their median, so that one disturbed launch spoils none."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One launch."""
+
+    sample: Sample
+    pipes: PipeTime
+
+
+class Site:
+    """A toolkit with what runs the programs. One program at a time: profilers must not meet."""
+
+    launches = 1
+
+    def __init__(self, toolkit: Toolkit, model: Device, device: int) -> None:
+        self.toolkit = toolkit
+        self.model = model
+        """What is known of the chip."""
+        self.device = device
+        """Logical id, for the programs."""
+
+    @contextmanager
+    def room(self) -> Iterator[Path]:
+        """A folder for one run. The profiler takes none that others may write, nor links to it."""
+        with tempfile.TemporaryDirectory(prefix="ascendopt-cann-") as name:
+            yield Path(name).resolve()
+
+    def profiled(
+        self,
+        folder: Path,
+        kernel: str,
+        program: Sequence[str],
+        *,
+        environment: Sequence[str] = (),
+        readable: Sequence[Path] = (),
+        timeline: Path | None = None,
+    ) -> Measured:
+        """Run the program, which launches kernels of this name. Raises TrialFailure."""
+        raise NotImplementedError
+
+    def sampled(
+        self,
+        folder: Path,
+        kernel: str,
+        program: Sequence[str],
+        *,
+        environment: Sequence[str] = (),
+        readable: Sequence[Path] = (),
+    ) -> Sample:
+        """Run the program, which launches `launches` times, for its time alone."""
+        raise NotImplementedError
+
+
+class DeviceSite(Site):
+    """A real NPU."""
+
+    launches = LAUNCHES
+
+    def profiled(
+        self,
+        folder: Path,
+        kernel: str,
+        program: Sequence[str],
+        *,
+        environment: Sequence[str] = (),
+        readable: Sequence[Path] = (),
+        timeline: Path | None = None,
+    ) -> Measured:
+        """One launch with all tables."""
+        output = folder / "profile"
+        command = device_command(self.toolkit, output, kernel, program, launches=1)
+        launch = self._launches(command, folder, kernel, environment, readable, program)[0]
+        return Measured(launch.sample, read_pipes(output, launch, self.model.clock_mhz))
+
+    def sampled(
+        self,
+        folder: Path,
+        kernel: str,
+        program: Sequence[str],
+        *,
+        environment: Sequence[str] = (),
+        readable: Sequence[Path] = (),
+    ) -> Sample:
+        """The median of the launches; the slowest clock of them."""
+        shared = any(p.npu == self.device for p in read_processes(npu_smi()))
+        command = device_command(
+            self.toolkit, folder / "profile", kernel, program,
+            launches=self.launches, metrics=SAMPLE_METRICS,
+        )  # fmt: skip
+        found = self._launches(command, folder, kernel, environment, readable, program)
+        samples = [one.sample for one in found]
+        clocks = [s.clock for s in samples if s.clock == s.clock]
+        return Sample(median(s.us for s in samples), min(clocks, default=float("nan")), shared)
+
+    def _launches(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        kernel: str,
+        environment: Sequence[str],
+        readable: Sequence[Path],
+        program: Sequence[str],
+    ) -> list[Launch]:
+        done = profile(
+            self.toolkit, command, folder, environment=environment,
+            readable=[*readable, Path(program[0]).parent], devices=device_nodes(self.device),
+        )  # fmt: skip
+        found = of_kernel(read_basic_info(folder / "profile"), kernel)
+        if not found:
+            raise nothing_recorded(done)
+        return found
+
+
+class SimulatorSite(Site):
+    """The toolkit's own simulator (CAMODEL): no device, and no time that scatters."""
+
+    @property
+    def soc(self) -> str:
+        """As --soc-version takes it, and the folder of the simulator's libraries is called."""
+        return f"Ascend{self.model.name}"
+
+    def profiled(
+        self,
+        folder: Path,
+        kernel: str,
+        program: Sequence[str],
+        *,
+        environment: Sequence[str] = (),
+        readable: Sequence[Path] = (),
+        timeline: Path | None = None,
+    ) -> Measured:
+        """One launch; its time is from the first instruction to the last."""
+        command = simulator_command(self.toolkit, folder / "profile", kernel, program, soc=self.soc)
+        libraries = self.toolkit.home / "tools/simulator" / self.soc / "lib"
+        found = f"LD_LIBRARY_PATH={libraries}:{self.toolkit.libraries}"
+        done = profile(
+            self.toolkit, command, folder, environment=[found, *environment],
+            readable=[*readable, Path(program[0]).parent], limits=SIMULATION_LIMITS,
+        )  # fmt: skip
+        spans = read_spans(folder / "profile")
+        instructions = read_instructions(folder / "profile")
+        pipes = pipe_time(instructions, spans, self.model.clock_mhz, block_dim=0)
+        if pipes is None:
+            raise nothing_recorded(done)
+        if timeline is not None:
+            lines = timeline_lines(spans, self.model.clock_mhz)
+            timeline.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return Measured(Sample(pipes.total_cycles / self.model.clock_mhz), pipes)
