@@ -61,21 +61,29 @@ class Floor:
         return self.launch_us + max(self.copies_us, self.arithmetic_us)
 
 
-def floor(device: Device, moved_bytes: int, vector_cycles: float, cube_cycles: float) -> Floor:
+def floor(
+    device: Device,
+    read_bytes: int,
+    written_bytes: int,
+    vector_cycles: float,
+    cube_cycles: float,
+) -> Floor:
     """The floor for the same bytes and the same arithmetic, on as many cores as pay.
 
     The launch of n AI cores, and beside one another: the copies, at the memory's reachable rate or
-    at the ports of n cores, and the busy cycles of their vector and cube units.
+    at the ports of n cores, and the busy cycles of their vector and cube units. What is written
+    stays in L2 as far as that holds it.
     `vector_cycles` and `cube_cycles` are summed over cores, bank conflicts taken off.
     """
     cores = device.cube_cores
     vectors = device.vector_cores / cores
     reachable = device.number("hbm.bytes_per_second") * device.number("hbm.efficiency") / 1e6
     port = device.number("mte2.bytes_per_cycle") * device.clock_mhz * vectors
+    through = read_bytes + max(0.0, written_bytes - device.number("l2.bytes"))
 
     def at(n: int) -> Floor:
         arithmetic = max(vector_cycles / vectors, cube_cycles) / n / device.clock_mhz
-        copies = moved_bytes / min(reachable, port * n)
+        copies = max(through / reachable, read_bytes / (port * n))
         return Floor(n, launch_us(device, n), copies, arithmetic)
 
     return min((at(n) for n in range(1, cores + 1)), key=lambda f: f.us)
@@ -94,8 +102,13 @@ def floor_of(case: CaseMeasurement, device: Device) -> Floor:
     cubes = pipes.busy_cycles.get("CUBE", 0.0)
     # Busy cycles are means over the cores that ran; a block of a mix kernel has two vector cores.
     per_block = 2 if vectors and cubes else 1
-    moved = pipes.gm_read_bytes + pipes.gm_write_bytes
-    return floor(device, moved, useful * per_block * pipes.block_dim, cubes * pipes.block_dim)
+    return floor(
+        device,
+        pipes.gm_read_bytes,
+        pipes.gm_write_bytes,
+        useful * per_block * pipes.block_dim,
+        cubes * pipes.block_dim,
+    )
 
 
 def rooflines(measurement: Measurement) -> tuple[Roofline, ...]:

@@ -34,7 +34,7 @@ def conclude(
     The fastest trial is verified with more seeds than a trial takes, and its time is measured over
     the ensemble. One that fails there is passed over for the next fastest: a result that does not
     hold up is never reported. Where all gains hang on what the machine's time leaves open, the
-    fastest that is verified is told as unknown.
+    fastest that is verified is told as unknown; where none held up, why the fastest did not.
     """
     baseline, seed = run.baseline, int(settings["seed"])
     if baseline.outcome is not Outcome.OK:
@@ -100,28 +100,31 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
     """The fastest trial that the final check confirms and whose gain the ensemble leaves."""
     baseline = run.baseline
     assert baseline.measurement is not None
-    failed = _refused_before(run)
+    failed = ""
     for trial, spread in _surest_first(run, _ranked(run, operator)):
         if isinstance(spread, Refusal):
-            failed = f"Trial {trial.number} failed where its time was measured: {spread.message}"
+            told = f"Trial {trial.number} failed where its time was measured: {spread.message}"
+            failed = failed or told
             continue
         trial = run.admit(trial)  # costs no evaluation, so that one refused takes nobody's place
         if trial.refusal is not None:
-            failed = f"Trial {trial.number} is not fit to be reported: {trial.refusal.message}"
+            told = f"Trial {trial.number} is not fit to be reported: {trial.refusal.message}"
+            failed = failed or told
             continue
         try:
             found = run.confirm(trial)
         except BudgetSpent:
             continue  # a slower one may have passed already
         if isinstance(found, Refusal):
-            failed = f"Trial {trial.number} failed the final verification: {found.message}"
+            told = f"Trial {trial.number} failed the final verification: {found.message}"
+            failed = failed or told
             continue
         if spread is None:
             reason = compare(baseline.measurement, _measured(trial)).reason
             return _Found("improved", baseline, trial, _sentence(reason), found)
         verdict, reason = _judged(spread)
         return _Found(verdict, run.widened(baseline), run.widened(trial), reason, found, spread)
-    reason = failed or "No candidate was faster beyond the minimum effect."
+    reason = failed or _refused_before(run) or "No candidate was faster beyond the minimum effect."
     return _Found("not_improved", baseline, baseline, reason)
 
 

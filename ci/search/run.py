@@ -26,6 +26,9 @@ from ci.system.trial_store import TrialStore
 SIMULATED_STEP = 0.001
 """Gain of 0.1 % that is built on in simulated time, which repeats to the cycle."""
 
+LAST_CHECKS = 4
+"""Final checks that a run may make when its budget is spent and the paid one was refused."""
+
 _CONFIRMED: TypeAdapter[Verification | Refusal] = TypeAdapter(Verification | Refusal)
 
 _STEP = "step"
@@ -80,6 +83,7 @@ class Run:
         self.confirmed: dict[str, Verification | Refusal] = {}
         """What the final check said, by the candidate's hash."""
         self._paid_check = True
+        self._last_checks = LAST_CHECKS
         self._on_notice = on_notice
         self._without = without
         self._by_hash: dict[str, Trial] = {}
@@ -198,14 +202,18 @@ class Run:
         """What the final check says of an admitted trial, which is asked once.
 
         One is paid for when the run begins, each further one costs an evaluation, which is put
-        aside at once: raises `BudgetSpent` when none was left. One that is refused is unfit from
-        now on.
+        aside at once. Where none was left `LAST_CHECKS` more are free, so that one refusal at the
+        end does not take every gain of the run along; then raises `BudgetSpent`. One that is
+        refused is unfit from now on.
         """
         name = trial.candidate.hash
         if name not in self.confirmed:
-            if not self._paid_check:
+            if self._paid_check:
+                self._paid_check = self.budget.reserve()
+            elif self._last_checks:
+                self._last_checks -= 1
+            else:
                 raise BudgetSpent
-            self._paid_check = self.budget.reserve()
             self.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
             said = self.recall(f"final check of {name}", lambda: self._confirm(trial))
             self.confirmed[name] = _CONFIRMED.validate_json(said)

@@ -114,11 +114,12 @@ class StrategyContract:
         stage: Literal["both", "tiling", "kernel"] = "both",
         resume: bool = False,
         seed: int = 0,
+        budget: int = BUDGET,
     ) -> Result:
         """One run of the strategy."""
         return optimize(
             Task(judge.operator, WORKLOAD, judge, proposer or rules_proposer()),
-            OptimizeSettings(budget=BUDGET, stage=stage, resume=resume, seed=seed),
+            OptimizeSettings(budget=budget, stage=stage, resume=resume, seed=seed),
             out,
             strategy=cls.strategy(),
         )

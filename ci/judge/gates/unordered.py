@@ -49,9 +49,9 @@ class UnorderedGate(Gate):
             return None
         return self.refuse(
             Outcome.UNFIT,
-            f"It leaves {share_now:.2f} waits {where} an instruction to automatic synchronisation,"
-            f" its parent {share:.2f}.",
-            evidence=f"{waits_now} waits inserted, {waits} in the parent",
+            f"It leaves {waits_now} waits {where} to automatic synchronisation, its parent"
+            f" {waits}.",
+            evidence=f"{share_now:.3g} an instruction, {share:.3g} in the parent",
         )
 
 

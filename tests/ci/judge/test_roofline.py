@@ -44,14 +44,21 @@ def test_a_cube_kernel_is_measured_against_the_cube() -> None:
 
 def test_the_floor_is_the_launch_on_the_cores_that_pay_and_the_slower_of_copies_and_units() -> None:
     launch = DEVICE.number("launch.base_us")
-    assert floor(DEVICE, 0, 0, 0).us == pytest.approx(launch)
+    assert floor(DEVICE, 0, 0, 0, 0).us == pytest.approx(launch)
     peak = DEVICE.number("hbm.bytes_per_second") * DEVICE.number("hbm.efficiency")
-    copies = floor(DEVICE, int(peak), 0, 0).us
+    copies = floor(DEVICE, int(peak), 0, 0, 0).us
     assert 1e6 < copies < 1e6 + launch + 20 * DEVICE.number("launch.us_per_core")
-    assert floor(DEVICE, int(peak), 1e9, 0).us == copies  # units work beside the copies
+    assert floor(DEVICE, int(peak), 0, 1e9, 0).us == copies  # units work beside the copies
     many = 1e12
-    assert floor(DEVICE, 0, many, 0).us > many / DEVICE.vector_cores / DEVICE.clock_mhz
-    assert floor(DEVICE, 0, 0, many).us > many / DEVICE.cube_cores / DEVICE.clock_mhz
+    assert floor(DEVICE, 0, 0, many, 0).us > many / DEVICE.vector_cores / DEVICE.clock_mhz
+    assert floor(DEVICE, 0, 0, 0, many).us > many / DEVICE.cube_cores / DEVICE.clock_mhz
+
+
+def test_what_is_written_stays_in_l2_as_far_as_it_holds_it() -> None:
+    l2, read = int(DEVICE.number("l2.bytes")), 10_000_000
+    alone = floor(DEVICE, read, 0, 0, 0).us
+    assert floor(DEVICE, read, l2, 0, 0).us == alone
+    assert floor(DEVICE, read, l2 + read, 0, 0).us > 1.5 * alone
 
 
 def test_a_case_says_how_far_above_its_floor_it_is() -> None:

@@ -147,6 +147,18 @@ class TestAscendOptimizer(StrategyContract):
                 best = trial.candidate.hash
 
 
+    @pytest.mark.parametrize(("refused", "reported"), [(1, "a"), (2, "")])
+    def test_a_refusal_when_the_budget_is_spent_does_not_take_all_gains_along(
+        self, tmp_path: Path, refused: int, reported: str
+    ) -> None:
+        judge = Adding(write(tmp_path), {"a": 300, "b": 200}, fails_verification=refused)
+        result = self.search(
+            judge, tmp_path / "out", proposer=adding("ab"), stage="kernel", budget=4
+        )
+        assert (result.budget.evaluations, judge.held(result.trials[2])) == (4, "ab")
+        assert judge.held(result.best) == reported
+
+
 class TestAdaptive(StrategyContract):
     strategy = Adaptive
 
