@@ -146,7 +146,6 @@ class TestAscendOptimizer(StrategyContract):
             if now and before and before.score_us / now.score_us > 1.01:
                 best = trial.candidate.hash
 
-
     @pytest.mark.parametrize(("refused", "reported"), [(1, "a"), (2, "")])
     def test_a_refusal_when_the_budget_is_spent_does_not_take_all_gains_along(
         self, tmp_path: Path, refused: int, reported: str
