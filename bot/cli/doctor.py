@@ -143,10 +143,12 @@ def check_sandbox(level: str = "") -> Check:
 
 
 def check_toolkit(home: str | None = None) -> Check:
-    """The CANN toolkit, by ASCEND_HOME_PATH."""
+    """The CANN toolkit, by ASCEND_HOME_PATH, and whether it has what the backends need."""
     home = home if home is not None else os.environ.get("ASCEND_HOME_PATH", "")
     if home and Path(home).is_dir():
-        return Check(name="CANN toolkit", state="found", finding=home)
+        found = facts.toolkit(Path(home))
+        state: Literal["found", "absent"] = "absent" if found.lacks else "found"
+        return Check(name="CANN toolkit", state=state, finding=found.words, mend=found.lacks)
     finding = f"ASCEND_HOME_PATH names no folder: {home}" if home else "ASCEND_HOME_PATH is not set"
     return Check(
         name="CANN toolkit",
@@ -172,13 +174,16 @@ def check_headers(asc_headers: str = "") -> Check:
 
 
 def check_npu(devices: Path = Path("/dev")) -> Check:
-    """An Ascend NPU, by its device nodes."""
+    """Ascend NPUs, by their device nodes, with what the driver says of them."""
     nodes = sorted(p.name for p in devices.glob("davinci[0-9]*"))
-    if nodes:
-        return Check(name="NPU", state="found", finding=", ".join(nodes))
-    return Check(
-        name="NPU", state="absent", finding="no /dev/davinci*: every time will be simulated"
-    )
+    if not nodes:
+        return Check(
+            name="NPU", state="absent", finding="no /dev/davinci*: every time will be simulated"
+        )
+    found = facts.npus()
+    words = ", ".join(nodes) + (f": {found.words}" if found.words else "")
+    state: Literal["found", "absent"] = "absent" if found.lacks else "found"
+    return Check(name="NPU", state=state, finding=words, mend=found.lacks)
 
 
 def check_roles(models: Path | None = None, *, ask: bool = False) -> Check:

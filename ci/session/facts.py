@@ -43,6 +43,48 @@ def files_are_closed(backend: str = "sim") -> bool:
     return sandbox_level() != "limits only"
 
 
+class Equipment(NamedTuple):
+    """What is there, in words, and what it lacks; '' for nothing."""
+
+    words: str
+    lacks: str
+
+
+def toolkit(home: Path) -> Equipment:
+    """The toolkit in a folder, and which backends it serves."""
+    from ci.backend.cann.toolkit import toolkit_in
+    from ci.model.errors import EnvironmentProblem
+
+    try:
+        found = toolkit_in(home)
+    except EnvironmentProblem as problem:
+        return Equipment(str(home), str(problem))
+    chips = [path.name for path in sorted((home / "tools/simulator").glob("Ascend*"))]
+    simulates = f"simulates {', '.join(chips)} (--backend camodel)" if chips else "no simulator"
+    builds = "" if found.set_env else ", no set_env.sh: only --backend cann-direct"
+    profiler = " ".join([Path(found.profiler[0]).name, *found.profiler[1:]])
+    return Equipment(f"CANN {found.cann} in {home}: {profiler}, {simulates}{builds}", "")
+
+
+def npus() -> Equipment:
+    """The devices that the driver names, their health and clocks, and which is ours."""
+    from ci.backend.cann.npu import LEASE, leased_device, npu_smi, read_clock, read_npus
+    from ci.model.errors import EnvironmentProblem, InputError
+
+    try:
+        found, ours = read_npus(npu_smi()), leased_device()
+    except (EnvironmentProblem, InputError) as problem:
+        return Equipment("", str(problem))
+    words = []
+    for number, one in enumerate(found):
+        clock = read_clock(npu_smi("-t", "common", "-i", str(one.number)))
+        mhz = f", {clock[0]} of {clock[1]} MHz" if clock else ""
+        words.append(f"{number} is a {one.chip} ({one.health}{mhz})")
+    if ours >= len(found):
+        return Equipment(", ".join(words), f"{LEASE} names device {ours}, which is not there")
+    return Equipment(f"{', '.join(words)}; {ours} is used", "")
+
+
 @dataclass(frozen=True)
 class Roles:
     """Who fills the roles of `--proposer llm`."""

@@ -75,7 +75,11 @@ class Device:
 
 def find_toolkit() -> Toolkit:
     """The toolkit of this machine. Raises EnvironmentProblem saying what is missing."""
-    home = _home()
+    return toolkit_in(_home())
+
+
+def toolkit_in(home: Path) -> Toolkit:
+    """The toolkit in a folder. Raises EnvironmentProblem saying what is missing of it."""
     compiler = _first(
         [home / "bin/bisheng", home / "compiler/ccec_compiler/bin/bisheng",
          home / "tools/bisheng_compiler/bin/bisheng"]

@@ -19,6 +19,7 @@ from bot.cli.doctor import (
     examine,
 )
 from bot.cli.main import run
+from tests.ci.backend.cann.standin.toolkit import install_npu_smi
 from tests.places import HEADER_TREE
 
 
@@ -73,16 +74,35 @@ def test_each_level_of_the_sandbox_says_what_it_means(level: str, state: str, wo
 
 
 def test_the_toolkit_is_found_by_its_folder(tmp_path: Path) -> None:
-    assert check_toolkit(str(tmp_path)).state == "found"
+    bare = check_toolkit(str(tmp_path))
+    assert bare.state == "absent" and "no bisheng compiler" in bare.mend
+    (tmp_path / "bin").mkdir()
+    for name in ("bisheng", "msopprof"):
+        (tmp_path / "bin" / name).touch()
+    (tmp_path / "tools/simulator/Ascend910B4").mkdir(parents=True)
+    whole = check_toolkit(str(tmp_path))
+    assert whole.state == "found"
+    assert "msopprof, simulates Ascend910B4" in whole.finding
+    assert "only --backend cann-direct" in whole.finding
     assert check_toolkit("").state == "absent"
     assert "names no folder" in check_toolkit(str(tmp_path / "none")).finding
 
 
-def test_an_npu_is_found_by_its_device_nodes(tmp_path: Path) -> None:
+def test_an_npu_is_found_by_its_device_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.delenv("ASCEND_RT_VISIBLE_DEVICES", raising=False)
     assert check_npu(tmp_path).state == "absent"
     (tmp_path / "davinci0").touch()
     (tmp_path / "davinci_manager").touch()
     assert check_npu(tmp_path).finding == "davinci0"
+    assert "no Ascend driver" in check_npu(tmp_path).mend
+    tools = install_npu_smi(tmp_path / "tools")
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    found = check_npu(tmp_path)
+    assert found.finding == "davinci0: 0 is a 910B4 (OK), 1 is a 910B4 (Alarm); 0 is used"
+    assert found.state == "found"
 
 
 def test_what_follows_from_a_missing_compiler() -> None:
