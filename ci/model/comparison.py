@@ -89,6 +89,8 @@ def compare(
     minimum_effect = max(minimum_effect, *floors) if floors else minimum_effect
 
     def answer(verdict: Verdict, reason: str) -> Comparison:
+        if candidate.paired is not None:
+            reason += f"; {candidate.paired.counted}"
         return Comparison(verdict=verdict, speedup=speedup, low=low, high=high, reason=reason)
 
     doubtful = ""

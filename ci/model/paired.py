@@ -29,11 +29,10 @@ class Paired(Frozen):
     )
 
     @property
-    def sentence(self) -> str:
-        """The figures in words, with what was dropped."""
-        said = f"{self.pairs} pairs: {self.ratio:.3f} times as fast ({self.low:.3f} to"
-        said += f" {self.high:.3f}; noise floor {self.floor:.1%})"
+    def counted(self) -> str:
+        """'20 pairs, noise floor 1.2%, dropped: 3 throttled'."""
+        said = f"{self.pairs} pairs, noise floor {self.floor:.1%}"
         if self.dropped:
             named = ", ".join(f"{count} {why}" for why, count in sorted(self.dropped.items()))
-            said += f"; dropped: {named}"
+            said += f", dropped: {named}"
         return said

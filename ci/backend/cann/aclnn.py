@@ -1,8 +1,9 @@
 """Calls an operator through aclnn: a program generated from its definition and the header.
 
 The pair of functions of an operator (aclnnAddGetWorkspaceSize, aclnnAdd) is declared in a header of
-its package, generated from the definition or written by hand. Its parameters are inputs, attributes
-and outputs; which is which follows from their types, and within a type from their order.
+its package, generated from the definition or written by hand. Its parameters are the definition's
+inputs, attributes and outputs, each in their order; what does not fit that was written by hand for
+other words, and is refused.
 """
 
 from __future__ import annotations
@@ -29,8 +30,14 @@ FORMATS: Final = {"NCHW": 0, "NHWC": 1, "ND": 2, "NC1HWC0": 3, "HWCN": 16, "NDHW
 _DECLARED: Final = re.compile(r"\b(aclnn\w+?)GetWorkspaceSize\s*\(([^)]*)\)", re.S)
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
-# Type of a parameter -> the method of `Arguments` in caller.h that gives it.
-_TENSORS: Final = {"aclTensor*": "tensor", "aclTensorList*": "list"}
+# Type of a parameter -> the method of `Arguments` in caller.h that gives it. An input whose values
+# the tiling reads, or that is declared a scalar, is no tensor of the device.
+_INPUTS: Final = {
+    "aclTensor*": "tensor", "aclTensorList*": "list", "aclScalar*": "scalar",
+    "aclScalarList*": "scalars", "aclIntArray*": "values<aclIntArray>",
+    "aclFloatArray*": "values<aclFloatArray>", "aclBoolArray*": "values<aclBoolArray>",
+}  # fmt: skip
+_OUTPUTS: Final = {"aclTensor*": "tensor", "aclTensorList*": "list"}
 _ATTRIBUTES: Final = {
     "int64_t": "integer", "int32_t": "integer", "int": "integer", "int8_t": "integer",
     "uint64_t": "integer", "double": "real", "float": "real", "bool": "truth", "char*": "text",
@@ -78,27 +85,27 @@ def caller_unit(function: Function, operator: Operator) -> str:
 
     Raises InputError when the parameters do not fit the definition.
     """
-    tensors = attributes = 0
+    parameters = parameters_of(operator)
+    inputs = len(operator.inputs)
+    wanted = [
+        *((f"{n}", _INPUTS) for n in range(inputs)),
+        *((f"{n}", _ATTRIBUTES) for n in range(len(operator.attrs))),
+        *((f"{n}", _OUTPUTS) for n in range(inputs, len(parameters))),
+    ]
+    if len(wanted) != len(function.parameters):
+        raise InputError(
+            f"{function.name} takes {len(function.parameters)} parameters, the definition of"
+            f" {operator.op_type} has {len(wanted)}: it was written by hand; use --backend"
+            " cann-direct."
+        )
     given = []
-    for kind, name in function.parameters:
-        if kind in _TENSORS:
-            given.append(f"arguments.{_TENSORS[kind]}({tensors})")
-            tensors += 1
-        elif kind in _ATTRIBUTES:
-            given.append(f"arguments.{_ATTRIBUTES[kind]}({attributes})")
-            attributes += 1
-        else:
+    for (kind, name), (place, methods) in zip(function.parameters, wanted, strict=True):
+        if kind not in methods:
             raise InputError(
                 f"{function.name} takes '{name}' as {kind}, which does not follow from the"
                 f" definition of {operator.op_type}; use --backend cann-direct."
             )
-    expected = (len(parameters_of(operator)), len(operator.attrs))
-    if (tensors, attributes) != expected:
-        raise InputError(
-            f"{function.name} takes {tensors} tensors and {attributes} attributes, the definition"
-            f" of {operator.op_type} has {expected[0]} and {expected[1]}: it was written by hand;"
-            " use --backend cann-direct."
-        )
+        given.append(f"arguments.{methods[kind]}({place})")
     arguments = ", ".join([*given, "bytes", "executor"])
     return "\n".join(
         [

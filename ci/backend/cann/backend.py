@@ -105,6 +105,11 @@ class PackageBuild(Build):
     def __init__(
         self, site: Site, packages: Packages, operator: Operator, files: dict[str, str]
     ) -> None:
+        if operator.tells_output_shape:
+            raise InputError(
+                f"The kernel of {operator.op_type} tells the shape of an output, which only the"
+                " cann-direct backend reads."
+            )
         self._site = site
         self._operator = operator
         self._package = packages.build(operator, files)

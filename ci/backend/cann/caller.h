@@ -6,6 +6,8 @@
 
 #include "runtime.h"
 
+#include <type_traits>
+
 namespace npu {
 
 // What a call is given, in the order of the operator's definition: tensors and lists of them,
@@ -17,6 +19,39 @@ public:
     }
     aclTensorList* list(size_t index) const {
         return aclCreateTensorList(tensors.at(index).data(), tensors[index].size());
+    }
+    aclScalar* scalar(size_t index) const {
+        const Host& host = hosts.at(index).at(0);
+        std::vector<char> data = read_file(host.file);
+        return aclCreateScalar(data.data(), host.dtype);
+    }
+    aclScalarList* scalars(size_t index) const {
+        std::vector<const aclScalar*> found;
+        for (const Host& host : hosts.at(index)) {
+            std::vector<char> data = read_file(host.file);
+            size_t width = data.size() / static_cast<size_t>(host.count);
+            for (int64_t i = 0; i < host.count; ++i)
+                found.push_back(aclCreateScalar(data.data() + i * width, host.dtype));
+        }
+        return aclCreateScalarList(found.data(), found.size());
+    }
+    // Values of an input that the tiling reads; null where it is absent.
+    template <typename Array> Array* values(size_t index) const {
+        if (hosts.at(index).empty()) return nullptr;
+        std::vector<char> data = read_file(hosts[index][0].file);
+        uint64_t count = static_cast<uint64_t>(hosts[index][0].count);
+        if constexpr (std::is_same_v<Array, aclIntArray>) {
+            std::vector<int64_t> wide;
+            bool is_wide = hosts[index][0].dtype == 9;  // ACL_INT64; else ACL_INT32
+            for (uint64_t i = 0; i < count; ++i)
+                wide.push_back(is_wide ? reinterpret_cast<int64_t*>(data.data())[i]
+                                       : reinterpret_cast<int32_t*>(data.data())[i]);
+            return aclCreateIntArray(wide.data(), count);
+        } else if constexpr (std::is_same_v<Array, aclFloatArray>) {
+            return aclCreateFloatArray(reinterpret_cast<float*>(data.data()), count);
+        } else {
+            return aclCreateBoolArray(reinterpret_cast<bool*>(data.data()), count);
+        }
     }
     int64_t integer(size_t index) const { return std::stoll(attributes.at(index)); }
     double real(size_t index) const { return std::stod(attributes.at(index)); }
@@ -38,7 +73,15 @@ public:
         return aclCreateBoolArray(reinterpret_cast<const bool*>(values.data()), values.size());
     }
 
+    // Where the values of an input lie on the host.
+    struct Host {
+        std::string file;
+        aclDataType dtype;
+        int64_t count;
+    };
+
     std::vector<std::vector<aclTensor*>> tensors;
+    std::vector<std::vector<Host>> hosts;
     std::vector<std::string> attributes;
 
 private:
@@ -93,18 +136,25 @@ inline int run(const char* path) {
     for (const std::vector<std::string>& words : lines) {
         const std::string& what = words[0];
         if (what == "attribute") arguments.attributes.push_back(words.size() > 1 ? words[1] : "");
-        if (what == "parameter") arguments.tensors.emplace_back();
+        if (what == "parameter") {
+            arguments.tensors.emplace_back();
+            arguments.hosts.emplace_back();
+        }
         if (what != "input" && what != "output" && what != "both") continue;
         std::vector<int64_t> dims = numbers(words.at(3)), strides(dims.size(), 1);
         for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+        int64_t count = 1;
+        for (int64_t dim : dims) count *= dim;
+        auto dtype = static_cast<aclDataType>(std::stoi(words.at(1)));
+        arguments.hosts.back().push_back({words.at(5), dtype, count});
         Place place{words.at(5), std::stoull(words.at(4))};
         place.device = allocate(place.bytes);
         place.input = what != "output";
         place.output = what != "input";
-        arguments.tensors.back().push_back(aclCreateTensor(
-            dims.data(), dims.size(), static_cast<aclDataType>(std::stoi(words.at(1))),
-            strides.data(), 0, static_cast<aclFormat>(std::stoi(words.at(2))), dims.data(),
-            dims.size(), place.device));
+        arguments.tensors.back().push_back(
+            aclCreateTensor(dims.data(), dims.size(), dtype, strides.data(), 0,
+                            static_cast<aclFormat>(std::stoi(words.at(2))), dims.data(),
+                            dims.size(), place.device));
         places.push_back(place);
     }
     for (int round = 0; round < repeat; ++round) {

@@ -22,11 +22,22 @@ from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome
 from ci.source.inputs import draw_inputs
 from ci.system.sandbox import Limits
+from ci.testing.backend import BackendContract
 from ci.testing.scale_shift import KERNEL, OPERATOR, WORKLOAD
 from tests.ci.backend.cann.standin.toolkit import NPU_SMI, install_npu_smi, make_repository
 
 CASE = WORKLOAD.cases[0]
 ONE_CASE = WORKLOAD.model_copy(update={"seeds": WORKLOAD.seeds[:1]})
+
+
+class TestContract(BackendContract):
+    """What the evaluator relies on, of the two that build any operator."""
+
+    finds_races = False
+
+    @pytest.fixture(params=["cann-direct", "camodel"])
+    def backend(self, request: pytest.FixtureRequest, machine: Path) -> Backend:
+        return make_backend(request.param, "910B4")
 
 
 @pytest.fixture(params=["cann-ops", "ops-math", "direct"])

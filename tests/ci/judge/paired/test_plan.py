@@ -50,4 +50,4 @@ def test_too_few_pairs_leave_the_verdict_open_as_data() -> None:
     found = Plan().decide(np.full(3, 0.5), 0.02).paired(3, 0.02, {"throttled": 7})
     assert found.verdict == "unknown"
     assert type(found).model_validate_json(found.model_dump_json()) == found
-    assert "dropped: 7 throttled" in found.sentence
+    assert found.counted == "3 pairs, noise floor 2.0%, dropped: 7 throttled"

@@ -87,6 +87,7 @@ def test_the_baseline_learns_its_floor_and_candidates_are_paired_with_it() -> No
     case = slow.cases[0]
     assert len(case.samples_us) == len(case.against_us) == slow.paired.pairs
     assert compare(baseline, slow).verdict == "worse"
+    assert f"{slow.paired.pairs} pairs, noise floor" in compare(baseline, slow).reason
     assert compare(baseline, same).verdict in ("same", "unknown")
     back = compare(slow, baseline)
     assert back.verdict == "improved"

@@ -35,4 +35,6 @@ aclTensorList* aclCreateTensorList(const aclTensor* const*, uint64_t) { return n
 aclIntArray* aclCreateIntArray(const int64_t*, uint64_t) { return nullptr; }
 aclFloatArray* aclCreateFloatArray(const float*, uint64_t) { return nullptr; }
 aclBoolArray* aclCreateBoolArray(const bool*, uint64_t) { return nullptr; }
+aclScalar* aclCreateScalar(void*, aclDataType) { return nullptr; }
+aclScalarList* aclCreateScalarList(const aclScalar* const*, uint64_t) { return nullptr; }
 }
