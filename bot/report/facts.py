@@ -28,6 +28,8 @@ class CaseRow(NamedTuple):
     @property
     def ratio(self) -> float:
         """before / after; above 1 when the case became faster."""
+        if self.after.paired is not None:  # taken in turn, not minutes apart
+            return self.after.paired.ratio
         return self.before.median_us / self.after.median_us
 
 

@@ -124,8 +124,31 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
             return _Found("improved", baseline, trial, _sentence(reason), found)
         verdict, reason = _judged(spread)
         return _Found(verdict, run.widened(baseline), run.widened(trial), reason, found, spread)
-    reason = failed or _refused_before(run) or "No candidate was faster beyond the minimum effect."
+    reason = (
+        failed
+        or _refused_before(run)
+        or _undecided(run)
+        or "No candidate was faster beyond the minimum effect."
+    )
     return _Found("not_improved", baseline, baseline, reason)
+
+
+def _undecided(run: Run) -> str:
+    """The fastest of the trials that pairs of samples could not decide; '' when there is none."""
+    base = _measured(run.baseline)
+    left = [
+        (found.speedup, trial.number, found.reason)
+        for trial in run.history[1:]
+        if trial.outcome is Outcome.OK and trial.measurement and trial.measurement.paired
+        if (found := compare(base, trial.measurement)).verdict == "unknown" and found.speedup > 1
+    ]
+    if not left:
+        return ""
+    speedup, number, reason = max(left)
+    return (
+        f"No candidate was surely faster. Trial {number} may be, by a factor of {speedup:.3f}:"
+        f" {reason}."
+    )
 
 
 def _surest_first(

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.report.facts import case_rows
 from ci.model.budget import Budget
 from ci.model.errors import TrialFailure
+from ci.model.paired import Paired
 from ci.model.result import Result
 from ci.model.trial import Candidate, Measurement, Outcome, Refusal, Trial
 from ci.search.outcome import conclude
@@ -117,3 +119,40 @@ def test_the_ensemble_is_measured_once_a_candidate_and_not_for_slower_ones(
     judge.widened.clear()
     assert conclusion(judge, tmp_path, "5 12", "8 9", "11 2").uncertainty == first.uncertainty
     assert judge.widened == []
+
+
+class Scattering(Stated):
+    """A device: pairs say how much faster each kernel is, and between what."""
+
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        trial = super().evaluate(candidate, number)
+        assert trial.measurement is not None
+        device = trial.measurement.fingerprint.model_copy(update={"simulated": False})
+        low, high = self._says(candidate)
+        paired = Paired(
+            verdict="unknown", pairs=50, ratio=(low * high) ** 0.5, low=low, high=high, floor=0.02,
+            dropped={"throttled": 3},
+        )  # fmt: skip
+        case = trial.measurement.cases[0].model_copy(update={"paired": paired})
+        own = {"fingerprint": device, "cases": (case,), "paired": paired}
+        if not candidate.files:
+            own = {"fingerprint": device}
+        measured = trial.measurement.model_copy(update=own)
+        return trial.model_copy(update={"measurement": measured})
+
+    def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
+        return {}
+
+
+def test_a_gain_that_pairs_leave_open_is_told_as_open(tmp_path: Path) -> None:
+    result = conclusion(Scattering(tmp_path), tmp_path, "0.97 1.12", "0.99 1.10", "0.9 0.95")
+    assert result.verdict == "not_improved"
+    assert "Trial 2 may be, by a factor of 1.044" in result.verdict_reason
+    assert "measure more; 50 pairs, noise floor 2.0%, dropped: 3 throttled" in result.verdict_reason
+
+
+def test_a_gain_that_pairs_show_is_reported_by_them(tmp_path: Path) -> None:
+    result = conclusion(Scattering(tmp_path), tmp_path, "1.08 1.22", "0.97 1.12")
+    assert (result.verdict, result.best.number) == ("improved", 1)
+    assert result.speedup == pytest.approx((1.08 * 1.22) ** 0.5)
+    assert case_rows(result)[0].ratio == pytest.approx(result.speedup)
