@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,10 @@ class CaseRun:
     """By member of the ensemble that was asked for: the launch's time in µs."""
 
 
+CLOCK_SLACK: Final = 0.02
+"""A core clock this share below the rated one is throttled; less is how the tools round."""
+
+
 class Sample(NamedTuple):
     """One time of a program on a device, with what may have disturbed it."""
 
@@ -50,6 +54,11 @@ class Sample(NamedTuple):
     """The core's clock meanwhile, as a share of the rated one; NaN where the tools do not say."""
     contended: bool = False
     """Whether another process used the device meanwhile."""
+
+    @property
+    def throttled(self) -> bool:
+        """Whether the clock is known to have been below the rated one."""
+        return self.clock < 1 - CLOCK_SLACK
 
 
 class Expected(NamedTuple):

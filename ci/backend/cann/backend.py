@@ -119,24 +119,23 @@ class PackageBuild(Build):
     def run(
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> CaseRun:
-        """Call once under the profiler; a device gives no timeline of instructions."""
+        """Call under the profiler; a device gives no timeline of instructions."""
         with self._site.room() as folder:
-            program, files = self._program(folder, case, inputs, outputs, launches=1)
+            program, files = self._program(folder, case, inputs, outputs)
             measured = self._site.profiled(
                 folder, self._operator.op_type, program,
                 environment=self._environment, readable=self._readable,
                 timeline=how.get("timeline"),
             )  # fmt: skip
             found = read_outputs(files, outputs)
-        return CaseRun(found, (measured.sample.us,), measured.pipes, tiling_key=0)
+        return CaseRun(found, measured.samples_us, measured.pipes, tiling_key=0)
 
     def sample(
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> Sample:
         """The median of a few calls in a process of its own."""
         with self._site.room() as folder:
-            launches = self._site.launches
-            program, _ = self._program(folder, case, inputs, outputs, launches=launches)
+            program, _ = self._program(folder, case, inputs, outputs)
             return self._site.sampled(
                 folder, self._operator.op_type, program,
                 environment=self._environment, readable=self._readable,
@@ -151,11 +150,11 @@ class PackageBuild(Build):
         return [self._package.vendor]
 
     def _program(
-        self, folder: Path, case: WorkloadCase, inputs: Tensors, outputs: Tensors, *, launches: int
+        self, folder: Path, case: WorkloadCase, inputs: Tensors, outputs: Tensors
     ) -> tuple[list[str], list[list[Path]]]:
         request, files = write_call(
             folder, self._operator, case, inputs, outputs,
-            device=self._site.device, launches=launches,
+            device=self._site.device, launches=self._site.launches,
         )  # fmt: skip
         return [str(self._caller), str(request)], files
 

@@ -98,11 +98,11 @@ class DirectBuild(TiledBuild):
     def run(
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> CaseRun:
-        """Launch once under the profiler; a device gives no timeline of instructions."""
+        """Launch under the profiler; a device gives no timeline of instructions."""
         outputs = with_room(self.operator, case, outputs)
         answer = self.tile(case, inputs, outputs[: len(self.operator.outputs)])
         with self._site.room() as folder:
-            program = self._program(folder, case, answer, inputs, outputs, launches=1)
+            program = self._program(folder, case, answer, inputs, outputs)
             measured = self._site.profiled(
                 folder,
                 self._kernel_name(case, answer),
@@ -112,7 +112,7 @@ class DirectBuild(TiledBuild):
             files = [[folder / f"output{index}"] for index in range(len(outputs))]
             found = read_outputs(files, outputs)
         pipes = measured.pipes.model_copy(update={"block_dim": answer.block_dim})
-        return CaseRun(told(self.operator, found), (measured.sample.us,), pipes, answer.tiling_key)
+        return CaseRun(told(self.operator, found), measured.samples_us, pipes, answer.tiling_key)
 
     def sample(
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
@@ -121,8 +121,7 @@ class DirectBuild(TiledBuild):
         outputs = with_room(self.operator, case, outputs)
         answer = self.tile(case, inputs, outputs[: len(self.operator.outputs)])
         with self._site.room() as folder:
-            launches = self._site.launches
-            program = self._program(folder, case, answer, inputs, outputs, launches=launches)
+            program = self._program(folder, case, answer, inputs, outputs)
             return self._site.sampled(folder, self._kernel_name(case, answer), program)
 
     def _program(
@@ -132,13 +131,11 @@ class DirectBuild(TiledBuild):
         answer: TilingAnswer,
         inputs: Tensors,
         outputs: Tensors,
-        *,
-        launches: int,
     ) -> list[str]:
         launcher = self.kernel(self.variant(case, answer))
         request = write_request(
             folder, answer, inputs, outputs, self.aliases(),
-            device=self._site.device, launches=launches,
+            device=self._site.device, launches=self._site.launches,
         )  # fmt: skip
         return [str(launcher), str(request)]
 

@@ -12,9 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ci.judge.paired.signed_rank import Floats
-
-CLOCK_SLACK: Final = 0.02
-"""A core clock this share below the rated one is throttled; less is how the tools round."""
+from ci.model.launch import CLOCK_SLACK
 
 OUTLIER: Final = 2.0
 """A sample this many times as long as the median of both programs' was disturbed.

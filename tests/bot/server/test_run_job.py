@@ -131,7 +131,8 @@ def test_a_change_that_no_longer_applies_is_said(checkout: Path, tmp_path: Path)
         ("limits only", {}, True, False),
         ("limits only", {"patch_of": 0}, False, False),
         ("landlock", {}, False, False),
-        ("bubblewrap", {"backend": "cann"}, False, True),
+        ("bubblewrap", {"backend": "cann"}, False, False),
+        ("landlock", {"backend": "cann"}, False, True),
     ],
 )
 def test_nothing_of_a_merge_request_is_run_where_files_are_open(

@@ -123,6 +123,15 @@ def test_samples_tell_the_clock_and_who_else_uses_the_device(
     assert build.sample(CASE, draw_inputs(CASE, 1), output).contended
 
 
+def test_a_run_at_a_low_clock_is_made_again(machine: Path) -> None:
+    backend = make_backend("cann-direct", "910B4")
+    run = launch(backend, OPERATOR, with_text(OPERATOR, "// stand-in: slow at first"))
+    assert len(run.samples_us) == 3
+    assert max(run.samples_us) < 22
+    run = launch(backend, OPERATOR, with_text(OPERATOR, "// stand-in: throttled"))
+    assert min(run.samples_us) > 22
+
+
 def test_a_candidate_is_judged_in_pairs_on_the_device(machine: Path, tmp_path: Path) -> None:
     operator = make_repository(tmp_path / "repository", "ops-math")
     backend = make_backend("cann", "910B4")
