@@ -25,6 +25,17 @@ def actions_event(
     return event.model_copy(update={"delivery": "-".join(filter(None, run)), "sender": sender})
 
 
+def ci_page(environ: Mapping[str, str]) -> str:
+    """Web address of this run of the CI, where its results are kept; '' when it does not say."""
+    for prefix in ("GITHUB", "ATOMGIT"):
+        server, home, run = (
+            environ.get(f"{prefix}_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")
+        )
+        if server and home and run:
+            return f"{server}/{home}/actions/runs/{run}"
+    return environ.get("CI_PIPELINE_URL", "")
+
+
 def payload(environ: Mapping[str, str], variable: str) -> tuple[bytes, Fields]:
     """The payload in the file that a variable names; raises `EventError` when there is none."""
     path = Path(environ.get(variable, ""))

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from bot.report.uncertainty import reported_times
 from ci.model.comparison import STEP_EFFECT, Comparison, compare
-from ci.model.result import Result, UsedTuple
+from ci.model.result import OtherSizes, Result, UsedTuple
 from ci.model.trial import CaseMeasurement, Measurement, Outcome, Trial
 
 PIPES: Final = ("SCALAR", "MTE2", "VECTOR", "CUBE", "MTE1", "MTE3", "FIX")
@@ -146,6 +146,11 @@ def by(trial: Trial) -> str:
     return f"{candidate.model} ({candidate.role})" if candidate.model else candidate.proposer
 
 
+def named_rules(trial: Trial) -> list[str]:
+    """The motifs that made a trial; moves of numbers say in words what they are."""
+    return [m for m in trial.candidate.motif_ids if not m.startswith("tiling.") and m != "tpe"]
+
+
 def money(cost: float | None, currency: str) -> str:
     """A cost with its currency; 'unknown' when a price was not known."""
     return "unknown" if cost is None else f"{cost:.4f} {currency}".rstrip()
@@ -242,6 +247,8 @@ def varied(result: Result) -> list[str]:
     count = sum(found.varied.values())
     kinds = ", ".join(f"{kind} {number}" for kind, number in found.varied.items())
     told = [f"{count} further cases ({kinds or 'none'}) give right results, none much slower."]
+    if found.sizes is not None:
+        told.append(_over_sizes(found.sizes))
     if found.shallow:
         told.insert(
             0,
@@ -253,6 +260,18 @@ def varied(result: Result) -> list[str]:
         told.append(f"Not varied, as the operator as it stands passes no such case: {kinds}.")
     defects = found.baseline_defects
     return told + [f"Not held against the change, as it stands already: {d}" for d in defects]
+
+
+def _over_sizes(sizes: OtherSizes) -> str:
+    spread = f"{sizes.slowest:.2f}× to {sizes.fastest:.2f}×"
+    if sizes.least == sizes.most:
+        return f"Inputs of {sizes.most:,} elements were tried: {spread}."
+    said = f"Inputs of {sizes.least:,} to {sizes.most:,} elements were tried: {spread}"
+    if sizes.unchanged_from is None:
+        return f"{said}."
+    if sizes.unchanged_from == sizes.least:
+        return f"{said}, the same at every size."
+    return f"{said}, unchanged from {sizes.unchanged_from:,} elements on."
 
 
 def siblings(result: Result) -> list[str]:

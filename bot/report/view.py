@@ -19,6 +19,7 @@ from bot.report.facts import (
     microseconds,
     model_total,
     money,
+    named_rules,
     outcome_counts,
     pipe_rows,
     remarks,
@@ -84,6 +85,7 @@ def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
     )
     jinja.filters |= {
         "us": _us,
+        "named_rules": named_rules,
         "sentence": _sentence,
         "money": money,
         "thousands": lambda value: f"{value:,}",
@@ -95,7 +97,12 @@ def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
     }
     if not html:
         jinja.filters |= {"plain": plain, "code": code, "block": block}
-    jinja.globals |= {"interval": _interval, "change": _change, "by": by}
+    jinja.globals |= {
+        "interval": _interval,
+        "change": _change,
+        "by": by,
+        "named_rules": named_rules,
+    }
     return jinja
 
 

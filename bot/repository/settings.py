@@ -83,6 +83,12 @@ class BotSettings(Frozen):
     )
     host: str = Field(default="127.0.0.1", description="Address that `serve` listens on.")
     port: int = Field(default=8080, ge=0, le=65535, description="Port; 0 takes a free one.")
+    dashboard_url: str = Field(
+        default="",
+        pattern=r"^(https?://[\w.:/%~-]+)?$",
+        description="Web address of the dashboard as people reach it; merge requests then name the"
+        " run's page there.",
+    )
     dashboard_env: str = Field(
         default="ASCENDOPT_DASHBOARD_PASSWORD",
         description="Environment variable with the dashboard's password. Without one the dashboard"

@@ -262,11 +262,16 @@ def _tell_end(connection: Connection, job: Job, state: str, reason: str) -> None
 
 
 def report(
-    connection: Connection, jobs: Sequence[Job], results: Path, bank: Path | None = None
+    connection: Connection,
+    jobs: Sequence[Job],
+    results: Path,
+    bank: Path | None = None,
+    page: str = "",
 ) -> list[str]:
     """Deliver every job's result; one sentence a job. Results are data from outside.
 
-    `bank`: experience to be kept; what a refresh left in `results` when not given. What is bad is
+    `bank`: experience to be kept; what a refresh left in `results` when not given. `page`: web
+    address of this run of the CI, '' when it has none. What is bad is
     reported as such. Raises what the forge refused, once every job has had its turn; such jobs are
     planned again.
     """
@@ -291,7 +296,7 @@ def report(
                 continue
             try:
                 tries = record.attempts if record is not None else 1
-                words, end, opened = _reported(connection, job, results, today, tries)
+                words, end, opened = _reported(connection, job, results, today, tries, page)
             except TEMPORARY as problem:
                 refused = refused or problem
                 ends.append(lambda queue, job=job, problem=problem: _give_back(queue, job, problem))  # type: ignore[misc]
@@ -324,14 +329,14 @@ def _give_back(queue: Queue, job: Job, problem: Exception) -> None:
 
 
 def _reported(
-    connection: Connection, job: Job, results: Path, today: int, tries: int
+    connection: Connection, job: Job, results: Path, today: int, tries: int, page: str
 ) -> tuple[str, Callable[[Queue], None], int]:
     """Deliver one result: what to say, what to remember, how many merge requests were opened."""
     forge, folder = connection.forge, results / job.key
     try:
         result = read_result(folder)
         connection.mirror.ensure(forge, job.source_ref, job.source_commit)
-        done = deliver(job, result, connection, today)
+        done = deliver(job, result, connection, today, page)
     except InputError as problem:
         failure = read_failure(folder)
         left = failure is not None or result_file(folder).exists()

@@ -35,17 +35,20 @@ class Delivered:
     """Whether the merge request is a new one."""
 
 
-def deliver(job: Job, result: Result, connection: Connection, opened_today: int) -> Delivered:
+def deliver(
+    job: Job, result: Result, connection: Connection, opened_today: int, report_at: str = ""
+) -> Delivered:
     """Hand a result in and say what was found, as the job's kind asks.
 
-    `opened_today`: merge requests that the bot opened here in the last 24 hours. Raises ForgeError
+    `opened_today`: merge requests that the bot opened here in the last 24 hours; `report_at`: web
+    address of the run's report, '' where it has none. Raises ForgeError
     or GitError when the forge cannot be reached, InputError when the result is not of this job;
     repeating it is safe.
     """
     check_result(job, result)
     if job.kind == "verify":
-        return _rebase(job, result, connection)
-    done = _propose(job, result, connection, opened_today)
+        return _rebase(job, result, connection, report_at)
+    done = _propose(job, result, connection, opened_today, report_at)
     forge = connection.forge
     if job.number:
         text = concluded(job, result, done.note, show_patch=not done.merge_request)
@@ -90,7 +93,9 @@ def _settings(job: Job) -> dict[str, str]:
     return {"backend": job.backend, "device": job.device, "workload": job.workload}
 
 
-def _propose(job: Job, result: Result, connection: Connection, opened_today: int) -> Delivered:
+def _propose(
+    job: Job, result: Result, connection: Connection, opened_today: int, report_at: str
+) -> Delivered:
     """Open or update the merge request, or say why there is none."""
     forge = connection.forge
     if result.verdict != "improved":
@@ -114,7 +119,7 @@ def _propose(job: Job, result: Result, connection: Connection, opened_today: int
             result,
             forge,
             connection.mirror.folder,
-            _submit_settings(job, config),
+            _submit_settings(job, config, report_at),
         )
     except InputError as problem:
         return Delivered(said("refused", problem))
@@ -125,14 +130,14 @@ def _propose(job: Job, result: Result, connection: Connection, opened_today: int
     return Delivered(filed.reason, number, opened=filed.action == "opened")
 
 
-def _rebase(job: Job, result: Result, connection: Connection) -> Delivered:
+def _rebase(job: Job, result: Result, connection: Connection, report_at: str) -> Delivered:
     """Rebase a merge request with new figures, or close it; no limits for what is open already."""
     forge = connection.forge
     request = forge.merge_request(job.patch_of)
     if request.state != "open":
         return Delivered(said("no_longer_open", request.number, request.state))
     if result.verdict == "improved" and result.speedup >= job.minimum_speedup:
-        settings = _submit_settings(job, connection.limits(), again=True)
+        settings = _submit_settings(job, connection.limits(), report_at, again=True)
         try:
             filed = submit(result, forge, connection.mirror.folder, settings)
         except InputError as problem:
@@ -146,6 +151,12 @@ def _rebase(job: Job, result: Result, connection: Connection) -> Delivered:
     return Delivered(said("closed"), request.number)
 
 
-def _submit_settings(job: Job, config: RepositoryConfig, *, again: bool = False) -> SubmitSettings:
-    chosen = {"target": job.target_branch, "propose_workload": config.propose_workloads}
+def _submit_settings(
+    job: Job, config: RepositoryConfig, report_at: str, *, again: bool = False
+) -> SubmitSettings:
+    chosen = {
+        "target": job.target_branch,
+        "propose_workload": config.propose_workloads,
+        "report_at": report_at,
+    }
     return SubmitSettings.model_validate({**config.merge_requests.style, **chosen, "again": again})

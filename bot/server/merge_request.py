@@ -61,6 +61,11 @@ class SubmitSettings(CommitStyle):
         default=False,
         description="Add the workload that was derived for the operator, if it has none.",
     )
+    report_at: str = Field(
+        default="",
+        pattern=r"^(https?://[\w.:/%~-]+)?$",
+        description="Web address of the run's report, which the merge request then names.",
+    )
     again: bool = Field(
         default=False, description="Propose again what a person has closed without merging."
     )
@@ -118,13 +123,14 @@ def title(result: Result, *, conventional: bool = False) -> str:
     return visible(f"Optimize {result.op_type}: {figure}", 120)
 
 
-def body(result: Result, proposed: str = "") -> str:
+def body(result: Result, proposed: str = "", report_at: str = "") -> str:
     """The merge request's text as Markdown: verdict, cases, evidence, reasons, reproduction.
 
-    `proposed`: where the derived workload stands that is part of the merge request.
+    `proposed`: where the derived workload stands that is part of the merge request; `report_at`:
+    web address of the whole report.
     """
     shown = values(result)
-    shown["proposed"] = proposed
+    shown["proposed"], shown["report_at"] = proposed, report_at
     shown["mark"], shown["sources_key"] = operator_mark(result), sources_key(result)
     shown["chart"] = trajectory_chart(shown["points"], time_word(result))
     return page("merge_request.md.j2", **shown)
@@ -246,7 +252,7 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     line = title(result, conventional=settings.conventional(git, tip))
     commit = _commit(git, result, tip, workload, line, settings)
     forge.push(git, commit, placed.branch, old)
-    text = body(result, workload)
+    text = body(result, workload, settings.report_at)
     if placed.existing is not None:
         filed = forge.update(placed.existing.number, line, text)
         action: Literal["opened", "updated"] = "updated"

@@ -44,6 +44,7 @@ def start_service(
         progress_s=settings.progress_seconds,
         passed=settings.model_keys,
         allow_unsandboxed=settings.allow_unsandboxed,
+        dashboard=settings.dashboard_url.rstrip("/"),
     )
     service = Service(
         queue,

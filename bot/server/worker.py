@@ -69,6 +69,8 @@ class WorkSettings:
     passed: tuple[str, ...] = ()
     """More environment variables for the run, such as a model's key; never a forge's token."""
     allow_unsandboxed: bool = False
+    dashboard: str = ""
+    """Web address of the dashboard, for merge requests; '' when people cannot reach it."""
 
 
 Unfinished = Literal["failed", "cancelled"]
@@ -199,7 +201,8 @@ class Worker:
     def _deliver(self, job: Job, connection: Connection) -> str:
         result = read_result(self.out(job))
         today = self._queue.opened_since(job.forge, job.repository, self._clock() - DAY_S)
-        done = deliver(job, result, connection, today)
+        page = f"{self._settings.dashboard}/runs/{job.key}" if self._settings.dashboard else ""
+        done = deliver(job, result, connection, today, page)
         if done.merge_request:
             self._queue.set_merge_request(job.key, done.merge_request)
         self._queue.finish(

@@ -20,15 +20,18 @@ from ci.judge.gates import admission, gates_of
 from ci.judge.gates.base import Phase
 from ci.judge.gates.more_seeds import seeds_of
 from ci.judge.in_place import judged_operator
+from ci.judge.launched import Sweep
 from ci.judge.paired.timing import time_in_pairs
 from ci.judge.reference import References, empty_like
 from ci.judge.removed_sync import order_kept, removed_sync
 from ci.judge.siblings import Judge, Siblings
+from ci.judge.sizes import other_sizes
 from ci.judge.subject import EvaluationSettings, Standard, Subject
 from ci.judge.sweep import LEAST_VARIED
+from ci.judge.varied.base import elements
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
-from ci.model.result import RemovedSync, Verification
+from ci.model.result import OtherSizes, RemovedSync, Verification
 from ci.model.trial import (
     Candidate,
     CaseMeasurement,
@@ -211,6 +214,7 @@ class Evaluator:
             reference=self.references.kind,
             worst_error=max((f.worst_error for f in found), default=0.0),
             varied=varied.counts,
+            sizes=self._sizes(subject, varied),
             shallow=len(varied.cases) < LEAST_VARIED,
             not_varied=varied.untaken,
             baseline_defects=tuple(varied.defects.values()),
@@ -218,6 +222,15 @@ class Evaluator:
             siblings=subject.work.siblings,
             removed_sync=removed,
             order=order,
+        )
+
+    def _sizes(self, subject: Subject, varied: Sweep) -> OtherSizes:
+        seed = self.workload.seeds[0]
+        own = [self.standard.baseline.at(case, seed) for case in self.workload.cases]
+        launched = [*own, *(before for _, before in varied.cases)]
+        return other_sizes(
+            (elements(b.case), b.time.median, subject.at(b.case, seed).launched.time.median)
+            for b in launched
         )
 
     def _removed_sync(self, subject: Subject, launches: int) -> tuple[tuple[RemovedSync, ...], str]:

@@ -44,6 +44,20 @@ class Sibling(Frozen):
     note: str = Field(default="", description="Why it was not judged.")
 
 
+class OtherSizes(Frozen):
+    """How a change fares on all sizes that it was tried on, the workload's among them."""
+
+    least: int = Field(description="Input elements of the smallest case.")
+    most: int = Field(description="Input elements of the largest case.")
+    slowest: float = Field(description="Least of before / after over the cases.")
+    fastest: float = Field(description="Largest of before / after over the cases.")
+    unchanged_from: int | None = Field(
+        default=None,
+        description="Input elements from which on no case differs by more than 1 %; None where the"
+        " largest differs.",
+    )
+
+
 class Verification(Frozen):
     """How the final check was made."""
 
@@ -57,6 +71,7 @@ class Verification(Frozen):
         description="Further cases that both the operator as it stands and this one pass, by what"
         " is varied in them; none of them is slower beyond the margin.",
     )
+    sizes: OtherSizes | None = Field(default=None, description="None in results of earlier times.")
     shallow: bool = Field(
         default=False,
         description="So few varied cases could be made that little is known beyond the workload.",

@@ -238,6 +238,7 @@ def report(plan: Path, results: Path, bank: Path | None, as_json: bool, **given:
 
     The branch ascendopt-state remembers them.
     """
+    from bot.events.ci import ci_page
     from bot.server.ci_mode import report as tell
     from bot.server.connections import ci_connection
     from bot.server.plan_folder import planned
@@ -248,5 +249,6 @@ def report(plan: Path, results: Path, bank: Path | None, as_json: bool, **given:
         foreign = [j.key for j in jobs if (j.forge, j.repository) != (found.name, found.repository)]
         if foreign:
             raise InputError(f"{plan} holds jobs of another repository: {', '.join(foreign)}.")
-        said = tell(found, jobs, results, bank if bank and bank.is_file() else None)
+        given_bank = bank if bank and bank.is_file() else None
+        said = tell(found, jobs, results, given_bank, ci_page(os.environ))
     click.echo(json.dumps(said) if as_json else "\n".join(said) or "Nothing to report.")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bot.events import Event, EventError, from_ci
+from bot.events.ci import ci_page
 from tests.bot.events.payloads import SHA, gitlab_note, raw
 from tests.bot.events.test_parse import recorded
 
@@ -140,3 +141,25 @@ def test_a_payload_that_is_not_there_is_a_sentence(path: str) -> None:
 def test_outside_of_ci_it_says_so() -> None:
     with pytest.raises(EventError, match="no CI job that I know: none of GITHUB_ACTIONS"):
         from_ci({})
+
+
+@pytest.mark.parametrize(
+    ("environ", "page"),
+    [
+        (
+            {
+                "GITHUB_SERVER_URL": "https://github.com",
+                "GITHUB_REPOSITORY": "o/r",
+                "GITHUB_RUN_ID": "7",
+            },
+            "https://github.com/o/r/actions/runs/7",
+        ),
+        ({"CI_PIPELINE_URL": "https://h/g/p/-/pipelines/9"}, "https://h/g/p/-/pipelines/9"),
+        ({"ATOMGIT_REPOSITORY": "o/r", "ATOMGIT_RUN_ID": "7"}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_page_of_a_run_is_known_where_the_forge_says_enough(
+    environ: dict[str, str], page: str
+) -> None:
+    assert ci_page(environ) == page

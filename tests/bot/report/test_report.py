@@ -14,7 +14,7 @@ from bot.report.markdown import markdown
 from bot.report.mermaid import trajectory_chart
 from bot.report.picture import pipes_picture, trajectory_picture
 from bot.server.merge_request import body
-from ci.model.result import Result, RoleUse, Sibling
+from ci.model.result import OtherSizes, Result, RoleUse, Sibling
 from ci.model.trial import Outcome
 from tests.bot.make import result, trial
 
@@ -240,6 +240,29 @@ def test_what_was_varied_is_counted_and_little_of_it_is_told_loudly(
     told = render(result(verification=few))
     assert "WARNING: the operator as it stands passes only 3 cases" in told
     assert "passes no such case: length, rank" in told
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ({"unchanged_from": 4096}, "0.98× to 2.50×, unchanged from 4,096 elements on."),
+        ({}, "Inputs of 1 to 65,536 elements were tried: 0.98× to 2.50×."),
+        ({"unchanged_from": 1}, "0.98× to 2.50×, the same at every size."),
+        ({"least": 65536}, "Inputs of 65,536 elements were tried: 0.98× to 2.50×."),
+    ],
+)
+def test_small_and_large_inputs_are_told_apart(sizes: dict[str, int], told: str) -> None:
+    made = result()
+    assert made.verification
+    tried = {"least": 1, "most": 65536, "slowest": 0.98, "fastest": 2.5} | sizes
+    found = made.verification.model_copy(update={"sizes": OtherSizes.model_validate(tried)})
+    assert told in body(result(verification=found))
+
+
+def test_the_merge_request_names_the_report_where_it_has_an_address() -> None:
+    address = "https://bot.example.org/runs/0123"
+    assert f"[the whole report]({address})" in body(result(), report_at=address)
+    assert "the whole report" not in body(result())
 
 
 @pytest.mark.parametrize("write", [markdown, body])
