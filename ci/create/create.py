@@ -5,16 +5,18 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from ci.create.benchmark import bench_task, torch_task
 from ci.create.emit_kernel import templates
 from ci.create.make import Made, make
 from ci.create.passes.copies import camel
-from ci.create.task import FLOATS, Task, function_in, golden_of, read_task
-from ci.create.tracer import Tracer
+from ci.create.task import FLOATS, Task, function_in, golden_of, read_task, snake
+from ci.create.tracer import MOST_ELEMENTS, Tracer
 from ci.create.verify import check_operator, check_program
 from ci.model.created import Created, CreateSettings
 from ci.model.errors import InputError
@@ -28,19 +30,28 @@ def create(
     What is written is built, run and verified before it takes its place; on failure nothing
     stays. Raises InputError with what stops it.
     """
-    file, function = golden_of(golden)
     if settings.out.exists():
         raise InputError(f"{settings.out} exists already; an operator is made in a new folder.")
-    function = function or function_in(file)
-    say(f"Tracing {function} of {file.name} in the sandbox.")
-    tracer = Tracer(file, function)
+    if settings.from_benchmark:
+        if settings.workload is not None:
+            raise InputError("A benchmark's task says its sizes itself; leave --workload out.")
+        path = Path(golden)
+        say(f"Tracing the task {path.name} in the sandbox.")
+        task, tracer = bench_task(path) if path.is_dir() else torch_task(path, MOST_ELEMENTS)
+    else:
+        if settings.workload is None:
+            raise InputError("--workload FILE says which shapes and dtypes the operator is for.")
+        file, function = golden_of(golden)
+        function = function or function_in(file)
+        say(f"Tracing {function} of {file.name} in the sandbox.")
+        tracer = Tracer(file, function)
+        try:
+            task = read_task(file, function, settings.workload, tracer.parameters)
+        except InputError:
+            tracer.close()
+            raise
     try:
-        task = read_task(file, function, settings.workload, tracer.parameters)
         if settings.name:
-            from dataclasses import replace
-
-            from ci.create.task import snake
-
             task = replace(task, name=snake(settings.name))
         return create_task(task, tracer, settings, say)
     finally:
@@ -77,14 +88,14 @@ def write(task: Task, made: Made, folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    shutil.copyfile(task.golden, folder / "golden.py")
+    (folder / "golden.py").write_text(task.golden, encoding="utf-8")
     (folder / "workload.yaml").write_text(_workload(task, made), encoding="utf-8")
 
 
 def _workload(task: Task, made: Made) -> str:
     """The workload as given, with this golden, and a case for each dtype that it leaves out."""
-    given: dict[str, Any] = yaml.safe_load(task.workload.read_text(encoding="utf-8"))
-    cases = list(given.pop("cases"))
+    given = dict(task.workload)
+    cases = [{**c, "inputs": _renamed(task, c["inputs"])} for c in given.pop("cases")]
     follow = [n for n in task.inputs if len(set(made.interface.columns[n])) > 1]
     used = {case.dtypes[task.inputs.index(follow[0])] for case in task.cases} if follow else set()
     names = {str(c.get("name")) for c in cases}
@@ -101,6 +112,14 @@ def _workload(task: Task, made: Made) -> str:
     }
     text = yaml.safe_dump(written, sort_keys=False, default_flow_style=None, width=100)
     return f"# The cases that this operator was made for.\n{text}"
+
+
+def _renamed(task: Task, inputs: Any) -> Any:
+    """The inputs of a case under the operator's names."""
+    if not isinstance(inputs, dict):
+        return inputs
+    names = dict(zip(task.parameters, task.inputs, strict=True))
+    return {names.get(n, n): t for n, t in inputs.items()}
 
 
 def _as(task: Task, case: dict[str, Any], follow: list[str], dtype: str) -> dict[str, Any]:

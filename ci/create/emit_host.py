@@ -165,7 +165,7 @@ def _attribute(attribute: Attribute, index: int, texts: str) -> dict[str, Any]:
         "kind": attribute.kind,
         "default": attribute.text,
         "fixed": attribute.fixed,
-        "used": attribute.fixed is not None or attribute.name in texts,
+        "used": attribute.fixed is not None or f"{attribute.name}Attr" in texts,
         "type": {"Int": "int64_t", "Bool": "bool", "Str": "char*"}.get(attribute.kind, "double"),
     }
 
@@ -175,7 +175,7 @@ def _infer_attrs(interface: Interface, segments: list[list[Segment]]) -> list[di
     return [
         {"name": a.name, "index": i, "getter": a.getter}
         for i, a in enumerate(interface.attributes)
-        if a.name in texts
+        if f"{a.name}Attr" in texts
     ]
 
 

@@ -16,12 +16,24 @@ from ci.create.passes.copies import camel, queue_of, type_of
 from ci.create.passes.vector import FOLDS
 
 HELPERS: Final = (
-    *("Apply", "Spread", "RowOp", "ColOp", "RowFold", "ColFold", "RowScan"),
+    *(
+        "Apply",
+        "Spread",
+        "RowOp",
+        "ColOp",
+        "RowFold",
+        "ColFold",
+        "RowScan",
+        "ColScan",
+        "Fold",
+        "Windows",
+    ),
     *("CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte", "Claimed", "Deliver", "Give"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp", "ColFold"), ("Apply",)),
     "RowFold": ("Apply",),
+    "Windows": ("Fold",),
 }
 
 
@@ -98,6 +110,7 @@ def _helper(name: str) -> str:
 def _queue(queue: Queue) -> dict[str, Any]:
     size = f"sizeof({type_of(queue.tensor)})"
     room = {
+        "halo": f"{queue.room.text if queue.room else ''} * {size}",
         "tile": f"tiling.tile * {size}",
         "rows": f"RoundUp(tiling.tileRows, VECTOR) * {size}",
         "cols": f"RoundUp(tiling.tileCols, VECTOR) * {size}",
@@ -119,6 +132,8 @@ def _init(slot: Slot) -> str:
         "wide": "RoundUp(tiling.tileRows, BLOCK) * BLOCK_BYTES",
         "cols": "RoundUp(tiling.tileCols, VECTOR) * sizeof(float)",
         "cell": "VECTOR * sizeof(float)",
+        "lines": "(tiling.tile + 7 * tiling.tileCols + tiling.tileRows + VECTOR) * sizeof(float)",
+        "halo": f"{slot.room.text if slot.room else ''} * sizeof(float)",
     }[slot.kind]
     line = f"pipe.InitBuffer({slot.name}Buf, {room});"
     if slot.pool == "narrow":
@@ -160,6 +175,12 @@ def _method(plan: Plan) -> list[str]:
         lines.append(f"Duplicate({plan.homes[total.value.name]}, {neutral}, BLOCK);")
     if phase.groups:
         lines += _clearing(plan)
+        lines += [
+            f"CreateVecIndex({s}.ReinterpretCast<int32_t>(), static_cast<int32_t>(0),"
+            f" {s}.GetSize());"
+            for s in plan.slots
+            if s.startswith("ramp")
+        ]
         lines += [
             "uint64_t first = 0;",
             "uint64_t last = 0;",
@@ -218,7 +239,7 @@ def _clearing(plan: Plan) -> list[str]:
     return [
         f"Duplicate({s.name}, 0.0f, {s.name}.GetSize());"
         for s in plan.slots.values()
-        if s.kind in ("tile", "rows", "cols") and s.pool == "calc"
+        if s.kind in ("tile", "rows", "cols") and s.pool == "calc" and "ramp" not in s.name
     ]
 
 

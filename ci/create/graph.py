@@ -103,6 +103,23 @@ class Graph(Frozen):
         return found
 
 
+class DescribedInput(Frozen):
+    """An input of a task that says itself what it is called with."""
+
+    name: str = Field(pattern=r"^[A-Za-z]\w*$", max_length=60)
+    shape: tuple[int, ...]
+    dtype: Dtype
+    range: tuple[float, float]
+
+
+class Described(Frozen):
+    """Such a task: its inputs, parameters of the module included, and numbers."""
+
+    inputs: tuple[DescribedInput, ...] = Field(min_length=1, max_length=64)
+    attributes: dict[str, float | int] = Field(default_factory=dict)
+    reduced: bool = Field(description="Whether its sizes were halved.")
+
+
 class Parameter(Frozen):
     """A parameter of a golden function."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ci.create.layout import Layout, Tensor
+from ci.create.passes.windows import Window
 from ci.create.program import Argument, Phase, Program, Statement, Value
 from ci.create.scalars import Scalar
 
@@ -165,6 +166,9 @@ class _Machine:
         if op == "load":
             assert statement.tensor is not None
             return self._load(phase, statement.tensor, at)
+        if op.startswith("window "):
+            assert statement.tensor is not None
+            return self._window(phase, statement, statement.tensor, at)
         args = [self._argument(a, values) for a in statement.args]
         if op.startswith("fold "):
             return self._fold(phase, statement, value, args[0], at, values)
@@ -210,7 +214,7 @@ class _Machine:
         if value.kind in ("rows", "cell") and given.kind in ("tile", "cols"):
             folded = ufunc.reduce(folded, axis=1, keepdims=True)
         store = self.totals if statement.total else values
-        store[value.name] = ufunc(store[value.name], folded)
+        store[value.name] = np.asarray(ufunc(store[value.name], folded))
         return store[value.name]
 
     def _scan(self, statement: Statement, arg: Array, values: dict[str, Array]) -> Array:
@@ -227,6 +231,24 @@ class _Machine:
             first = np.broadcast_to(carry, last.shape)
             found = np.concatenate([first, np.delete(found, -1, axis=axis)], axis=axis)
         return np.flip(found, axis) if "reverse" in words else found
+
+    def _window(
+        self, phase: Phase, statement: Statement, tensor: Tensor, at: dict[str, slice]
+    ) -> Array:
+        window = Window.read(statement.op)
+        lead = len(tensor.groups) - len(window.size)
+        fill = 0.0 if window.kind == "sum" else -np.inf
+        pads = [(0, 0)] * lead + [(p, p) for p in window.pad]
+        whole = np.pad(self.memory[tensor.name], pads, constant_values=fill)
+        axes = tuple(range(lead, whole.ndim))
+        view = np.lib.stride_tricks.sliding_window_view(whole, window.size, axes)
+        view = view[(slice(None),) * lead + tuple(slice(None, None, s) for s in window.step)]
+        fold = np.sum if window.kind == "sum" else np.max
+        found = fold(view, axis=tuple(range(-len(window.size), 0)))
+        part = found[tuple(at[g] for g in phase.groups)]
+        return np.asarray(part).reshape(
+            self._length(phase.rows, at) if phase.rows else 1, self._length(phase.cols, at)
+        )
 
     def _index(self, tensor: Tensor, at: dict[str, slice]) -> tuple[slice, ...]:
         return tuple(at.get(g, slice(None)) for g in tensor.groups)

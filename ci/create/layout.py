@@ -195,13 +195,15 @@ class _Maker:
         made.outputs = tuple(t for t, _ in stored)
         made.items, made.stored = self.items, [i for _, i in stored]
         made.kinds = tuple(self.graph.nodes[i].dtype for i in self.graph.outputs)
-        made.dims = tuple(
-            tuple(self._dim(leaves_of(axis)) for axis in self.axes[i]) for i in self.graph.outputs
-        )
+        made.dims = tuple(self.dims(i) for i in self.graph.outputs)
         for node in self.graph.nodes:
             if node.op == "input":
                 made.ranks[self.inputs[int(node.params["number"])][0]] = len(node.shape)
         return made
+
+    def dims(self, node: int) -> tuple[Scalar, ...]:
+        """The length of each axis of a node."""
+        return tuple(self._dim(leaves_of(axis)) for axis in self.axes[node])
 
     def _dim(self, leaves: list[Atom]) -> Scalar:
         found = number(1)
@@ -270,9 +272,22 @@ class _Maker:
                     if leaf is not unknown[-1]:
                         size = combined("div", size, sizes[leaf])
                 sizes[unknown[-1]] = size
+        for i, node in enumerate(self.graph.nodes):
+            if node.op.startswith("window_"):
+                self._window_sizes(i, node, sizes)
         for leaf in self.leaves:
             sizes.setdefault(leaf, number(leaf.size))
         return sizes
+
+    def _window_sizes(self, index: int, node: Node, sizes: dict[Atom, Scalar]) -> None:
+        numbers = (node.params[k] for k in ("size", "step", "pad"))
+        for axis, size, step, pad in zip(node.axes(), *numbers, strict=True):
+            before = leaves_of(self.axes[node.args[0]][axis])
+            after = leaves_of(self.axes[index][axis])
+            if len(before) == len(after) == 1 and before[0] in sizes:
+                room = combined("add", sizes[before[0]], number(2 * pad - size))
+                steps = combined("floor", combined("div", room, number(step)))
+                sizes[after[0]] = combined("add", steps, number(1))
 
     def _of(self, index: int) -> int | Scalar:
         if index not in self.found:
@@ -299,6 +314,8 @@ class _Maker:
             if all(isinstance(a, Scalar) for a in args) and supported(node.op):
                 return combined(node.op, *(a for a in args if isinstance(a, Scalar)))
             return Expander(self).elementwise(node, args, self.graph)
+        if node.op.startswith("window_"):
+            return self._window(index, node)
         arg = self.axes[node.args[0]]
         along = frozenset(
             self.names[x] for x in leaves_of([a for axis in node.axes() for a in arg[axis]])
@@ -313,6 +330,20 @@ class _Maker:
             op = node.op + (" reverse" if reverse else "") + (" exclusive" if before else "")
             return self.item(op, (value,), along=along) if along else value
         raise InputError(f"'{node.op}' is not lowered.")
+
+    def _window(self, index: int, node: Node) -> int:
+        source = node.args[0]
+        while self.graph.nodes[source].op in ("cast", "copy"):
+            source = self.graph.nodes[source].args[0]
+        given = self.graph.nodes[source]
+        if given.op != "input" or len(node.params["size"]) > 3:
+            raise InputError("It takes windows of what it has computed; that is not lowered.")
+        name, _ = self.inputs[int(given.params["number"])]
+        kind = node.op.removeprefix("window_")
+        numbers = [",".join(map(str, node.params[k])) for k in ("size", "step", "pad")]
+        return self.item(
+            f"window {kind} {' '.join(numbers)} of {name}", (), frozenset(self._groups(index))
+        )
 
     def _reduced(self, node: Node, value: int | Scalar, along: frozenset[str]) -> int | Scalar:
         kind = node.op.removeprefix("reduce_")
@@ -344,3 +375,20 @@ class _Maker:
         for leaf in leaves:
             found = combined("mul", found, self.sizes[leaf])
         return found
+
+
+class Shaper:
+    """The shapes of a graph's tensors in terms of the shapes of its inputs."""
+
+    def __init__(self, graph: Graph, inputs: Mapping[int, str]) -> None:
+        axes = axes_of_nodes(graph)
+        needed = sorted(graph.needed())
+        leaves = [leaf for i in needed for leaf in leaves_of([a for axis in axes[i] for a in axis])]
+        unique = list(dict.fromkeys(leaves))
+        names = {leaf: str(place) for place, leaf in enumerate(unique)}
+        told = {number_: (name, "") for number_, name in inputs.items()}
+        self._maker = _Maker(graph, axes, names, unique, told)
+
+    def shape(self, node: int) -> tuple[Scalar, ...]:
+        """The length of each axis of a node."""
+        return self._maker.dims(node)

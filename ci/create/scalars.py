@@ -89,6 +89,7 @@ _MEANING: Final[dict[str, Callable[..., float]]] = {
     "log": lambda a: math.log(a) if a > 0 else -math.inf,
     "square": lambda a: a * a,
     "reciprocal": lambda a: _divided(1.0, a),
+    "floor": lambda a: float(math.floor(a)),
     "copy": lambda a: a,
     "cast": lambda a: a,
 }
@@ -100,7 +101,7 @@ def c_text(scalar: Scalar) -> str:
         return repr(scalar.value) if math.isfinite(scalar.value) else "INFINITY"
     if scalar.op == "attr":
         name, _, axis = scalar.name.partition(".")
-        return f"{name}Shape.GetDim({axis})" if axis else name
+        return f"{name}Shape.GetDim({axis})" if axis else f"{name}Attr"
     if scalar.op == "extent":
         product = " * ".join(f"length{g}" for g in scalar.name.split("*") if g)
         return f"static_cast<double>({product or '1'})"

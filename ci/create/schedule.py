@@ -140,6 +140,10 @@ class _PhaseMaker:
             name = item.op.removeprefix("load ")
             tensor = next(t for t in self.layout.inputs if t.name == name)
             return Statement("load", self.names[i], tensor=tensor)
+        if item.op.startswith("window "):
+            op, _, name = item.op.partition(" of ")
+            tensor = next(t for t in self.layout.inputs if t.name == name)
+            return Statement(op, self.names[i], tensor=tensor)
         if item.op.startswith("scan"):
             if item.along not in ({self.cols}, {self.rows}):
                 raise InputError(

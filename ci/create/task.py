@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from ci.create.graph import Parameter
 from ci.model.errors import InputError
 from ci.model.yaml_model import YamlFile
@@ -32,13 +34,19 @@ class Task:
     """A golden function with the cases that it is to be an operator for."""
 
     name: str
-    golden: Path
+    golden: str
+    """The text of the file that holds the function."""
     function: str
-    workload: Path
+    workload: dict[str, Any]
+    """As a workload file says it."""
     inputs: tuple[str, ...]
+    parameters: tuple[str, ...]
+    """The inputs as the golden function calls them."""
     attributes: tuple[Parameter, ...]
     cases: tuple[TaskCase, ...]
     outputs: tuple[str, ...] = ()
+    reduced: bool = False
+    """Whether the sizes of a benchmark's task were halved."""
 
 
 def golden_of(text: str) -> tuple[Path, str]:
@@ -71,12 +79,109 @@ def snake(name: str) -> str:
     return made
 
 
+def safe(name: str) -> str:
+    """The name of a tensor that is no word of C++ or of the kernels that are written."""
+    lower = name.lower()
+    return f"{lower}_in" if lower in _TAKEN else lower
+
+
+_TAKEN = frozenset(
+    [
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "char",
+        "class",
+        "const",
+        "continue",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "explicit",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "friend",
+        "goto",
+        "half",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "mutable",
+        "namespace",
+        "new",
+        "operator",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typedef",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "volatile",
+        "while",
+        "first",
+        "last",
+        "rest",
+        "unit",
+        "rows",
+        "cols",
+        "pitch",
+        "width",
+        "count",
+        "stride",
+        "pipe",
+        "user",
+        "op",
+        "workspace",
+        "tiling",
+        "tile",
+        "start",
+        "end",
+    ]
+)
+
+
 def read_task(
     golden: Path, function: str, workload: Path, parameters: tuple[Parameter, ...]
 ) -> Task:
     """The task of a golden with these parameters; raises InputError naming file and key."""
+    text = golden.read_text(encoding="utf-8")
+    raw = yaml.safe_load(workload.read_text(encoding="utf-8"))
+    return task_of(text, function, raw, parameters, workload)
+
+
+def task_of(
+    golden: str,
+    function: str,
+    raw: dict[str, Any],
+    parameters: tuple[Parameter, ...],
+    workload: Path,
+) -> Task:
+    """The same for texts and data; `workload` is the file that errors name."""
     file = YamlFile.open(workload, most_bytes=MOST_BYTES, aliases=True)
-    given = file.read(GivenWorkload)
+    given = GivenWorkload(**raw) if workload.name == "cases.yaml" else file.read(GivenWorkload)
     names = _inputs(file, given.cases[0], parameters)
     rest = tuple(p for p in parameters if p.name not in names and p.name != "dtypes")
     lacking = [
@@ -84,13 +189,22 @@ def read_task(
     ]
     if lacking:
         raise InputError(
-            f"{golden.name}: '{lacking[0]}' is neither an input nor an attribute of every case, and"
+            f"{function}: '{lacking[0]}' is neither an input nor an attribute of every case, and"
             " has no default."
         )
     cases = tuple(
         _case(file, place, case, names, parameters) for place, case in enumerate(given.cases)
     )
-    return Task(snake(given.operator or function), golden, function, workload, names, rest, cases)
+    return Task(
+        snake(given.operator or function),
+        golden,
+        function,
+        raw,
+        tuple(map(safe, names)),
+        names,
+        rest,
+        cases,
+    )
 
 
 def _inputs(file: YamlFile, case: GivenCase, parameters: tuple[Parameter, ...]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ci.create import tracing
-from ci.create.graph import Graph, Parameter
+from ci.create.graph import Described, Graph, Parameter
 from ci.create.tracing import child
 from ci.model.errors import InputError, worded
 from ci.source.golden import library_folders, python_folders, shown
@@ -23,6 +23,12 @@ LIMITS: Final = Limits(seconds=300.0, memory_bytes=4 << 30)
 SECONDS: Final = 60.0
 """Wall time for one case, and to load the file."""
 
+STANDIN: Final = Path(tracing.__file__).parent / "standin"
+"""Holds a package `torch` that can be traced; real tensors cannot."""
+
+MOST_ELEMENTS: Final = 1 << 20
+"""Of the inputs of a task that says its sizes itself; the simulator takes a second for these."""
+
 _MOST_BYTES: Final = 32 << 20
 
 
@@ -32,7 +38,7 @@ class Tracer:
     Raises InputError where the function cannot be loaded or traced, with what stops it.
     """
 
-    def __init__(self, file: Path, function: str) -> None:
+    def __init__(self, file: Path, function: str, most_elements: int = MOST_ELEMENTS) -> None:
         self._file = file.resolve()
         self.function = function
         top = Path(tracing.__file__).parents[2]
@@ -40,14 +46,14 @@ class Tracer:
         parts = [Path(tracing.__file__).parents[n + 1] / "__init__.py" for n in range(depth)]
         root = Path(tracing.__file__).parents[depth + 1] if depth > 1 else top
         code = (
-            "import runpy, sys; sys.path += sys.argv[3:];"
-            f"sys.path.append({str(root)!r});"
+            "import runpy, sys; sys.path += sys.argv[4:];"
+            f"sys.path.append({str(root)!r}); sys.path.insert(0, {str(STANDIN)!r});"
             f"runpy.run_module({child.__name__!r}, run_name='__main__', alter_sys=False)"
         )
         self._resident = Resident(
             [
                 *(str(Path(sys.executable).resolve()), "-I", "-S", "-c", code),
-                *(str(self._file), function),
+                *(str(self._file), function, str(most_elements)),
                 *map(str, library_folders()),
             ],
             cwd=self._file.parent,
@@ -62,6 +68,7 @@ class Tracer:
         first = self._answer()
         try:
             self.parameters = tuple(Parameter(**one) for one in first.get("parameters", []))
+            self.described = Described(**first) if "inputs" in first else None
         except (ValidationError, TypeError):
             raise self._odd() from None
 
@@ -91,6 +98,19 @@ class Tracer:
             return Graph(nodes=answer.get("nodes", ()), outputs=answer.get("outputs", ()))
         except ValidationError as problem:
             raise InputError(f"golden {self._file.name}: {worded(problem)}.") from None
+
+    def apart(self, golden: str, seed: int) -> list[float]:
+        """How far the described task and the text of a function `golden` lie apart."""
+        text = json.dumps({"check": golden, "seed": seed}).encode()
+        try:
+            deadline = time.monotonic() + SECONDS
+            self._resident.tell([child.LENGTH.pack(len(text)), text], deadline)
+        except Silent as problem:
+            raise InputError(f"golden {self._file.name} {problem} while it was run.") from None
+        found = self._answer().get("apart")
+        if not isinstance(found, list) or not all(isinstance(n, int | float) for n in found):
+            raise self._odd()
+        return [float(n) for n in found]
 
     def close(self) -> None:
         """End its process."""

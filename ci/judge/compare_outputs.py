@@ -143,8 +143,8 @@ def _error_share(
     if not np.issubdtype(golden.dtype, np.floating):
         return _integer_error_share(actual, golden, tolerance)
     with np.errstate(all="ignore"):
-        difference = np.abs(actual - golden)
-        allowed = np.abs(golden)
+        difference = np.atleast_1d(np.abs(actual - golden))  # a scalar's is no array
+        allowed = np.atleast_1d(np.abs(golden))
         allowed *= tolerance.relative
         allowed += tolerance.absolute
         special = ~np.isfinite(difference)

@@ -13,8 +13,13 @@ from ci.model.settings import DEFAULT_DEVICE
 class CreateSettings(Frozen):
     """How an operator is made."""
 
-    workload: Path = Field(
-        description="Workload file: the shapes, dtypes and values to make it for."
+    workload: Path | None = Field(
+        default=None, description="Workload file: the shapes, dtypes and values to make it for."
+    )
+    from_benchmark: bool = Field(
+        default=False,
+        description="GOLDEN is a task of a benchmark: a file of MultiKernelBench with a PyTorch"
+        " module, or a folder of cann-bench.",
     )
     out: Path = Field(description="Folder that takes the operator; it must not exist.")
     name: str | None = Field(

@@ -13,7 +13,7 @@ from ci.create.scalars import Scalar
 from ci.model.errors import InputError
 
 Pool = Literal["calc", "narrow"]
-SlotKind = Literal["tile", "mask", "rows", "wide", "cols", "cell"]
+SlotKind = Literal["tile", "mask", "rows", "wide", "cols", "cell", "lines", "halo"]
 
 BYTES = {
     "T": 0,
@@ -34,12 +34,32 @@ VECTOR = 64
 
 
 @dataclass(frozen=True)
+class Room:
+    """Elements of a buffer for each element, row and column of a tile, and in any case."""
+
+    tile: int
+    row: int
+    column: int
+    fixed: int
+
+    @property
+    def text(self) -> str:
+        """In the kernel."""
+        return (
+            f"({self.tile} * tiling.tile + {self.row} * tiling.tileRows"
+            f" + {self.column} * tiling.tileCols + {self.fixed})"
+        )
+
+
+@dataclass(frozen=True)
 class Slot:
     """A buffer in UB. Of the pool `narrow` there is none when T is float."""
 
     name: str
     kind: SlotKind
     pool: Pool = "calc"
+    room: Room | None = None
+    """Of the kind halo: elements that it takes."""
 
 
 @dataclass

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ci.create.layout import Tensor
-from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, Slot
+from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, Room, Slot
+from ci.create.passes.windows import Window
 from ci.model.errors import InputError
 
 MOST_DOUBLE = 3
@@ -25,12 +26,14 @@ class Queue:
     out: bool
     kind: str
     depth: int
+    room: Room | None = None
 
 
 def queues(plans: Iterable[Plan]) -> list[Queue]:
     """The queues of a kernel. Raises InputError for more than the events allow."""
-    size = {"cell": 0, "rows": 1, "cols": 2, "tile": 3}
+    size = {"cell": 0, "rows": 1, "cols": 2, "tile": 3, "halo": 4}
     kinds: dict[tuple[Tensor, bool], str] = {}
+    rooms: dict[Tensor, Room] = {}
     for plan in plans:
         for statement in plan.phase.statements:
             if statement.tensor is None:
@@ -38,6 +41,9 @@ def queues(plans: Iterable[Plan]) -> list[Queue]:
             out = statement.op == "store"
             value = statement.args[0] if out else statement.value
             kind = getattr(value, "kind", "cell")
+            if statement.op.startswith("window"):
+                kind = "halo"
+                rooms[statement.tensor] = Window.read(statement.op).halo
             key = statement.tensor, out
             kinds[key] = max(kinds.get(key, "cell"), kind, key=lambda k: size[k])
     inputs = sum(not out for _, out in kinds)
@@ -49,7 +55,7 @@ def queues(plans: Iterable[Plan]) -> list[Queue]:
     tiles = sum(not out and kind == "tile" for (_, out), kind in kinds.items())
     double = inputs + tiles <= EVENTS
     return [
-        Queue(tensor, out, kind, 2 if kind == "tile" and (out or double) else 1)
+        Queue(tensor, out, kind, 2 if kind == "tile" and (out or double) else 1, rooms.get(tensor))
         for (tensor, out), kind in kinds.items()
     ]
 
@@ -72,10 +78,22 @@ def budget(slots: Iterable[Slot], used: Iterable[Queue], narrow: bool, totals: i
                 row += 32
             case "cols":
                 column += 4
+            case "lines":  # a tile turned round, its rows rounded up to a block, and a line more
+                tile, row, column = tile + 4, row + 4, column + 28
+            case "halo":
+                assert slot.room is not None
+                tile, row = tile + 4 * slot.room.tile, row + 4 * slot.room.row
+                column, fixed = column + 4 * slot.room.column, fixed + 4 * slot.room.fixed
     for queue in used:
         size = BYTES[queue.tensor.dtype] or (2 if narrow else 4)
         fixed += 256 * queue.depth
         match queue.kind:
+            case "halo":
+                assert queue.room is not None
+                tile += size * queue.room.tile * queue.depth
+                row += size * queue.room.row * queue.depth
+                column += size * queue.room.column * queue.depth
+                fixed += size * queue.room.fixed * queue.depth
             case "tile":
                 tile += size * queue.depth
             case "rows":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ci.create.passes.base import Plan, Region, Step, broken
+from ci.create.passes.base import Plan, Region, Room, Slot, SlotKind, Step, broken
+from ci.create.passes.copies import queue_of, type_of
+from ci.create.passes.windows import Window
 from ci.create.program import Argument, Statement, Value
 from ci.create.scalars import Scalar
 
@@ -18,6 +20,15 @@ FOLDS: Final = {"sum": ("Add", "0.0f"), "prod": ("Mul", "1.0f")} | {
 }
 MODES: Final = {c: c.upper() for c in ("lt", "le", "gt", "ge", "eq", "ne")}
 COUNTS: Final = {"tile": "count", "rows": "rows", "cols": "pitch", "cell": "8"}
+
+
+_SCAN_SLOTS: Final[tuple[tuple[str, SlotKind], ...]] = (
+    ("scanLines", "lines"),
+    ("scanDown", "rows"),
+    ("scanAlong", "cols"),
+    ("rampRows", "rows"),
+    ("rampCols", "cols"),
+)
 
 
 def vector(plan: Plan) -> None:
@@ -61,8 +72,6 @@ def _spread(
     home = plan.homes[value.name]
     name = home + "Wide"
     if name not in plan.slots:
-        from ci.create.passes.base import Slot
-
         plan.slots[name] = Slot(name, "wide")
     lines = [f"Spread({name}, {home}, rows);"]
     plan.helpers.add("Spread")
@@ -82,6 +91,8 @@ class _Writer:
         assert value is not None
         if op.startswith("fold "):
             lines = self._folded(op.removeprefix("fold "), value)
+        elif op.startswith("window"):
+            lines = self._windowed(value)
         elif op.startswith("scan_"):
             lines = self._scanned(value)
         elif value.mask:
@@ -123,7 +134,6 @@ class _Writer:
         return home
 
     def _work(self, kind: str) -> str:
-        from ci.create.passes.base import Slot
 
         name = f"{kind}Work"
         slot_kind = {"tile": "tile", "rows": "rows", "cell": "cell", "count": "cell"}[kind]
@@ -133,7 +143,6 @@ class _Writer:
 
     def _accumulator(self, value: Value) -> str:
         """Where a fold over several tiles collects; a cell is spread over its lanes at the end."""
-        from ci.create.passes.base import Slot
 
         home = self.plan.homes[value.name]
         if value.kind != "cell":
@@ -155,8 +164,17 @@ class _Writer:
             mode = f"RoundMode::CAST_{ROUNDINGS[op]}"
             return [f"Cast({self._to(value)}, {source}, {mode}, {count});"]
         if op == "iota":
-            start = "colStart" if value.kind in ("cols", "tile") else "rowStart"
-            return [f"CreateVecIndex({self._to(value)}, static_cast<float>({start}), {count});"]
+            rows = value.kind == "rows"
+            start = "rowStart" if rows else "colStart"
+            ramp = self._extra("rampRows", "rows") if rows else self._extra("rampCols", "cols")
+            self.writes.discard(ramp)
+            target = self._to(value)
+            whole = f"{ramp}.ReinterpretCast<int32_t>()"
+            return [
+                f"Cast({target}, {whole}, RoundMode::CAST_RINT, {count});",
+                "PipeBarrier<PIPE_V>();",
+                f"Adds({target}, {target}, static_cast<float>({start}), {count});",
+            ]
         if op == "expand":
             return self._expanded(value, args[0])
         if op == "where":
@@ -341,4 +359,35 @@ class _Writer:
             self.plan.helpers.add("RowScan")
             call = f"RowScan<Op::{call.upper()}, {flags}>"
             return [f"{call}({target}, {source}, {home}, rows, cols, pitch);"]
-        raise broken(self.plan, "a scan along the innermost axis is not lowered yet.")
+        self.plan.helpers.add("ColScan")
+        extra = ", ".join(self._extra(n, k) for n, k in _SCAN_SLOTS)
+        places = f"{target}, {source}, {home}, {extra}"
+        return [f"ColScan<Op::{call.upper()}, {flags}>({places}, rows, cols, pitch);"]
+
+    def _extra(self, name: str, kind: SlotKind, room: Room | None = None) -> str:
+        """Room that one operation needs."""
+        self.plan.slots.setdefault(name, Slot(name, kind, "calc", room))
+        self.writes.add(name)
+        return name
+
+    def _windowed(self, value: Value) -> list[str]:
+        """A fold of windows of a tensor, which this loads itself."""
+        tensor = self.statement.tensor
+        assert tensor is not None
+        window = Window.read(self.statement.op)
+        self.plan.helpers.add("Windows")
+        slots = [
+            self._extra("halo", "halo", window.halo),
+            self._extra("haloLines", "halo", window.lines),
+            self._extra("windowPart", "cols"),
+            self._extra("windowIndex", "cols"),
+            self._extra("rampCols", "cols"),
+        ]
+        call, neutral = FOLDS[window.kind]
+        gm = f"{tensor.name}Gm[{window.base(self.plan.phase, tensor)}]"
+        axes = ", ".join(window.axes(self.plan.phase, tensor))
+        return [
+            f"Windows<{type_of(tensor)}, Op::{call.upper()}>({self._to(value)},"
+            f" {queue_of(tensor, False)}, {gm}, {', '.join(slots)}, {neutral}, {axes},"
+            " rows, cols, pitch);"
+        ]

@@ -23,6 +23,7 @@ import numpy as np
 from ci.create.tracing.array import Traced, lift
 from ci.create.tracing.symbols import SymbolicFloat, SymbolicInt, symbolic
 from ci.create.tracing.tape import Tape, Untraceable
+from ci.create.tracing.torch_task import TorchTask, check, symbols
 
 LENGTH = struct.Struct("<Q")
 """Of a message."""
@@ -49,7 +50,7 @@ def load(file: Path) -> Any:
     return module
 
 
-def trace(function: Callable[..., Any], asked: dict[str, Any]) -> dict[str, Any]:
+def trace(function: Callable[..., Any] | TorchTask, asked: dict[str, Any]) -> dict[str, Any]:
     """The tape of one call; raises Untraceable."""
     tape = Tape()
     inputs = []
@@ -57,6 +58,9 @@ def trace(function: Callable[..., Any], asked: dict[str, Any]) -> dict[str, Any]
         dtype = "float32" if one["dtype"] == "bfloat16" else one["dtype"]
         node = tape.write("input", (), tuple(one["shape"]), dtype, number=number)
         inputs.append(Traced(tape, node, tuple(one["shape"]), dtype))
+    if isinstance(function, TorchTask):
+        numbers = symbols(tape, function.attributes, asked["attrs"])
+        return _answered(tape, lambda: function.call(inputs, numbers), asked["folder"])
     attrs = {name: _attribute(tape, name, value) for name, value in asked["attrs"].items()}
     parameters = inspect.signature(function).parameters
     named = {k: v for k, v in attrs.items() if k in parameters}
@@ -65,14 +69,19 @@ def trace(function: Callable[..., Any], asked: dict[str, Any]) -> dict[str, Any]
             named[name] = _attribute(tape, name, parameter.default)
     if "dtypes" in parameters:
         named["dtypes"] = asked["dtypes"]
+    call: Callable[..., Any] = function
+    return _answered(tape, lambda: call(*inputs, **named), asked["folder"])
+
+
+def _answered(tape: Tape, call: Callable[[], Any], folder: str) -> dict[str, Any]:
     try:
         with np.errstate(all="ignore"):
-            result = function(*inputs, **named)
+            result = call()
     except Untraceable as problem:
-        raise Untraceable(f"{_where(asked['folder'], problem)}{problem}") from None
+        raise Untraceable(f"{_where(folder, problem)}{problem}") from None
     except Exception as problem:
         raise Untraceable(
-            f"{_where(asked['folder'], problem)}It fails while it is traced:"
+            f"{_where(folder, problem)}It fails while it is traced:"
             f" {type(problem).__name__}: {problem}"
         ) from None
     values = list(result) if isinstance(result, tuple | list) else [result]
@@ -94,6 +103,15 @@ def _where(folder: str, problem: BaseException) -> str:
     return f"Line {own[-1].lineno} of {Path(own[-1].filename).name}: " if own else ""
 
 
+def _torch_task(module: Any, most: int) -> TorchTask:
+    try:
+        return TorchTask(module, most)
+    except Untraceable:
+        raise
+    except Exception as problem:
+        raise Untraceable(f"It cannot be set up: {type(problem).__name__}: {problem}") from None
+
+
 def described(function: Callable[..., Any]) -> list[dict[str, Any]]:
     """The parameters: name, and the default of those that have one."""
     found = []
@@ -108,7 +126,7 @@ def described(function: Callable[..., Any]) -> list[dict[str, Any]]:
     return found
 
 
-def serve(file: Path, name: str) -> None:
+def serve(file: Path, name: str, most: int) -> None:
     """Answer until the questions end."""
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -120,20 +138,30 @@ def serve(file: Path, name: str) -> None:
         answers.flush()
 
     try:
-        function = getattr(load(file), name, None)
+        module = load(file)
+        function = getattr(module, name, None)
         if not callable(function):
             raise Untraceable(f"{file.name} defines no function '{name}'.")
-        say({"parameters": described(function)})
+        if isinstance(function, type):
+            function = _torch_task(module, most)
+            say(function.described())
+        else:
+            say({"parameters": described(function)})
     except Untraceable as problem:
         say({"refused": str(problem)})
         return
     while length := questions.read(LENGTH.size):
         asked = json.loads(questions.read(LENGTH.unpack(length)[0]))
         try:
-            say(trace(function, asked))
+            if "check" in asked and isinstance(function, TorchTask):
+                say({"apart": check(function, asked["check"], asked["seed"])})
+            else:
+                say(trace(function, asked))
         except Untraceable as problem:
             say({"refused": str(problem)})
+        except Exception as problem:
+            say({"refused": f"It fails: {type(problem).__name__}: {problem}"})
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]), sys.argv[2])
+    serve(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -261,6 +261,28 @@ def sliced(x: Traced, axis: int, start: int, stop: int, step: int) -> Traced:
     return Traced(x.tape, node, tuple(shape), x.dtype)
 
 
+def windows(
+    x: Traced, kind: str, size: tuple[int, ...], step: tuple[int, ...], pad: tuple[int, ...]
+) -> Traced:
+    """Folds of windows along the last axes, with neutral elements around them."""
+    lead = x.ndim - len(size)
+    rest = [
+        (n + 2 * p - k) // s + 1 for n, k, s, p in zip(x.sizes[lead:], size, step, pad, strict=True)
+    ]
+    shape = (*x.sizes[:lead], *rest)
+    node = x.tape.write(
+        "window_" + kind,
+        (x.node,),
+        shape,
+        x.dtype,
+        axes=list(range(lead, x.ndim)),
+        size=[int(k) for k in size],
+        step=[int(s) for s in step],
+        pad=[int(p) for p in pad],
+    )
+    return Traced(x.tape, node, shape, x.dtype)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sum": sum_,
     "mean": mean,
@@ -309,5 +331,6 @@ METHODS: dict[str, Callable[..., Any]] = {
     **{n: FUNCTIONS[n] for n in ("cumprod", "clip", "reshape", "squeeze", "transpose", "ravel")},
     **{n: FUNCTIONS[n] for n in ("swapaxes", "copy", "round")},
     "astype": astype,
+    "windows": windows,
     "flatten": FUNCTIONS["ravel"],
 }

@@ -71,3 +71,7 @@ def sorts(x):
 
 def reads_secrets(x):
     return x + len(Path("/etc/passwd").read_text())
+
+
+def running(x):
+    return np.cumsum(x, axis=-1) + np.cumprod(x, axis=-1)

@@ -51,6 +51,7 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
         ("cosine_loss", ((6, 19), (6, 19))),
         ("step", ((5, 14), (5, 14), (5, 14))),
         ("from_the_end", ((4, 12, 6),)),
+        ("running", ((5, 12),)),
     ],
 )
 def test_a_program_computes_what_its_golden_does(name: str, shapes: Shapes) -> None:

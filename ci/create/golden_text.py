@@ -1,0 +1,142 @@
+"""A traced graph as a numpy function: the golden of an operator whose reference needs PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ci.create.graph import Graph, Node
+from ci.create.layout import Shaper
+from ci.create.scalars import Scalar
+
+_SIGNS: Final = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "pow": "**",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "and": "&",
+    "or": "|",
+}
+_CALLS: Final = {
+    **{n: f"np.{n}" for n in ("exp", "log", "sqrt", "tanh", "square", "sign", "floor", "ceil")},
+    **{n: f"np.{n}" for n in ("rint", "trunc", "log1p", "expm1", "exp2", "log2", "log10")},
+    **{n: f"np.{n}" for n in ("sinh", "cosh", "sin", "cos", "logaddexp", "abs")},
+    "max": "np.maximum",
+    "min": "np.minimum",
+    "erf": "erf",
+    "erfc": "erfc",
+    "neg": "np.negative",
+    "not": "np.logical_not",
+    "reciprocal": "1.0 / ",
+    "where": "np.where",
+}
+
+
+def golden_text(graph: Graph, inputs: Sequence[str], attributes: dict[str, float | int]) -> str:
+    """Python source of a function `golden` that computes what the graph says, in float64."""
+    shaper = Shaper(graph, dict(enumerate(inputs)))
+    given = ", ".join([*inputs, *(f"{n}={v!r}" for n, v in attributes.items())])
+    needed = graph.needed()
+    lines = []
+    for place, node in enumerate(graph.nodes):
+        if place in needed:
+            lines.append(f"    v{place} = {_text(node, place, inputs, shaper)}")
+    gives = ", ".join(f"v{o}" for o in graph.outputs)
+    erf = "from scipy.special import erf, erfc\n" if "erf" in "".join(lines) else ""
+    windows = _WINDOWS if "windows(" in "".join(lines) else ""
+    body = "\n".join(lines)
+    return (
+        '"""What the operator computes, in double precision."""\n\nimport numpy as np\n'
+        f"{erf}\n{windows}\ndef golden({given}):\n{body}\n    return {gives}\n"
+    )
+
+
+_WINDOWS: Final = """
+def windows(fold, x, size, step, pad, fill):
+    lead = x.ndim - len(size)
+    x = np.pad(x, [(0, 0)] * lead + [(p, p) for p in pad], constant_values=fill)
+    x = np.lib.stride_tricks.sliding_window_view(x, size, tuple(range(lead, x.ndim)))
+    x = x[(slice(None),) * lead + tuple(slice(None, None, s) for s in step)]
+    return fold(x, axis=tuple(range(-len(size), 0)))
+
+"""
+
+
+def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
+    args = [f"v{a}" for a in node.args]
+    match node.op:
+        case "input":
+            name = inputs[int(node.params["number"])]
+            return f"{name}.astype(np.float64)" if node.dtype.startswith("float") else name
+        case "const":
+            return f"float({node.params['value']!r})"
+        case "attr":
+            return str(node.params["name"])
+        case "extent":
+            return f"float(np.prod([{args[0]}.shape[a] for a in {list(node.axes())}]))"
+        case "cast":
+            to = "float64" if node.dtype.startswith("float") else node.dtype
+            return f"np.asarray({args[0]}).astype('{to}')"
+        case "copy":
+            return args[0]
+        case "rsqrt":
+            return f"1.0 / np.sqrt({args[0]})"
+        case "sigmoid":
+            return f"1.0 / (1.0 + np.exp(-{args[0]}))"
+        case "reshape":
+            return f"{args[0]}.reshape(({_shape(shaper.shape(place))}))"
+        case "broadcast":
+            return f"np.broadcast_to({args[0]}, ({_shape(shaper.shape(place))}))"
+        case "transpose":
+            return f"np.transpose({args[0]}, {list(node.params['order'])})"
+        case "iota":
+            (axis,) = node.axes()
+            ones = ", ".join("-1" if a == axis else "1" for a in range(len(node.shape)))
+            return f"np.arange({args[0]}.shape[{axis}]).reshape({ones})"
+    if node.op.startswith("reduce_"):
+        kind = node.op.removeprefix("reduce_")
+        return f"np.{kind}({args[0]}, axis={node.axes()}, keepdims=True)"
+    if node.op.startswith("scan_"):
+        return _scan(node, args[0])
+    if node.op.startswith("window_"):
+        fold = node.op.removeprefix("window_")
+        fill = "0.0" if fold == "sum" else "-np.inf"
+        numbers = ", ".join(str(list(node.params[k])) for k in ("size", "step", "pad"))
+        return f"windows(np.{fold}, {args[0]}, {numbers}, {fill})"
+    if node.op in _SIGNS:
+        return f"{args[0]} {_SIGNS[node.op]} {args[1]}"
+    return f"{_CALLS[node.op]}({', '.join(args)})"
+
+
+def _scan(node: Node, arg: str) -> str:
+    (axis,) = node.axes()
+    call = "np.cumsum" if node.op == "scan_sum" else "np.cumprod"
+    back = node.params.get("reverse")
+    given = f"np.flip({arg}, {axis})" if back else arg
+    found = f"{call}({given}, axis={axis})"
+    if node.params.get("exclusive"):
+        neutral = "0.0" if node.op == "scan_sum" else "1.0"
+        first = f"np.full_like(np.take({arg}, [0], {axis}), {neutral})"
+        found = f"np.concatenate([{first}, np.delete({found}, -1, {axis})], axis={axis})"
+    return f"np.flip({found}, {axis})" if back else found
+
+
+def _shape(dims: Sequence[Scalar]) -> str:
+    return "".join(f"{_number(d)}, " for d in dims)
+
+
+def _number(scalar: Scalar) -> str:
+    if scalar.op == "const":
+        return str(int(scalar.value))
+    if scalar.op == "attr":
+        name, _, axis = scalar.name.partition(".")
+        return f"{name}.shape[{axis}]" if axis else f"int({name})"
+    signs = {"mul": "*", "div": "//", "add": "+", "sub": "-"}
+    return f"({_number(scalar.args[0])} {signs[scalar.op]} {_number(scalar.args[1])})"

@@ -1,0 +1,1 @@
+"""Stands on the path of traced code where PyTorch is not installed; see `torch/`."""

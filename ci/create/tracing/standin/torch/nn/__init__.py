@@ -1,0 +1,251 @@
+"""Modules: those that references of operators are written with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor
+from . import functional
+from . import functional as F  # noqa: N812
+
+
+class Parameter(Tensor):
+    """A tensor that a module is trained by; of an operator it is an input."""
+
+
+class Module:
+    """A module."""
+
+    training = True
+
+    def __init__(self) -> None: ...
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What `forward` gives."""
+        return self.forward(*args, **kwargs)  # type: ignore[attr-defined]
+
+    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
+        """Its parameters and those of modules in it."""
+        for name, value in vars(self).items():
+            if isinstance(value, Parameter):
+                yield prefix + name, value
+            elif isinstance(value, Module):
+                yield from value.named_parameters(f"{prefix}{name}.")
+
+    def parameters(self) -> Iterator[Parameter]:
+        """The same without names."""
+        return (value for _, value in self.named_parameters())
+
+    def eval(self) -> Module:
+        """Here as in training."""
+        return self
+
+    to = cuda = cpu = train = lambda self, *_, **__: self  # noqa: E731
+
+
+def _affine(shape: tuple[int, ...]) -> tuple[Parameter, Parameter]:
+    return Parameter(np.ones(shape, np.float32)), Parameter(np.zeros(shape, np.float32))
+
+
+class LayerNorm(Module):
+    """Over the last axes."""
+
+    def __init__(
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True
+    ) -> None:
+        whole = isinstance(normalized_shape, int)
+        self.shape = (normalized_shape,) if whole else tuple(normalized_shape)
+        self.eps = eps
+        self.weight, self.bias = _affine(self.shape) if elementwise_affine else (None, None)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return F.layer_norm(x, self.shape, self.weight, self.bias, self.eps)
+
+
+class _BatchNorm(Module):
+    def __init__(self, num_features: int, eps: float = 1e-5, *_: Any, **more: Any) -> None:
+        self.eps = eps
+        affine = more.get("affine", True)
+        self.weight, self.bias = _affine((num_features,)) if affine else (None, None)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """By the statistics of the batch, as in training."""
+        return F.batch_norm(x, None, None, self.weight, self.bias, True, eps=self.eps)
+
+
+class BatchNorm1d(_BatchNorm):
+    """Over the batch, by channel."""
+
+
+class BatchNorm2d(_BatchNorm):
+    """Over the batch, by channel."""
+
+
+class BatchNorm3d(_BatchNorm):
+    """Over the batch, by channel."""
+
+
+class _InstanceNorm(Module):
+    def __init__(self, num_features: int, eps: float = 1e-5, *_: Any, **more: Any) -> None:
+        self.eps = eps
+        affine = more.get("affine", False)
+        self.weight, self.bias = _affine((num_features,)) if affine else (None, None)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return F.instance_norm(x, weight=self.weight, bias=self.bias, eps=self.eps)
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """By sample and channel."""
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """By sample and channel."""
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """By sample and channel."""
+
+
+class GroupNorm(Module):
+    """By sample and group of channels."""
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
+    ) -> None:
+        self.num_groups, self.eps = num_groups, eps
+        self.weight, self.bias = _affine((num_channels,)) if affine else (None, None)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return F.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+
+
+class TripletMarginLoss(Module):
+    """max(|a - p| - |a - n| + margin, 0)."""
+
+    def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, **more: Any) -> None:
+        self.given = {"margin": margin, "p": p, "eps": eps, **more}
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """The module's function."""
+        return F.triplet_margin_loss(anchor, positive, negative, **self.given)
+
+
+class _Loss(Module):
+    function: Any
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        self.args, self.given = args, given
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """The module's function."""
+        return type(self).function(x, y, *self.args, **self.given)  # type: ignore[no-any-return]
+
+
+class MSELoss(_Loss):
+    """Mean of squares."""
+
+    function = staticmethod(F.mse_loss)
+
+
+class L1Loss(_Loss):
+    """Mean of absolute differences."""
+
+    function = staticmethod(F.l1_loss)
+
+
+class SmoothL1Loss(_Loss):
+    """Quadratic near zero, linear far from it."""
+
+    function = staticmethod(F.smooth_l1_loss)
+
+
+class CrossEntropyLoss(_Loss):
+    """Of logits and classes."""
+
+    function = staticmethod(F.cross_entropy)
+
+
+class KLDivLoss(_Loss):
+    """Of log-probabilities and probabilities."""
+
+    function = staticmethod(F.kl_div)
+
+
+class _Pool(Module):
+    axes = 1
+    kind = "sum"
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, *_: Any, **more: Any
+    ) -> None:
+        self.window = kernel_size, stride, padding
+        self.more = more
+        if any(more.values()) or any(_):
+            raise NotImplementedError("pooling with indices, dilation or ceil_mode")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return F.pooled(x, self.kind, self.axes, *self.window)
+
+
+class AvgPool1d(_Pool):
+    """Means of windows."""
+
+
+class AvgPool2d(_Pool):
+    """Means of windows."""
+
+    axes = 2
+
+
+class AvgPool3d(_Pool):
+    """Means of windows."""
+
+    axes = 3
+
+
+class MaxPool1d(_Pool):
+    """Largest of windows."""
+
+    kind = "max"
+
+
+class MaxPool2d(_Pool):
+    """Largest of windows."""
+
+    axes, kind = 2, "max"
+
+
+class MaxPool3d(_Pool):
+    """Largest of windows."""
+
+    axes, kind = 3, "max"
+
+
+def _activation(name: str) -> type[Module]:
+    class Activation(Module):
+        """An elementwise function as a module."""
+
+        def __init__(self, *args: Any, **given: Any) -> None:
+            self.args = args
+            self.given = {k: v for k, v in given.items() if k != "inplace"}
+
+        def forward(self, x: Tensor) -> Tensor:
+            """The module's function."""
+            return getattr(F, name)(x, *self.args, **self.given)  # type: ignore[no-any-return]
+
+    return Activation
+
+
+ReLU, GELU, SiLU, ELU = map(_activation, ("relu", "gelu", "silu", "elu"))
+SELU, Sigmoid, Tanh, Softplus = map(_activation, ("selu", "sigmoid", "tanh", "softplus"))
+LeakyReLU, Hardtanh, Hardsigmoid = map(_activation, ("leaky_relu", "hardtanh", "hardsigmoid"))
+Softsign, Softmax, LogSoftmax = map(_activation, ("softsign", "softmax", "log_softmax"))
+__all__ = ["Module", "Parameter", "functional"]

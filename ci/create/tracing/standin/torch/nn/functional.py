@@ -1,0 +1,239 @@
+"""Functions of torch.nn.functional by their formulas in PyTorch's documentation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor, of, wrap
+
+
+def relu(x: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0)."""
+    return x.relu()
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + e^-x)."""
+    return x.sigmoid()
+
+
+def tanh(x: Tensor) -> Tensor:
+    """Hyperbolic tangent."""
+    return x.tanh()
+
+
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
+    """x Φ(x), or its approximation by tanh."""
+    if approximate == "tanh":
+        return x * 0.5 * ((x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)).tanh() + x * 0.5
+    return x * 0.5 * ((x * math.sqrt(0.5)).erf() + 1.0)
+
+
+def silu(x: Tensor, inplace: bool = False) -> Tensor:
+    """x σ(x)."""
+    return x * x.sigmoid()
+
+
+def elu(x: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x above zero, α (e^x - 1) below."""
+    return x.clamp(min=0) + (x.clamp(max=0).exp() - 1.0) * alpha
+
+
+def selu(x: Tensor, inplace: bool = False) -> Tensor:
+    """Scaled elu, with the constants of the paper."""
+    return elu(x, 1.6732632423543772) * 1.0507009873554805
+
+
+def leaky_relu(x: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """x above zero, slope x below."""
+    return x.clamp(min=0) + x.clamp(max=0) * negative_slope
+
+
+def hardtanh(
+    x: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
+    """Between two numbers."""
+    return x.clamp(min_val, max_val)
+
+
+def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
+    """min(max(x + 3, 0), 6) / 6."""
+    return (x + 3.0).clamp(0.0, 6.0) / 6.0
+
+
+def softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """log(1 + e^βx) / β, in the form that does not overflow; the threshold changes nothing then."""
+    y = x * beta
+    return (y.clamp(min=0) + ((-abs(y)).exp() + 1.0).log()) / beta
+
+
+def softsign(x: Tensor) -> Tensor:
+    """x / (1 + |x|)."""
+    return x / (abs(x) + 1.0)
+
+
+def softmax(x: Tensor, dim: int = -1, **_: Any) -> Tensor:
+    """e^x over its sum."""
+    e = (x - x.amax(dim, True)).exp()
+    return e / e.sum(dim, True)
+
+
+def log_softmax(x: Tensor, dim: int = -1, **_: Any) -> Tensor:
+    """The logarithm of softmax."""
+    low = x - x.amax(dim, True)
+    return low - low.exp().sum(dim, True).log()
+
+
+def _reduced(x: Tensor, reduction: str) -> Tensor:
+    if reduction == "none":
+        return x
+    if reduction == "batchmean":
+        return x.sum() / x.shape[0]
+    return x.sum() if reduction == "sum" else x.mean()
+
+
+def mse_loss(x: Tensor, y: Tensor, *_: Any, reduction: str = "mean") -> Tensor:
+    """(x - y)²."""
+    return _reduced((x - y) * (x - y), reduction)
+
+
+def l1_loss(x: Tensor, y: Tensor, *_: Any, reduction: str = "mean") -> Tensor:
+    """|x - y|."""
+    return _reduced(abs(x - y), reduction)
+
+
+def smooth_l1_loss(
+    x: Tensor, y: Tensor, *_: Any, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
+    """d² / 2β below β, d - β/2 above: m (d - m/2) / β with m = min(d, β)."""
+    d = abs(x - y)
+    m = d.clamp(max=beta)
+    return _reduced(m * (d - m * 0.5) / beta, reduction)
+
+
+def kl_div(x: Tensor, y: Tensor, *_: Any, reduction: str = "mean") -> Tensor:
+    """y (log y - x), zero where y is."""
+    return _reduced(y * (y.clamp(min=1e-30).log() - x), reduction)
+
+
+def cross_entropy(x: Tensor, y: Tensor, *_: Any, reduction: str = "mean", **__: Any) -> Tensor:
+    """-log softmax(x) at the class y, for x of two axes."""
+    if x.ndim != 2 or y.ndim != 1:
+        raise NotImplementedError("cross_entropy of other shapes than [N, C] and [N]")
+    picked = log_softmax(x, 1).gather(1, y.unsqueeze(1)).squeeze(1)
+    return _reduced(-picked, reduction)
+
+
+def cosine_similarity(x: Tensor, y: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """x·y / (|x| |y|)."""
+    size = x.norm(2, dim).clamp(min=eps) * y.norm(2, dim).clamp(min=eps)
+    return (x * y).sum(dim) / size
+
+
+def pairwise_distance(x: Tensor, y: Tensor, p: float = 2.0, eps: float = 1e-6) -> Tensor:
+    """|x - y + ε| along the last axis."""
+    return (x - y + eps).norm(p, -1)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+    **_: Any,
+) -> Tensor:
+    """max(|a - p| - |a - n| + margin, 0)."""
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    return _reduced((near - far + margin).clamp(min=0), reduction)
+
+
+def _normed(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+    centred = x - x.mean(axes, True)
+    return centred / ((centred * centred).mean(axes, True) + eps).sqrt()
+
+
+def _scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Any) -> Tensor:
+    x = x if weight is None else x * weight.view(*shape)
+    return x if bias is None else x + bias.view(*shape)
+
+
+def _by_channel(x: Tensor) -> tuple[Any, ...]:
+    return (1, x.shape[1], *(1,) * (x.ndim - 2))
+
+
+def layer_norm(
+    x: Tensor, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Tensor:
+    """Over the last axes."""
+    found = _normed(x, tuple(range(x.ndim - len(shape), x.ndim)), eps)
+    found = found if weight is None else found * weight
+    return found if bias is None else found + bias
+
+
+def batch_norm(
+    x: Tensor,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """By the statistics of the batch."""
+    axes = (0, *range(2, x.ndim))
+    return _scaled(_normed(x, axes, eps), weight, bias, _by_channel(x))
+
+
+def instance_norm(x: Tensor, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+    """By sample and channel."""
+    return _scaled(_normed(x, tuple(range(2, x.ndim)), eps), weight, bias, _by_channel(x))
+
+
+def group_norm(
+    x: Tensor, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Tensor:
+    """By sample and group of channels."""
+    split = x.view(x.shape[0], groups, -1)
+    found = _normed(split, (2,), eps).view(*x.shape)
+    return _scaled(found, weight, bias, _by_channel(x))
+
+
+def normalize(x: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """x over its norm."""
+    return x / x.norm(p, dim, True).clamp(min=eps)
+
+
+def pooled(x: Tensor, kind: str, axes: int, kernel: Any, stride: Any, padding: Any) -> Tensor:
+    """Windows along the last axes: their largest, or their mean with the padding counted."""
+
+    def each(value: Any) -> tuple[int, ...]:
+        return tuple(value) if isinstance(value, list | tuple) else (int(value),) * axes
+
+    size = each(kernel)
+    step = each(kernel if stride is None else stride)
+    pad = each(padding)
+    data = of(x)
+    if isinstance(data, np.ndarray):
+        found = windows(data, kind, size, step, pad)
+    else:
+        found = data.windows(kind, size, step, pad)
+    return wrap(found if kind == "max" else found * (1.0 / math.prod(size)))
+
+
+def windows(x: Any, kind: str, size: Any, step: Any, pad: Any) -> Any:
+    """Folds of windows along the last axes of an array."""
+    lead = x.ndim - len(size)
+    fill = 0.0 if kind == "sum" else -np.inf
+    padded = np.pad(x, [(0, 0)] * lead + [(p, p) for p in pad], constant_values=fill)
+    view = np.lib.stride_tricks.sliding_window_view(padded, size, tuple(range(lead, x.ndim)))
+    view = view[(slice(None),) * lead + tuple(slice(None, None, s) for s in step)]
+    fold = np.sum if kind == "sum" else np.max
+    return fold(view, axis=tuple(range(x.ndim, x.ndim + len(size))))

@@ -1,0 +1,128 @@
+"""Tasks in PyTorch: the stand-in computes by the formulas, and modules are traced through it."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+
+from ci.create.benchmark import torch_task
+from ci.create.tracer import STANDIN
+from ci.model.errors import InputError
+
+TASK = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self, groups):
+        super().__init__()
+        self.norm = nn.GroupNorm(groups, features)
+
+    def forward(self, x, scale: float):
+        return torch.nn.functional.gelu(self.norm(x)) * scale
+
+features = 64
+length = 1 << 30
+
+def get_inputs():
+    return [torch.rand(2, features, length), 3.5]
+
+def get_init_inputs():
+    return [4]
+"""
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    """The stand-in, imported as traced code imports it, and taken away again."""
+    before = {n: m for n, m in sys.modules.items() if n.split(".")[0] == "torch"}
+    for name in before:
+        del sys.modules[name]
+    sys.path.insert(0, str(STANDIN))
+    import torch as found
+
+    yield found
+    sys.path.remove(str(STANDIN))
+    for name in [n for n in sys.modules if n.split(".")[0] == "torch"]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+X = np.linspace(-6, 6, 97)
+FORMULAS: dict[str, Callable[[Any], Any]] = {
+    "gelu": lambda x: x * special.ndtr(x),
+    "silu": lambda x: x * special.expit(x),
+    "sigmoid": special.expit,
+    "softplus": lambda x: np.logaddexp(0, x),
+    "elu": lambda x: np.where(x > 0, x, np.expm1(x)),
+    "selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x)),
+    "leaky_relu": lambda x: np.where(x > 0, x, 0.01 * x),
+    "hardsigmoid": lambda x: np.clip(x / 6 + 0.5, 0, 1),
+    "softsign": lambda x: x / (1 + np.abs(x)),
+    "softmax": lambda x: special.softmax(x, axis=-1),
+    "log_softmax": lambda x: special.log_softmax(x, axis=-1),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_function_computes_its_formula(torch: Any, name: str) -> None:
+    found = getattr(torch.nn.functional, name)(torch.Tensor(X)).data
+    np.testing.assert_allclose(found, FORMULAS[name](X), rtol=1e-9, atol=1e-12)
+
+
+def test_losses_compute_their_formulas(torch: Any) -> None:
+    stream = np.random.default_rng(5)
+    x, y = stream.normal(size=(6, 9)), stream.uniform(0.1, 1, (6, 9))
+    label = stream.integers(0, 9, 6)
+    functional, tensor = torch.nn.functional, torch.Tensor
+    d = np.abs(x - y)
+    huber = np.where(d < 1, d * d / 2, d - 0.5).mean()
+    cross = -special.log_softmax(x, axis=1)[np.arange(6), label].mean()
+    divergence = (special.xlogy(y, y) - y * x).sum() / 6
+    for found, right in (
+        (functional.smooth_l1_loss(tensor(x), tensor(y)), huber),
+        (functional.cross_entropy(tensor(x), tensor(label)), cross),
+        (functional.kl_div(tensor(x), tensor(y), reduction="batchmean"), divergence),
+    ):
+        np.testing.assert_allclose(found.data, right, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "fold"), [("AvgPool2d", np.mean), ("MaxPool2d", np.max)])
+def test_pooling_folds_its_windows(torch: Any, kind: str, fold: Any) -> None:
+    x = np.random.default_rng(1).normal(size=(2, 3, 7, 8))
+    found = getattr(torch.nn, kind)(3, 2, 1)(torch.Tensor(x)).data
+    assert found.shape == (2, 3, 4, 4)
+    np.testing.assert_allclose(found[1, 2, 1, 1], fold(x[1, 2, 1:4, 1:4]))
+
+
+def test_a_task_is_described_without_its_gigabytes_and_reduced(tmp_path: Path) -> None:
+    file = tmp_path / "scaled.py"
+    file.write_text(TASK)
+    task, tracer = torch_task(file, 1 << 14)
+    tracer.close()
+    assert task.reduced
+    assert task.inputs == ("x", "norm_weight", "norm_bias")
+    assert [p.name for p in task.attributes] == ["scale"]
+    x, weight, _ = task.cases[0].shapes
+    assert x[1:2] == weight
+    assert np.prod(x) <= 1 << 14
+    space: dict[str, Any] = {}
+    exec(task.golden, space)
+    values = np.random.default_rng(0).normal(size=(2, 8, 6))
+    ones, zeros = np.ones(8), np.zeros(8)
+    split = values.reshape(2, 4, 12)
+    normed = (split - split.mean(-1, keepdims=True)) / np.sqrt(split.var(-1, keepdims=True) + 1e-5)
+    right = 3.5 * normed * special.ndtr(normed)
+    found = space["golden"](values, ones, zeros)
+    np.testing.assert_allclose(found, right.reshape(values.shape), rtol=1e-9, atol=1e-12)
+
+
+def test_a_task_that_decides_by_values_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "decides.py"
+    file.write_text(TASK.replace("return torch.nn", "return x if x.sum() > 0 else torch.nn"))
+    with pytest.raises(InputError, match="decides by a value"):
+        torch_task(file, 1 << 14)
