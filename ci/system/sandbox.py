@@ -28,12 +28,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
+from ci.system.sandbox_bubblewrap import KERNEL_PATHS, SYSTEM_PATHS, bubblewrap_command
 from ci.system.sandbox_filter import syscall_filter
 from ci.system.scratch import scratch
 
@@ -42,8 +43,6 @@ Level: TypeAlias = Literal["bubblewrap", "landlock", "limits only"]
 OUTPUT_BYTES = 1 << 20
 """Of stdout and of stderr each, this much is kept; the rest is read and thrown away."""
 
-SYSTEM_PATHS = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/alternatives", "/etc/ld.so.cache")
-"""What a dynamically linked program and a compiler need. Holds no secrets on a sane machine."""
 
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -58,12 +57,6 @@ ENVIRONMENT = {
 
 DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
 """All that a program sees of /dev where it has none of its own."""
-
-KERNEL_PATHS = ("/proc", "/sys")
-"""What programs that talk to a driver read besides."""
-
-TMP_BYTES = 512 << 20
-"""Size of the private /tmp, which lives in memory; a compiler's scratch files need 100 MiB."""
 
 
 WALL_FACTOR = 3.0
@@ -237,7 +230,7 @@ def start_bubblewrap(
     `quiet` throws away what it says on stderr.
     """
     filter_fd = _filter_fd(limits) if devices is None else -1
-    inside = _bubblewrap(cwd, readable, writable, filter_fd, gate, devices=devices)
+    inside = bubblewrap_command(cwd, readable, writable, filter_fd, gate, devices=devices)
     command = [*_prlimit(limits), *inside, *argv]
     try:
         return _spawn(command, cwd, [fd for fd in (filter_fd, gate) if fd >= 0], quiet=quiet)
@@ -327,35 +320,6 @@ def _prlimit(limits: Limits) -> list[str]:
         f"--nofile={limits.files}",
         "--",
     ]
-
-
-def _bubblewrap(
-    cwd: Path,
-    readable: Iterable[Path],
-    writable: Iterable[Path],
-    filter_fd: int,
-    gate: int = -1,
-    *,
-    devices: Iterable[Path] | None = None,
-) -> list[str]:
-    command = ["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
-    for system in SYSTEM_PATHS:
-        command += ["--ro-bind-try", system, system]
-    command += ["--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]
-    if devices is not None:
-        command += ["--proc", "/proc", "--ro-bind", "/sys", "/sys"]
-        for path in devices:
-            command += ["--dev-bind", str(path), str(path)]
-    for path in readable:
-        command += ["--ro-bind-try", str(path), str(path)]
-    for path in writable:
-        command += ["--bind", str(path), str(path)]
-    command += ["--chdir", str(cwd)]
-    if filter_fd >= 0:
-        command += ["--seccomp", str(filter_fd)]
-    if gate >= 0:
-        command += ["--block-fd", str(gate)]
-    return [*command, "--"]
 
 
 def _filter_fd(limits: Limits) -> int:
