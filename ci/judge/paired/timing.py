@@ -12,7 +12,7 @@ from ci.judge.paired.plan import Plan
 from ci.judge.paired.rounds import MEAN, Rounds, Side, take_rounds
 from ci.judge.reference import empty_like
 from ci.judge.subject import Subject
-from ci.model.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem, TrialFailure
 from ci.model.launch import Sample
 from ci.model.trial import CaseMeasurement, Measurement
 
@@ -68,7 +68,16 @@ def _rounds(
     def take(side: Side, name: str) -> Sample:
         right = subject.standard.references.of(cases[name], seed)
         outputs = empty_like(right.outputs)
-        return builds[side].sample(cases[name], right.inputs, outputs, seed=seed)
+        try:
+            return builds[side].sample(cases[name], right.inputs, outputs, seed=seed)
+        except TrialFailure as failure:
+            if side == "candidate":
+                raise
+            raise EnvironmentProblem(
+                f"The operator as it stands ran on case {name} before and now does not"
+                f" ({failure.refusal.sentence}), so the device"
+                f" {subject.standard.backend.unit} is not fit to measure on; see `npu-smi info`."
+            ) from failure
 
     rounds = take_rounds(
         take,

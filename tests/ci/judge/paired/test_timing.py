@@ -14,10 +14,10 @@ from ci.judge.evaluate import Evaluator
 from ci.judge.paired.noise_floor import ENOUGH_RUNS
 from ci.judge.paired.noise_store import NoiseStore
 from ci.model.comparison import compare
-from ci.model.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem, TrialFailure
 from ci.model.launch import CaseRun, Sample, Tensors
 from ci.model.operator import Operator
-from ci.model.trial import Candidate, Fingerprint, Measurement
+from ci.model.trial import Candidate, Fingerprint, Measurement, Outcome, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.testing.scale_shift import OPERATOR, WORKLOAD, with_statement
 
@@ -35,6 +35,8 @@ class Scattering(Backend):
         self.inner = SimulatorBackend("910B4", launch_seconds=20)
         self.random = np.random.default_rng(0)
         self.clock = clock
+        self.ends_after = -1
+        """Samples until the device is gone; below 0 it stays."""
 
     def fingerprint(self) -> Fingerprint:
         return self.inner.fingerprint().model_copy(update={"simulated": False})
@@ -56,6 +58,9 @@ class _Build(Build):
     def sample(
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, **how: Unpack[RunOptions]
     ) -> Sample:
+        if self.backend.ends_after == 0:
+            raise TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence="The device is gone."))
+        self.backend.ends_after -= 1
         if case.name not in self.times:
             self.times[case.name] = self.run(case, inputs, outputs, **how).samples_us[0]
         noise = self.backend.random.normal(1.0, 0.01)
@@ -98,3 +103,16 @@ def test_the_baseline_learns_its_floor_and_candidates_are_paired_with_it() -> No
 def test_a_device_that_is_throttled_throughout_is_told() -> None:
     with pytest.raises(EnvironmentProblem, match="not fit to measure on.*throttled"):
         Evaluator(OPERATOR, ONE_CASE, Scattering(clock=0.7)).evaluate(Candidate(), 0)
+
+
+def test_a_device_that_is_gone_is_not_the_candidates_fault() -> None:
+    backend = Scattering()
+    evaluator = Evaluator(OPERATOR, ONE_CASE, backend)
+    measured(evaluator, Candidate())
+    backend.ends_after = 4
+    with pytest.raises(EnvironmentProblem, match="ran on case .* before.*The device is gone"):
+        # Whose sample is first is a coin's: one of these begins a pair with the operator.
+        for words in "abcd":
+            failed = evaluator.evaluate(with_statement(f"// {words}\n"), 1)
+            assert failed.outcome is Outcome.LAUNCH_ERROR
+            backend.ends_after = 0

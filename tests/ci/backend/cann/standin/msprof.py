@@ -87,7 +87,6 @@ slow = "stand-in: throttled" in kernel or (
 clock = 1320 if slow else 1650
 us *= 1.25 if slow else 1.0
 place = output / "OPPROF_20261122101112_ABCDEFGH"
-random.seed(os.getpid())
 PIPES = (
     "block_id,sub_block_id,aiv_time(us),aiv_total_cycles,aiv_vec_time(us),aiv_scalar_time(us),"
     "aiv_mte2_time(us),aiv_mte3_time(us),\n"
