@@ -9,6 +9,7 @@ import pytest
 from ci.backend.cann.package import Packages, build_options
 from ci.backend.cann.toolkit import find_toolkit
 from ci.model.errors import TrialFailure
+from ci.testing.scale_shift import KERNEL
 from tests.ci.backend.cann.standin.toolkit import make_repository
 
 
@@ -46,3 +47,20 @@ def test_a_build_that_leaves_nothing_is_a_compile_error_and_not_kept(
     for _ in range(2):
         with pytest.raises(TrialFailure, match=said):
             Packages(find_toolkit(), "ascend910b").build(operator, {})
+
+
+def test_equal_candidates_of_an_equal_repository_are_built_once(
+    machine: Path, tmp_path: Path
+) -> None:
+    operator = make_repository(tmp_path / "repository", "cann-ops")
+
+    def built(text: str) -> Path:
+        files = {KERNEL: operator.read(KERNEL) + text}
+        return Packages(find_toolkit(), "ascend910b").build(operator, files).vendor
+
+    first = built("")
+    assert (first / "told").read_text() == operator.read(KERNEL)
+    assert built("") == first
+    assert (built("// another\n") / "told").read_text().endswith("// another\n")
+    (tmp_path / "repository" / "CMakeLists.txt").write_text("# changed\n")
+    assert built("") != first

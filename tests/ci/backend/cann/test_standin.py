@@ -151,17 +151,6 @@ def test_a_candidate_is_judged_in_pairs_on_the_device(machine: Path, tmp_path: P
     assert trial.measurement.paired.ratio == pytest.approx(20 / 25, rel=0.03)
 
 
-def test_equal_candidates_are_built_once(machine: Path, tmp_path: Path) -> None:
-    operator = make_repository(tmp_path / "repository", "cann-ops")
-    packages = tmp_path / "cache" / "cann-packages"
-    for files in ({}, {}, with_text(operator, "// another")):
-        launch(make_backend("cann", "910B4"), operator, files)
-    assert len([p for p in packages.iterdir() if not p.name.startswith(".")]) == 2
-    (tmp_path / "repository" / "CMakeLists.txt").write_text("# changed\n")
-    launch(make_backend("cann", "910B4"), operator, {})
-    assert len([p for p in packages.iterdir() if not p.name.startswith(".")]) == 3
-
-
 def test_an_operator_outside_a_repository_is_told_the_other_way(machine: Path) -> None:
     with pytest.raises(InputError, match=r"build\.sh.*--backend cann-direct"):
         make_backend("cann", "910B4").build(OPERATOR, {}, WORKLOAD)
