@@ -21,7 +21,8 @@ class RunOptions(TypedDict, total=False):
     seed: int | None
     """What the inputs were drawn from: with the case it names the launch among the expected."""
     timeline: Path | None
-    """A file that takes one JSON line an instruction, where the backend can."""
+    """A file that takes one JSON line an instruction, where the backend can; else a folder with the
+    ending `.tables` in its place takes the tables of a profiler, where there is one."""
     ensemble: Ensemble | None
     """What the launch is timed as besides, where the backend can."""
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 from ci.judge.msprof import kernel_kind, op_basic_info, pipe_utilization, resource_conflict
 from ci.judge.timeline import Timeline, read_timeline
+from ci.model.launch import TABLES
 from ci.model.trial import CaseMeasurement, Measurement
 
 # Pipes in the order in which a viewer shows their tracks.
@@ -97,11 +99,16 @@ def write_profile(
 ) -> tuple[Path, tuple[Path, ...]]:
     """Write the trace, and msprof's tables of each case, into `out`; returns their paths.
 
-    `name` is the operator's; `timelines` holds INDEX.jsonl of each case.
+    `name` is the operator's; `timelines` holds INDEX.jsonl of each case, or a folder INDEX.tables
+    where a device left tables of its own and no timeline.
     """
     events, tables = [], []
     out.mkdir(parents=True, exist_ok=True)
     for index, case in enumerate(measurement.cases):
+        folder = out / re.sub(r"[^A-Za-z0-9_.-]", "_", case.case).lstrip(".")
+        for path in sorted((timelines / f"{index}{TABLES}").glob("*.csv")):
+            folder.mkdir(exist_ok=True)
+            tables.append(Path(shutil.copy(path, folder)))
         file = timelines / f"{index}.jsonl"
         if not file.is_file():
             continue
@@ -109,7 +116,6 @@ def write_profile(
             timeline = read_timeline(lines)
         events += trace_events(index * CORES, case, timeline)
         clock = case.pipes.total_cycles / max(case.median_us, 1e-9)
-        folder = out / re.sub(r"[^A-Za-z0-9_.-]", "_", case.case).lstrip(".")
         folder.mkdir(exist_ok=True)
         for title, text in (
             ("PipeUtilization.csv", pipe_utilization(timeline, clock)),

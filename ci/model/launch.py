@@ -42,6 +42,9 @@ class CaseRun:
     """By member of the ensemble that was asked for: the launch's time in µs."""
 
 
+TABLES: Final = ".tables"
+"""Ending of the folder that stands in a timeline's place where a device leaves tables only."""
+
 CLOCK_SLACK: Final = 0.02
 """A core clock this share below the rated one is throttled; less is how the tools round."""
 

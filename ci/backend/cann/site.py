@@ -13,6 +13,7 @@ from typing import Final
 from ci.backend.cann.npu import device_nodes, npu_smi, read_processes
 from ci.backend.cann.profile.launches import Launch, read_basic_info
 from ci.backend.cann.profile.pipes import read_pipes
+from ci.backend.cann.profile.rows import keep_tables
 from ci.backend.cann.profile.simulated import (
     pipe_time,
     read_instructions,
@@ -28,7 +29,7 @@ from ci.backend.cann.profiler import (
     simulator_command,
 )
 from ci.backend.cann.toolkit import Toolkit
-from ci.model.launch import Sample
+from ci.model.launch import TABLES, Sample
 from ci.model.trial import PipeTime
 from rules.devices import Device
 
@@ -118,6 +119,8 @@ class DeviceSite(Site):
             found = self._launches(command, folder, output, environment, readable, program)
             if not any(one.sample.throttled for one in found):
                 break
+        if timeline is not None:
+            keep_tables(output, timeline.with_suffix(TABLES))
         samples = tuple(one.sample for one in found)
         return Measured(samples, read_pipes(output, found[0], self.model.clock_mhz))
 

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections.abc import Iterable
 from math import isfinite
 from pathlib import Path
 
 UNKNOWN = {"", "NA", "N/A", "NAN", "-", "NULL"}
 """What the tools write where a column does not apply."""
+
+
+TABLES = (
+    "OpBasicInfo", "PipeUtilization", "ArithmeticUtilization", "Memory", "MemoryL0", "MemoryUB",
+    "L2Cache", "ResourceConflictRatio",
+)  # fmt: skip
+"""What `msprof op` leaves of a launch."""
 
 
 class Row:
@@ -56,6 +64,14 @@ def files_of(folder: Path, name: str) -> list[Path]:
     """
     found = [*folder.rglob(f"{name}.csv"), *folder.rglob(f"{name}_[0-9]*.csv")]
     return sorted(found, key=lambda path: [_natural(part) for part in path.parts])
+
+
+def keep_tables(source: Path, target: Path) -> None:
+    """Copy the tables of the first launch below `source` into the folder `target`, as they are."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in TABLES:
+        for path in files_of(source, name)[:1]:
+            shutil.copyfile(path, target / f"{name}.csv")
 
 
 def rows_of(paths: Iterable[Path]) -> list[Row]:

@@ -16,10 +16,11 @@ from ci.backend.cann.profiler import profile
 from ci.judge.evaluate import Evaluator
 from ci.judge.paired.noise_floor import ENOUGH_RUNS, AARun
 from ci.judge.paired.noise_store import NoiseStore
+from ci.judge.profile import write_profile
 from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.launch import CaseRun
 from ci.model.operator import Operator
-from ci.model.trial import Candidate, Outcome
+from ci.model.trial import Candidate, CaseMeasurement, Measurement, Outcome, PipeTime
 from ci.source.inputs import draw_inputs
 from ci.system.sandbox import Limits
 from ci.testing.backend import BackendContract
@@ -73,6 +74,27 @@ def test_an_operator_is_built_run_and_profiled(way: tuple[Backend, Operator]) ->
     assert run.samples_us[0] == pytest.approx(20.0, rel=0.1)
     assert run.pipes.busy_cycles["MTE2"] == pytest.approx(5.0 * 1650)
     assert run.pipes.block_dim == 4
+
+
+def test_a_profile_keeps_the_devices_own_tables(
+    way: tuple[Backend, Operator], tmp_path: Path
+) -> None:
+    backend, operator = way
+    timelines = tmp_path / "timelines"
+    pipes = PipeTime(total_cycles=1, block_dim=4, busy_cycles={})
+    measured = CaseMeasurement(
+        case="a b", samples_us=(20.0,), median_us=20, low_us=20, high_us=20, pipes=pipes
+    )
+    build = backend.build(operator, {}, WORKLOAD)
+    output = [np.zeros((16, 4096), np.float32)]
+    build.run(CASE, draw_inputs(CASE, 1), output, timeline=timelines / "0.jsonl")
+    measurement = Measurement(fingerprint=backend.fingerprint(), cases=(measured,))
+    _, tables = write_profile("scale_shift", measurement, timelines, tmp_path / "out")
+    assert [path.relative_to(tmp_path / "out").as_posix() for path in tables] == [
+        "a_b/OpBasicInfo.csv",
+        "a_b/PipeUtilization.csv",
+    ]
+    assert "vector0" in tables[1].read_text()
 
 
 def test_a_compiler_error_has_its_place(way: tuple[Backend, Operator]) -> None:
