@@ -78,6 +78,11 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
         "scalars": scalars,
         "least_per_core": LEAST_PER_CORE,
         "shapes": shapes,
+        "ranks": [
+            {"index": i, "rank": seen.pop(), "name": n}
+            for i, n in enumerate(interface.inputs)
+            if len(seen := {one.ranks[n] for one in layouts}) == 1 and 0 not in seen
+        ],
         "attrs": [_attribute(a, i, texts) for i, a in enumerate(interface.attributes)],
         "narrow": f"context->GetInputDesc({first})->GetDataType() != ge::DT_FLOAT",
         "smallest": _smallest(lowered),

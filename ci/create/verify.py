@@ -37,6 +37,14 @@ _PARTS = 7
 """Tiles along an axis in the run in numpy: some whole ones and a tail."""
 
 
+class NotRight(InputError):
+    """A written operator failed, with this outcome; what was written is thrown away."""
+
+    def __init__(self, said: str, outcome: Outcome = Outcome.WRONG_RESULT) -> None:
+        super().__init__(said)
+        self.outcome = outcome
+
+
 def check_program(task: Task, made: Made, folder: Path) -> None:
     """Run the program in numpy on the workload's cases; raises InputError where it is wrong."""
     operator = load_operator(folder)
@@ -115,7 +123,7 @@ def check_operator(
 ) -> tuple[Trial, Created]:
     """Evaluate the written operator on its workload and on varied cases.
 
-    Raises InputError, with the sentence of the gate, when it fails.
+    Raises NotRight, with the sentence of the gate, when it fails.
     """
     operator = load_operator(folder)
     workload = load_workload(operator)
@@ -124,16 +132,17 @@ def check_operator(
     trial = evaluator.evaluate(Candidate(), 0)
     if trial.outcome is not Outcome.OK or trial.measurement is None:
         said = trial.refusal.message if trial.refusal else trial.outcome.value
-        raise InputError(f"The operator made of {made.program.name} is not right: {said}")
-    if trial.warnings:
-        raise InputError(
-            f"The operator made of {made.program.name} is not clean: {trial.warnings[0].message}"
+        raise NotRight(
+            f"The operator made of {made.program.name} is not right: {said}", trial.outcome
         )
+    if trial.warnings:
+        said = trial.warnings[0].message
+        raise NotRight(f"The operator made of {made.program.name} is not clean: {said}")
     found = sweep(evaluator.standard, {}, WIDE)
     wrong = {k: d for k, d in found.defects.items() if k not in MINOR}
     if wrong:
         kind, said = next(iter(wrong.items()))
-        raise InputError(
+        raise NotRight(
             f"The operator made of {made.program.name} is not right with another {kind}: {said}"
         )
     floors = {r.case: r.floor_us for r in rooflines(trial.measurement)}

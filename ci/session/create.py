@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ci.model.bench.create import CreateBench, CreateBenchSettings, CreateRow
     from ci.model.created import Created, CreateSettings
 
 
@@ -17,3 +19,12 @@ def create_operator(
     from ci.create.create import create
 
     return create(golden, settings, say)
+
+
+def bench_create(
+    path: Path, settings: CreateBenchSettings, on_row: Callable[[CreateRow], None]
+) -> CreateBench:
+    """An operator of each task at `path`; rows that `settings.out` holds are not made again."""
+    from ci.lab.bench.create import measure
+
+    return measure(path, settings, on_row)

@@ -10,6 +10,7 @@ import click
 SUITES: Final = (
     "strategies",
     "judge",
+    "create",
     "machine",
     "ablation",
     "retrieval",

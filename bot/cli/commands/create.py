@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from pydantic import Field
 
 from bot.base.text import visible
 from bot.cli.options import build, json_option, options
 from bot.report.facts import microseconds
 from ci.model.created import Created, CreateSettings
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
 from ci.session.create import create_operator
 
 
@@ -31,11 +34,23 @@ def echo_created(created: Created) -> None:
     click.echo(f"Make it faster with: ascendopt optimize {created.folder}")
 
 
-@options(CreateSettings)
+class GoOnOptions(Frozen):
+    """What follows the making."""
+
+    optimize: int = Field(
+        default=0,
+        ge=0,
+        description="Evaluations for a search that goes on from the made operator; what it leaves"
+        " is in FOLDER-optimized. 0: no search.",
+    )
+
+
+@options(CreateSettings, GoOnOptions)
 @click.command()
 @click.argument("golden")
 @json_option
-def create(golden: str, as_json: bool, **given: Any) -> None:
+@click.pass_context
+def create(ctx: click.Context, /, golden: str, as_json: bool, **given: Any) -> None:
     """Make an operator of the function GOLDEN (file.py:function).
 
     The function is traced, not guessed: numpy code of elementwise operations, broadcasts and
@@ -43,8 +58,23 @@ def create(golden: str, as_json: bool, **given: Any) -> None:
     and workload. It is built, run and verified before it takes its place; else nothing is left.
     """
     settings = build(CreateSettings, given)
+    further = build(GoOnOptions, given).optimize
+    if further and as_json:
+        raise InputError("--json prints one object: run `ascendopt optimize --json` afterwards.")
     created = create_operator(golden, settings, lambda said: click.echo(said, err=True))
     if as_json:
         click.echo(created.model_dump_json(indent=2))
     else:
         echo_created(created)
+    if further:
+        from bot.cli.commands.optimize import optimize
+
+        ctx.invoke(
+            optimize,
+            operator=settings.out,
+            as_json=False,
+            budget=further,
+            device=settings.device,
+            asc_headers=settings.asc_headers,
+            out=settings.out.with_name(f"{settings.out.name}-optimized"),
+        )

@@ -1,0 +1,56 @@
+"""A benchmark's tasks become rows: right, or with what stops them; a run goes on where it was."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.report.created import table
+from ci.lab.bench.create import measure
+from ci.model.bench.create import CreateBenchSettings, CreateRow
+from ci.model.errors import InputError
+
+TASK = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return {}
+
+def get_inputs():
+    return [torch.rand(8, 64)]
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Of a benchmark with two tasks."""
+    folder = tmp_path / "benchmark" / "reference" / "activation"
+    folder.mkdir(parents=True)
+    (folder / "halved.py").write_text(TASK.format("torch.relu(x) * 0.5"))
+    (folder / "sorted.py").write_text(TASK.format("torch.sort(x)[0]"))
+    return tmp_path / "benchmark"
+
+
+def test_each_task_has_a_row_and_is_made_once(checkout: Path, tmp_path: Path) -> None:
+    settings = CreateBenchSettings(out=tmp_path / "out", elements=1 << 10)
+    seen: list[CreateRow] = []
+    found = measure(checkout, settings, seen.append)
+    halved, other = found.rows
+    assert (halved.task, halved.right, halved.compiled) == ("halved", True, True)
+    assert halved.varied > 10
+    assert halved.microseconds > halved.floor_us > 0
+    assert not other.traced
+    assert "sort" in other.said
+    assert (tmp_path / "out" / "activation" / "halved" / "op_kernel").is_dir()
+    text = table(found)
+    assert "| activation | 2 | 1 | 1 | 1 |" in text
+    assert "- activation/sorted:" in text
+    again = measure(checkout, settings, seen.append)
+    assert again == found
+    assert len(seen) == 2
+
+
+def test_a_folder_without_tasks_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no task at"):
+        measure(tmp_path, CreateBenchSettings(out=tmp_path / "out"), lambda row: None)
