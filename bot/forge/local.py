@@ -44,14 +44,14 @@ class LocalForge(Forge):
     """A bare repository in a folder of this machine, as `user` sees it."""
 
     def __init__(self, bare: Path, user: str = AUTHOR) -> None:
-        self._git = Git(bare)
-        self._bare = bare
+        self._bare = bare.absolute()  # git fetches from it with other folders as the current one
+        self._git = Git(self._bare)
         self._user = user
         if not bare.is_dir() or not self._is_bare():
             raise InputError(
                 f"{bare} is no bare git repository; make one with: git init --bare {bare}"
             )
-        self._store = LocalStore(bare / "merge-requests")
+        self._store = LocalStore(self._bare / "merge-requests")
 
     @classmethod
     def opened(cls, settings: ForgeSettings, token: str) -> LocalForge:

@@ -72,3 +72,11 @@ def test_a_checkout_is_no_forge(checkout: Path) -> None:
 def test_an_unknown_forge_is_named(checkout: Path) -> None:
     with pytest.raises(InputError, match="no forge 'sourcehut'; known: auto, local"):
         forge_of_checkout("sourcehut", checkout, "origin")
+
+
+def test_a_folder_may_be_named_from_the_current_one(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git fetches from it with the folder of a mirror as the current one."""
+    monkeypatch.chdir(tmp_path)
+    assert LocalForge(Path("origin.git")).repository().push_url == str(tmp_path / "origin.git")
