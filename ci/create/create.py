@@ -106,7 +106,7 @@ def _workload(task: Task, made: Made) -> str:
         cases.append({**cases[0], "name": name, "inputs": _as(task, cases[0], follow, dtype)})
     written = {
         "operator": camel(task.name),
-        "golden": f"golden.py:{task.function}",
+        "golden": f"golden.py:{task.judge or task.function}",
         **{k: v for k, v in given.items() if k not in ("operator", "golden")},
         "cases": [{k: v for k, v in c.items() if k != "outputs"} for c in cases],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -45,6 +45,8 @@ class Task:
     attributes: tuple[Parameter, ...]
     cases: tuple[TaskCase, ...]
     outputs: tuple[str, ...] = ()
+    judge: str = ""
+    """The function of `golden` that judges the operator, when it is another one."""
     reduced: bool = False
     """Whether the sizes of a benchmark's task were halved."""
 
@@ -197,14 +199,36 @@ def task_of(
     )
     return Task(
         snake(given.operator or function),
-        golden,
+        golden.rstrip() + _IN_FLOAT32.format(function=function),
         function,
         raw,
         tuple(map(safe, names)),
         names,
         rest,
         cases,
+        judge=f"{function}_in_float32",
     )
+
+
+# numpy rounds every step of a function of float16 arrays; a kernel computes in float32.
+_IN_FLOAT32: Final = '''
+
+
+from functools import wraps
+
+import numpy as np
+
+
+@wraps({function})
+def {function}_in_float32(*given, **named):
+    """{function} computed in float32 at least, as the kernel computes it."""
+
+    def wide(value):
+        half = getattr(value, "dtype", None) == np.float16
+        return value.astype(np.float32) if half else value
+
+    return {function}(*map(wide, given), **{{name: wide(value) for name, value in named.items()}})
+'''
 
 
 def _inputs(file: YamlFile, case: GivenCase, parameters: tuple[Parameter, ...]) -> tuple[str, ...]:

@@ -14,6 +14,12 @@ def leaky(x, slope: float = 0.01):
     return np.where(x > 0, x, x * slope)
 
 
+def swish_norm(x, gamma, epsilon=1e-5):
+    """Without a cast: numpy rounds every step in float16."""
+    y = x / (1.0 + np.exp(-x))
+    return y / np.sqrt(np.mean(y * y, axis=-1, keepdims=True) + epsilon) * gamma
+
+
 def softmax(x):
     e = np.exp(x.astype(np.float64) - x.max(axis=-1, keepdims=True))
     return (e / e.sum(axis=-1, keepdims=True)).astype(x.dtype)
