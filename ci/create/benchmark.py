@@ -90,6 +90,7 @@ def torch_task(file: Path, most_elements: int) -> tuple[Task, Tracer]:
         names,
         attributes,
         (TaskCase("reference", shapes, dtypes, {}),),
+        generated=True,
         reduced=told.reduced,
     )
     return task, tracer

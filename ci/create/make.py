@@ -9,7 +9,7 @@ from typing import Any
 
 from ci.create.emit_host import Attribute, Interface, host_files
 from ci.create.emit_kernel import kernel_text
-from ci.create.graph import Graph, Parameter
+from ci.create.graph import ELEMENTWISE, LEAVES, Graph, Parameter
 from ci.create.layout import Layout, layout_of
 from ci.create.lower import Lowered, lower
 from ci.create.program import Program
@@ -143,6 +143,8 @@ class _Maker:
         """The layout with one axis more, where that is the same program."""
         case = self.task.cases[0]
         rank = max((len(s) for s in case.shapes), default=0)
+        if task_fixes_rank(self.task, self._graph(case)):
+            return None
         if rank in (0, 7) or len({len(c.shapes[0]) for c in self.task.cases}) > 1:
             return None
         shapes = tuple((3, *s) if len(s) == rank else s for s in case.shapes)
@@ -157,6 +159,12 @@ class _Maker:
         except InputError:
             return None
         return other
+
+
+def task_fixes_rank(task: Task, graph: Graph) -> bool:
+    """Whether the judge's function is for one rank: one that was written of a trace names axes."""
+    named = [n.op for n in graph.nodes if n.op not in ELEMENTWISE | set(LEAVES)]
+    return task.generated and bool(named)
 
 
 def _without_ones(case: TaskCase, cases: Sequence[TaskCase]) -> tuple[tuple[int, ...], ...]:

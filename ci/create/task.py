@@ -47,6 +47,8 @@ class Task:
     outputs: tuple[str, ...] = ()
     judge: str = ""
     """The function of `golden` that judges the operator, when it is another one."""
+    generated: bool = False
+    """Whether the golden function was written of a trace."""
     reduced: bool = False
     """Whether the sizes of a benchmark's task were halved."""
 

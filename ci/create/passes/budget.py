@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ci.create.layout import Tensor
-from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, Room, Slot
+from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot
 from ci.create.passes.windows import Window
 from ci.model.errors import InputError
 
@@ -14,6 +14,9 @@ MOST_DOUBLE = 3
 """Input queues with two buffers: each buffer of each queue takes one of eight events."""
 
 EVENTS = 8
+SMALLEST = 32
+"""Columns of the smallest tile: a block of bytes."""
+
 SMALLEST_UB = 180 * 1024
 """Bytes of UB that every chip of the family leaves to a kernel."""
 
@@ -101,8 +104,8 @@ def budget(slots: Iterable[Slot], used: Iterable[Queue], narrow: bool, totals: i
             case "cols":
                 column += size * queue.depth
     made = Budget(tile, row, column, fixed)
-    if made.of(8, VECTOR) > SMALLEST_UB:
+    if made.of(1, SMALLEST) > SMALLEST_UB:
         raise InputError(
-            f"Its values need {made.of(8, VECTOR):.0f} bytes of UB for the smallest tile."
+            f"Its values need {made.of(1, SMALLEST):.0f} bytes of UB for the smallest tile."
         )
     return made

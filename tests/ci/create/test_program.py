@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ci.create.graph import Graph
+from ci.create.graph import Graph, Node
 from ci.create.interpret import Tiles, run
 from ci.create.layout import Layout, layout_of
 from ci.create.schedule import program_of
@@ -71,6 +71,34 @@ def test_a_program_computes_what_its_golden_does(name: str, shapes: Shapes) -> N
         found = run(program_of(name, made), made, named, attrs, tiles)
         for one, wanted in zip(found, right if isinstance(right, tuple) else [right], strict=True):
             np.testing.assert_allclose(one.reshape(np.shape(wanted)), wanted, rtol=1e-9)
+
+
+def test_windows_of_an_input_fold_as_numpy_does() -> None:
+    found = Graph(
+        nodes=(
+            Node(op="input", shape=(2, 6, 7), dtype="float32", params={"number": 0}),
+            Node(
+                op="window_max",
+                args=(0,),
+                shape=(2, 3, 4),
+                dtype="float32",
+                params={"axes": [1, 2], "size": [3, 2], "step": [2, 2], "pad": [1, 1]},
+            ),
+        ),
+        outputs=(1,),
+    )
+    made = layout_of(found, {0: ("x", "T")}, [("y", "T")])
+    x = np.random.default_rng(2).normal(size=(2, 6, 7))
+    (y,) = run(program_of("pool", made), made, {"x": x}, {}, Tiles(2, 3))
+    padded = np.pad(x, [(0, 0), (1, 1), (1, 1)], constant_values=-np.inf)
+    right = [
+        [
+            [padded[n, 2 * r : 2 * r + 3, 2 * c : 2 * c + 2].max() for c in range(4)]
+            for r in range(3)
+        ]
+        for n in range(2)
+    ]
+    np.testing.assert_array_equal(y.reshape(2, 3, 4), right)
 
 
 def test_an_element_picked_by_an_index_is_a_masked_sum() -> None:
