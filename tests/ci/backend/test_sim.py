@@ -83,5 +83,5 @@ class TestSimulator(BackendContract):
 
 
 def test_unknown_backends_are_named_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="sim, cann, replay"):
+    with pytest.raises(InputError, match="sim, cann, cann-direct, camodel, replay"):
         make_backend("gpu", "910B4")
