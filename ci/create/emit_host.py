@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from ci.create.emit_kernel import templates
 from ci.create.layout import Layout
 from ci.create.lower import Lowered
-from ci.create.passes.base import BYTES, Budget, Plan, has_two_forms
+from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, has_two_forms
 from ci.create.passes.copies import camel
+from ci.create.passes.windows import Window
 from ci.create.scalars import Scalar, c_text
 from ci.create.shapes import Segment, group_formulas, output_segments
 
@@ -20,7 +22,14 @@ GE: dict[str, str] = {
     "bool": "DT_BOOL",
     **{n: f"DT_{n.upper()}" for n in ("int8", "uint8", "int16", "int32", "int64")},
 }
-LEAST_PER_CORE = 2048
+LEAST_PER_CORE = 512
+"""Elements: below that a copy costs its latency and little else."""
+
+START_CYCLES = 360
+"""Between the starts of two cores of a launch, as launches of 12 and of 40 cores tell it apart."""
+
+BYTES_A_CYCLE = 32
+"""That a core copies; a vector instruction takes 64 elements a cycle."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,8 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
         "phases": phases,
         "scalars": scalars,
         "least_per_core": LEAST_PER_CORE,
+        "start_cycles": START_CYCLES,
+        "element_cycles": element_cycles(lowered),
         "shapes": shapes,
         "ranks": [
             {"index": i, "rank": seen.pop(), "name": n}
@@ -123,6 +134,30 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
     return {file: templates().get_template(t).render(**values) for file, t in made.items()}
 
 
+def element_cycles(lowered: Lowered) -> float:
+    """Cycles of a core for an element of a tile: its copies in float32 and its instructions."""
+    cycles = 0.0
+    for plan in lowered.streamed:
+        for statement in plan.phase.statements:
+            kinds = [getattr(a, "kind", "") for a in (statement.value, *statement.args)]
+            if "tile" not in kinds:
+                continue
+            if statement.tensor is not None:
+                cycles += 4 / BYTES_A_CYCLE
+            if statement.op.startswith("window"):
+                window = Window.read(statement.op)
+                cycles += window.size[-1] / GATHERED + math.prod(window.size) / VECTOR
+            elif statement.op.startswith("scan"):
+                cycles += 2 / GATHERED
+            else:
+                cycles += 1 / VECTOR
+    return round(cycles, 3)
+
+
+GATHERED = 4
+"""Elements that a gather takes a cycle, with what waits for it."""
+
+
 def _is_t(interface: Interface, name: str) -> bool:
     return len(set(interface.columns[name])) > 1
 
@@ -136,6 +171,7 @@ def _phase(plan: Plan) -> dict[str, Any]:
         "outer": " * ".join(outer) or "1",
         "rows": f"length{phase.rows}" if phase.rows else "1",
         "cols": f"length{phase.cols}",
+        "elements": " * ".join(f"length{g}" for g in phase.groups),
         "rows_shared": str(phase.rows in kept).lower(),
         "cols_shared": str(phase.cols in kept).lower(),
         "two_forms": has_two_forms(phase),
