@@ -12,7 +12,7 @@ from ci.create.lower import Lowered
 from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, has_two_forms
 from ci.create.passes.copies import camel
 from ci.create.passes.windows import Window
-from ci.create.scalars import Scalar, c_text
+from ci.create.scalars import c_text
 from ci.create.shapes import Segment, group_formulas, output_segments
 
 GE: dict[str, str] = {
@@ -237,8 +237,3 @@ def _output(place: int, name: str, segments: list[Segment], interface: Interface
         "segments": segments,
         "infer_dtype": dtype,
     }
-
-
-def scalar_names(scalars: dict[Scalar, str]) -> list[str]:
-    """Fields of the tiling data."""
-    return list(scalars.values())

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 Value = int | Scalar
 
-# erf(x) = x P(x²) / Q(x²) for |x| ≤ 4, to 2 units in the last place of float32 (the rational
-# approximation of Eigen's generic_fast_erf_float, MPL-2.0 documentation of its coefficients).
+# erf(x) = x P(x²) / Q(x²) for |x| ≤ 4, to a few units in the last place of float32: the rational
+# approximation that Eigen and XLA use.
 ERF_NUMERATOR: Final = (
     *(-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06),
     *(-5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03),

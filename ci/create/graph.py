@@ -64,6 +64,32 @@ class Node(Frozen):
         return tuple(int(a) for a in given)
 
 
+def _sound(node: Node, number: int) -> bool:
+    """Whether a node's parameters are what its operation takes: they end up in texts."""
+    given = node.params
+    whole = [given.get(k) for k in ("size", "step", "pad")]
+    match node.op:
+        case "const":
+            return isinstance(given.get("value"), float | int) or given["value"] in (
+                *("nan", "inf", "-inf"),
+            )
+        case "attr":
+            return isinstance(given.get("name"), str) and given["name"].isidentifier()
+        case "transpose":
+            return sorted(given.get("order", ())) == list(range(len(node.shape)))
+        case "reshape":
+            sizes = given.get("sizes") or ()
+            return all(s is None or (type(s) is int and 0 <= s < number) for s in sizes)
+        case "window_sum" | "window_max":
+            return all(
+                isinstance(w, list)
+                and len(w) == len(node.axes())
+                and all(type(n) is int and 0 <= n < 1 << 20 for n in w)
+                for w in whole
+            )
+    return True
+
+
 class Graph(Frozen):
     """What a golden function does to the inputs of one case."""
 
@@ -83,6 +109,8 @@ class Graph(Frozen):
                 raise ValueError(f"node {number} has an impossible shape")
             if node.op == "input" and not isinstance(node.params.get("number"), int):
                 raise ValueError(f"node {number} is an input without a number")
+            if not _sound(node, number):
+                raise ValueError(f"node {number} ({node.op}) has parameters that are none")
             ranks = len(self.nodes[node.args[0]].shape) if node.args else len(node.shape)
             tells = "axes" in node.params or "axis" in node.params
             if tells and not all(0 <= a < ranks for a in node.axes()):
@@ -123,6 +151,6 @@ class Described(Frozen):
 class Parameter(Frozen):
     """A parameter of a golden function."""
 
-    name: str
+    name: str = Field(pattern=r"^[A-Za-z_]\w*$", max_length=60)
     default: float | int | str | bool | tuple[Any, ...] | None = None
     given: bool = Field(default=False, description="Whether it has a default.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -177,6 +176,3 @@ class Budget:
     def of(self, rows: int, pitch: int) -> float:
         """Bytes for a tile of this size."""
         return self.tile * rows * pitch + self.row * rows + self.column * pitch + self.fixed
-
-
-Names = Mapping[str, str]

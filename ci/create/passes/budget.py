@@ -10,10 +10,9 @@ from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot
 from ci.create.passes.windows import Window
 from ci.model.errors import InputError
 
-MOST_DOUBLE = 3
-"""Input queues with two buffers: each buffer of each queue takes one of eight events."""
-
 EVENTS = 8
+"""Of a pair of pipes: each buffer of each queue takes one."""
+
 SMALLEST = 32
 """Columns of the smallest tile: a block of bytes."""
 

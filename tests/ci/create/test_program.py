@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from ci.create.graph import Graph, Node
 from ci.create.interpret import Tiles, run
@@ -136,6 +137,21 @@ def test_a_reduction_to_one_number_makes_all_cores_meet() -> None:
 def test_what_cannot_be_traced_is_said_in_a_sentence(name: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         Tracer(FILE, name).trace([((4, 4), "float32")], {}, [])
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"op": "system", "dtype": "float32"},
+        {"op": "attr", "dtype": "float64", "params": {"name": "x; rm"}},
+        {"op": "const", "dtype": "float64", "params": {"value": "1; rm"}},
+        {"op": "exp", "args": [0], "dtype": "float32"},
+        {"op": "input", "shape": [4], "dtype": "object", "params": {"number": 0}},
+    ],
+)
+def test_a_graph_that_a_hostile_function_made_up_is_refused(node: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Graph(nodes=(node,), outputs=(0,))  # type: ignore[arg-type]
 
 
 def test_axes_of_another_order_are_refused() -> None:
