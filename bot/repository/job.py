@@ -117,3 +117,8 @@ class Record(Frozen):
     speedup: float = 0.0
     progress: str = Field(default="", description="The last progress line.")
     lease_until: float = Field(default=0.0, description="Unix time until which a worker holds it.")
+
+
+def standing_fact(forge: str, repository: str, number: int) -> str:
+    """The name under which it is remembered how a merge request of the bot stands."""
+    return f"standing {forge} {repository} {number}"

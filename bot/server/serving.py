@@ -149,6 +149,7 @@ def bank_page(file: Path, query: str) -> dict[str, Any]:
         rows = [(one, None) for one in busiest]
     return {
         "figures": figures,
+        "learnt": [one.created.date() for one in everything],
         "rows": [
             {
                 "id": one.id,

@@ -17,7 +17,7 @@ from bot.base.git import Git, GitError
 from bot.forge.model import MergeRequest
 from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
-from bot.repository.job import DERIVED, Job
+from bot.repository.job import DERIVED, Job, standing_fact
 from bot.repository.mirror import Mirror, workload_of, workload_place
 from bot.repository.patch import apply
 from bot.server.job_maker import Records, Subject
@@ -52,6 +52,9 @@ def look_again(
     for request in forge.merge_requests("all", BRANCHES):
         if request.from_fork:
             continue
+        stands = standing_fact(connection.name, connection.repository, request.number)
+        if records.fact(stands) != request.state:
+            records.set_fact(stands, request.state)
         if request.state == "merged":
             _feed(connection, request, records, merged)
         elif request.state == "open" and config.enabled and config.merge_requests.rebase != "never":

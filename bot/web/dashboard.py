@@ -11,8 +11,9 @@ import binascii
 import hmac
 import ipaddress
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from bot.report.view import environment
 from bot.repository.job import Record
 from bot.server.merge_request import read_result
 from bot.server.queue import Queue, ended
+from bot.web.trends import days
 from ci.model.errors import InputError
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -49,6 +51,8 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _PER_PAGE: Final = 100
+# Jobs that are searched and drawn, the latest first.
+_SEARCHED: Final = 10_000
 # Headers of requests that were passed on, besides those that begin with "x-".
 _OF_PROXIES: Final = ("forwarded", "via")
 
@@ -77,6 +81,7 @@ class Dashboard:
         return [
             Route("/", self._guarded(self._jobs)),
             Route("/api/jobs", self._guarded(self._jobs_json)),
+            Route("/trends", self._guarded(self._trends)),
             Route("/runs/{key}", self._guarded(self._run)),
             Route("/runs/{key}/{file}", self._guarded(self._file)),
             Route("/bank", self._guarded(self._bank)),
@@ -106,13 +111,19 @@ class Dashboard:
 
     def _jobs(self, request: Request) -> Response:
         chosen = request.query_params.get("state", "")
-        records = self._queue.jobs(states=(chosen,) if chosen else (), limit=_PER_PAGE)
+        words = request.query_params.get("q", "")[:400].split()
+        operator = request.query_params.get("operator", "")
+        every = self._queue.jobs(states=(chosen,) if chosen else (), limit=_SEARCHED)
+        fitting = (r for r in every if operator in ("", r.job.operator) and _holds(r, words))
+        records = list(islice(fitting, _PER_PAGE))
         active = any(not ended(record) for record in records)
         return self._page(
             "jobs.html.j2",
             records=records,
             counts=self._queue.counts(),
             chosen=chosen,
+            query=" ".join(words),
+            operator=operator,
             refresh=5 if active else 30,
         )
 
@@ -121,6 +132,15 @@ class Dashboard:
         # A patch is long and on its own page.
         rows = [json.loads(r.model_dump_json(exclude={"job": {"patch"}})) for r in records]
         return JSONResponse({"jobs": rows, "counts": self._queue.counts()}, headers=_HEADERS)
+
+    def _trends(self, request: Request) -> Response:
+        try:
+            learnt = self._search("").get("learnt", ())
+        except (InputError, OSError):
+            learnt = ()
+        records = self._queue.jobs(limit=_SEARCHED)
+        today = datetime.now(UTC).date()
+        return self._page("trends.html.j2", rows=days(records, self._queue.facts(), learnt, today))
 
     def _run(self, request: Request) -> Response:
         record = self._record(request)
@@ -160,6 +180,14 @@ class Dashboard:
         except (InputError, OSError) as problem:
             found = {"problem": str(problem)}
         return self._page("bank.html.j2", query=query, found=found)
+
+
+def _holds(record: Record, words: Sequence[str]) -> bool:
+    """Whether each word stands in what the list shows of a job."""
+    job = record.job
+    shown = (job.run, job.operator, job.forge, job.repository, job.target_branch, record.note)
+    told = " ".join(shown).lower()
+    return all(word.lower() in told for word in words)
 
 
 def _when(seconds: float) -> str:

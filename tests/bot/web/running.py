@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import uvicorn
+from matplotlib.image import imread
 from starlette.applications import Starlette
 
 
@@ -69,6 +71,27 @@ def running(app: Starlette, **settings: Any) -> Iterator[Server]:
         server.should_exit = True
         thread.join(timeout=20)
         listening.close()
+
+
+def colours_shown(server: Server, path: str, folder: Path, width: int) -> int | None:
+    """How many colours the page's lower half has, where reports stand; None without a browser."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        return None
+    picture = folder / f"{width}.png"
+    arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    url = f"http://127.0.0.1:{server.port}{path}"
+    subprocess.run(
+        [
+            *(program, *arguments, f"--user-data-dir={folder / 'profile'}"),
+            *(f"--screenshot={picture}", f"--window-size={width},1600", "--hide-scrollbars", url),
+        ],
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    pixels = (imread(picture)[700:, :, :3] * 255).astype(np.uint8)
+    return len(np.unique(pixels.reshape(-1, 3), axis=0))
 
 
 def browse(server: Server, path: str, folder: Path) -> str:

@@ -2,6 +2,7 @@ import contextlib
 import select
 import socket
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from bot.web.app import make_app
 from bot.web.dashboard import Dashboard
 from tests.bot.events.payloads import hub_comment, hub_headers, raw
 from tests.bot.make import job, result
-from tests.bot.web.running import Answer, Server, browse, running
+from tests.bot.web.running import Answer, Server, browse, colours_shown, running
 
 SECRET = "s3cret"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -153,12 +154,36 @@ def test_a_browser_shows_jobs_and_nothing_of_what_strangers_wrote_is_run(
     assert "&lt;img" in page
 
 
+def test_jobs_are_found_by_words_and_by_operator(bench: Bench, server: Server) -> None:
+    key = finished_run(bench)
+    for query, found in (
+        ("q=scale+math", True),
+        ("q=scale+nowhere", False),
+        ("operator=src/math/scale_add", True),
+        ("operator=src/math/scale", False),
+    ):
+        assert (f"/runs/{key}" in server.ask(f"/?{query}").body) is found
+    assert "<script" not in server.ask("/?q=%3Cscript%3E&operator=%3Cscript%3E").body
+
+
+def test_trends_are_drawn_from_what_ended(bench: Bench, server: Server) -> None:
+    made, now = job(), time.time()
+    bench.queue.add(made, now - 9)
+    bench.queue.claim("w", now - 9)
+    bench.queue.finish(made.key, "w", now, state="done", speedup=2.0)
+    page = server.ask("/trends").body
+    assert "done 1</title>" in page and "tuples" in page and "<script" not in page
+
+
+@pytest.mark.parametrize("width", [1280, 420])
 def test_a_browser_shows_a_run_with_its_report_inside(
-    bench: Bench, server: Server, tmp_path: Path
+    bench: Bench, server: Server, tmp_path: Path, width: int
 ) -> None:
     key = finished_run(bench)
     page = browse(server, f"/runs/{key}", tmp_path / "profile")
     assert "2.00× faster" in page and "<iframe" in page and "alice" in page
+    colours = colours_shown(server, f"/runs/{key}", tmp_path, width)
+    assert colours is None or colours > 100, "the report's frame is blank"
     report = server.ask(f"/runs/{key}/report.html")
     assert report.status == 200 and "<svg" in report.body
     assert "default-src 'none'" in report.headers["content-security-policy"]
