@@ -23,6 +23,7 @@ HELPERS: Final = (
         "ColOp",
         "RowFold",
         "ColFold",
+        "Join",
         "RowScan",
         "ColScan",
         "Fold",
@@ -34,6 +35,7 @@ NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp", "ColFold"), ("Apply",)),
     "RowFold": ("Apply",),
     "Windows": ("Fold",),
+    **dict.fromkeys(("RowScan", "ColScan"), ("Join",)),
 }
 
 

@@ -357,8 +357,9 @@ class _Writer:
         )
         if words[-1] == "rows":
             self.plan.helpers.add("RowScan")
+            line = self._extra("scanLine", "cols")
             call = f"RowScan<Op::{call.upper()}, {flags}>"
-            return [f"{call}({target}, {source}, {home}, rows, cols, pitch);"]
+            return [f"{call}({target}, {source}, {home}, {line}, rows, width, pitch);"]
         self.plan.helpers.add("ColScan")
         extra = ", ".join(self._extra(n, k) for n, k in _SCAN_SLOTS)
         places = f"{target}, {source}, {home}, {extra}"

@@ -19,7 +19,8 @@ __aicore__ inline void ColScan(const LocalTensor<float>& dst, const LocalTensor<
     if constexpr (REVERSE) {
         Adds(along, along, static_cast<int32_t>(cols - 1) * lineBytes, cols);
     }
-    Adds(lines, carry, 0.0f, rows);
+    // A tile begins anew and is joined to the carry, so that errors grow with tiles.
+    Duplicate(lines, OP == Op::ADD ? 0.0f : 1.0f, rows);
     for (uint32_t i = 0; i < cols; i++) {
         const uint32_t column = REVERSE ? cols - 1 - i : i;
         Gather(lines[(i + 1) * height], src, rowIndex.ReinterpretCast<uint32_t>(),
@@ -28,13 +29,13 @@ __aicore__ inline void ColScan(const LocalTensor<float>& dst, const LocalTensor<
     PipeBarrier<PIPE_V>();
     for (uint32_t i = 0; i < cols; i++) {
         const LocalTensor<float> line = lines[(i + 1) * height];
-        if constexpr (OP == Op::ADD) {
-            Add(line, lines[i * height], line, rows);
-        } else {
-            Mul(line, lines[i * height], line, rows);
-        }
+        Join<OP>(line, lines[i * height], line, rows);
         PipeBarrier<PIPE_V>();
     }
+    for (uint32_t i = 0; i <= cols; i++) {
+        Join<OP>(lines[i * height], lines[i * height], carry, rows);
+    }
+    PipeBarrier<PIPE_V>();
     Adds(carry, lines[cols * height], 0.0f, rows);
     if (rows > 1) {
         Duplicate(dst, 0.0f, rows * pitch);
