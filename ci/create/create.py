@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -110,7 +111,8 @@ def _workload(task: Task, made: Made) -> str:
         **{k: v for k, v in given.items() if k not in ("operator", "golden")},
         "cases": [{k: v for k, v in c.items() if k != "outputs"} for c in cases],
     }
-    text = yaml.safe_dump(written, sort_keys=False, default_flow_style=None, width=100)
+    plain = json.loads(json.dumps(written))  # nothing shared, which YAML would say by reference
+    text = yaml.safe_dump(plain, sort_keys=False, default_flow_style=None, width=100)
     return f"# The cases that this operator was made for.\n{text}"
 
 
