@@ -127,8 +127,9 @@ class _Teacher:
             with contextlib.suppress(ModelUnavailable):
                 diagnosis = self.proposer.diagnose(self.operator, slow)
         lesson = _draft(fast.candidate, diagnosis, why)
-        with contextlib.suppress(ModelUnavailable):
-            lesson = self.proposer.distill(self.operator, slow, fast, lesson)
+        if not any(map(move_title, fast.candidate.motif_ids)):  # whose words are known
+            with contextlib.suppress(ModelUnavailable):
+                lesson = self.proposer.distill(self.operator, slow, fast, lesson)
         return self._tuple(slow, fast, lesson, "forward", found)
 
     def _failed(self, kept: Trial, rewrite: Trial) -> ExperienceTuple:

@@ -208,7 +208,7 @@ def write_request(
     outputs: Tensors,
     aliases: dict[int, int],
     *,
-    device: int = 0,
+    device: int,
     launches: int = 1,
 ) -> Path:
     """Write tensors and the launcher's request. Raises InputError for tensor lists."""

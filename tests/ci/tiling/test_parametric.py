@@ -27,7 +27,7 @@ def moved(
     template = synthesize(operator, "910B4")
     now = template.values
     found = []
-    for values, _ in knob_moves(template, classes, baseline, history):
+    for values, _, _ in knob_moves(template, classes, baseline, history, {}):
         changes = [(k, v) for k, v in values.items() if v != now[k]]
         assert len(changes) == 1
         found.append(changes[0])
@@ -116,3 +116,19 @@ def test_samples_are_the_same_for_the_same_seed_and_stay_near(
     assert one != list(sample(template, baseline, [baseline], 6, at))
     works = {values["coreNum.work"] for values in one}
     assert works <= {0, *CORE_WORK[1:4]}  # three steps from no limit
+
+
+def test_what_held_on_such_bottlenecks_moves_first_and_what_seldom_held_last(
+    operator: Operator, baseline: Trial
+) -> None:
+    template, now = synthesize(operator, "910B4"), synthesize(operator, "910B4").values
+    plain = [move for *_, move in knob_moves(template, (), baseline, [baseline], {})]
+    known = {plain[5]: True, plain[0]: False, plain[4]: True, "tiling.nowhere.1": True}
+    moves = list(knob_moves(template, (), baseline, [baseline], known))
+    assert [m[2] for m in moves if m[2] == plain[5]] == [m[2] for m in moves][
+        : plain.count(plain[5])
+    ]
+    named = list(dict.fromkeys(m[2] for m in moves))
+    assert named[:2] == [plain[5], plain[4]] and named[-1] == plain[0]
+    assert sorted(plain) == sorted(m[2] for m in moves)
+    assert all(sum(v != now[k] for k, v in values.items()) == 1 for values, *_ in moves)

@@ -46,4 +46,4 @@ def test_a_request_lists_tensors_in_parameter_order(tmp_path: Path) -> None:
     assert lines[-1] == ["alias", "0", str(tmp_path / "output1"), "24"]
     assert (tmp_path / "input0").read_bytes() == x.tobytes()
     with pytest.raises(InputError, match="tensor lists"):
-        write_request(tmp_path, ANSWER, [[x]], [y], {})
+        write_request(tmp_path, ANSWER, [[x]], [y], {}, device=0)
