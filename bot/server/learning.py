@@ -24,6 +24,8 @@ from ci.model.errors import InputError
 LOG: Final = logging.getLogger("ascendopt.bot")
 # What one of the short commands takes at most, in s.
 SHORT_S: Final = 300.0
+# What an embedding endpoint is asked with, where the CI's own job may have it.
+EMBEDDING: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
 # Of a command that failed the end says why; what stands before tells how far it came.
 _LAST_LINES: Final = 20
 # How a command ends that was given what it cannot use: trying again does not help.

@@ -8,7 +8,7 @@ from typing import Final
 from bot.base.git import Git
 from bot.repository.commit_pack import PACK, read_pack
 from bot.repository.mirror import clone
-from bot.server.learning import bank_command
+from bot.server.learning import EMBEDDING, bank_command
 from bot.server.plan_folder import REFRESH, Tip, leave_results
 from bot.server.run_job import CHECKOUT
 from bot.server.state_branch import BANK
@@ -28,7 +28,7 @@ def refresh_bank(plan: Path, tip: Tip, bank: Path, out: Path, seconds: float | N
     clone(Git(repository), tip.source_commit, folder / CHECKOUT)
     limit = LONGEST_S if seconds is None else seconds
     arguments = ("refresh", str(folder / CHECKOUT), "--out", str(folder))
-    ended = bank_command(*arguments, bank=bank, seconds=limit)
+    ended = bank_command(*arguments, bank=bank, seconds=limit, passed=EMBEDDING)
     leave_results(folder)
     bank_command("export", str(out / BANK), bank=bank)
     page = folder / "refresh.md"
