@@ -74,7 +74,7 @@ def running(app: Starlette, **settings: Any) -> Iterator[Server]:
 
 
 def colours_shown(server: Server, path: str, folder: Path, width: int) -> int | None:
-    """How many colours the page's lower half has, where reports stand; None without a browser."""
+    """How many colours the page has below, where reports stand; None without a browser."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         return None
@@ -84,13 +84,19 @@ def colours_shown(server: Server, path: str, folder: Path, width: int) -> int | 
     subprocess.run(
         [
             *(program, *arguments, f"--user-data-dir={folder / 'profile'}"),
-            *(f"--screenshot={picture}", f"--window-size={width},1600", "--hide-scrollbars", url),
+            *(
+                f"--screenshot={picture}",
+                f"--window-size={width},2400",
+                "--hide-scrollbars",
+                "--virtual-time-budget=5000",
+                url,
+            ),
         ],
         capture_output=True,
         timeout=120,
         check=True,
     )
-    pixels = (imread(picture)[700:, :, :3] * 255).astype(np.uint8)
+    pixels = (imread(picture)[1400:, :, :3] * 255).astype(np.uint8)
     return len(np.unique(pixels.reshape(-1, 3), axis=0))
 
 

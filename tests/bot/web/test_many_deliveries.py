@@ -24,7 +24,7 @@ from bot.web.dashboard import Dashboard
 from tests.bot.operator_repository import KERNEL, operator_repository
 from tests.bot.web.running import running
 
-DELIVERIES = 10_000
+DELIVERIES = 6_000
 DUPLICATES, FORGED = 0.10, 0.05
 REQUESTS = 40  # merge requests; each gets one `/optimize` among all the talk
 SENDERS = 4
