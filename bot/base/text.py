@@ -11,6 +11,9 @@ import re
 import unicodedata
 from typing import Final
 
+# A web address that a page may link as it stands; '' is none.
+WEB_ADDRESS: Final = r"^(https?://[\w.:/%~-]+)?$"
+
 # Longest piece of outside text that a report shows in one place, in characters.
 LIMIT: Final = 600
 

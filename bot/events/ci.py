@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from bot.base.text import WEB_ADDRESS
 from bot.events.model import Event, EventError
 from bot.events.reading import LARGEST, Fields, digest, load
 
@@ -26,14 +28,16 @@ def actions_event(
 
 
 def ci_page(environ: Mapping[str, str]) -> str:
-    """Web address of this run of the CI, where its results are kept; '' when it does not say."""
+    """Web address of this run of the CI, where its results are kept; '' when it does not say, or
+    what it says cannot be linked."""
+    page = environ.get("CI_PIPELINE_URL", "")
     for prefix in ("GITHUB", "ATOMGIT"):
         server, home, run = (
             environ.get(f"{prefix}_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")
         )
         if server and home and run:
-            return f"{server}/{home}/actions/runs/{run}"
-    return environ.get("CI_PIPELINE_URL", "")
+            page = f"{server}/{home}/actions/runs/{run}"
+    return page if re.fullmatch(WEB_ADDRESS, page) else ""
 
 
 def payload(environ: Mapping[str, str], variable: str) -> tuple[bytes, Fields]:

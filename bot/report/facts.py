@@ -13,6 +13,7 @@ from bot.report.uncertainty import reported_times
 from ci.model.comparison import STEP_EFFECT, Comparison, compare
 from ci.model.result import OtherSizes, Result, UsedTuple
 from ci.model.trial import CaseMeasurement, Measurement, Outcome, Trial
+from rules.load import load_motifs
 
 PIPES: Final = ("SCALAR", "MTE2", "VECTOR", "CUBE", "MTE1", "MTE3", "FIX")
 
@@ -148,7 +149,8 @@ def by(trial: Trial) -> str:
 
 def named_rules(trial: Trial) -> list[str]:
     """The motifs that made a trial; moves of numbers say in words what they are."""
-    return [m for m in trial.candidate.motif_ids if not m.startswith("tiling.") and m != "tpe"]
+    motifs = {motif.id for motif in load_motifs()}
+    return [name for name in trial.candidate.motif_ids if name in motifs]
 
 
 def money(cost: float | None, currency: str) -> str:

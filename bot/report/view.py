@@ -97,12 +97,7 @@ def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
     }
     if not html:
         jinja.filters |= {"plain": plain, "code": code, "block": block}
-    jinja.globals |= {
-        "interval": _interval,
-        "change": _change,
-        "by": by,
-        "named_rules": named_rules,
-    }
+    jinja.globals |= {"interval": _interval, "change": _change, "by": by}
     return jinja
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
+from bot.base.text import WEB_ADDRESS
 from bot.forge.settings import ForgeSettings
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import read_file
@@ -85,7 +86,7 @@ class BotSettings(Frozen):
     port: int = Field(default=8080, ge=0, le=65535, description="Port; 0 takes a free one.")
     dashboard_url: str = Field(
         default="",
-        pattern=r"^(https?://[\w.:/%~-]+)?$",
+        pattern=WEB_ADDRESS,
         description="Web address of the dashboard as people reach it; merge requests then name the"
         " run's page there.",
     )

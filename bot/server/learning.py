@@ -104,7 +104,10 @@ def learnt(job: Job, result: Path, git: Git, commit: str, lines: str) -> str | N
             return lines
         if lines:
             given.write_text(lines, encoding="utf-8")
-            bank_command("import", str(given), bank=bank)
+            ended = bank_command("import", str(given), bank=bank)
+            if ended.code != 0:
+                LOG.warning("nothing learnt from run %s: %s", job.run, " ".join(ended.words))
+                return lines if ended.is_final else None
         if not learn(job, result, place / CHECKOUT, bank):
             return None
         ended = bank_command("export", str(left), bank=bank)

@@ -17,7 +17,7 @@ from typing import Final, Literal
 from pydantic import Field, ValidationError
 
 from bot.base.git import Git
-from bot.base.text import visible
+from bot.base.text import WEB_ADDRESS, visible
 from bot.forge.base import Forge
 from bot.forge.kinds import FORGES
 from bot.forge.model import MergeRequest, Status
@@ -63,7 +63,7 @@ class SubmitSettings(CommitStyle):
     )
     report_at: str = Field(
         default="",
-        pattern=r"^(https?://[\w.:/%~-]+)?$",
+        pattern=WEB_ADDRESS,
         description="Web address of the run's report, which the merge request then names.",
     )
     again: bool = Field(

@@ -22,6 +22,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -86,7 +87,8 @@ class StateBranch:
         self._folder = folder
         self._git = connection.mirror.git
         self.bank = ""
-        """The bank as JSON lines; what is set here is stored with the next change."""
+        """The bank as JSON lines; what is set here is stored with the next change, beside what
+        others have stored meanwhile."""
 
     def read(self) -> Queue:
         """A queue with everything that the branch holds."""
@@ -131,7 +133,7 @@ class StateBranch:
             texts = {path: blobs[blob].decode(errors="replace") for path, blob in files.items()}
         queue = Queue(Path(tempfile.mkdtemp(dir=self._folder)) / "queue.sqlite")
         self._restore(queue, texts)
-        self.bank = self.bank or texts.get(BANK, "")[: _LARGEST[BANK]]
+        self.bank = _together(self.bank, texts.get(BANK, "")[: _LARGEST[BANK]])
         return queue, head, texts
 
     def _restore(self, queue: Queue, texts: Mapping[str, str]) -> None:
@@ -202,6 +204,20 @@ class StateBranch:
         # No forge starts a CI run of ours for it.
         message = "Remember what the bot did\n\n[skip ci]\n"
         return self._git.run("commit-tree", tree, "-F", "-", stdin=message, env=identity).strip()
+
+
+def _together(own: str, stored: str) -> str:
+    """Two banks as one; of a tuple that both have our line counts."""
+    if not own or not stored or own == stored:
+        return own or stored
+    known = {ExperienceTuple.model_validate_json(line).id for line in own.splitlines()}
+    others = []
+    for line in stored.splitlines():
+        with suppress(ValidationError):  # a branch that others can write
+            if ExperienceTuple.model_validate_json(line).id not in known:
+                others.append(line)
+    both = "\n".join([*own.splitlines(), *others]) + "\n"
+    return both if len(both) <= _LARGEST[BANK] else own
 
 
 def checked_bank(file: Path) -> str:

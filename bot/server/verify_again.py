@@ -74,7 +74,7 @@ def _feed(
     runs = [
         r.job.key
         for r in records.jobs(forge=connection.name, repository=connection.repository, limit=10_000)
-        if r.merge_request == request.number and r.state == "done"
+        if r.merge_request == request.number and r.state == "done" and r.job.kind == "optimize"
     ]
     if not runs or merged(runs[0]):
         records.set_fact(name, runs[0] if runs else "unknown")

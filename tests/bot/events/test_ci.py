@@ -155,6 +155,7 @@ def test_outside_of_ci_it_says_so() -> None:
             "https://github.com/o/r/actions/runs/7",
         ),
         ({"CI_PIPELINE_URL": "https://h/g/p/-/pipelines/9"}, "https://h/g/p/-/pipelines/9"),
+        ({"CI_PIPELINE_URL": "https://h/g/p) [click](https://evil"}, ""),
         ({"ATOMGIT_REPOSITORY": "o/r", "ATOMGIT_RUN_ID": "7"}, ""),
         ({}, ""),
     ],

@@ -521,6 +521,26 @@ def test_what_a_person_merged_is_found_in_the_next_plan_and_nothing_before(ci: C
     assert (ci.out / BANK).read_text() == kept, "learnt once, and had by the next run"
 
 
+def test_experience_that_two_runs_of_the_ci_leave_at_once_is_kept_of_both(
+    ci: Ci, tmp_path: Path
+) -> None:
+    first, second, again = (
+        json.dumps(json.loads(line) | {"id": name, "diff_hash": name, "operator": name}) + "\n"
+        for line, name in zip(SHIPPED.read_text().splitlines(), ("aa", "bb", "aa"), strict=False)
+    )
+    with state_of(ci.connection()) as slow:
+        slow.read().close()
+        for lines in (first, second):
+            earned = tmp_path / "earned.jsonl"
+            earned.write_text(lines)
+            report(ci.connection(), [], tmp_path, earned)
+        slow.bank = again
+        slow.change(lambda queue: None)
+    with state_of(ci.connection()) as state:
+        state.read().close()
+        assert state.bank == again + second
+
+
 def test_what_is_no_experience_is_not_kept(ci: Ci, tmp_path: Path) -> None:
     bad = tmp_path / "bank.jsonl"
     bad.write_text('{"title": "x"}\n')

@@ -296,6 +296,10 @@ def test_a_merged_run_goes_back_to_the_bank_once(ops: Repository) -> None:
     number, job = merge_request_on_main(ops)
     ops.queue.claim("w", 1)
     ops.queue.finish(job.key, "w", 2, state="done", merge_request=number)
+    again = job.model_copy(update={"key": "verified", "kind": "verify", "patch_of": number})
+    assert ops.queue.add(again, time.time() + 9)
+    ops.queue.claim("w", 4)
+    ops.queue.finish(again.key, "w", 5, state="done", merge_request=number)
     branch = ops.bot.merge_request(number).source_branch
     git(ops.checkout, "fetch", "-q", "origin", branch)
     git(ops.checkout, "push", "-q", "origin", f"origin/{branch}:main")
