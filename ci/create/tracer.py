@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -15,6 +16,7 @@ from ci.create import tracing
 from ci.create.graph import Described, Graph, Parameter
 from ci.create.tracing import child
 from ci.model.errors import InputError, worded
+from ci.source import golden_child
 from ci.source.golden import library_folders, python_folders, shown
 from ci.system.resident import Resident, Silent
 from ci.system.sandbox import Limits
@@ -41,10 +43,7 @@ class Tracer:
     def __init__(self, file: Path, function: str, most_elements: int = MOST_ELEMENTS) -> None:
         self._file = file.resolve()
         self.function = function
-        top = Path(tracing.__file__).parents[2]
-        depth = tracing.__name__.count(".")
-        parts = [Path(tracing.__file__).parents[n + 1] / "__init__.py" for n in range(depth)]
-        root = Path(tracing.__file__).parents[depth + 1] if depth > 1 else top
+        root = Path(child.__file__).parents[child.__name__.count(".")]
         code = (
             "import runpy, sys; sys.path += sys.argv[4:];"
             f"sys.path.append({str(root)!r}); sys.path.insert(0, {str(STANDIN)!r});"
@@ -60,7 +59,8 @@ class Tracer:
             readable=[
                 *python_folders(),
                 Path(tracing.__file__).parent,
-                *(p for p in parts if p.is_file()),
+                *_with_packages(child),
+                *_with_packages(golden_child),
                 *shown(self._file.parent),
             ],
             limits=LIMITS,
@@ -90,7 +90,7 @@ class Tracer:
         text = json.dumps(question).encode()
         try:
             deadline = time.monotonic() + SECONDS
-            self._resident.tell([child.LENGTH.pack(len(text)), text], deadline)
+            self._resident.tell([golden_child.LENGTH.pack(len(text)), text], deadline)
         except Silent as problem:
             raise InputError(f"golden {self._file.name} {problem} while it was traced.") from None
         answer = self._answer()
@@ -104,7 +104,7 @@ class Tracer:
         text = json.dumps({"check": golden, "seed": seed}).encode()
         try:
             deadline = time.monotonic() + SECONDS
-            self._resident.tell([child.LENGTH.pack(len(text)), text], deadline)
+            self._resident.tell([golden_child.LENGTH.pack(len(text)), text], deadline)
         except Silent as problem:
             raise InputError(f"golden {self._file.name} {problem} while it was run.") from None
         found = self._answer().get("apart")
@@ -119,7 +119,9 @@ class Tracer:
     def _answer(self) -> dict[str, Any]:
         deadline = time.monotonic() + SECONDS
         try:
-            (length,) = child.LENGTH.unpack(self._resident.hear(child.LENGTH.size, deadline))
+            (length,) = golden_child.LENGTH.unpack(
+                self._resident.hear(golden_child.LENGTH.size, deadline)
+            )
             if length > _MOST_BYTES:
                 raise self._odd()
             answer = json.loads(self._resident.hear(length, deadline))
@@ -137,3 +139,11 @@ class Tracer:
     def _odd(self) -> InputError:
         self._resident.close()
         return InputError(f"golden {self._file.name} gave an answer that is none.")
+
+
+def _with_packages(module: ModuleType) -> list[Path]:
+    """The file of a module, and those of the packages that it lies in."""
+    file = Path(str(module.__file__))
+    depth = module.__name__.count(".")
+    packages = (folder / "__init__.py" for folder in file.parents[:depth])
+    return [file, *(one for one in packages if one.is_file())]

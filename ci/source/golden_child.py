@@ -50,7 +50,7 @@ class Golden:
     def __init__(self, file: Path, name: str) -> None:
         """Raises ValueError with a sentence."""
         self._folder = str(file.parent)
-        module = _load(file)
+        module = load(file)
         function = getattr(module, name, None)
         if not callable(function):
             raise ValueError(f"{file} defines no function '{name}'.")
@@ -137,8 +137,8 @@ def _plain_number(value: Any, parameter: inspect.Parameter) -> Any:
     return value.item() if wants_number and size == 1 else value
 
 
-def _load(file: Path) -> ModuleType:
-    """The module of `file`, which finds what lies beside it."""
+def load(file: Path) -> ModuleType:
+    """The module of `file`, which finds what lies beside it. Raises ValueError with a sentence."""
     spec = importlib.util.spec_from_file_location("ascendopt_golden", file)
     if spec is None or spec.loader is None:
         raise ValueError(f"{file} is not a Python file.")

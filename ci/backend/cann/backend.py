@@ -17,7 +17,7 @@ from ci.backend.base import Backend, Build, RunOptions
 from ci.backend.cann.aclnn import caller_unit, compile_caller, find_function, write_call
 from ci.backend.cann.direct import SOURCES, DirectBuild
 from ci.backend.cann.package import Packages
-from ci.backend.cann.site import DeviceSite, SimulatorSite, Site
+from ci.backend.cann.site import DeviceSite, Program, SimulatorSite, Site
 from ci.backend.cann.toolkit import find_device, find_toolkit
 from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.launch import CaseRun, Sample, Tensors
@@ -122,11 +122,7 @@ class PackageBuild(Build):
         """Call under the profiler; a device gives no timeline of instructions."""
         with self._site.room() as folder:
             program, files = self._program(folder, case, inputs, outputs)
-            measured = self._site.profiled(
-                folder, self._operator.op_type, program,
-                environment=self._environment, readable=self._readable,
-                timeline=how.get("timeline"),
-            )  # fmt: skip
+            measured = self._site.profiled(program, how.get("timeline"))
             found = read_outputs(files, outputs)
         return CaseRun(found, measured.samples_us, measured.pipes, tiling_key=0)
 
@@ -136,27 +132,24 @@ class PackageBuild(Build):
         """The median of a few calls in a process of its own."""
         with self._site.room() as folder:
             program, _ = self._program(folder, case, inputs, outputs)
-            return self._site.sampled(
-                folder, self._operator.op_type, program,
-                environment=self._environment, readable=self._readable,
-            )  # fmt: skip
-
-    @property
-    def _environment(self) -> list[str]:
-        return [f"ASCEND_CUSTOM_OPP_PATH={self._package.vendor}"]
-
-    @property
-    def _readable(self) -> list[Path]:
-        return [self._package.vendor]
+            return self._site.sampled(program)
 
     def _program(
         self, folder: Path, case: WorkloadCase, inputs: Tensors, outputs: Tensors
-    ) -> tuple[list[str], list[list[Path]]]:
+    ) -> tuple[Program, list[list[Path]]]:
         request, files = write_call(
             folder, self._operator, case, inputs, outputs,
             device=self._site.device, launches=self._site.launches,
         )  # fmt: skip
-        return [str(self._caller), str(request)], files
+        package = self._package.vendor
+        program = Program(
+            folder,
+            self._operator.op_type,
+            (str(self._caller), str(request)),
+            environment=(f"ASCEND_CUSTOM_OPP_PATH={package}",),
+            readable=(package,),
+        )
+        return program, files
 
     def _compile(self, folder: Path) -> Path:
         function = find_function(self._package, self._operator)
@@ -166,7 +159,7 @@ class PackageBuild(Build):
         done = run(
             compile_caller(toolkit.home, self._package, SOURCES),
             cwd=folder,
-            readable=[*toolkit.readable, SOURCES, *self._readable],
+            readable=[*toolkit.readable, SOURCES, self._package.vendor],
             writable=[folder],
             limits=COMPILE_LIMITS,
         )

@@ -14,7 +14,7 @@ from typing import Final, Unpack
 import numpy as np
 
 from ci.backend.base import RunOptions
-from ci.backend.cann.site import Site
+from ci.backend.cann.site import Program, Site
 from ci.backend.cann.toolkit import Toolkit
 from ci.backend.tiled import TiledBuild
 from ci.backend.told_shapes import told, with_room
@@ -103,12 +103,7 @@ class DirectBuild(TiledBuild):
         answer = self.tile(case, inputs, outputs[: len(self.operator.outputs)])
         with self._site.room() as folder:
             program = self._program(folder, case, answer, inputs, outputs)
-            measured = self._site.profiled(
-                folder,
-                self._kernel_name(case, answer),
-                program,
-                timeline=how.get("timeline"),
-            )
+            measured = self._site.profiled(program, how.get("timeline"))
             files = [[folder / f"output{index}"] for index in range(len(outputs))]
             found = read_outputs(files, outputs)
         pipes = measured.pipes.model_copy(update={"block_dim": answer.block_dim})
@@ -121,8 +116,7 @@ class DirectBuild(TiledBuild):
         outputs = with_room(self.operator, case, outputs)
         answer = self.tile(case, inputs, outputs[: len(self.operator.outputs)])
         with self._site.room() as folder:
-            program = self._program(folder, case, answer, inputs, outputs)
-            return self._site.sampled(folder, self._kernel_name(case, answer), program)
+            return self._site.sampled(self._program(folder, case, answer, inputs, outputs))
 
     def _program(
         self,
@@ -131,13 +125,13 @@ class DirectBuild(TiledBuild):
         answer: TilingAnswer,
         inputs: Tensors,
         outputs: Tensors,
-    ) -> list[str]:
+    ) -> Program:
         launcher = self.kernel(self.variant(case, answer))
         request = write_request(
             folder, answer, inputs, outputs, self.aliases(),
             device=self._site.device, launches=self._site.launches,
         )  # fmt: skip
-        return [str(launcher), str(request)]
+        return Program(folder, self._kernel_name(case, answer), (str(launcher), str(request)))
 
     def _kernel_name(self, case: WorkloadCase, answer: TilingAnswer) -> str:
         """How the kernel's symbol begins: a template's is mangled."""

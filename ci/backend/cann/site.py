@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from ci.backend.cann.profile.simulated import (
     timeline_lines,
 )
 from ci.backend.cann.profiler import (
+    PROFILE_METRICS,
     SAMPLE_METRICS,
     SIMULATION_LIMITS,
     device_command,
@@ -53,10 +55,31 @@ class Measured:
         return tuple(sample.us for sample in self.samples)
 
 
-class Site:
+@dataclass(frozen=True)
+class Program:
+    """A program that launches one kernel, and what it needs to run."""
+
+    folder: Path
+    """A room of its own, which it may write."""
+    kernel: str
+    """How the names of the launches that count begin."""
+    command: tuple[str, ...]
+    environment: tuple[str, ...] = ()
+    """Further variables as NAME=VALUE."""
+    readable: tuple[Path, ...] = ()
+    """Further folders that it reads."""
+
+    @property
+    def reads(self) -> tuple[Path, ...]:
+        """What must be readable, its own file included."""
+        return (*self.readable, Path(self.command[0]).parent)
+
+
+class Site(ABC):
     """A toolkit with what runs the programs. One program at a time: profilers must not meet."""
 
     launches = 1
+    """How often a program launches its kernel."""
 
     def __init__(self, toolkit: Toolkit, model: Device, device: int) -> None:
         self.toolkit = toolkit
@@ -71,30 +94,16 @@ class Site:
         with tempfile.TemporaryDirectory(prefix="ascendopt-cann-") as name:
             yield Path(name).resolve()
 
-    def profiled(
-        self,
-        folder: Path,
-        kernel: str,
-        program: Sequence[str],
-        *,
-        environment: Sequence[str] = (),
-        readable: Sequence[Path] = (),
-        timeline: Path | None = None,
-    ) -> Measured:
-        """Run the program, which launches the kernel `launches` times. Raises TrialFailure."""
-        raise NotImplementedError
+    @abstractmethod
+    def profiled(self, program: Program, timeline: Path | None = None) -> Measured:
+        """Run it for its times and its profile. Raises TrialFailure.
 
-    def sampled(
-        self,
-        folder: Path,
-        kernel: str,
-        program: Sequence[str],
-        *,
-        environment: Sequence[str] = (),
-        readable: Sequence[Path] = (),
-    ) -> Sample:
-        """Run the program, which launches `launches` times, for its time alone."""
-        raise NotImplementedError
+        `timeline` takes what the site has of single instructions, or of its tables.
+        """
+
+    @abstractmethod
+    def sampled(self, program: Program) -> Sample:
+        """Run it for its time alone. Raises TrialFailure."""
 
 
 class DeviceSite(Site):
@@ -102,21 +111,11 @@ class DeviceSite(Site):
 
     launches = LAUNCHES
 
-    def profiled(
-        self,
-        folder: Path,
-        kernel: str,
-        program: Sequence[str],
-        *,
-        environment: Sequence[str] = (),
-        readable: Sequence[Path] = (),
-        timeline: Path | None = None,
-    ) -> Measured:
+    def profiled(self, program: Program, timeline: Path | None = None) -> Measured:
         """All tables; again when the clock was low, for gates that look at one launch alone."""
         for attempt in range(1, TRIES + 1):
-            output = folder / f"profile{attempt}"
-            command = device_command(self.toolkit, output, kernel, program, launches=self.launches)
-            found = self._launches(command, folder, output, environment, readable, program)
+            output = program.folder / f"profile{attempt}"
+            found = self._launches(program, output, PROFILE_METRICS)
             if not any(one.sample.throttled for one in found):
                 break
         if timeline is not None:
@@ -124,49 +123,27 @@ class DeviceSite(Site):
         samples = tuple(one.sample for one in found)
         return Measured(samples, read_pipes(output, found[0], self.model.clock_mhz))
 
-    def sampled(
-        self,
-        folder: Path,
-        kernel: str,
-        program: Sequence[str],
-        *,
-        environment: Sequence[str] = (),
-        readable: Sequence[Path] = (),
-    ) -> Sample:
+    def sampled(self, program: Program) -> Sample:
         """The median of the launches; the slowest clock of them."""
         shared = any(p.npu == self.device for p in read_processes(npu_smi()))
-        output = folder / "profile"
-        command = device_command(
-            self.toolkit,
-            output,
-            kernel,
-            program,
-            launches=self.launches,
-            metrics=SAMPLE_METRICS,
-        )
-        found = self._launches(command, folder, output, environment, readable, program)
+        found = self._launches(program, program.folder / "profile", SAMPLE_METRICS)
         samples = [one.sample for one in found]
         clocks = [s.clock for s in samples if s.clock == s.clock]
         return Sample(median(s.us for s in samples), min(clocks, default=float("nan")), shared)
 
-    def _launches(
-        self,
-        command: Sequence[str],
-        folder: Path,
-        output: Path,
-        environment: Sequence[str],
-        readable: Sequence[Path],
-        program: Sequence[str],
-    ) -> list[Launch]:
+    def _launches(self, program: Program, output: Path, metrics: str) -> list[Launch]:
         """What the profiler, which was told the kernel's name, left in `output`."""
         done = profile(
             self.toolkit,
-            command,
-            folder,
-            environment=environment,
-            readable=[*readable, Path(program[0]).parent],
+            device_command(
+                self.toolkit, output, program.kernel, program.command,
+                launches=self.launches, metrics=metrics,
+            ),
+            program.folder,
+            environment=program.environment,
+            readable=program.reads,
             devices=device_nodes(self.device),
-        )
+        )  # fmt: skip
         found = read_basic_info(output)
         if not found:
             raise nothing_recorded(done)
@@ -181,30 +158,30 @@ class SimulatorSite(Site):
         """As --soc-version takes it, and the folder of the simulator's libraries is called."""
         return f"Ascend{self.model.name}"
 
-    def profiled(
-        self,
-        folder: Path,
-        kernel: str,
-        program: Sequence[str],
-        *,
-        environment: Sequence[str] = (),
-        readable: Sequence[Path] = (),
-        timeline: Path | None = None,
-    ) -> Measured:
+    def profiled(self, program: Program, timeline: Path | None = None) -> Measured:
         """One launch; its time is from the first instruction to the last."""
-        command = simulator_command(self.toolkit, folder / "profile", kernel, program, soc=self.soc)
+        output = program.folder / "profile"
         libraries = self.toolkit.home / "tools/simulator" / self.soc / "lib"
-        found = f"LD_LIBRARY_PATH={libraries}:{self.toolkit.libraries}"
+        search = f"LD_LIBRARY_PATH={libraries}:{self.toolkit.libraries}"
         done = profile(
-            self.toolkit, command, folder, environment=[found, *environment],
-            readable=[*readable, Path(program[0]).parent], limits=SIMULATION_LIMITS,
+            self.toolkit,
+            simulator_command(
+                self.toolkit, output, program.kernel, program.command, soc=self.soc
+            ),
+            program.folder,
+            environment=(search, *program.environment),
+            readable=program.reads,
+            limits=SIMULATION_LIMITS,
         )  # fmt: skip
-        spans = read_spans(folder / "profile")
-        instructions = read_instructions(folder / "profile")
-        pipes = pipe_time(instructions, spans, self.model.clock_mhz, block_dim=0)
+        spans = read_spans(output)
+        pipes = pipe_time(read_instructions(output), spans, self.model.clock_mhz, block_dim=0)
         if pipes is None:
             raise nothing_recorded(done)
         if timeline is not None:
             lines = timeline_lines(spans, self.model.clock_mhz)
             timeline.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return Measured((Sample(pipes.total_cycles / self.model.clock_mhz),), pipes)
+
+    def sampled(self, program: Program) -> Sample:
+        """The same as under the profiler: nothing scatters."""
+        return self.profiled(program).samples[0]

@@ -134,7 +134,6 @@ class _Writer:
         return home
 
     def _work(self, kind: str) -> str:
-
         name = f"{kind}Work"
         slot_kind = {"tile": "tile", "rows": "rows", "cell": "cell", "count": "cell"}[kind]
         self.plan.slots.setdefault(name, Slot(name, slot_kind))  # type: ignore[arg-type]
@@ -143,7 +142,6 @@ class _Writer:
 
     def _accumulator(self, value: Value) -> str:
         """Where a fold over several tiles collects; a cell is spread over its lanes at the end."""
-
         home = self.plan.homes[value.name]
         if value.kind != "cell":
             return home
@@ -320,10 +318,10 @@ class _Writer:
                 lines += ["PipeBarrier<PIPE_V>();", f"{call}({target}, {target}, {part}, rows);"]
             return lines
         part = self._work("cell")
-        count = {**COUNTS, "cols": "cols"}[arg.kind]
+        count = "cols" if arg.kind == "cols" else COUNTS[arg.kind]
         if arg.kind == "cell":
             return [f"{call}({target}, {target}, {source}, 1);"]
-        work = self._work("tile" if arg.kind == "tile" else "tile")
+        work = self._work("tile")
         if arg.kind == "tile" and self.plan.phase.rows:
             rows = self._work("rows")
             lines += [

@@ -7,11 +7,9 @@ returned, or `refused` with a sentence.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import json
 import os
-import struct
 import sys
 import traceback
 from collections.abc import Callable
@@ -24,30 +22,7 @@ from ci.create.tracing.array import Traced, lift
 from ci.create.tracing.symbols import SymbolicFloat, SymbolicInt, symbolic
 from ci.create.tracing.tape import Tape, Untraceable
 from ci.create.tracing.torch_task import TorchTask, check, symbols
-
-LENGTH = struct.Struct("<Q")
-"""Of a message."""
-
-
-def load(file: Path) -> Any:
-    """The module of `file`; raises Untraceable."""
-    spec = importlib.util.spec_from_file_location("golden_to_trace", file)
-    if spec is None or spec.loader is None:
-        raise Untraceable(f"{file} is not a Python file.")
-    module = sys.modules["golden_to_trace"] = importlib.util.module_from_spec(spec)
-    sys.dont_write_bytecode = True
-    sys.path.insert(0, str(file.parent))
-    try:
-        spec.loader.exec_module(module)
-    except ModuleNotFoundError as problem:
-        raise Untraceable(
-            f"{file.name} needs the Python package '{problem.name}', which is not there."
-        ) from None
-    except Exception as problem:
-        raise Untraceable(
-            f"{file.name} cannot be loaded: {type(problem).__name__}: {problem}"
-        ) from None
-    return module
+from ci.source.golden_child import LENGTH, load
 
 
 def trace(function: Callable[..., Any] | TorchTask, asked: dict[str, Any]) -> dict[str, Any]:
@@ -147,7 +122,7 @@ def serve(file: Path, name: str, most: int) -> None:
             say(function.described())
         else:
             say({"parameters": described(function)})
-    except Untraceable as problem:
+    except (Untraceable, ValueError) as problem:
         say({"refused": str(problem)})
         return
     while length := questions.read(LENGTH.size):

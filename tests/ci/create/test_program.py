@@ -157,3 +157,19 @@ def test_a_graph_that_a_hostile_function_made_up_is_refused(node: dict[str, Any]
 def test_axes_of_another_order_are_refused() -> None:
     with pytest.raises(InputError, match="axis|axes"):
         layout("transposed", ((4, 4),))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("raise SystemExit(0)", "cannot be loaded: SystemExit"),
+        ("import no_such_package", "needs the Python package 'no_such_package'"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_is_said_in_a_sentence(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    file = tmp_path / "golden.py"
+    file.write_text(f"{text}\n")
+    with pytest.raises(InputError, match=says):
+        Tracer(file, "f")
