@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ci.judge.diagnose import diagnose
@@ -18,6 +18,7 @@ from ci.model.trial import Fingerprint, Measurement, Outcome, Refusal, Trial
 from ci.model.uncertainty import Uncertainty, uncertainty
 from ci.search.base import BudgetSpent
 from ci.search.run import Run
+from ci.source.layout_style import laid_out
 from ci.source.source_diff import git_diff
 
 _GIT_SECONDS = 20.0
@@ -101,7 +102,7 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
     baseline = run.baseline
     assert baseline.measurement is not None
     failed = ""
-    for trial, spread in _surest_first(run, _ranked(run, operator)):
+    for trial, spread in _surest_first(run, operator):
         if isinstance(spread, Refusal):
             told = f"Trial {trial.number} failed where its time was measured: {spread.message}"
             failed = failed or told
@@ -152,16 +153,17 @@ def _undecided(run: Run) -> str:
 
 
 def _surest_first(
-    run: Run, ranked: Iterable[Trial]
+    run: Run, operator: Operator
 ) -> Iterator[tuple[Trial, Uncertainty | Refusal | None]]:
     """The trials that are faster, each with its gain over the ensemble.
 
-    In their order, but for those whose gain some member takes away: these come last.
+    The best first, but for those whose gain some member takes away: these come last.
     """
     doubtful: list[tuple[Trial, Uncertainty]] = []
-    for trial in ranked:
+    for trial in _ranked(run, operator):
         if compare(_measured(run.baseline), _measured(trial)).verdict != "improved":
             continue
+        trial = _in_style(run, operator, trial)
         try:
             spread = uncertainty(
                 _measured(run.widened(run.baseline)), _measured(run.widened(trial))
@@ -200,6 +202,22 @@ def _ranked(run: Run, operator: Operator) -> Iterator[Trial]:
         trial = _first(run, operator, left)
         left.remove(trial)
         yield trial
+
+
+def _in_style(run: Run, operator: Operator, trial: Trial) -> Trial:
+    """The trial laid out as the repository wants its sources: what is verified is handed in.
+
+    The same program costs no evaluation; where lines make another one, and nothing is left for it,
+    or it is no gain, the trial stays as it was written.
+    """
+    files = laid_out(operator, trial.candidate.files)
+    if files == trial.candidate.files:
+        return trial
+    try:
+        styled = run.evaluate(trial.candidate.model_copy(update={"files": files}))
+    except BudgetSpent:
+        return trial
+    return styled if run.faster(styled, run.baseline) else trial
 
 
 def _first(run: Run, operator: Operator, left: list[Trial]) -> Trial:

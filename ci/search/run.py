@@ -88,6 +88,7 @@ class Run:
         self._without = without
         self._by_hash: dict[str, Trial] = {}
         self._by_program: dict[str, Trial] = {}
+        self._refused_programs: set[str] = set()
         self._recorded: dict[str, deque[Trial]] = defaultdict(deque)
         for trial in store.trials():
             self._recorded[trial.candidate.hash].append(trial)
@@ -218,6 +219,8 @@ class Run:
             said = self.recall(f"final check of {name}", lambda: self._confirm(trial))
             self.confirmed[name] = _CONFIRMED.validate_json(said)
         found = self.confirmed[name]
+        if isinstance(found, Refusal) and trial.program:
+            self._refused_programs.add(trial.program)
         if isinstance(found, Refusal) and trial in self.history:
             unfit = {"outcome": Outcome.UNFIT, "refusal": found}
             self.history[self.history.index(trial)] = trial.model_copy(update=unfit)
@@ -252,9 +255,11 @@ class Run:
         return self._by_hash.get(trial.candidate.parent, self.baseline)
 
     def doubted(self, trial: Trial) -> bool:
-        """Whether the final check refused the trial, or one that it was made from."""
+        """Whether the final check refused the trial's program, or one that it was made from."""
         while True:
             if isinstance(self.confirmed.get(trial.candidate.hash), Refusal):
+                return True
+            if trial.program in self._refused_programs:
                 return True
             above = self.parent(trial)
             if above is trial or above is self.baseline:

@@ -11,7 +11,7 @@ from bot.report.facts import case_rows
 from ci.model.budget import Budget
 from ci.model.errors import TrialFailure
 from ci.model.paired import Paired
-from ci.model.result import Result
+from ci.model.result import Result, Verification
 from ci.model.trial import Candidate, Measurement, Outcome, Refusal, Trial
 from ci.search.outcome import conclude
 from ci.search.run import Run
@@ -51,15 +51,19 @@ class Stated(ModelEvaluator):
         return (float(found[1]), float(found[2])) if found else (10.0, 12.0)
 
 
-def conclusion(judge: Stated, folder: Path, *takes: str, granted: int = 9) -> Result:
+def conclusion(
+    judge: Stated, folder: Path, *takes: str, granted: int = 9, of_the_first: int = 0
+) -> Result:
+    """`of_the_first`: how many of the later ones are made from the first."""
     budget = Budget(granted)
     budget.reserve()
     with TrialStore(folder / TRIALS_FILE) as store:
         run = Run(judge, budget, store, lambda notice: None)
         start = run.measure_baseline()
-        for words in takes:
+        for number, words in enumerate(takes):
+            above = run.history[1] if 1 <= number <= of_the_first else start
             text = judge.operator.read(KERNEL_FILE) + f"// takes {words}\n"
-            run.evaluate(Candidate(files={KERNEL_FILE: text}, parent=start.candidate.hash))
+            run.evaluate(Candidate(files={KERNEL_FILE: text}, parent=above.candidate.hash))
         return conclude(run, judge.operator, {"seed": 0}, [])
 
 
@@ -156,3 +160,53 @@ def test_a_gain_that_pairs_show_is_reported_by_them(tmp_path: Path) -> None:
     assert (result.verdict, result.best.number) == ("improved", 1)
     assert result.speedup == pytest.approx((1.08 * 1.22) ** 0.5)
     assert case_rows(result)[0].ratio == pytest.approx(result.speedup)
+
+
+STYLE = "BasedOnStyle: Google\nIndentWidth: 4\n"
+
+
+class Styled(Stated):
+    """In a repository with a style, where blanks make no other program."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        (self.operator.root / ".clang-format").write_text(STYLE)
+        self.checked: list[str] = []
+        self.refuses = ""
+
+    def program(self, candidate: Candidate) -> str:
+        return "".join(candidate.files.get(KERNEL_FILE, "").split())
+
+    def confirm(self, trial: Trial) -> Verification:
+        self.checked.append(trial.candidate.files[KERNEL_FILE].splitlines()[-1])
+        if self.refuses and self.refuses in self.program(trial.candidate):
+            raise TrialFailure(Outcome.WRONG_RESULT, Refusal(sentence="seed 7 is wrong."))
+        return super().confirm(trial)
+
+
+def test_what_is_verified_and_handed_in_is_in_the_repositorys_own_style(tmp_path: Path) -> None:
+    judge = Styled(tmp_path)
+    result = conclusion(judge, tmp_path, "5 8\nint  a=1;")
+    assert "+int a = 1;\n" in result.diff and "int  a=1;" not in result.diff
+    assert (result.verdict, result.speedup, judge.checked) == ("improved", 2.0, ["int a = 1;"])
+    assert len(judge.evaluated) == 2  # the operator, and the change once
+
+
+def test_where_layout_makes_another_program_and_nothing_is_left_for_it_it_stays(
+    tmp_path: Path,
+) -> None:
+    judge = Styled(tmp_path)
+    judge.program = lambda candidate: ""  # type: ignore[method-assign]
+    result = conclusion(judge, tmp_path, "5 8\nint  a=1;", granted=3)
+    assert result.verdict == "improved" and "+int  a=1;\n" in result.diff
+
+
+def test_what_is_made_from_a_program_that_was_refused_in_another_layout_comes_last(
+    tmp_path: Path,
+) -> None:
+    judge = Styled(tmp_path)
+    judge.refuses = "inta=1"
+    takes = "5 8\nint  a=1;", "6 8\nint  a=1;int c;", "8 9\nint  b=1;"
+    result = conclusion(judge, tmp_path, *takes, of_the_first=1)
+    assert result.verdict == "improved" and "+int b = 1;\n" in result.diff
+    assert judge.checked == ["int a = 1;", "int b = 1;"]
