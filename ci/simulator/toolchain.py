@@ -159,7 +159,8 @@ class Toolchain:
 
         Raises EnvironmentProblem when it does not build here.
         """
-        key = digest([compiler_version(), *self.machine_flags, self._machine_sources])
+        flags = (*MACHINE_FLAGS, str(self._architecture_folder))
+        key = digest([compiler_version(), *flags, self._machine_sources])
         return self.cache.get("machine", key, self._build_machine) / "machine_runner"
 
     def machine_object(self, source: Path) -> Path:
@@ -167,7 +168,8 @@ class Toolchain:
 
         Raises EnvironmentProblem when it does not build here.
         """
-        return self._object(source, self.machine_flags, self._machine_headers)
+        flags = (*MACHINE_FLAGS, f"-I{self._architecture_folder}")
+        return self._object(source, flags, MACHINE, self._machine_headers)
 
     def machine_objects(self, sources: Sequence[Path]) -> list[Path]:
         """Object files of several sources, built side by side."""
@@ -274,9 +276,10 @@ class Toolchain:
         return self._runtime()
 
     def _runtime(self, without: Sequence[str] = ()) -> tuple[Path, ...]:
-        flags = [*RUNTIME_FLAGS, f"-I{HOST}"]
         sources = [path for path in runtime_sources() if path.name not in without]
-        return tuple(self._object(path, flags, self._host_headers) for path in sources)
+        return tuple(
+            self._object(path, RUNTIME_FLAGS, HOST, self._host_headers) for path in sources
+        )
 
     def compile_host(
         self,
@@ -331,13 +334,18 @@ class Toolchain:
 
         return self.cache.get("host", key, make) / "host_program"
 
-    def _object(self, source: Path, flags: Sequence[str], headers: str) -> Path:
-        """Object file of one of our own sources, with the compiler's `warnings` beside it."""
+    def _object(self, source: Path, flags: Sequence[str], folder: Path, headers: str) -> Path:
+        """Object file of one of our own sources, with the compiler's `warnings` beside it.
+
+        Where the `folder` of its headers lies does not matter: two installations share it.
+        """
         key = digest([compiler_version(), *flags, headers, source.name, source.read_bytes()])
 
-        def make(folder: Path) -> None:
-            said = compile_trusted([*flags, "-c", str(source), "-o", "unit.o"], folder)
-            (folder / "warnings").write_text(said)
+        def make(place: Path) -> None:
+            said = compile_trusted(
+                [*flags, f"-I{folder}", "-c", str(source), "-o", "unit.o"], place
+            )
+            (place / "warnings").write_text(said)
 
         return self.cache.get("object", key, make) / "unit.o"
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from ci import simulator
 from ci.host.host_tiling import HostProgram
 from ci.host.kernel_unit import (
     KernelVariant,
@@ -23,6 +25,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.simulator.symbols import check_symbols, instructions, undefined_symbols
 from ci.simulator.toolchain import Toolchain, operator_lines
+from ci.system.cache import BuildCache
 from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement
 from rules.architectures import load_architecture
 from rules.guards import priced_symbols
@@ -63,6 +66,24 @@ def test_a_changed_kernel_keeps_the_host(toolchain: Toolchain, variant: KernelVa
     )
     plain = toolchain.compile_kernel(OPERATOR, OPERATOR.texts(), variant)
     assert toolchain.compile_kernel(OPERATOR, texts, variant) != plain
+
+
+def test_an_installation_elsewhere_finds_the_machine_built(
+    toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = toolchain.machine_runner
+    copy = tmp_path / "machine"
+    shutil.copytree(simulator.toolchain.MACHINE, copy)
+    monkeypatch.setattr(simulator.toolchain, "MACHINE", copy)
+    elsewhere = Toolchain(load_architecture("dav-c220"), BuildCache())
+
+    def build(folder: Path) -> None:
+        raise AssertionError("it is built again")
+
+    monkeypatch.setattr(elsewhere, "_build_machine", build)
+    assert elsewhere.machine_runner == built
+    source = copy / "image.cpp"
+    assert elsewhere.machine_object(source) == toolchain.machine_object(source)
 
 
 def test_code_addresses_lead_to_the_operators_line(
