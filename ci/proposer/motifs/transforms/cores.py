@@ -1,4 +1,4 @@
-"""Work that one core does alone, or that every core does again, is dealt out to all of them."""
+"""Work that few cores do, or that every core does again, is dealt out to all of them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from tree_sitter import Node
 
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import namespace
+from ci.proposer.motifs.transforms.crews import Crews, crews, more_blocks
 from ci.proposer.motifs.transforms.functions import (
     called_in,
     carried,
     keeps_a_tensor,
+    left_in_buffers,
     moves_tiles,
+    run_after,
+    scatters,
     tile_functions,
     tile_loops,
 )
 from ci.proposer.motifs.transforms.nodes import before
-from ci.source.cpp_source import Edit, Function, Source
+from ci.source.cpp_source import Edit, Function, Source, ancestors
 
-_CORE = re.compile(r"\bGetBlockIdx\b|\bget_block_idx\b|\bblock_idx\b|\bGetSubBlockIdx\b")
-_HEADER = "tiling/platform/platform_ascendc.h"
 _HEAD = re.compile(r"^\(\s*[\w:]+(?:\s+[\w:]+)?\s+(\w+)\s*=", re.DOTALL)
 _TURN = "coreTurn"
 
@@ -29,62 +31,34 @@ _TURN = "coreTurn"
 def split_over_cores(
     host: Mapping[str, Source], kernel: Mapping[str, Source], parameters: Mapping[str, object]
 ) -> Iterator[Mapping[str, Match]]:
-    """A kernel that never asks for its core's number: core k of n takes every n-th turn.
+    """Core k of the n that work at a part of the tiles takes every n-th turn.
+
+    A kernel that never asks for its core's number has one part. One whose host asks for a fixed
+    number of cores has as many parts: several cores share each, and are told its number.
 
     `by: loop` lets the outermost loops that move tiles step by the number of cores, where no
-    turn leaves a scalar for the next. `by: turn` runs the loops on every core and lets each
-    take its turns of what moves tiles, so that scalars are counted up as before. Where the host
-    asks for one core it asks for all of them divided by `share`.
+    turn leaves a scalar or a tensor for the next. `by: turn` runs the loops on every core and lets
+    each take its turns of what moves tiles, so that scalars are counted up as before. What cannot
+    be dealt out stays with the first core of a part. The host asks for all cores over `share`.
     """
-    if any(_CORE.search(source.shadow) for source in kernel.values()):
+    shared = crews(host, kernel)
+    if shared is None:
         return
-    blocks = _more_blocks(host, int(str(parameters["share"])))
+    blocks = more_blocks(host, shared, int(str(parameters["share"])))
     if blocks is None:
         return
     for path, source in kernel.items():
-        edits = _by_loop(source) if parameters["by"] == "loop" else _by_turn(source)
+        at = namespace(source)
+        edits = (_by_loop if parameters["by"] == "loop" else _by_turn)(source, shared.named(at))
         if edits:
-            edits += _by_one(source)
-            yield {path: Match(min(e.start for e in edits), tuple(edits)), **blocks}
-
-
-def _more_blocks(host: Mapping[str, Source], share: int) -> dict[str, Match] | None:
-    """The edits that ask for more cores; {} when the host does already, None when it is unknown."""
-    found: dict[str, Match] = {}
-    asked = 0
-    known = "\n".join(source.shadow for source in host.values())
-    for path, source in host.items():
-        edits = []
-        for method in source.methods:
-            if method.name != "SetBlockDim" or len(method.arguments) != 1:
-                continue
-            asked += 1
-            given = source.code(method.argument_nodes[0])
-            if _values(known, given) != {"1"}:
-                continue
-            context = source.of(method.node).partition("SetBlockDim")[0].rstrip(".->")
-            platform = f"platform_ascendc::PlatformAscendC({context}->GetPlatformInfo())"
-            cores = f"{platform}.GetCoreNumAiv()" + (f" / {share}" if share > 1 else "")
-            node = method.argument_nodes[0]
-            edits.append(Edit(node.start_byte, node.end_byte, cores))
-        if edits:
-            if _HEADER not in source.text:
-                place = source.text.find("#include")
-                edits.append(Edit(max(place, 0), max(place, 0), f'#include "{_HEADER}"\n'))
-            found[path] = Match(edits[0].start, tuple(edits))
-    if not asked or (not found and share > 1):
-        return None
-    return found
-
-
-def _values(text: str, given: str) -> set[str]:
-    """What a name is defined or set to, or the literal itself."""
-    if given.isdigit():
-        return {given}
-    name = re.escape(given)
-    set_to = re.findall(rf"\b{name}\s*=\s*([^;=][^;]*);", text)
-    defined = re.findall(rf"#define[ \t]+{name}[ \t]+(\S+)", text)
-    return {value.strip().rstrip("uUlL") for value in (*set_to, *defined)}
+            edits += _by_one(source, shared.named(at))
+            edits += shared.renumbered(source)
+            others = {
+                p: Match(0, tuple(more))
+                for p, s in kernel.items()
+                if p != path and (more := shared.renumbered(s))
+            }
+            yield {path: Match(min(e.start for e in edits), tuple(edits)), **others, **blocks}
 
 
 def _drivers(source: Source) -> list[tuple[Function, Node, Node]]:
@@ -112,9 +86,9 @@ def _outermost(loops: list[tuple[Function, Node, Node]]) -> list[tuple[Function,
     ]
 
 
-def _by_one(source: Source) -> list[Edit]:
+def _by_one(source: Source, cores: Crews) -> list[Edit]:
     """What writes single elements of global memory and moves no tiles stays with one core."""
-    at, names = namespace(source), tile_functions(source)
+    names = tile_functions(source)
     outer = {m.object for m in source.methods if m.name == "SetGlobalBuffer"}
     called = {name for _, _, body in tile_loops(source) for name in called_in(source, body)}
     edits = []
@@ -130,9 +104,7 @@ def _by_one(source: Source) -> list[Edit]:
             continue
         if not re.search(r"\bvoid\b", source.shadow[function.node.start_byte : body.start_byte]):
             continue
-        inner = source.indent(body.named_children[0].start_byte)
-        leave = f"if ({at}GetBlockIdx() != 0) {{\n{inner}    return;\n{inner}}}"
-        edits.append(before(source, body.named_children[0], leave))
+        edits.append(_leave(source, body, cores))
     return edits
 
 
@@ -141,37 +113,92 @@ def _keeps(source: Source) -> bool:
     return any(keeps_a_tensor(source, f) for f in source.functions if f.plain in names)
 
 
-def _by_loop(source: Source) -> list[Edit]:
+def _by_loop(source: Source, cores: Crews) -> list[Edit]:
     edits: list[Edit] = []
-    at = namespace(source)
-    for _, loop, body in _outermost(_drivers(source)):
-        named = _HEAD.match(source.shadow[loop.start_byte + 3 : body.start_byte].strip())
-        start = loop.child_by_field_name("initializer")
-        step = loop.child_by_field_name("update")
-        if named is None or start is None or step is None or carried(source, body):
+    drivers: dict[int, list[tuple[Function, Node, Node]]] = {}
+    for one in _outermost(_drivers(source)):
+        drivers.setdefault(one[0].node.start_byte, []).append(one)
+    for loops in drivers.values():
+        dealt = {
+            loop.start_byte: e
+            for f, loop, body in loops
+            if (e := _dealt(source, f, loop, body, cores))
+        }
+        if not dealt:
             return []
-        index = named.group(1)
-        if source.code(step) not in (f"{index}++", f"++{index}", f"{index}+=1"):
+        left = [loop for _, loop, _ in loops if loop.start_byte not in dealt]
+        alone = _for_one(source, loops[0][0], left, list(dealt), cores)
+        if alone is None:
             return []
-        first = source.shadow.index("=", start.start_byte) + 1
-        end = start.end_byte - source.shadow[start.start_byte : start.end_byte].endswith(";")
-        value = source.text[first:end].strip()
-        begin = f" {at}GetBlockIdx()" if value == "0" else f" {value} + {at}GetBlockIdx()"
-        edits.append(Edit(first, end, begin))
-        edits.append(Edit(step.start_byte, step.end_byte, f"{index} += {at}GetBlockNum()"))
+        edits += alone
+        edits += [e for turns in dealt.values() for e in turns]
     return [] if _keeps(source) else edits
 
 
-def _by_turn(source: Source) -> list[Edit]:
+def _dealt(source: Source, function: Function, loop: Node, body: Node, cores: Crews) -> list[Edit]:
+    """The edits that let a loop step by the cores of a part; [] where its turns need each other."""
+    named = _HEAD.match(source.shadow[loop.start_byte + 3 : body.start_byte].strip())
+    start = loop.child_by_field_name("initializer")
+    step = loop.child_by_field_name("update")
+    if named is None or start is None or step is None or carried(source, body):
+        return []
+    index = named.group(1)
+    if source.code(step) not in (f"{index}++", f"++{index}", f"{index}+=1"):
+        return []
+    if left_in_buffers(source, function, loop) or scatters(source, loop):
+        return []
+    first = source.shadow.index("=", start.start_byte) + 1
+    end = start.end_byte - source.shadow[start.start_byte : start.end_byte].endswith(";")
+    value = source.text[first:end].strip()
+    if "GetBlock" in value:
+        return []
+    begin = f" {cores.index}" if value == "0" else f" {value} + {cores.index}"
+    return [
+        Edit(first, end, begin),
+        Edit(step.start_byte, step.end_byte, f"{index} += {cores.count}"),
+    ]
+
+
+def _for_one(
+    source: Source, function: Function, left: list[Node], dealt: list[int], cores: Crews
+) -> list[Edit] | None:
+    """The edits that leave loops to the first core of a part; None where more would go with them.
+
+    The block around a loop is left by the others: nothing may be dealt out in it, nor moved after.
+    """
     edits: list[Edit] = []
-    at = namespace(source)
+    for loop in left:
+        blocks = [
+            node
+            for node in ancestors(loop)
+            if node.type == "compound_statement" and node.start_byte > function.body.start_byte
+        ]
+        free = [b for b in blocks if not any(b.start_byte <= d < b.end_byte for d in dealt)]
+        if not free or any(moves_tiles(source, n) for n in run_after(free[-1], function)):
+            return None
+        edits.append(_leave(source, free[-1], cores))
+    return list(dict.fromkeys(edits))
+
+
+def _leave(source: Source, block: Node, cores: Crews) -> Edit:
+    """Let only the first core of a part go on in a block."""
+    inner = source.indent(block.named_children[0].start_byte)
+    leave = f"if ({cores.index} != 0) {{\n{inner}    return;\n{inner}}}"
+    return before(source, block.named_children[0], leave)
+
+
+def _by_turn(source: Source, cores: Crews) -> list[Edit]:
+    edits: list[Edit] = []
     counted: set[int] = set()
     names = tile_functions(source)
     if _keeps(source) or any(
         carried(source, f.body) & _members(source) for f in source.functions if f.plain in names
     ):
         return []
-    functions = {f.node.start_byte: f for f, _, _ in _drivers(source)}
+    drivers = _drivers(source)
+    if any(left_in_buffers(source, f, loop) or scatters(source, loop) for f, loop, _ in drivers):
+        return []
+    functions = {f.node.start_byte: f for f, _, _ in drivers}
     for function in functions.values():
         for first, last in _groups(source, function.body):
             if function.node.start_byte not in counted:
@@ -179,8 +206,10 @@ def _by_turn(source: Source) -> list[Edit]:
                 opening = before(source, function.body.named_children[0], f"uint32_t {_TURN} = 0;")
                 edits.append(opening)
             start, indent = source.begin(first.start_byte), source.indent(first.start_byte)
-            guard = f"if ({_TURN}++ % {at}GetBlockNum() == {at}GetBlockIdx()) {{\n{indent}    "
+            guard = f"if ({_TURN}++ % {cores.count} == {cores.index}) {{\n{indent}    "
             inside = source.text[start : last.end_byte].replace("\n", "\n    ")
+            if cores.asks and "GetBlock" in inside:
+                return []
             edits.append(Edit(start, last.end_byte, f"{guard}{inside}\n{indent}}}"))
     return edits
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from tree_sitter import Node
 
 from ci.proposer.motifs.transforms.loops import declared_names
-from ci.source.cpp_source import LOOPS, Function, Source, identifiers, root_name, walk
+from ci.source.cpp_source import LOOPS, Function, Source, ancestors, identifiers, root_name, walk
 from rules.api import load_api
 
 _QUEUES = frozenset({"AllocTensor", "DeQue", "EnQue", "FreeTensor"})
 _COPIES = frozenset({"DataCopy", "DataCopyPad"})
+_GET = re.compile(r"\b(\w+)\s*=\s*(?:this->)?(\w+)\s*\.\s*(?:template\s+)?Get\s*<")
 _LOCAL = r"(?:LocalTensor\s*<[^;{{}}()]*>|auto)\s*&?\s*{}\b"
 
 
@@ -103,3 +105,90 @@ def carried(source: Source, node: Node) -> set[str]:
         if target is not None and (name := root_name(source.code(target))) not in inside:
             names.add(name)
     return names
+
+
+def left_in_buffers(source: Source, function: Function, loop: Node) -> bool:
+    """Whether the turns of a loop leave something in the unified buffer that is read after it."""
+    inside = _reached(source, called_in(source, loop))
+    pieces = [loop, *(f.body for f in source.functions if f.plain in inside)]
+    written = set().union(*(_written(source, piece) for piece in pieces))
+    later = "\n".join(source.of(node) for node in run_after(loop, function))
+    after = _reached(source, identifiers(later) & _own_names(source)) - inside
+    texts = [
+        later,
+        *(
+            source.shadow[f.body.start_byte : f.body.end_byte]
+            for f in source.functions
+            if f.plain in after
+        ),
+    ]
+    named = identifiers("\n".join(texts))
+    got = _got(source.of(function.node))
+    return bool(written & (named | {got[name] for name in named & got.keys()}))
+
+
+def scatters(source: Source, loop: Node) -> bool:
+    """Whether a loop writes global memory at places that it reads from data: two may be one."""
+    inside = _reached(source, called_in(source, loop))
+    pieces = [loop, *(f.body for f in source.functions if f.plain in inside)]
+    for piece in pieces:
+        code = source.shadow[piece.start_byte : piece.end_byte]
+        read = set(re.findall(r"\b(\w+)\s*=\s*[^;=]*\bGetValue\s*\(", code))
+        places = [c.arguments[0] for c in source.calls_in(piece) if c.name in _COPIES]
+        places += [
+            m.arguments[0]
+            for m in source.methods
+            if m.name == "SetValue" and piece.start_byte <= m.start < piece.end_byte
+        ]
+        if any(identifiers(place) & read for place in places):
+            return True
+    return False
+
+
+def run_after(block: Node, function: Function) -> Iterator[Node]:
+    """The statements of a function that run after a block of it."""
+    for below, above in pairwise([block, *ancestors(block)]):
+        if above.start_byte < function.body.start_byte:
+            return
+        if above.type == "compound_statement":
+            yield from (n for n in above.named_children if n.start_byte >= below.end_byte)
+
+
+def _reached(source: Source, names: frozenset[str] | set[str]) -> frozenset[str]:
+    """The functions of those names, and all that they call."""
+    found = frozenset(names)
+    while True:
+        bodies = (f.body for f in source.functions if f.plain in found)
+        more = found.union(*(called_in(source, body) for body in bodies))
+        if more == found:
+            return found
+        found = more
+
+
+def _got(code: str) -> dict[str, str]:
+    """The buffer that each tensor is taken from."""
+    return dict(re.findall(_GET, code))
+
+
+def _written(source: Source, node: Node) -> set[str]:
+    """Tensors that a stretch of code writes, by the buffers or names that outlive it."""
+    code = source.shadow[node.start_byte : node.end_byte]
+    names = {
+        root_name(a)
+        for call in source.calls_in(node)
+        if call.name in load_api().calls and call.arguments
+        for a in load_api().written(call.name, call.arguments)
+    }
+    names |= {
+        root_name(m.object)
+        for m in source.methods
+        if m.name == "SetValue" and node.start_byte <= m.start < node.end_byte
+    }
+    got = _got(code)
+    local = declared_names(source, node) | _in_global_memory(source)
+    return {got.get(name, name) for name in names if name in got or name not in local}
+
+
+@lru_cache(maxsize=256)
+def _in_global_memory(source: Source) -> frozenset[str]:
+    return frozenset(m.object for m in source.methods if m.name == "SetGlobalBuffer")

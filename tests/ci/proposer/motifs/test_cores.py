@@ -111,14 +111,110 @@ def test_a_path_of_single_elements_stays_with_one_core() -> None:
 @pytest.mark.parametrize(
     "kernel",
     [
-        KERNEL.replace("offset = 0;", "offset = GetBlockIdx() * this->tile;"),
+        KERNEL.replace("offset = 0;", "offset = GetBlockIdx() * this->tile; SyncAll();"),
         KERNEL.replace("Adds(x, x, 1.0f, n);", "Adds(this->sum, this->sum, 1.0f, n);"),
         KERNEL.replace("CopyIn(", "Read(").replace("DataCopy(", "Do(").replace("Que", "It"),
     ],
-    ids=["it is split already", "a tile builds on the last one", "it moves no tiles by calls"],
+    ids=[
+        "its cores wait for each other",
+        "a tile builds on the last one",
+        "it moves no tiles by calls",
+    ],
 )
 def test_what_must_not_be_split_is_left_alone(kernel: str) -> None:
     assert kernel != KERNEL
     if "Read(" in kernel:
         kernel = kernel.replace("AllocTensor", "Take").replace("FreeTensor", "Give")
     assert split(kernel) == ("", "")
+
+
+PARTS = """using namespace AscendC;
+class Kernel {
+    void Init()
+    {
+        xGm.SetGlobalBuffer(x + this->length * AscendC::GetBlockIdx(), this->length);
+    }
+    void Process()
+    {
+        int32_t tiles = GetBlockIdx() == GetBlockNum() - 1 ? this->last : this->tiles;
+        if (this->whole) {
+            for (int32_t i = 0; i < tiles; i++) {
+                CopyIn(i);
+                CopyOut(i);
+            }
+        } else {
+            LocalTensor<float> sums = sumBuffer.Get<float>();
+            for (int32_t i = 0; i < tiles; i++) {
+                CopyIn(i);
+                Reduce(i);
+            }
+            yGm.SetValue(0, sums.GetValue(0));
+        }
+    }
+    void CopyIn(int32_t i)
+    {
+        LocalTensor<float> x = queue.AllocTensor<float>();
+        DataCopy(x, xGm[i * this->tile], this->tile);
+        queue.EnQue(x);
+    }
+    void Reduce(int32_t i)
+    {
+        LocalTensor<float> x = queue.DeQue<float>();
+        LocalTensor<float> partial = sumBuffer.Get<float>();
+        partial.SetValue(i, x.GetValue(0));
+        queue.FreeTensor(x);
+    }
+    void CopyOut(int32_t i)
+    {
+        LocalTensor<float> x = queue.DeQue<float>();
+        DataCopy(yGm[i * this->tile], x, this->tile);
+        queue.FreeTensor(x);
+    }
+};
+"""
+
+
+def test_several_cores_share_each_part_of_a_kernel_that_has_a_fixed_number_of_them() -> None:
+    kernel, host = split(PARTS, HOST.replace("= 1;", "= 8;"), by="loop")
+    part = "(GetBlockIdx() / (GetBlockNum() / 8))"
+    assert f"xGm.SetGlobalBuffer(x + this->length * {part}, this->length);" in kernel
+    assert f"int32_t tiles = {part} == 8 - 1 ? this->last" in kernel
+    crew = "(GetBlockNum() / 8)"
+    head = f"for (int32_t i = (GetBlockIdx() % {crew}); i < tiles; i += {crew}) {{\n"
+    assert kernel.count(head) == 1
+    assert f"{head}                CopyIn(i);\n                CopyOut(i);" in kernel
+    assert "SetBlockDim(std::max<uint32_t>(8, platform_ascendc::" in host
+    assert ".GetCoreNumAiv() / 8 * 8));" in host
+    assert "#include <algorithm>" in host
+
+
+def test_what_a_loop_gathers_in_a_buffer_stays_with_the_first_core_of_a_part() -> None:
+    kernel, _ = split(PARTS, by="loop")
+    leave = (
+        "} else {\n            if (GetBlockIdx() != 0) {\n                return;\n            }\n"
+    )
+    assert leave in kernel
+    assert kernel.count("return;") == 1
+    assert "x + this->length * 0, this->length" in kernel
+    assert split(PARTS, by="turn") == ("", "")
+
+
+def test_a_host_that_asks_how_many_cores_it_asked_for_is_told_the_parts() -> None:
+    asking = HOST.replace(
+        "    context->S", "    auto cores = context->GetBlockDim();\n    context->S"
+    )
+    assert "auto cores = 1;" in split(PARTS, asking, by="loop")[1]
+
+
+def test_parts_as_many_as_the_device_has_cores_are_left_alone() -> None:
+    assert split(PARTS, HOST.replace("= 1;", "= platform.GetCoreNum();"), by="loop") == ("", "")
+    assert split(PARTS, HOST.replace("= 1;", "= 40;"), by="loop") == ("", "")
+
+
+def test_turns_that_write_where_data_says_are_not_dealt_out() -> None:
+    by_data = INDEXED.replace(
+        "DataCopy(yGm[offset]", "int at = iGm.GetValue(n);\n DataCopy(yGm[at]"
+    )
+    assert by_data != INDEXED
+    assert split(by_data, by="loop") == ("", "")
+    assert split(by_data, by="turn") == ("", "")
