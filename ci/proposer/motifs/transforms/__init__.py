@@ -19,6 +19,7 @@ from ci.proposer.motifs.transforms import (
     releases,
     rows,
     scalars,
+    strided,
     tiling,
 )
 from ci.source.cpp_source import Source
@@ -60,6 +61,7 @@ TRANSFORMS: dict[str, Transform] = {
         rows.rows_to_one,
         rows.split_calls,
         scalars.late_scalar_read,
+        strided.strided_stores,
         tiling.align_tile,
         tiling.scale_constant,
         tiling.spread_small_inputs,
