@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ci.model.diagnosis import Diagnosis
-from ci.model.trial import Candidate, Outcome, Trial
+from ci.model.trial import Candidate, Outcome, Site, Trial
 from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import Application, applications
 from ci.proposer.rules.prospects import can_matter
@@ -61,11 +61,10 @@ def promising(
     elsewhere in this run, and what made no difference from an earlier best. What harmed from an
     earlier best comes last.
     """
-    tried = [(frozenset(t.candidate.sites), t) for t in step.history if t.candidate.sites]
-    effects = {places: _effect(t, step.history) for places, t in tried}
+    effects = _effects(step)
     vain = {places for places, effect in effects.items() if effect < 1}
     useless = {places for places, effect in effects.items() if 0 < effect < 1 + NO_DIFFERENCE}
-    useless |= {places for places, t in tried if t.outcome is Outcome.UNFIT}
+    useless |= _unfit(step)
     failed = _failed_edits(step)
     late: list[tuple[Application, Candidate]] = []
     seen = {t.candidate.hash: t for t in step.history}
@@ -91,6 +90,30 @@ def promising(
             else:
                 yield one, candidate
     yield from late
+
+
+def idle(step: Step) -> set[frozenset[Site]]:
+    """Places whose change made no difference from another parent, or was not fit to be built on."""
+    return _unfit(step) | {
+        places for places, effect in _effects(step).items() if abs(effect - 1) < NO_DIFFERENCE
+    }
+
+
+def _unfit(step: Step) -> set[frozenset[Site]]:
+    return {
+        frozenset(t.candidate.sites)
+        for t in step.history
+        if t.outcome is Outcome.UNFIT and t.candidate.sites
+    }
+
+
+def _effects(step: Step) -> dict[frozenset[Site], float]:
+    """What the latest trial of each change came to."""
+    return {
+        frozenset(t.candidate.sites): _effect(t, step.history)
+        for t in step.history
+        if t.candidate.sites
+    }
 
 
 def _failed_edits(step: Step) -> set[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]:

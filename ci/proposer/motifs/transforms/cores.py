@@ -39,12 +39,13 @@ def split_over_cores(
     `by: loop` lets the outermost loops that move tiles step by the number of cores, where no
     turn leaves a scalar or a tensor for the next. `by: turn` runs the loops on every core and lets
     each take its turns of what moves tiles, so that scalars are counted up as before. What cannot
-    be dealt out stays with the first core of a part. The host asks for all cores over `share`.
+    be dealt out stays with the first core of a part. The host asks for so many cores that each has
+    `work` elements of the first input or output.
     """
     shared = crews(host, kernel)
     if shared is None:
         return
-    blocks = more_blocks(host, shared, int(str(parameters["share"])))
+    blocks = more_blocks(host, shared, int(str(parameters["work"])))
     if blocks is None:
         return
     for path, source in kernel.items():

@@ -20,6 +20,7 @@ _TOGETHER = re.compile(
     r"|\bIBWait\b|\bREGIST_MATMUL_OBJ\b"
 )
 _DIM = re.compile(r"\b\w+\s*(?:->|\.)\s*GetBlockDim\s*\(\s*\)")
+_INDENT = " " * 8
 _HEADERS = {"platform_ascendc": "tiling/platform/platform_ascendc.h", "std::max": "algorithm"}
 
 
@@ -87,8 +88,11 @@ def crews(host: Mapping[str, Source], kernel: Mapping[str, Source]) -> Crews | N
     return Crews(int(number), asks=True) if 1 <= int(number) <= MOST_PARTS else None
 
 
-def more_blocks(host: Mapping[str, Source], shared: Crews, share: int) -> dict[str, Match] | None:
-    """The edits that ask for more cores; {} when the host does already, None when it is unknown."""
+def more_blocks(host: Mapping[str, Source], shared: Crews, work: int) -> dict[str, Match] | None:
+    """The edits that ask for more cores; {} when the host does already, None when it is unknown.
+
+    As many as have `work` elements of the first input or output each, for starting one costs time.
+    """
     found: dict[str, list[Edit]] = {}
     dims = list(_block_dims(host))
     for path, place, values in dims:
@@ -99,18 +103,29 @@ def more_blocks(host: Mapping[str, Source], shared: Crews, share: int) -> dict[s
         name = re.search(r"(\w+)\s*(?:->|\.)\s*$", context)
         if name is None:
             return None
-        platform = f"platform_ascendc::PlatformAscendC({name[1]}->GetPlatformInfo())"
-        cores = f"{platform}.GetCoreNumAiv()" + (f" / {share}" if share > 1 else "")
-        if shared.parts > 1:
-            cores = f"std::max<uint32_t>({shared.parts}, {cores} / {shared.parts} * {shared.parts})"
-        found.setdefault(path, []).append(Edit(place.start, place.end, cores))
-    if not dims or (not found and (share > 1 or shared.asks)):
+        found.setdefault(path, []).append(
+            Edit(place.start, place.end, _cores(name[1], shared.parts, work))
+        )
+    if not dims or (not found and shared.asks):
         return None
     for path, source in host.items() if shared.asks else ():
         for dim in _DIM.finditer(source.shadow):
             edit = Edit(source.begin(dim.start()), dim.end(), str(shared.parts))
             found.setdefault(path, []).append(edit)
     return {path: _with_headers(host[path], edits) for path, edits in found.items()}
+
+
+def _cores(context: str, parts: int, work: int) -> str:
+    """A multiple of `parts`: all cores, as far as they have work enough."""
+    platform = f"platform_ascendc::PlatformAscendC({context}->GetPlatformInfo())"
+    most = f"{platform}.GetCoreNumAiv()" + (f" / {parts}" if parts > 1 else "")
+    read, made = (
+        f"{context}->Get{side}Shape(0)->GetStorageShape().GetShapeSize()"
+        for side in ("Input", "Output")
+    )
+    enough = f"std::max<int64_t>({read},\n{_INDENT}{made}) / {work * parts}"
+    count = f"std::max<int64_t>(1, std::min<int64_t>({most},\n{_INDENT}{enough}))"
+    return count if parts == 1 else f"{parts} * {count}"
 
 
 def _with_headers(source: Source, edits: list[Edit]) -> Match:

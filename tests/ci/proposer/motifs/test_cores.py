@@ -46,11 +46,11 @@ class Kernel {
 INDEXED = KERNEL.replace("            offset += this->tile;\n", "")
 
 
-def split(kernel: str, host: str = HOST, by: str = "turn", share: str = "1") -> tuple[str, str]:
+def split(kernel: str, host: str = HOST, by: str = "turn", work: str = "4096") -> tuple[str, str]:
     """(kernel, host) afterwards; ('', '') where nothing is split."""
     find = JOINT_TRANSFORMS["split_over_cores"]
     sources = {"h.cpp": parse(host)}, {"k.cpp": parse(kernel)}
-    found = list(find(*sources, {"by": by, "share": share}))
+    found = list(find(*sources, {"by": by, "work": work}))
     if not found:
         return "", ""
     (matches,) = found
@@ -72,8 +72,8 @@ def test_each_core_takes_its_turns_and_all_of_them_count() -> None:
     assert kernel.count(guard) == 2
     assert kernel.count("uint32_t coreTurn = 0;") == 1
     platform = "platform_ascendc::PlatformAscendC(context->GetPlatformInfo())"
-    assert f"SetBlockDim({platform}.GetCoreNumAiv());" in host
-    assert host.startswith('#include "tiling/platform/platform_ascendc.h"\n')
+    assert f"SetBlockDim(std::max<int64_t>(1, std::min<int64_t>({platform}.GetCoreNumAiv()," in host
+    assert '#include "tiling/platform/platform_ascendc.h"\n' in host
 
 
 def test_a_loop_whose_turns_stand_alone_steps_by_the_number_of_cores() -> None:
@@ -83,14 +83,15 @@ def test_a_loop_whose_turns_stand_alone_steps_by_the_number_of_cores() -> None:
     assert split(KERNEL, by="loop") == ("", "")  # the offset is counted up from turn to turn
 
 
-def test_a_share_of_the_cores_is_asked_for_where_the_host_asked_for_one() -> None:
-    assert ".GetCoreNumAiv() / 5);" in split(KERNEL, share="5")[1]
+def test_each_core_that_is_asked_for_has_work_enough() -> None:
+    assert (
+        "context->GetOutputShape(0)->GetStorageShape().GetShapeSize()) / 4096))" in split(KERNEL)[1]
+    )
 
 
 def test_a_host_that_asks_for_many_cores_stays_as_it_is() -> None:
     host = HOST.replace("= 1;", "= platform.GetCoreNum();")
     assert split(KERNEL, host)[1] == host
-    assert split(KERNEL, host, share="5") == ("", "")
 
 
 def test_a_path_of_single_elements_stays_with_one_core() -> None:
@@ -183,8 +184,9 @@ def test_several_cores_share_each_part_of_a_kernel_that_has_a_fixed_number_of_th
     head = f"for (int32_t i = (GetBlockIdx() % {crew}); i < tiles; i += {crew}) {{\n"
     assert kernel.count(head) == 1
     assert f"{head}                CopyIn(i);\n                CopyOut(i);" in kernel
-    assert "SetBlockDim(std::max<uint32_t>(8, platform_ascendc::" in host
-    assert ".GetCoreNumAiv() / 8 * 8));" in host
+    assert "SetBlockDim(8 * std::max<int64_t>(1, std::min<int64_t>(platform_ascendc::" in host
+    assert ".GetCoreNumAiv() / 8," in host
+    assert ".GetShapeSize()) / 32768))" in host
     assert "#include <algorithm>" in host
 
 
