@@ -49,13 +49,13 @@ class ElementLoop:
 
 def element_loops(source: Source) -> list[ElementLoop]:
     """All such loops of a file, outer before inner."""
-    types = _global_types(source)
+    types = global_types(source)
     found = (_loop(source, node, types) for node in nodes(source, *LOOPS))
     return [loop for loop in found if loop is not None]
 
 
 @lru_cache(maxsize=256)
-def _global_types(source: Source) -> dict[str, str]:
+def global_types(source: Source) -> dict[str, str]:
     """The element type of each tensor in global memory; '' when two are declared differently."""
     found: dict[str, str] = {}
     for kind, names in re.findall(r"\bGlobalTensor\s*<([^<>;]+)>\s*&?\s*([\w\s,]+)", source.shadow):

@@ -10,39 +10,36 @@ from tree_sitter import Node
 
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import namespace
+from ci.proposer.motifs.transforms.element_loops import global_types
 from ci.proposer.motifs.transforms.functions import run_after
 from ci.proposer.motifs.transforms.loops import CountingLoop, counting_loops
 from ci.proposer.motifs.transforms.nodes import before
 from ci.source.cpp_source import Edit, Source, ancestors, identifiers
 
 _PIPE = re.compile(r"\bTPipe\s*(\*?)\s*(\w+)\s*;")
+_CONSTANT = re.compile(r"(?:\(\w+\)|static_cast<\w+>)?\(?-?\d[\w.]*\)?")
 _COMPARED = {"<": "", "<=": " + 1"}
 
+_FILL = """{pipe}InitBuffer(stridedStores, 1, {most} * 32);
+stridedValues = stridedStores.template AllocTensor<{kind}>();
+{at}Duplicate(stridedValues, static_cast<{kind}>({value}), {most} * 32 / sizeof({kind}));
+stridedStores.EnQue(stridedValues);
+stridedValues = stridedStores.template DeQue<{kind}>();"""
 _CODE = """
-    template <typename Element>
-    __aicore__ inline void StoreStrided({at}GlobalTensor<Element>& target, int64_t first,
-                                        int64_t step, Element value, int64_t count)
+    __aicore__ inline void StoreStrided({at}GlobalTensor<{kind}>& target, int64_t first,
+                                        int64_t step, int64_t count)
     {{
-        if (count <= 0) {{
-            return;
-        }}
-        constexpr int64_t block = 32 / static_cast<int64_t>(sizeof(Element));
         const int64_t most = step > 0 ? {most} : 1;
-        const int64_t blocks = count < most ? count : most;
-        {at}LocalTensor<Element> part = stridedStores.template AllocTensor<Element>();
-        {at}Duplicate(part, value, static_cast<int32_t>(blocks * block));
-        stridedStores.EnQue(part);
-        part = stridedStores.template DeQue<Element>();
-        for (int64_t done = 0; done < count; done += blocks) {{
-            const int64_t size = count - done < blocks ? count - done : blocks;
-            const uint32_t apart = size > 1 ? (step - 1) * sizeof(Element) : 0;
-            const {at}DataCopyExtParams bursts{{static_cast<uint16_t>(size), sizeof(Element), 0,
+        for (int64_t done = 0; done < count; done += most) {{
+            const int64_t size = count - done < most ? count - done : most;
+            const uint32_t apart = size > 1 ? (step - 1) * sizeof({kind}) : 0;
+            const {at}DataCopyExtParams bursts{{static_cast<uint16_t>(size), sizeof({kind}), 0,
                                              apart, 0}};
-            {at}DataCopyPad(target[first + done * step], part, bursts);
+            {at}DataCopyPad(target[first + done * step], stridedValues, bursts);
         }}
-        stridedStores.FreeTensor(part);
     }}
     {at}TQue<{at}TPosition::VECOUT, 1> stridedStores;
+    {at}LocalTensor<{kind}> stridedValues;
 """
 
 
@@ -62,7 +59,7 @@ def strided_stores(source: Source, parameters: Mapping[str, object]) -> Iterator
     """Such loops over `SetValue`: one copy whose bursts are the elements, `most` of them at once.
 
     All of a file at once, for a tensor is written by the scalar unit or by copies, never by both.
-    Each burst is read from a block of 32 bytes of its own.
+    Each burst is read from a block of 32 bytes of its own; `Init` fills them with the one value.
     """
     most = int(str(parameters["most"]))
     found = [s for loop in counting_loops(source) if (s := _stores(source, loop)) is not None]
@@ -79,13 +76,20 @@ def strided_stores(source: Source, parameters: Mapping[str, object]) -> Iterator
         for m in source.methods
         if m.name == "SetGlobalBuffer" and m.object in {s.target for s in found}
     ]
-    if pipe is None or not places or places[0] is None:
+    kinds = {(s.value, global_types(source).get(s.target, "")) for s in found}
+    if pipe is None or len(kinds) != 1 or not places or places[0] is None:
         return
-    at = namespace(source)
-    made = f"{pipe[2]}{'->' if pipe[1] else '.'}InitBuffer(stridedStores, 1, {most} * 32);"
+    value, kind = kinds.pop()
+    if not kind or _CONSTANT.fullmatch(value) is None:
+        return
+    at, of = namespace(source), f"{pipe[2]}{'->' if pipe[1] else '.'}"
+    made = _FILL.format(pipe=of, at=at, most=most, kind=kind, value=value)
+    made = made.replace("\n", "\n" + source.indent(places[0].start_byte))
     edits = [_call(source, stores) for stores in found]
     edits.append(before(source, places[0], made))
-    edits.append(Edit(body.end_byte - 1, body.end_byte - 1, _CODE.format(at=at, most=most)))
+    edits.append(
+        Edit(body.end_byte - 1, body.end_byte - 1, _CODE.format(at=at, most=most, kind=kind))
+    )
     starts = [stores.loop.node.start_byte for stores in found]
     note = ", ".join(dict.fromkeys(stores.target for stores in found))
     yield Match(starts[0], tuple(edits), note=note, others=tuple(starts[1:]))
@@ -95,10 +99,9 @@ def _call(source: Source, stores: _Stores) -> Edit:
     count, *others = (f"static_cast<int64_t>({c})" for c in stores.counts)
     for other in others:
         count = f"({count} < {other} ? {count} : {other})"
-    value = f"static_cast<decltype({stores.target}.GetValue(0))>({stores.value})"
     node = stores.loop.node
     apart = ",\n" + source.indent(node.start_byte) + " " * len("StoreStrided(")
-    given = apart.join((f"{stores.target}, {stores.first}", stores.step, value, count))
+    given = apart.join((f"{stores.target}, {stores.first}", stores.step, count))
     return Edit(node.start_byte, node.end_byte, f"StoreStrided({given});")
 
 

@@ -76,6 +76,7 @@ def test_the_same_elements_are_stored(kernels: AscendCHarness, rows: int, column
         ("i * columns + i", "i * i"),
         ("i * columns + i", "i / 2"),
         ("(index, 3)", "(index, i)"),
+        ("(index, 3)", "(index, rows)"),
         ("(index, 3)", "(index, yGm.GetValue(0))"),
         ("i < columns", "i % 2"),
         ("i < columns", "part < columns"),
