@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import log2
 
 from ci.derive.asking import Taken
 from ci.judge.varied.base import elements, input_count, tensors
@@ -15,10 +16,16 @@ TINY, SMALL, LARGE = 1 << 6, 1 << 13, 1 << 17
 more than the third many."""
 
 MOST_DTYPES = 3
+"""Combinations of dtypes that sizes and tiling keys are shown in."""
+
+MOST_SHOWN = 8
 """Combinations of dtypes: each is a kernel that every candidate is compiled for."""
 
 MOST_KERNELS = 5
 """Combinations of dtypes and tiling key."""
+
+MIDDLE = 1 << 15
+"""Elements of a case that shows nothing but its dtypes: more than a launch hides, and cheap."""
 
 LEAST_CASES = 4
 """Fewer are filled up with what is only tiled otherwise."""
@@ -110,3 +117,23 @@ def best(
     chosen = max(options, key=worth, default=None)
     least = 0.0 if len(kept) < LEAST_CASES else _WORTH["digest"]
     return chosen if chosen is not None and worth(chosen) > least else None
+
+
+def of_other_dtypes(
+    options: Sequence[Option], kept: Sequence[Option], failed: Collection[Kernel]
+) -> Option | None:
+    """The option of middling size in dtypes that the kept ones do not show; None when all do.
+
+    What is left out can become slower without a search seeing it. First come those whose first
+    input has a dtype that none shows.
+    """
+    shown = {o.dtypes for o in kept}
+    if len(shown) >= MOST_SHOWN:
+        return None
+    firsts = {dtypes[:1] for dtypes in shown}
+
+    def rank(option: Option) -> tuple[bool, float]:
+        return option.dtypes[:1] in firsts, abs(log2(option.size / MIDDLE))
+
+    left = [o for o in options if o.dtypes not in shown and o.kernel not in failed]
+    return min((o for o in left if o.size >= TINY), key=rank, default=None)

@@ -12,7 +12,7 @@ from ci.backend.base import Backend
 from ci.backend.tiled import TiledBuild
 from ci.derive.asking import Asker
 from ci.derive.candidates import generic_case
-from ci.derive.choosing import TINY, Kernel, Option, best, inputs_of
+from ci.derive.choosing import TINY, Kernel, Option, best, inputs_of, of_other_dtypes
 from ci.derive.growing import grown, in_all_dtypes, with_other_attributes
 from ci.derive.mending import mended
 from ci.derive.running import MOST_WORK, Failed, Ran, Runner, Values, drawn
@@ -121,8 +121,10 @@ class _Derivation:
                 for option in options
                 if density * option.size <= MOST_WORK and unfit[option.shapes] < MOST_UNFIT
             ]
-            chosen = best(options, kept, self.failed)
-            if chosen is None or len(kept) == self.most_cases or self._late():
+            full = len(kept) >= self.most_cases
+            chosen = None if full else best(options, kept, self.failed)
+            chosen = chosen or of_other_dtypes(options, kept, self.failed)
+            if chosen is None or self._late():
                 break
             options.remove(chosen)
             chosen = self._drawn(chosen, self.values)

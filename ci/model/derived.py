@@ -32,7 +32,12 @@ class DeriveSettings(Frozen):
         description="Judge by scripts of the repository that compute right answers (gen_data.py),"
         " where they agree with the operator.",
     )
-    cases: int = Field(default=6, ge=1, le=64, description="Most cases of a workload.")
+    cases: int = Field(
+        default=6,
+        ge=1,
+        le=64,
+        description="Most cases of a workload, beside one for each dtype that these do not show.",
+    )
     again: bool = Field(default=False, description="Write those anew that are there already.")
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     asc_headers: str = Field(

@@ -35,6 +35,7 @@ from ci.host.kernel_unit import (
 )
 from ci.host.source_tree import include_arguments, lay, lay_operator, neighbours, place_of
 from ci.model import layout
+from ci.model.errors import TrialFailure
 from ci.model.layout import SOURCES
 from ci.model.operator import Operator
 from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
@@ -100,6 +101,7 @@ class Toolchain:
         self.cache = cache or BuildCache()
         self.door = door or own_headers()
         self.cache.trim_daily(KINDS)
+        self._refused: dict[str, TrialFailure] = {}
 
     @cached_property
     def version(self) -> str:
@@ -257,7 +259,7 @@ class Toolchain:
                 shutil.copy(place / "kernel.so", folder)
                 write_block_table(folder / "kernel.so")
 
-        return self.cache.get("kernel", key, make) / "kernel.so"
+        return self._built("kernel", key, make) / "kernel.so"
 
     @cached_property
     def host_prelude(self) -> Path:
@@ -332,7 +334,21 @@ class Toolchain:
                 compile_candidate(named, place, readable, "host tiling", (top, layout.HOST))
                 shutil.copy(place / "host_program", folder)
 
-        return self.cache.get("host", key, make) / "host_program"
+        return self._built("host", key, make) / "host_program"
+
+    def _built(self, kind: str, key: str, make: Callable[[Path], None]) -> Path:
+        """The cached entry; what the compiler refused once is refused again without asking it.
+
+        That is remembered as long as the toolchain is: every case of a workload asks for the same.
+        """
+        if key in self._refused:
+            known = self._refused[key]
+            raise TrialFailure(known.outcome, known.refusal)
+        try:
+            return self.cache.get(kind, key, make)
+        except TrialFailure as failure:
+            self._refused[key] = TrialFailure(failure.outcome, failure.refusal)
+            raise
 
     def _object(self, source: Path, flags: Sequence[str], folder: Path, headers: str) -> Path:
         """Object file of one of our own sources, with the compiler's `warnings` beside it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ci.derive.asking import Taken
-from ci.derive.choosing import MOST_KERNELS, Option, best
+from ci.derive.choosing import MOST_KERNELS, Option, best, of_other_dtypes
 from ci.derive.mending import mended
 from ci.derive.running import Failed
 from ci.model.operator import Operator
@@ -47,6 +47,15 @@ def test_no_more_kernels_are_asked_for_than_a_search_can_compile() -> None:
     kept = [option(64, key=key) for key in range(MOST_KERNELS)]
     assert best([option(64, key=99)], kept, set()) is None
     assert best([option(1 << 14, key=0)], kept, set()) is not None
+
+
+def test_dtypes_that_no_case_shows_are_shown_by_one_of_middling_size() -> None:
+    kept = [option(64), option(1 << 14), option(600, "float16"), option(64, "int32")]
+    odd = [option(rows, "int64", 7) for rows in (32, 500, 1 << 14)]
+    assert best(odd, kept, set()) is None
+    assert of_other_dtypes([*kept, *odd], kept, set()) == odd[1]
+    assert of_other_dtypes([*kept, *odd], kept, {(("int64",), 7)}) is None
+    assert of_other_dtypes([*kept, *odd], [*kept, odd[0]], set()) is None
 
 
 def test_a_kernel_that_leaves_the_end_of_a_guessed_output_tells_its_shape() -> None:
