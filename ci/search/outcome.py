@@ -18,7 +18,7 @@ from ci.model.trial import Fingerprint, Measurement, Outcome, Refusal, Trial
 from ci.model.uncertainty import Uncertainty, uncertainty
 from ci.search.base import BudgetSpent
 from ci.search.run import Run
-from ci.source.layout_style import laid_out
+from ci.search.tidy import tidied
 from ci.source.source_diff import git_diff
 
 _GIT_SECONDS = 20.0
@@ -163,7 +163,7 @@ def _surest_first(
     for trial in _ranked(run, operator):
         if compare(_measured(run.baseline), _measured(trial)).verdict != "improved":
             continue
-        trial = _in_style(run, operator, trial)
+        trial = tidied(run, operator, trial)
         try:
             spread = uncertainty(
                 _measured(run.widened(run.baseline)), _measured(run.widened(trial))
@@ -202,22 +202,6 @@ def _ranked(run: Run, operator: Operator) -> Iterator[Trial]:
         trial = _first(run, operator, left)
         left.remove(trial)
         yield trial
-
-
-def _in_style(run: Run, operator: Operator, trial: Trial) -> Trial:
-    """The trial laid out as the repository wants its sources: what is verified is handed in.
-
-    The same program costs no evaluation; where lines make another one, and nothing is left for it,
-    or it is no gain, the trial stays as it was written.
-    """
-    files = laid_out(operator, trial.candidate.files)
-    if files == trial.candidate.files:
-        return trial
-    try:
-        styled = run.evaluate(trial.candidate.model_copy(update={"files": files}))
-    except BudgetSpent:
-        return trial
-    return styled if run.faster(styled, run.baseline) else trial
 
 
 def _first(run: Run, operator: Operator, left: list[Trial]) -> Trial:

@@ -37,6 +37,7 @@ _MEASURES = {"work": ELEMENTS, "output": _MADE}
 """Knobs of the least work a core: by what is read, and by what is made where that is more."""
 
 WHY_WORK = "Starting a core costs time, so each should have enough to do."
+REMARK_WORK = "Starting a core costs time: small inputs take fewer."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
 
 
@@ -71,7 +72,7 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
                     file=path,
                     start=place,
                     end=end,
-                    form=limiting(left, limit, shape, indent),
+                    form=limiting(left, limit, shape, indent, REMARK_WORK),
                     values=CORE_WORK,
                     written=int(work.group(1)) if work else NO_CAP,
                     decides="block_dim",
@@ -102,24 +103,30 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     return knobs
 
 
-def limiting(left: str, limit: str, shape: str, indent: str) -> str:
+def limiting(left: str, limit: str, shape: str, indent: str, remark: str) -> str:
     """A statement that keeps a value at most at `limit`, where `shape` is there if one is named.
 
     libstdc++, with which hosts are built, has std::min wherever it has strings or vectors.
     """
-    statement = f"{left} = std::min<int64_t>({left}, {limit});"
+    held = limit.replace(f"{shape}->", "shape->") if shape else limit
+    statement = f"{left} = std::min<int64_t>({left}, {held});"
+    said = f"{indent}// {remark}{indent}"
     if not shape:
-        return indent + statement
-    return f"{indent}if ({shape} != nullptr) {{{indent}    {statement}{indent}}}"
+        return said + statement
+    return f"{said}if (const auto* shape = {shape}) {{{indent}    {statement}{indent}}}"
 
 
 def limited_after(left: str, limit: str, text: str) -> re.Match[str] | None:
     """Such a statement at the beginning of `text`; its group 1 is the {value} of `limit`."""
-    value = re.escape(limit.replace("{value}", "@")).replace("@", r"(\d+)")
-    name = re.escape(left)
-    statement = rf"{name} = std::min<int64_t>\({name}, {value}\);"
-    asked = re.match(rf"\s*if \([\w.>-]+\(0\) != nullptr\) \{{\s*{statement}\s*\}}", text)
-    return asked or re.match(rf"\s*{statement}", text)
+    name, (shape, _, rest) = re.escape(left), limit.partition("->GetStorageShape")
+
+    def statement(limit: str) -> str:
+        value = re.escape(limit.replace("{value}", "@")).replace("@", r"(\d+)")
+        return rf"{name} = std::min<int64_t>\({name}, {value}\);"
+
+    inner = statement(f"shape->GetStorageShape{rest}")
+    asked = rf"\s*if \(const auto\* shape = {re.escape(shape)}\) \{{\s*{inner}\s*\}}"
+    return re.match(asked, text) or re.match(rf"\s*{statement(limit)}", text)
 
 
 def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:

@@ -32,6 +32,7 @@ UB_WORK = (0, 1, 2, 4, 8, 16, 32)
 LEAST_UB = 16384
 """Bytes of UB that the smallest input has, for what tilings hold back of it."""
 
+_REMARK_UB = "Smaller tiles for small inputs: more cores share them, or copies overlap."
 _UB_CALL = re.compile(r"GetCoreMemSize\(.*CoreMemType::UB,([\w.\->]+)\)$")
 _NUMBER = re.compile(r"^(\d+)([uUlL]*)$")
 _PRODUCT = re.compile(r"^\(?\d+[uUlL]*(?:\*\d+[uUlL]*)+\)?$")
@@ -123,7 +124,7 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
                 file=path,
                 start=place,
                 end=place + (limited.end() if limited else 0),
-                form=limiting(variable, limit, shape, indent),
+                form=limiting(variable, limit, shape, indent, _REMARK_UB),
                 values=UB_WORK,
                 written=int(limited.group(1)) if limited else 0,
                 decides="partition",
