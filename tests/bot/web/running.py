@@ -73,31 +73,36 @@ def running(app: Starlette, **settings: Any) -> Iterator[Server]:
         listening.close()
 
 
+FRAME_COLOURS = 100
+"""A page whose report is shown has more than this many colours where the report stands."""
+
+PICTURES = 5
+"""Taken at most, until a frame is seen: the browser does not wait for frames before taking one."""
+
+
 def colours_shown(server: Server, path: str, folder: Path, width: int) -> int | None:
     """How many colours the page has below, where reports stand; None without a browser."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         return None
     picture = folder / f"{width}.png"
-    arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    url = f"http://127.0.0.1:{server.port}{path}"
-    subprocess.run(
-        [
-            *(program, *arguments, f"--user-data-dir={folder / 'profile'}"),
-            *(
-                f"--screenshot={picture}",
-                f"--window-size={width},2400",
-                "--hide-scrollbars",
-                "--virtual-time-budget=5000",
-                url,
-            ),
-        ],
-        capture_output=True,
-        timeout=120,
-        check=True,
-    )
-    pixels = (imread(picture)[1400:, :, :3] * 255).astype(np.uint8)
-    return len(np.unique(pixels.reshape(-1, 3), axis=0))
+    arguments = [
+        *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+        f"--user-data-dir={folder / 'profile'}",
+        f"--screenshot={picture}",
+        f"--window-size={width},2400",
+        "--hide-scrollbars",
+        "--virtual-time-budget=5000",
+        f"http://127.0.0.1:{server.port}{path}",
+    ]
+    colours = 0
+    for _ in range(PICTURES):
+        subprocess.run([program, *arguments], capture_output=True, timeout=120, check=True)
+        pixels = (imread(picture)[1400:, :, :3] * 255).astype(np.uint8)
+        colours = max(colours, len(np.unique(pixels.reshape(-1, 3), axis=0)))
+        if colours > FRAME_COLOURS:
+            break
+    return colours
 
 
 def browse(server: Server, path: str, folder: Path) -> str:

@@ -15,7 +15,7 @@ from bot.web.app import make_app
 from bot.web.dashboard import Dashboard
 from tests.bot.events.payloads import hub_comment, hub_headers, raw
 from tests.bot.make import job, result
-from tests.bot.web.running import Answer, Server, browse, colours_shown, running
+from tests.bot.web.running import FRAME_COLOURS, Answer, Server, browse, colours_shown, running
 
 SECRET = "s3cret"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -183,7 +183,7 @@ def test_a_browser_shows_a_run_with_its_report_inside(
     assert "2.00× faster" in page and "<iframe" in page and "alice" in page
     for width in (1280, 420):
         colours = colours_shown(server, f"/runs/{key}", tmp_path, width)
-        assert colours is None or colours > 100, "the report's frame is blank"
+        assert colours is None or colours > FRAME_COLOURS, "the report's frame is blank"
     report = server.ask(f"/runs/{key}/report.html")
     assert report.status == 200 and "<svg" in report.body
     assert "default-src 'none'" in report.headers["content-security-policy"]
