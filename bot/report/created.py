@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from scipy.stats import gmean
+
 from bot.base.text import visible
 from bot.report.view import page
 from ci.model.bench.create import CreateBench
 
+CLOSE: Final = 1.1
+"""A made operator that takes no more than this times the other is as fast as it."""
+
+
+def part(found: CreateBench) -> str:
+    """The part of a page that its table replaces: tasks and pairs each have their own."""
+    return "create GOLDENS.py" if found.pairs else "create"
+
 
 def table(found: CreateBench) -> str:
     """The counts by category, every task, and what stops those that are not right."""
+    stopped = [(r, visible(r.said, 300)) for r in found.rows if not r.right]
+    if found.pairs:
+        ratios = [r.microseconds / r.by_hand_us for r in found.rows if r.by_hand_us]
+        return page(
+            "created_pairs.md.j2",
+            found=found,
+            as_fast=sum(ratio <= CLOSE for ratio in ratios),
+            mean=gmean(ratios) if ratios else None,
+            stopped=stopped,
+        )
     categories = list(dict.fromkeys(r.category for r in found.rows))
     counts = [
         (
@@ -20,5 +42,4 @@ def table(found: CreateBench) -> str:
         )
         for name in categories
     ]
-    stopped = [(r, visible(r.said, 300)) for r in found.rows if not r.right]
     return page("created.md.j2", found=found, counts=counts, stopped=stopped)

@@ -62,10 +62,15 @@ def golden_of(text: str) -> tuple[Path, str]:
     return file, name
 
 
+def functions_in(file: Path) -> list[str]:
+    """The public functions that a file defines."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return re.findall(r"^def\s+([A-Za-z]\w*)\s*\(", text, re.MULTILINE)
+
+
 def function_in(file: Path) -> str:
     """The one public function that a file defines, or the one of its name."""
-    text = file.read_text(encoding="utf-8", errors="replace")
-    found: list[str] = re.findall(r"^def\s+([A-Za-z]\w*)\s*\(", text, re.MULTILINE)
+    found = functions_in(file)
     if file.stem in found:
         return file.stem
     if len(found) == 1:
@@ -89,82 +94,18 @@ def safe(name: str) -> str:
     return f"{lower}_in" if lower in _TAKEN else lower
 
 
-_TAKEN = frozenset(
-    [
-        "auto",
-        "bool",
-        "break",
-        "case",
-        "char",
-        "class",
-        "const",
-        "continue",
-        "default",
-        "delete",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "explicit",
-        "extern",
-        "false",
-        "float",
-        "for",
-        "friend",
-        "goto",
-        "half",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "mutable",
-        "namespace",
-        "new",
-        "operator",
-        "private",
-        "protected",
-        "public",
-        "register",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "template",
-        "this",
-        "throw",
-        "true",
-        "try",
-        "typedef",
-        "union",
-        "unsigned",
-        "using",
-        "virtual",
-        "void",
-        "volatile",
-        "while",
-        "first",
-        "last",
-        "rest",
-        "unit",
-        "rows",
-        "cols",
-        "pitch",
-        "width",
-        "count",
-        "stride",
-        "pipe",
-        "user",
-        "op",
-        "workspace",
-        "tiling",
-        "tile",
-        "start",
-        "end",
-    ]
-)
+# fmt: off
+_TAKEN: Final = frozenset((
+    "auto", "bool", "break", "case", "char", "class", "const", "continue", "default", "delete",
+    "do", "double", "else", "enum", "explicit", "extern", "false", "float", "for", "friend",
+    "goto", "half", "if", "inline", "int", "long", "mutable", "namespace", "new", "operator",
+    "private", "protected", "public", "register", "return", "short", "signed", "sizeof", "static",
+    "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "union",
+    "unsigned", "using", "virtual", "void", "volatile", "while", "first", "last", "rest", "unit",
+    "rows", "cols", "pitch", "width", "count", "stride", "pipe", "user", "op", "workspace",
+    "tiling", "tile", "start", "end",
+))
+# fmt: on
 
 
 def read_task(
@@ -242,7 +183,9 @@ def _inputs(file: YamlFile, case: GivenCase, parameters: tuple[Parameter, ...]) 
                 raise file.wrong(["cases", 0, "inputs", name], what)
         return tuple(n for n in known if n in case.inputs)
     if case.inputs is None or len(case.inputs) > len(known):
-        raise file.wrong(["cases", 0, "inputs"], "does not fit the golden function's parameters")
+        listed = ", ".join(known) or "none by name"
+        what = f"gives {len(case.inputs or ())} inputs; the golden function's parameters: {listed}"
+        raise file.wrong(["cases", 0, "inputs"], what)
     return tuple(known[: len(case.inputs)])
 
 

@@ -9,7 +9,7 @@ import click
 
 from bot.base.text import visible
 from bot.cli.options import PageOptions, build, json_option, options, show_suite
-from bot.report.created import table
+from bot.report.created import part, table
 from bot.report.page import replace_part
 from ci.model.bench.create import CreateBenchSettings, CreateRow
 from ci.session.create import bench_create
@@ -25,12 +25,14 @@ def _say(row: CreateRow) -> None:
 @click.argument("path", type=click.Path(path_type=Path))
 @json_option
 def create(path: Path, as_json: bool, **given: Any) -> None:
-    """Make an operator of each task at PATH, a checkout of MultiKernelBench or one file of it.
+    """Make an operator of each task at PATH: a checkout of MultiKernelBench, or one file of it.
 
-    Nothing but tracing makes them. Each is verified as `ascendopt create` does it.
+    A file of golden functions named like operators is a PATH too: with --repository and --workloads
+    each one that is made is held against the operator written by hand, on the same cases. Nothing
+    but tracing makes them. Each is verified as `ascendopt create` does it.
     """
     own = build(PageOptions, given)
     found = bench_create(path, build(CreateBenchSettings, given), _say)
     if own.markdown is not None:
-        replace_part(own.markdown, "create", table(found))
+        replace_part(own.markdown, part(found), table(found))
     show_suite(found, table(found), as_json)

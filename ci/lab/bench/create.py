@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from ci.backend import make_backend
-from ci.create.benchmark import task_files, torch_task
+from ci.create.benchmark import is_torch_task, task_files, torch_task
 from ci.create.create import create_task
+from ci.create.task import functions_in
 from ci.create.verify import NotRight
 from ci.judge.evaluate import Evaluator
+from ci.lab.bench.create_pairs import pair_row
 from ci.model.bench.create import CreateBench, CreateBenchSettings, CreateRow
 from ci.model.created import CreateSettings
 from ci.model.errors import InputError
@@ -27,22 +30,42 @@ def measure(
 ) -> CreateBench:
     """A row for each task at `path`; rows that are there are kept. Raises InputError when there is
     no task."""
-    files = task_files(path)
     settings.out.mkdir(parents=True, exist_ok=True)
     known = _known(settings.out / ROWS)
     rows = []
-    for file in files:
-        category = file.parent.name
+    for category, name, make in _tasks(path, settings):
         if settings.category and category != settings.category:
             continue
-        row = known.get(f"{category}/{file.stem}")
+        row = known.get(f"{category}/{name}")
         if row is None:
-            row = _row(file, category, settings)
+            row = make()
             with (settings.out / ROWS).open("a", encoding="utf-8") as rest:
                 rest.write(row.model_dump_json() + "\n")
             on_row(row)
         rows.append(row)
-    return CreateBench(rows=tuple(rows), device=settings.device, elements=settings.elements)
+    return CreateBench(
+        rows=tuple(rows),
+        pairs=_holds_goldens(path),
+        device=settings.device,
+        elements=settings.elements,
+    )
+
+
+def _tasks(
+    path: Path, settings: CreateBenchSettings
+) -> Iterator[tuple[str, str, Callable[[], CreateRow]]]:
+    """Category and name of each task with what makes its row."""
+    if _holds_goldens(path):
+        for name in functions_in(path):
+            yield path.stem, name, partial(pair_row, path, name, settings)
+        return
+    for file in task_files(path):
+        yield file.parent.name, file.stem, partial(_row, file, settings)
+
+
+def _holds_goldens(path: Path) -> bool:
+    """Whether a path is a file of golden functions, not of tasks."""
+    return path.suffix == ".py" and path.is_file() and not is_torch_task(path)
 
 
 def _known(file: Path) -> dict[str, CreateRow]:
@@ -52,7 +75,8 @@ def _known(file: Path) -> dict[str, CreateRow]:
     return {f"{r.category}/{r.task}": r for r in rows}
 
 
-def _row(file: Path, category: str, settings: CreateBenchSettings) -> CreateRow:
+def _row(file: Path, settings: CreateBenchSettings) -> CreateRow:
+    category = file.parent.name
     row = CreateRow(task=file.stem, category=category)
     try:
         task, tracer = torch_task(file, settings.elements)

@@ -29,6 +29,11 @@ class CreateBenchSettings(Frozen):
         description="Repository with hand-written operators; one of a task's name is timed on the"
         " same case.",
     )
+    workloads: Path | None = Field(
+        default=None,
+        description="Folder of the workloads of the repository's operators, where PATH is a file of"
+        " golden functions.",
+    )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
 
 
@@ -53,5 +58,8 @@ class CreateBench(Frozen):
     """All rows, by category and task."""
 
     rows: tuple[CreateRow, ...]
+    pairs: bool = Field(
+        default=False, description="Whether each row holds two operators of the same job together."
+    )
     device: str
     elements: int

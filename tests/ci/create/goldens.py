@@ -10,6 +10,10 @@ def gelu(x):
     return (0.5 * v * (1 + np.tanh(0.7978845608 * (v + 0.044715 * v**3)))).astype(x.dtype)
 
 
+def waves(x):
+    return np.sin(100 * x) - np.cos(x)
+
+
 def leaky(x, slope: float = 0.01):
     return np.where(x > 0, x, x * slope)
 

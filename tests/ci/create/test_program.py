@@ -74,6 +74,14 @@ def test_a_program_computes_what_its_golden_does(name: str, shapes: Shapes) -> N
             np.testing.assert_allclose(one.reshape(np.shape(wanted)), wanted, rtol=1e-9)
 
 
+def test_sines_of_many_turns_are_right_to_a_unit_of_float32() -> None:
+    made = layout("waves", ((40, 50),))
+    x = np.random.default_rng(3).uniform(-100, 100, (40, 50))
+    attrs = {"x.0": 40.0, "x.1": 50.0}
+    (found,) = run(program_of("waves", made), made, {"x": x}, attrs, Tiles(7, 11))
+    np.testing.assert_allclose(found.reshape(x.shape), goldens.waves(x), atol=2e-7)
+
+
 def test_windows_of_an_input_fold_as_numpy_does() -> None:
     found = Graph(
         nodes=(

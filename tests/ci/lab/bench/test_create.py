@@ -9,6 +9,8 @@ from ci.lab.bench.create import measure
 from ci.model.bench.create import CreateBenchSettings, CreateRow
 from ci.model.errors import InputError
 
+SAMPLE = Path(__file__).parents[4] / "examples" / "sample_repository"
+
 TASK = """
 import torch
 import torch.nn as nn
@@ -49,6 +51,30 @@ def test_each_task_has_a_row_and_is_made_once(checkout: Path, tmp_path: Path) ->
     again = measure(checkout, settings, seen.append)
     assert again == found
     assert len(seen) == 2
+
+
+def test_a_golden_of_an_operator_is_held_against_it(tmp_path: Path) -> None:
+    golden = SAMPLE / "src" / "math" / "affine_clamp" / "golden.py"
+    lonely = tmp_path / "some.py"
+    lonely.write_text(golden.read_text() + "\n\ndef nobody_has_me(x):\n    return x + 1\n")
+    settings = CreateBenchSettings(
+        out=tmp_path / "out", repository=SAMPLE, workloads=SAMPLE, category="some"
+    )
+    found = measure(lonely, settings, lambda row: None)
+    assert found.pairs
+    pair, alone = found.rows
+    assert pair.right and pair.by_hand_us and pair.microseconds > pair.floor_us > 0
+    assert pair.shapes == "fp16_512x1024, fp32_100003"
+    assert "has no operator nobody_has_me" in alone.said
+    text = table(found)
+    assert f"| {pair.microseconds / pair.by_hand_us:.2f} |" in text
+    assert "- nobody_has_me:" in text
+
+
+def test_goldens_need_a_repository_to_be_held_against(tmp_path: Path) -> None:
+    golden = SAMPLE / "src" / "math" / "affine_clamp" / "golden.py"
+    with pytest.raises(InputError, match="--repository"):
+        measure(golden, CreateBenchSettings(out=tmp_path / "out"), lambda row: None)
 
 
 def test_a_folder_without_tasks_is_refused(tmp_path: Path) -> None:
