@@ -6,14 +6,22 @@ _FILE at their end name the files that do.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field, model_validator
 
 from bot.base.text import WEB_ADDRESS
-from bot.forge.settings import ForgeSettings
+from bot.base.git import Git
+from bot.forge.settings import ForgeSettings, settings_of
+from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import read_file
+
+
+LOCAL_POLL_S: Final = 5.0
+"""Between two polls of a folder, which costs next to nothing."""
 
 
 class ServedRepository(ForgeSettings):
@@ -125,3 +133,23 @@ def read_settings(file: Path) -> BotSettings:
         if value is not None:
             paths[name] = home / value
     return settings.model_copy(update=paths)
+
+
+def checkout_settings(checkout: Path, home: Path) -> BotSettings:
+    """The settings under which the repository that a checkout's `origin` names is watched.
+
+    `home` takes a folder for it. Raises InputError when it is no checkout or names none.
+    """
+    git = Git(checkout)
+    if not checkout.is_dir() or git.top() is None:
+        raise InputError(f"{checkout} is neither a file of settings nor a git checkout.")
+    found = settings_of("auto", checkout, "origin").model_dump()
+    chosen: dict[str, float] = {}
+    if found["forge"] == "local":
+        place = Path(git.run("remote", "get-url", "--", "origin").strip().removeprefix("file://"))
+        found["repository"] = str((git.top() or checkout) / place)
+        chosen["poll_seconds"] = LOCAL_POLL_S
+    one = ServedRepository.model_validate(found)
+    digest = hashlib.sha256(f"{one.url} {one.repository}".encode()).hexdigest()[:8]
+    data = home / f"{Path(one.name).name}-{digest}"
+    return BotSettings.model_validate({"repositories": (one,), "data": data, **chosen})

@@ -59,7 +59,8 @@ def left_to_do(
 
 def _nothing(repository: str, branch: str) -> list[str]:
     return [
-        "The local forge has no CI: run `ascendopt serve`, `watch`, or `optimize` and `submit`."
+        "The local forge has no CI: keep `ascendopt watch .` running here; it answers what is pushed"
+        " and commented from then on."
     ]
 
 

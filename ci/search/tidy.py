@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ci.model.operator import Operator
-from ci.model.trial import Trial
+from ci.model.trial import Candidate, Trial
 from ci.search.base import BudgetSpent
 from ci.search.combine import without
 from ci.search.run import Run
 from ci.source.layout_style import laid_out
+from ci.tiling.synthesize import follow, synthesize
 
 
 def tidied(run: Run, operator: Operator, trial: Trial) -> Trial:
@@ -29,10 +30,13 @@ def _without_idle(run: Run, operator: Operator, trial: Trial) -> Trial:
         whole = trial.model_copy(
             update={"candidate": trial.candidate.model_copy(update={"files": files})}
         )
-        bare = without(operator, whole, run.parent(step), step)
-        if bare is not None and run.evaluator.program(bare) == trial.program:
-            idle.append(step)
-            files = bare.files
+        parent = run.parent(step)
+        undone = (without(operator, whole, parent, step), _moved_back(run, operator, whole, step))
+        for bare in undone:
+            if bare is not None and run.evaluator.program(bare) == trial.program:
+                idle.append(step)
+                files = bare.files
+                break
     if not idle:
         return trial
     later = [s.candidate for s in line[line.index(idle[0]) :] if s not in idle]
@@ -45,6 +49,24 @@ def _without_idle(run: Run, operator: Operator, trial: Trial) -> Trial:
         "knobs": {},
     }
     return run.evaluate(trial.candidate.model_copy(update=told))
+
+
+def _moved_back(run: Run, operator: Operator, best: Trial, step: Trial) -> Candidate | None:
+    """`best` with the tiling's knobs that a step moved where they were before it; None where it
+    moved none, or others after it."""
+    assert run.baseline.measurement is not None
+    template = synthesize(operator, run.baseline.measurement.fingerprint.device)
+    known = follow(operator, template, [*run.history, best])
+    now, after = known.get(best.candidate.hash), known.get(step.candidate.hash)
+    if now is None or after is None:
+        return None
+    before = known.get(run.parent(step).candidate.hash, template).values
+    back = {k: before[k] for k, v in after.values.items() if k in before and before[k] != v}
+    if not back or any(now.values.get(k) != after.values[k] for k in back):
+        return None
+    files = {**best.candidate.files, **now.changes(back)}
+    own = {path: text for path, text in files.items() if text != operator.read(path)}
+    return best.candidate.model_copy(update={"files": own})
 
 
 def _line(run: Run, trial: Trial) -> list[Trial]:

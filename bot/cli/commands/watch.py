@@ -15,7 +15,7 @@ from pydantic import Field
 from bot.base.secret import hide, take
 from bot.cli.options import build, options
 from bot.forge.base import ForgeError
-from bot.repository.settings import read_settings
+from bot.repository.settings import checkout_settings, read_settings
 from bot.server.serving import start_service
 from bot.server.watch import poll
 from ci.model.frozen import Frozen
@@ -37,14 +37,17 @@ class WatchOptions(Frozen):
 def watch(settings: Path, as_json: bool, **given: Any) -> None:
     """Poll the repositories of SETTINGS for comments, pushes and merge requests; run jobs.
 
-    The first poll of a repository only notes how it stands. Polls carry ETags, so that one without
+    SETTINGS is a file, or a checkout: then the repository is that of its remote `origin`, and what
+    the bot remembers lies beside the user's bank. The first poll of a repository only notes how it stands. Polls carry ETags, so that one without
     news costs next to nothing.
     """
     from bot.cli.logs import configure
+    from ci.session.bank import default_bank
 
     configure(as_json)
     chosen = build(WatchOptions, given)
-    read = read_settings(settings)
+    home = default_bank().parent / "bot"
+    read = checkout_settings(settings, home) if settings.is_dir() else read_settings(settings)
     stop = threading.Event()
     for sign in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sign, lambda *_: stop.set())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from ci.model.trial import Candidate, Trial
 from ci.search.run import Run
 from ci.search.tidy import tidied
 from ci.system.trial_store import TRIALS_FILE, TrialStore
-from ci.testing.model_operator import KERNEL, KERNEL_FILE, ModelEvaluator, write
+from ci.testing.model_operator import HOST_FILE, KERNEL, KERNEL_FILE, ModelEvaluator, write
+from ci.tiling.synthesize import synthesize
 
 TOP, END = "using namespace AscendC;\n", 'extern "C" __global__'
+_A_CORE = re.compile(r"GetShapeSize\(\) / (\d+) \+ 1")
 
 
 class Limited(ModelEvaluator):
@@ -23,6 +26,7 @@ class Limited(ModelEvaluator):
     def program(self, candidate: Candidate) -> str:
         lines = candidate.files.get(KERNEL_FILE, KERNEL).splitlines()
         limits = [int(line.split()[-1]) for line in lines if line.startswith("// limit")]
+        limits += [-int(most) for most in _A_CORE.findall(candidate.files.get(HOST_FILE, ""))]
         rest = [line for line in lines if not line.startswith("// limit")]
         return f"{min(limits, default=0)} {rest}"
 
@@ -76,3 +80,17 @@ def test_several_idle_steps_are_taken_out(run: Run) -> None:
     made = tidy(run, best)
     limits = [w for w in made.candidate.files[KERNEL_FILE].splitlines() if "// limit" in w]
     assert limits == ["// limit 4"]
+
+
+def test_a_limit_that_a_tighter_one_beside_it_made_idle_is_taken_out(run: Run) -> None:
+    assert isinstance(run.evaluator, Limited)
+    operator = run.evaluator.operator
+    template = synthesize(operator, "910B4")
+    trial = run.baseline
+    for knob, value in (("coreNum.work", 512), ("coreNum.output", 8192)):
+        template = template.at({knob: value})
+        files = {HOST_FILE: template.plain()[HOST_FILE]}
+        said = {"parent": trial.candidate.hash, "rationale": knob, "knobs": template.values}
+        trial = run.evaluate(Candidate(files=files, **said))
+    text = tidy(run, trial).candidate.files[HOST_FILE]
+    assert "GetShapeSize() / 8192 + 1" in text and "/ 512 + 1" not in text
