@@ -107,6 +107,7 @@ class Record(Frozen):
     job: Job
     state: State
     attempts: int = 0
+    outages: int = Field(default=0, description="Attempts that ended because the forge was away.")
     cancel: bool = Field(default=False, description="Somebody asked to stop it.")
     created: float = Field(description="Unix time, s.")
     started: float = 0.0
@@ -117,6 +118,11 @@ class Record(Frozen):
     speedup: float = 0.0
     progress: str = Field(default="", description="The last progress line.")
     lease_until: float = Field(default=0.0, description="Unix time until which a worker holds it.")
+
+    @property
+    def tries(self) -> int:
+        """Attempts that count: an outage of the forge takes none of the job's."""
+        return self.attempts - self.outages
 
 
 def standing_fact(forge: str, repository: str, number: int) -> str:

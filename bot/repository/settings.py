@@ -12,13 +12,12 @@ from typing import Final
 
 from pydantic import Field, model_validator
 
-from bot.base.text import WEB_ADDRESS
 from bot.base.git import Git
+from bot.base.text import WEB_ADDRESS
 from bot.forge.settings import ForgeSettings, settings_of
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import read_file
-
 
 LOCAL_POLL_S: Final = 5.0
 """Between two polls of a folder, which costs next to nothing."""

@@ -37,7 +37,7 @@ from bot.server.queue import ATTEMPTS, Queue
 from bot.server.run_folder import read_failure
 from bot.server.run_job import result_file
 from bot.server.service import carry_out
-from bot.server.speech import TEMPORARY, asked_wait, say, set_check
+from bot.server.speech import TEMPORARY, asked_wait, away, say, set_check
 from bot.server.state_branch import BANK, WORKER, StateBranch, checked_bank
 from bot.server.verify_again import look_again
 from bot.server.watch import noted, poll
@@ -223,7 +223,7 @@ def _fit(connection: Connection, queue: Queue, record: Record, now: float) -> bo
     """
     job, forge, mirror = record.job, connection.forge, connection.mirror
     try:
-        if record.attempts > ATTEMPTS:
+        if record.tries > ATTEMPTS:
             raise InputError(f"{ATTEMPTS} runs of the CI ended without a report.")
         mirror.ensure(forge, job.source_ref, job.source_commit)
         tip = connection.tip()
@@ -295,7 +295,7 @@ def report(
                 told.append(f"{job.operator}: run {job.run} is {record.state} already.")
                 continue
             try:
-                tries = record.attempts if record is not None else 1
+                tries = record.tries if record is not None else 1
                 words, end, opened = _reported(connection, job, results, today, tries, page)
             except TEMPORARY as problem:
                 refused = refused or problem
@@ -325,7 +325,8 @@ def _held(queue: Queue, job: Job) -> None:
 
 def _give_back(queue: Queue, job: Job, problem: Exception) -> None:
     _held(queue, job)
-    queue.give_back(job.key, WORKER, time.time(), str(problem))
+    gone, wait = away(problem), asked_wait(problem)
+    queue.give_back(job.key, WORKER, time.time(), str(problem), away=gone, wait=wait)
 
 
 def _reported(

@@ -36,8 +36,8 @@ _LONGEST_PAUSE_S: Final = 3600.0
 KEEP_EVENTS_S: Final = 30 * 86400.0
 
 _COLUMNS: Final = (
-    "body, state, attempts, cancel, created, started, finished, note, comment_id, merge_request,"
-    " speedup, progress, lease_until"
+    "body, state, attempts, outages, cancel, created, started, finished, note, comment_id,"
+    " merge_request, speedup, progress, lease_until"
 )
 
 
@@ -245,18 +245,23 @@ class Queue(QueueFile):
         now: float,
         note: str,
         *,
-        most: int = ATTEMPTS,
+        away: bool = False,
         wait: float = 0.0,
     ) -> State:
-        """After a failure that may pass: queue again after a pause, of `wait` seconds at least; or
-        give up after the attempt `most`."""
+        """After a failure that may pass: queue again after a pause, of `wait` seconds at least.
+
+        `away`: the forge was out of order or asked for patience, which is given FORGE_ATTEMPTS;
+        of other failures the job has ATTEMPTS. Then it is given up.
+        """
         with self._writing() as db:
             row = db.execute(
-                "SELECT attempts, state FROM jobs WHERE key = ? AND worker = ?", (key, worker)
+                "SELECT attempts, outages + ? FROM jobs WHERE key = ? AND worker = ?",
+                (away, key, worker),
             ).fetchone()
             if row is None:
                 return "queued"
-            if row[0] >= most:
+            attempts, outages = row
+            if outages >= FORGE_ATTEMPTS if away else attempts - outages >= ATTEMPTS:
                 db.execute(
                     "UPDATE jobs SET state = 'failed', finished = ?, note = ?, lease_until = 0"
                     " WHERE key = ?",
@@ -265,8 +270,8 @@ class Queue(QueueFile):
                 return "failed"
             db.execute(
                 "UPDATE jobs SET state = 'queued', worker = '', lease_until = 0, note = ?,"
-                " not_before = ? WHERE key = ?",
-                (note[:1000], now + max(pause(row[0]), wait), key),
+                " not_before = ?, outages = ? WHERE key = ?",
+                (note[:1000], now + max(pause(attempts), wait), outages, key),
             )
             return "queued"
 
@@ -373,8 +378,8 @@ def _cancel(db: sqlite3.Connection, whose: tuple[str, str, int], now: float) -> 
 def _retry(db: sqlite3.Connection, key: str, now: float) -> None:
     """Queue again what failed or was cancelled."""
     db.execute(
-        "UPDATE jobs SET state = 'queued', attempts = 0, cancel = 0, not_before = 0, worker = '',"
-        " lease_until = 0, finished = 0, note = '', created = ?"
+        "UPDATE jobs SET state = 'queued', attempts = 0, outages = 0, cancel = 0, not_before = 0,"
+        " worker = '', lease_until = 0, finished = 0, note = '', created = ?"
         " WHERE key = ? AND state IN ('failed', 'cancelled')",
         (now, key),
     )

@@ -25,7 +25,7 @@ from bot.repository.connection import Connection
 from bot.repository.job import Job, Record, State
 from bot.server.delivery import DAY_S, deliver
 from bot.server.merge_request import read_result
-from bot.server.queue import ATTEMPTS, FORGE_ATTEMPTS, LEASE_S, Queue
+from bot.server.queue import LEASE_S, Queue
 from bot.server.run_folder import FAILURE, read_failure
 from bot.server.run_job import JOB_FILE, result_file
 from bot.server.speech import TEMPORARY, asked_wait, away, say, set_check
@@ -242,7 +242,7 @@ class Worker:
             self.name,
             self._clock(),
             visible(note, 500),
-            most=FORGE_ATTEMPTS if away(problem) else ATTEMPTS,
+            away=away(problem),
             wait=asked_wait(problem),
         )
         text = failed(job, "failed", note) if state == "failed" else waiting(job, note)

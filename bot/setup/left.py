@@ -59,8 +59,8 @@ def left_to_do(
 
 def _nothing(repository: str, branch: str) -> list[str]:
     return [
-        "The local forge has no CI: keep `ascendopt watch .` running here; it answers what is pushed"
-        " and commented from then on."
+        "The local forge has no CI: keep `ascendopt watch .` running here; it answers what is"
+        " pushed and commented from then on."
     ]
 
 

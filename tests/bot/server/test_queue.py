@@ -150,13 +150,22 @@ def test_a_forge_that_is_away_is_waited_for_longer_than_an_hour(queue: Queue) ->
     queue.add(job("k"), 0)
     now = 0.0
     while queue.claim("w", now) is not None:
-        state = queue.give_back("k", "w", now, "the forge is away", most=FORGE_ATTEMPTS)
+        state = queue.give_back("k", "w", now, "the forge is away", away=True)
         if state == "failed":
             break
         record = queue.get("k")
         assert record is not None
         now += pause(record.attempts)
-    assert state == "failed" and now > 3600
+    assert state == "failed" and now > 3600 and record.outages == FORGE_ATTEMPTS - 1
+
+
+def test_an_outage_takes_no_attempt_of_a_job_that_fails_otherwise(queue: Queue) -> None:
+    queue.add(job("k"), 0)
+    told = [True] * (FORGE_ATTEMPTS - 1) + [False] * ATTEMPTS
+    for number, gone in enumerate(told, 1):
+        assert queue.claim("w", number * 1e5) is not None
+        state = queue.give_back("k", "w", number * 1e5, "no", away=gone)
+        assert state == ("failed" if number == len(told) else "queued")
 
 
 def test_who_asks_for_patience_gets_it(queue: Queue) -> None:

@@ -1,0 +1,121 @@
+"""What the branch of the bot in CI holds, and what of it is believed."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from bot.repository.job import Record
+from bot.server.ci_mode import state_of
+from bot.server.state_branch import KEEP_ENDED, STATE_BRANCH
+from ci.model.errors import InputError
+from tests.bot.make import OPERATOR_PATH, git, result
+from tests.bot.server.ci_runs import Ci, asked, failed, files_of, store, the_merge_request
+
+
+def test_the_branch_has_one_commit_and_starts_no_ci(ci: Ci) -> None:
+    number, job = asked(ci)
+    ci.report(job, result())
+    ci.write(number, "/optimize status")
+    assert {"README.md", "facts.json", f"jobs/{job.key}.json", f"results/{job.key}.json"} == set(
+        files_of(ci.ops)
+    )
+    log = git(ci.ops.checkout, "log", "--format=%B", "FETCH_HEAD")
+    assert log.count("Remember what the bot did") == 1
+    assert "[skip ci]" in log
+
+
+def test_old_runs_are_pruned(ci: Ci) -> None:
+    _, job = asked(ci)
+
+    def fill(queue: Any) -> None:
+        for number in range(KEEP_ENDED + 20):
+            one = job.model_copy(update={"key": f"{number:016x}"})
+            when = time.time() - number
+            queue.keep(Record(job=one, state="done", created=when, finished=when), "")
+        old = job.model_copy(update={"key": "f" * 16})
+        queue.keep(Record(job=old, state="done", created=1.0, finished=1.0), "")
+
+    with state_of(ci.connection()) as state:
+        state.change(fill)
+    kept = ci.records()
+    assert len(kept) == KEEP_ENDED + 1
+    assert job.key in kept and f"{0:016x}" in kept and "f" * 16 not in kept
+
+
+def test_deleting_the_branch_makes_the_bot_forget_and_nothing_else(ci: Ci) -> None:
+    number, job = asked(ci)
+    ci.ops.bot.delete_branch(STATE_BRANCH)
+    ci.report(job, result())
+    assert ci.records()[job.key].merge_request == the_merge_request(ci).number
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"job": {}}', "\x00", json.dumps({"state": "done", "created": 1})]
+)
+def test_what_is_no_record_is_left_out(ci: Ci, text: str) -> None:
+    _, job = asked(ci)
+    store(ci.ops, {"jobs/aa.json": text, "facts.json": text, "events.json": text, "x": "y"})
+    assert set(ci.records()) == {job.key}
+
+
+def test_records_of_another_repository_are_not_ours(ci: Ci) -> None:
+    """A fork has the branch of where it came from."""
+    _, job = asked(ci)
+    other = ci.records()[job.key].model_copy(
+        update={"job": job.model_copy(update={"repository": "up/stream", "key": "a" * 16})}
+    )
+    store(ci.ops, {f"jobs/{'a' * 16}.json": other.model_dump_json()})
+    assert set(ci.records()) == {job.key}
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"budget": 900}, "asks for 900 evaluations; 80 are allowed"),
+        ({"judge_ref": "refs/heads/feature"}, "What judges it is no longer"),
+        ({"workload": "src/math/scale/workload.yaml"}, "What judges it is no longer"),
+    ],
+)
+def test_a_stored_job_that_says_more_than_the_default_branch_allows_is_not_run(
+    ci: Ci, changed: dict[str, object], reason: str
+) -> None:
+    number, job = asked(ci)
+    failed(ci, job)
+    meddled = ci.records()[job.key]
+    meddled = meddled.model_copy(update={"job": job.model_copy(update=changed)})
+    store(ci.ops, {f"jobs/{job.key}.json": meddled.model_dump_json()})
+    assert ci.write(number, f"/optimize retry {job.run}") == []
+    assert reason in ci.records()[job.key].note
+    assert reason in ci.answers(number)
+
+
+def test_a_judge_that_is_not_of_the_default_branch_is_not_taken(ci: Ci) -> None:
+    number, job = asked(ci)
+    failed(ci, job)
+    record = ci.records()[job.key]
+    easy = ci.ops.commit(
+        "easy", {f"{OPERATOR_PATH}/workload.yaml": "operator: ScaleAdd\ncases: 0\n"}
+    )
+    forged = job.model_copy(update={"judge_commit": easy})
+    store(
+        ci.ops,
+        {f"jobs/{job.key}.json": record.model_copy(update={"job": forged}).model_dump_json()},
+    )
+    assert ci.write(number, f"/optimize retry {job.run}") == []
+    assert ci.records()[job.key].state == "failed"
+
+
+def test_a_branch_that_cannot_be_pushed_is_said_to_be_so(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.server.state_branch._TRIES", 1)
+    hook = ci.ops.folder / "ops.git" / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho protected >&2\nexit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(InputError, match="the token needs write access"):
+        ci.plan(ci.ops.event(kind="other"))
