@@ -45,7 +45,7 @@ def left_to_do(
         rest = f" and {more} more" if more > 0 else ""
         found.append(
             f"{len(without_workload)} operators have no workload: {some}{rest}. The bot derives one"
-            " for each run; `ascendopt workload derive OPERATOR…` writes them beside the operators,"
+            " for each run; `ascendopt init --workloads PATTERN` writes them beside the operators,"
             " for you to put in the shapes that you care about."
         )
     named = " ".join(f.path for f in files if f.state != "differs")

@@ -20,6 +20,7 @@ from bot.repository.simulation import Decision, default_branch, simulated
 from bot.setup.files import SetupFile, ci_place, named_source, setup_files
 from bot.setup.left import left_to_do
 from bot.setup.source import FORM, NAME, checked_source, own_source
+from bot.setup.workloads import OnRow, derived_files
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 
@@ -43,6 +44,11 @@ class SetupOptions(Frozen):
         description=f"What the CI's jobs install ({NAME}), pinned: {FORM}. What this copy was"
         " installed from when not given.",
     )
+    workloads: str = Field(
+        default="",
+        description="Derive workloads for the operators without one whose folder or name is like"
+        " this, such as 'src/math/*', abs or '*': minutes for dozens. None when not given.",
+    )
     force: bool = Field(default=False, description="Write a CI file anew that differs from ours.")
     dry_run: bool = Field(default=False, description="Write nothing; show what would be written.")
 
@@ -62,8 +68,13 @@ class Setup(Frozen):
     decisions: tuple[Decision, ...] = Field(description="What the bot would have done for them.")
 
 
-def look(checkout: Path, options: SetupOptions) -> Setup:
-    """What the repository of `checkout` has and needs. Writes nothing; raises InputError."""
+def look(
+    checkout: Path, options: SetupOptions, on_row: OnRow = lambda row, done, total: None
+) -> Setup:
+    """What the repository of `checkout` has and needs. Writes nothing; raises InputError.
+
+    `on_row` is told of each workload that is derived.
+    """
     git = Git(checkout)
     top = git.top()
     if top is None:
@@ -84,6 +95,10 @@ def look(checkout: Path, options: SetupOptions) -> Setup:
     files = setup_files(top, settings.forge, source, branch, force=options.force)
     config = _config(files)
     without = tuple(f for f in operators if config.covers(f) and not _workload(commit, f, config))
+    if options.workloads:
+        made = derived_files(top, without, options.workloads, on_row)
+        files += tuple(file for some in made.values() for file in some)
+        without = tuple(f for f in without if f not in made)
     repository = settings.repository if settings.forge != "local" else top.name
     count = min(COMMITS, int(git.run("rev-list", "--count", "--first-parent", head)) - 1)
     return Setup(

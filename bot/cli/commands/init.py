@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from bot.cli.commands.workload import say_row
 from bot.cli.options import build, json_option, options
 from bot.setup.setup import Setup, SetupOptions, look, shown, write
 
@@ -25,13 +26,14 @@ _STATES = {
 )
 @json_option
 def init(checkout: Path, as_json: bool, **given: Any) -> None:
-    """Set up the repository of CHECKOUT: the CI file of its forge and .ascendopt.yml.
+    """Set up the repository of CHECKOUT: the CI file of its forge, .ascendopt.yml, and workloads
+    where they are wanted.
 
     Says what it found and what is left to do on the forge, and ends with what the bot would have
     done for the last commits. Asks no forge and pushes nothing; can be repeated.
     """
     chosen = build(SetupOptions, given)
-    found = look(checkout, chosen)
+    found = look(checkout, chosen, say_row)
     if not chosen.dry_run:
         write(checkout, found)
     if as_json:

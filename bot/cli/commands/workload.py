@@ -20,7 +20,8 @@ def workload() -> None:
     """Derive workloads, and say how many operators of a repository have one."""
 
 
-def _say(row: DerivedRow, done: int, total: int) -> None:
+def say_row(row: DerivedRow, done: int, total: int) -> None:
+    """Tell on stderr what became of one operator."""
     said = row.refused or (
         f"{len(row.cases)} cases, {row.variety} combinations of dtypes and tiling key,"
         f" judged against the {row.reference}"
@@ -43,7 +44,7 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
     workload is passed over. Ends with 1 when one operator is left without.
     """
     settings = build(DeriveSettings, given)
-    rows = session.derive_workloads(operators, settings, _say)
+    rows = session.derive_workloads(operators, settings, say_row)
     if as_json:
         click.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=2))
     else:

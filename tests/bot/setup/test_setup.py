@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ from bot.setup.source import checked_source, own_source
 from ci.model.errors import InputError
 from tests.bot.make import git, written
 from tests.bot.operator_repository import FILES, KERNEL
+from tests.places import OPERATORS
+
+BIAS_ADD = OPERATORS / "src" / "math" / "bias_add"
 
 SOURCE = f"git+https://example.org/someone/ascendopt@{'ab' * 20}"
 PLACES = {
@@ -244,3 +248,23 @@ def test_a_remote_that_the_clone_noted_nothing_of_is_asked(
     git(ops, "remote", "remove", "origin")
     assert run(["config", "simulate", str(ops)]) == 2
     assert "does not say what its default branch is" in capsys.readouterr().err
+
+
+def test_workloads_are_derived_where_they_are_wanted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = checkout(tmp_path, PLACES["github"][0])
+    folder = "src/math/bias_add"
+    shutil.copytree(BIAS_ADD, ops / folder, ignore=shutil.ignore_patterns("workload.yaml"))
+    git(ops, "add", "-A")
+    git(ops, "commit", "-q", "-m", "Add a real operator")
+    assert folder in look(ops, SetupOptions()).without_workload
+    assert run(["init", str(ops), "--source", SOURCE, "--workloads", "bias_*"]) == 0
+    said = capsys.readouterr()
+    assert f"{folder}/workload.yaml: written" in said.out
+    assert f"git add .ascendopt.yml {PLACES['github'][1]} {folder}/workload.yaml" in said.out
+    git(ops, "add", "-A")
+    git(ops, "commit", "-q", "-m", "Set up")
+    assert folder not in look(ops, SetupOptions()).without_workload
+    assert run(["init", str(ops), "--workloads", "no_such_operator"]) == 2
+    assert "folder or name like 'no_such_operator'" in capsys.readouterr().err
