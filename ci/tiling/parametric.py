@@ -175,6 +175,7 @@ def sample(
 ) -> Iterator[dict[str, KnobValue]]:
     """Knob values that TPE asks for, given the measured trials of this kernel and skeleton.
 
+    Not those that differ from a trial in what a single move showed to be idle alone.
     `templates` has the template at each trial by its candidate's hash.
     """
     if not template.knobs:
@@ -183,6 +184,17 @@ def sample(
     told = _told(template, best, history, templates)
     hopeless = _hopeless(template, best, history)
     now = template.values
+
+    def acting(values: Mapping[str, KnobValue]) -> dict[str, KnobValue]:
+        """The values without those that changed no figure when they were moved alone."""
+        return {
+            k.name: now[k.name]
+            if _ruled_out(k, now[k.name], values[k.name], hopeless.get(k.name, ([], []))[0], [])
+            else values[k.name]
+            for k in template.knobs
+        }
+
+    tried = [acting(values) for values, _ in told]
     scales = {k.name: _near(template, k) for k in template.knobs}
     space: dict[str, BaseDistribution] = {
         name: IntDistribution(0, len(scale) - 1) for name, scale in scales.items()
@@ -205,7 +217,7 @@ def sample(
         asked = study.ask(space)
         study.tell(asked, state=optuna.trial.TrialState.FAIL)
         values = {name: scale[asked.params[name]] for name, scale in scales.items()}
-        if not any(
+        if acting(values) not in tried and not any(
             _ruled_out(k, now[k.name], values[k.name], [], hopeless.get(k.name, ([], []))[1])
             for k in template.knobs
         ):

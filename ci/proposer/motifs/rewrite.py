@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -56,10 +56,29 @@ def _matches(rewrite: str, text: str) -> tuple[Match, ...]:
     return tuple(find_matches(Form.model_validate_json(rewrite), parse(text)))
 
 
+def whole_and_each(matches: Sequence[Match]) -> Iterator[tuple[Match, ...]]:
+    """All matches at once, then each alone."""
+    if len(matches) > 1:
+        yield tuple(matches)
+    yield from ((match,) for match in matches)
+
+
+def halves(matches: Sequence[Match]) -> Iterator[tuple[Match, ...]]:
+    """All matches at once, then the halves, their halves, …, and at last each alone."""
+    parts = [tuple(matches)] if matches else []
+    while parts:
+        yield from parts
+        cut = [(p, (len(p) + 1) // 2) for p in parts if len(p) > 1]
+        parts = [half for p, middle in cut for half in (p[:middle], p[middle:])]
+
+
 def applications(
-    motif: Motif, rewrites: Sequence[Form], texts: dict[str, str]
+    motif: Motif,
+    rewrites: Sequence[Form],
+    texts: dict[str, str],
+    groups: Callable[[Sequence[Match]], Iterable[tuple[Match, ...]]] = whole_and_each,
 ) -> Iterator[Application]:
-    """Every way to apply the rewrites: at all sites of a file at once, then at each alone.
+    """Every way to apply the rewrites to a file, at the `groups` of its sites.
 
     Made one by one as they are asked for: each costs a parse of the changed file.
     """
@@ -70,9 +89,7 @@ def applications(
             if not matches:
                 continue
             source = parse(text)
-            groups: list[tuple[Match, ...]] = [matches] if len(matches) > 1 else []
-            groups += [(match,) for match in matches]
-            for group in groups:
+            for group in groups(matches):
                 changed = apply_matches(source, group)
                 if changed is not None:
                     lines = tuple(source.line(m.start) for m in group)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from ci.model.comparison import STEP_EFFECT
 from ci.model.diagnosis import Diagnosis
 from ci.model.trial import Candidate, Outcome, Site, Trial
 from ci.proposer.base import Step
-from ci.proposer.motifs.rewrite import Application, applications
+from ci.proposer.motifs.rewrite import Application, applications, halves
 from ci.proposer.rules.prospects import can_matter
 from ci.proposer.sources import changed_only
 from ci.source.cpp_source import parse
@@ -56,29 +57,26 @@ def promising(
 ) -> Iterator[tuple[Application, Candidate]]:
     """Applications not tried yet, motif by motif, with their candidates.
 
-    Left out: functions that the workload never runs, what cannot matter by the profile, single
-    places of a rewrite that ran and did not help at all places at once, the very edit that failed
-    elsewhere in this run, and what made no difference from an earlier best. What harmed from an
-    earlier best comes last.
+    At all places of a file at once, then at halves of them, down to single ones. Left out:
+    functions that the workload never runs, what cannot matter by the profile, some of the places at
+    which a rewrite ran and hardly helped, the very edit that failed elsewhere in this run, and what
+    made no difference from an earlier best. What harmed from an earlier best comes last.
     """
     effects = _effects(step)
     vain = {places for places, effect in effects.items() if effect < 1}
-    useless = {places for places, effect in effects.items() if 0 < effect < 1 + NO_DIFFERENCE}
+    useless = {places for places, effect in effects.items() if 0 < effect < 1 + STEP_EFFECT}
     useless |= _unfit(step)
     failed = _failed_edits(step)
     late: list[tuple[Application, Candidate]] = []
     seen = {t.candidate.hash: t for t in step.history}
     hot = _hot_lines(step.best)
     for motif in motifs:
-        idle: set[tuple[str, int]] = set()
-        for one in applications(motif, motif.forward, texts):
-            if (one.path, one.variant) in idle or not _runs(one, hot, texts):
+        for one in applications(motif, motif.forward, texts, halves):
+            places = frozenset(one.sites)
+            if any(places < more for more in useless) or not _runs(one, hot, texts):
                 continue
             candidate = applied(step, "kernel", one)
             earlier = seen.get(candidate.hash)
-            places = frozenset(one.sites)
-            if len(one.lines) > 1 and places in useless:
-                idle.add((one.path, one.variant))
             if step.best.measurement is not None and not can_matter(one, step.best.measurement):
                 continue
             if changes(texts[one.path], one.text) in failed:

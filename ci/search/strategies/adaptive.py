@@ -205,7 +205,7 @@ def _joins(state: _State, onto: Trial) -> Iterator[Trial]:
         if not _runs(child) or child.candidate.hash in above or not _runs(parent):
             continue
         gain = _score(parent) / _score(child)
-        changed = _figures(parent) != _figures(child)
+        changed = _differ(parent, child, state.run.resolution)
         fresh = (onto.candidate.hash, child.candidate.hash) not in state.tried
         if (
             gain >= state.near
@@ -265,6 +265,11 @@ def _runs(trial: Trial) -> bool:
 def _score(trial: Trial) -> float:
     assert trial.measurement is not None
     return trial.measurement.score_us
+
+
+def _differ(one: Trial, two: Trial, by: float) -> bool:
+    """Whether the times of some case are apart by more than a share."""
+    return any(abs(a / b - 1) > by for a, b in zip(_figures(one), _figures(two), strict=True))
 
 
 def _figures(trial: Trial) -> tuple[float, ...]:

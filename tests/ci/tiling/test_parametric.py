@@ -118,6 +118,21 @@ def test_samples_are_the_same_for_the_same_seed_and_stay_near(
     assert works <= {0, *CORE_WORK[1:4]}  # three steps from no limit
 
 
+def test_samples_differ_from_trials_in_what_was_not_idle_alone(
+    operator: Operator, baseline: Trial
+) -> None:
+    assert baseline.measurement is not None
+    template = synthesize(operator, "910B4")
+    time = baseline.measurement.cases[0].median_us
+    history = [baseline]
+    for knob in template.knobs:
+        values = [v for v in template.choices(knob) if v != template.values[knob.name]]
+        history += [trial(baseline, knob.name, v, operator, time) for v in (values[0], values[-1])]
+    at = follow(operator, template, [baseline])
+    assert list(sample(template, baseline, [baseline], 5, at))
+    assert not list(sample(template, baseline, history, 5, at))
+
+
 def test_what_held_on_such_bottlenecks_moves_first_and_what_seldom_held_last(
     operator: Operator, baseline: Trial
 ) -> None:

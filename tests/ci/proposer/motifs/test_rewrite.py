@@ -8,7 +8,7 @@ import yaml
 
 from ci.model.errors import InputError
 from ci.proposer.motifs.match import Place, apply_matches, place_at
-from ci.proposer.motifs.rewrite import applications, find_matches
+from ci.proposer.motifs.rewrite import applications, find_matches, halves
 from ci.proposer.motifs.transforms import JOINT_TRANSFORMS, TRANSFORMS
 from ci.source.cpp_source import parse
 from rules.load import Form, Motif, load_motifs
@@ -57,6 +57,14 @@ def test_all_sites_at_once_come_before_each_alone() -> None:
     motif = MOTIFS["remove-vector-barrier"]
     found = list(applications(motif, motif.forward[:1], {"k.cpp": text}))
     assert [a.text.count("PipeBarrier") for a in found] == [0, 1, 1]
+
+
+def test_halves_of_the_sites_come_between_all_and_each() -> None:
+    text = kernel("    A(n);\n    PipeBarrier<PIPE_V>();\n" * 3)
+    motif = MOTIFS["remove-vector-barrier"]
+    found = list(applications(motif, motif.forward[:1], {"k.cpp": text}, halves))
+    assert [len(a.sites) for a in found] == [3, 2, 1, 1, 1]
+    assert len({a.sites for a in found}) == len(found)
 
 
 def test_an_unknown_transform_is_named() -> None:

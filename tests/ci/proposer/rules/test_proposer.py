@@ -104,7 +104,7 @@ def test_no_proposal_repeats_and_both_stages_come_to_an_end(
     assert len(history) > 5
 
 
-def test_places_that_made_no_difference_together_are_not_tried_alone(
+def test_places_that_hardly_helped_together_are_not_tried_alone(
     operator: Operator, baseline: Trial
 ) -> None:
     proposer = rules_proposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
@@ -113,6 +113,12 @@ def test_places_that_made_no_difference_together_are_not_tried_alone(
     assert "2 places" in both.rationale
     same = baseline.model_copy(update={"number": 1, "candidate": both})
     assert proposer.rewrite(Step(operator, baseline, [baseline, same], 0), NOTHING, ()) is None
+    assert baseline.measurement is not None
+    (case,) = baseline.measurement.cases
+    little = case.model_copy(update={"median_us": case.median_us / 1.005})
+    better = baseline.measurement.model_copy(update={"cases": (little,)})
+    gained = same.model_copy(update={"measurement": better})
+    assert proposer.rewrite(Step(operator, baseline, [baseline, gained], 0), NOTHING, ()) is None
     failed = Trial(number=1, candidate=both, outcome=Outcome.RACE)
     alone = proposer.rewrite(Step(operator, baseline, [baseline, failed], 0), NOTHING, ())
     assert alone is not None
@@ -137,7 +143,7 @@ def test_the_words_of_motifs_decide_nothing(operator: Operator, baseline: Trial)
         return [t.candidate.hash for t in history]
 
     expected = tried(load_motifs())
-    assert len(expected) > 10
+    assert len(expected) > 6
     assert tried([reworded(m) for m in load_motifs()]) == expected
 
 
