@@ -10,7 +10,6 @@ from tree_sitter import Node
 
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import namespace
-from ci.proposer.motifs.transforms.element_loops import global_types
 from ci.proposer.motifs.transforms.functions import carried
 from ci.proposer.motifs.transforms.loops import CountingLoop, counting_loops
 from ci.proposer.motifs.transforms.nodes import after, nodes, without
@@ -136,12 +135,13 @@ def _stepped(source: Source, loop: CountingLoop, cores: str, at: str) -> list[Ed
     What it counts up is reckoned from the turn's number, and set behind the loop.
     """
     steps: dict[str, tuple[Node, str]] = {}
+    tensors = _tensors(source)
     for statement in loop.statements:
         code = source.code(statement)
         counted = re.fullmatch(r"(\w+)\+=([\w.]+(?:->\w+)*);", code)
         if counted is not None:
             steps[counted[1]] = (statement, counted[2])
-        elif steps or statement.type not in ("expression_statement", "comment"):
+        elif steps or not (statement.type == "comment" or _writes(source, statement, tensors)):
             return []
     rises = {name for _, step in steps.values() for name in identifiers(step)}
     if (rises | identifiers(loop.count)) & (carried(source, loop.body) | {loop.index}):
@@ -174,7 +174,10 @@ def _writes(source: Source, statement: Node, tensors: frozenset[str]) -> bool:
 
 
 def _tensors(source: Source) -> frozenset[str]:
-    return frozenset(global_types(source))
+    names = re.findall(
+        r"\bGlobalTensor\s*<[^<>;]+>\s*&?\s*(\w+)((?:\s*,\s*\w+)*\s*;)?", source.shadow
+    )
+    return frozenset(name for first, more in names for name in (first, *re.findall(r"\w+", more)))
 
 
 def _unwrapped(source: Source, branch: Node, inside: Node) -> Edit:
