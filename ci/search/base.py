@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 MOST_IDLE: Final = 30
-"""Proposals in a row that cost no evaluation, after which a proposer counts as exhausted."""
+"""Proposals of a stage in a row that cost no evaluation, after which it counts as exhausted."""
 
 
 class BudgetSpent(Exception):

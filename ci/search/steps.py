@@ -44,7 +44,7 @@ class Steps:
         self._run = run
         self._top_k = settings.top_k
         self._template: TilingTemplate | None = None
-        self._idle = 0
+        self._idle: dict[Stage, int] = {}
 
     def start(self) -> Trial:
         """The trial that a search starts from; called once, before the first step.
@@ -74,7 +74,7 @@ class Steps:
         """
         if self._run.budget.left == 0:
             raise BudgetSpent
-        if self._idle == MOST_IDLE:
+        if self._idle.get(stage, 0) == MOST_IDLE:
             return None
         spent = self._run.budget.use().evaluations
         try:
@@ -82,7 +82,8 @@ class Steps:
             trial = step(parent, least)
         except ProposalRejected as problem:
             trial = self._run.refuse(problem.candidate, str(problem))
-        self._idle = self._idle + 1 if self._run.budget.use().evaluations == spent else 0
+        free = self._run.budget.use().evaluations == spent
+        self._idle[stage] = self._idle.get(stage, 0) + 1 if free else 0
         return trial
 
     def _tiling(self, parent: Trial, least: float) -> Trial | None:

@@ -13,7 +13,7 @@ from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.search.base import Strategy
 
-DEFAULT = "ascendoptimizer"
+DEFAULT = "handover"
 
 
 @cache
@@ -23,7 +23,11 @@ def strategies() -> dict[str, type[Strategy]]:
     for file in pkgutil.iter_modules(__path__):
         module = importlib.import_module(f"{__name__}.{file.name}")
         for one in vars(module).values():
-            if isinstance(one, type) and issubclass(one, Strategy) and one is not Strategy:
+            if (
+                isinstance(one, type)
+                and issubclass(one, Strategy)
+                and one.__module__ == module.__name__
+            ):
                 found[one.name] = one
     return dict(sorted(found.items(), key=lambda item: (item[0] != DEFAULT, item[0])))
 
@@ -37,8 +41,8 @@ def strategy_options() -> type[Frozen]:
     }
     for one in known.values():
         for option, field in one.Options.model_fields.items():
-            assert option not in fields, f"two strategies have an option {option}"
-            fields[option] = (field.annotation, field)
+            known_as = fields.setdefault(option, (field.annotation, field))[1]
+            assert known_as is field, f"two strategies have an option {option}"
     return create_model("StrategyOptions", __base__=Frozen, **fields)
 
 

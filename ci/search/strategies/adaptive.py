@@ -136,44 +136,49 @@ class Adaptive(Strategy):
     summary = "tiling, kernel and joint steps from several parents, where gains were found"
 
     def search(self, run: Run, steps: Steps) -> None:
-        """Until no parent has a move left or the budget is spent.
-
-        Enough of it is kept to drop the best one's steps that earn nothing; what that leaves is
-        searched with.
-        """
+        """Until no parent has a move left or the budget is spent."""
         start = steps.start()
-        state = _State(run, steps, start, start)
-        draw = random.Random(steps.seed)
-        dropped: set[str] = set()
-        checks = [run.budget.left * part // CHECKS for part in range(1, CHECKS)]
-        while run.budget.left:
-            if checks and run.budget.left <= checks[-1]:
-                state.holds()
-                checks.pop()
-                continue
-            best = state.best
-            fresh = best.candidate.hash not in dropped
-            if fresh and run.budget.left <= len(_to_drop(run, best)):
-                _drop(run, steps, best)
-                dropped.add(best.candidate.hash)
-                continue
-            open_ = _open(state)
-            if not open_:
-                if state.holds() and not state.widen():
-                    break
-                continue
-            move = max(open_, key=lambda m: draw.betavariate(*_odds(state, m)))
-            parent = open_[move]
-            least = state.least(parent)
-            if move == "join":
-                trial = _joint(state, parent, least)
-            else:
-                trial = steps.take(move, parent, least=least)
-            if trial is None:
-                state.closed.add((parent.candidate.hash, move))
-            else:
-                state.observe(move, trial, least)
-        _drop(run, steps, state.best)
+        explore(run, steps, start, start)
+
+
+def explore(run: Run, steps: Steps, start: Trial, best: Trial) -> None:
+    """Moves from the best and what is near it, until no parent has one left.
+
+    Enough of the budget is kept to drop the best one's steps that earn nothing; what that
+    leaves is searched with.
+    """
+    state = _State(run, steps, start, best)
+    draw = random.Random(steps.seed)
+    dropped: set[str] = set()
+    checks = [run.budget.left * part // CHECKS for part in range(1, CHECKS)]
+    while run.budget.left:
+        if checks and run.budget.left <= checks[-1]:
+            state.holds()
+            checks.pop()
+            continue
+        best = state.best
+        fresh = best.candidate.hash not in dropped
+        if fresh and run.budget.left <= len(_to_drop(run, best)):
+            _drop(run, steps, best)
+            dropped.add(best.candidate.hash)
+            continue
+        open_ = _open(state)
+        if not open_:
+            if state.holds() and not state.widen():
+                break
+            continue
+        move = max(open_, key=lambda m: draw.betavariate(*_odds(state, m)))
+        parent = open_[move]
+        least = state.least(parent)
+        if move == "join":
+            trial = _joint(state, parent, least)
+        else:
+            trial = steps.take(move, parent, least=least)
+        if trial is None:
+            state.closed.add((parent.candidate.hash, move))
+        else:
+            state.observe(move, trial, least)
+    _drop(run, steps, state.best)
 
 
 def _open(state: _State) -> dict[Move, Trial]:

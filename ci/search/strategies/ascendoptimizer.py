@@ -10,6 +10,7 @@ from ci.model.frozen import Frozen
 from ci.search.base import BudgetSpent, Strategy
 
 if TYPE_CHECKING:
+    from ci.model.trial import Trial
     from ci.search.run import Run
     from ci.search.steps import Steps
 
@@ -36,9 +37,13 @@ class AscendOptimizer(Strategy):
 
     def search(self, run: Run, steps: Steps) -> None:
         """Rounds r = 1 … R, until the budget is spent or a round finds nothing."""
+        self.rounds(run, steps, steps.start())
+
+    def rounds(self, run: Run, steps: Steps, start: Trial) -> Trial:
+        """The best pair of the rounds that begin with `start`."""
         assert isinstance(self.options, Options)
         counts = {"tiling": self.options.tiling_steps, "kernel": self.options.kernel_steps}
-        best = steps.start()
+        best = start
         for _ in range(self.options.rounds):
             before, left = best, False
             for stage in steps.stages:
@@ -55,4 +60,5 @@ class AscendOptimizer(Strategy):
                 raise BudgetSpent
             if not left and best is before:
                 run.note("Nothing is left to try in either stage.")
-                return
+                break
+        return best

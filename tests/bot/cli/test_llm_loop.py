@@ -81,7 +81,8 @@ def optimize(out: Path, *arguments: str, budget: int = 8) -> int:
     One round, of as many steps as the model is to be asked for: behind them rules would go on.
     """
     options = ("--budget", str(budget), "--no-other-shapes", "--out", str(out))
-    options += ("--rounds", "1", "--tiling-steps", "3", "--kernel-steps", "2")
+    options += ("--strategy", "ascendoptimizer", "--rounds", "1")
+    options += ("--tiling-steps", "3", "--kernel-steps", "2")
     return run(["optimize", str(FOLDER), *options, *arguments])
 
 

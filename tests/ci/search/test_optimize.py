@@ -17,7 +17,9 @@ from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome, Refusal, Trial
 from ci.proposer.base import Proposer, Step
 from ci.proposer.rules.proposer import rules_proposer
+from ci.search.base import Strategy
 from ci.search.optimize import optimize
+from ci.search.strategies.ascendoptimizer import AscendOptimizer
 from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import (
@@ -43,6 +45,7 @@ def run(
     budget: int = 24,
     resume: bool = False,
     seed: int = 0,
+    strategy: Strategy | None = None,
 ) -> Result:
     judge = evaluator or ModelEvaluator(operator)
     return optimize(
@@ -50,6 +53,7 @@ def run(
         OptimizeSettings(budget=budget, resume=resume, seed=seed),
         out,
         notices.append if notices is not None else lambda notice: None,
+        strategy=strategy,
     )
 
 
@@ -244,7 +248,12 @@ def test_a_winner_below_the_step_threshold_is_admitted_before_it_is_reported(
     """A step of less than 1 % is nobody's parent, but may be the fastest in the end."""
     operator = write(tmp_path)
     result = run(
-        operator, tmp_path / "out", evaluator=Reading(operator, word), proposer=slight(), budget=6
+        operator,
+        tmp_path / "out",
+        evaluator=Reading(operator, word),
+        proposer=slight(),
+        budget=6,
+        strategy=AscendOptimizer(),
     )
     times = [t.measurement.cases[0].median_us for t in result.trials if t.measurement]
     assert times == [10.0, 9.0, 8.955]

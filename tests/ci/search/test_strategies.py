@@ -26,6 +26,7 @@ from ci.search.strategies.accelopt import AccelOpt
 from ci.search.strategies.adaptive import Adaptive, _State
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
 from ci.search.strategies.best_of_n import BestOfN
+from ci.search.strategies.handover import Handover
 from ci.search.strategies.random_search import RandomSearch
 from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
@@ -195,6 +196,31 @@ class TestAdaptive(StrategyContract):
         assert judge.held(result.best) == "ab"
 
 
+class TestHandover(StrategyContract):
+    strategy = Handover
+
+    def test_it_begins_as_algorithm_1_and_goes_on_where_that_has_nothing_left(
+        self, tmp_path: Path
+    ) -> None:
+        held = []
+        for contract in (TestAscendOptimizer, TestHandover):
+            judge = Adding(write(tmp_path), {"a": -5, "b": -5, "ab": 300})
+            out = tmp_path / contract.strategy.name
+            result = contract.search(judge, out, proposer=adding("ab"), stage="kernel")
+            held.append([judge.held(t) for t in result.trials])
+        published, ours = held
+        assert published == ["", "a", "b"]
+        assert ours[:3] == published
+        assert "ab" in ours
+
+    def test_what_the_rounds_found_is_reported_where_nothing_better_is_found(
+        self, tmp_path: Path
+    ) -> None:
+        judge = Adding(write(tmp_path), {"a": 300, "b": -5})
+        result = self.search(judge, tmp_path / "out", proposer=adding("ab"), stage="kernel")
+        assert judge.held(result.best) == "a"
+
+
 class TestAccelOpt(StrategyContract):
     strategy = AccelOpt
 
@@ -260,10 +286,10 @@ class TestBestOfN(StrategyContract):
         assert {t.candidate.stage for t in result.trials[1:]} == {"tiling", "kernel"}
 
 
-def test_every_file_of_the_folder_is_a_strategy_and_algorithm_1_is_the_default() -> None:
+def test_every_file_of_the_folder_is_a_strategy_and_handing_over_is_the_default() -> None:
     files = {m.name for m in pkgutil.iter_modules(ci.search.strategies.__path__)}
     assert {one.__module__.rpartition(".")[2] for one in strategies().values()} == files
-    assert isinstance(make_strategy(), AscendOptimizer)
+    assert type(make_strategy()) is Handover
 
 
 def test_the_options_of_a_strategy_reach_it() -> None:
@@ -273,5 +299,5 @@ def test_the_options_of_a_strategy_reach_it() -> None:
     with pytest.raises(ValueError, match="ascendoptimizer"):
         options.model_validate({"strategy": "gradient_descent"})
     astray = options.model_validate({"strategy": "best_of_n", "kernel_steps": 2})
-    with pytest.raises(InputError, match="--kernel-steps is an option of .* ascendoptimizer; best"):
+    with pytest.raises(InputError, match="--kernel-steps is an option of .* handover; best"):
         make_strategy(astray)
