@@ -157,11 +157,8 @@ def _runs(application: Application, hot: dict[str, set[int]], texts: dict[str, s
         function = source.function_at(place)
         if function is None:
             return True
-        api = load_api()
-        if not any(
-            c.name in api.calls and c.arguments and any(api.written(c.name, c.arguments))
-            for c in source.calls_in(function.body)
-        ):
+        calls = load_api().calls.keys() - {f.plain for f in source.functions}
+        if not any(c.name in calls for c in source.calls_in(function.body)):
             return True  # declarations and Init show in no profile
         first, last = source.line(function.node.start_byte), source.line(function.body.end_byte)
         if any(first <= n <= last for n in lines):
