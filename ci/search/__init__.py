@@ -1,1 +1,1 @@
-"""Algorithm 1 of AscendOptimizer: alternate tiling evolution and kernel rewriting."""
+"""The search: strategies, the run that they share, and how it ends."""

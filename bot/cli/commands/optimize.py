@@ -1,4 +1,4 @@
-"""`ascendopt optimize`: Algorithm 1, then the patch, the reports and the result in one folder."""
+"""`ascendopt optimize`: the search, then the patch, the reports and the result in one folder."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from ci.search.base import Strategy
 from ci.search.strategies import strategies
 
 ARMS: Final = (
+    Arm(name="handover", title="Algorithm 1, then adaptive", strategy="handover"),
     Arm(name="adaptive", title="adaptive", strategy="adaptive"),
     Arm(name="ascendoptimizer", title="Algorithm 1", strategy="ascendoptimizer"),
     Arm(name="tiling", title="adaptive, tiling alone", strategy="adaptive", stage="tiling"),

@@ -23,7 +23,7 @@ class StrategyBenchSettings(ModelLimits):
     """What is compared, on what, and for how much."""
 
     strategies: str = Field(
-        default="adaptive,ascendoptimizer,tiling,kernel,no_bank,best_of_n,random,accelopt",
+        default="handover,adaptive,ascendoptimizer,tiling,kernel,no_bank,best_of_n,random,accelopt",
         description="Arms, separated by commas: those of docs/benchmark.md, or the name of any"
         " strategy. The first one is held against each other one.",
     )
