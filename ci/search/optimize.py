@@ -37,7 +37,7 @@ def optimize(
 ) -> Result:
     """Search for a faster pair ⟨T, K⟩ and conclude with a verdict. Resumable from `out`.
 
-    `strategy` is the default one when none is given. A run whose model becomes unavailable ends with
+    `strategy` is the default one if none is given. A run whose model becomes unavailable ends with
     what it found. Raises InputError when the budget is too small or `out` holds trials of
     another run.
     """
