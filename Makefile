@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CPP := 'ci/**/*.h' 'ci/**/*.cpp' 'tests/ci/simulator/*.cpp' \
   ':!ci/lab/bench/operators' ':!ci/lab/published/src'
 
-.PHONY: demo test lint format docs picture bank clean
+.PHONY: demo test lint format lock docs picture bank clean
 
 # Installs again only when the project's metadata changed; the install is editable.
 $(VENV)/.installed: pyproject.toml .ci/bootstrap
@@ -37,6 +37,12 @@ lint: $(VENV)/.lint
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
 	@git ls-files $(CPP) | xargs $(VENV)/bin/clang-format --dry-run --Werror
+
+# Pins what the project depends on, by digest: the CI templates and the container install that.
+lock: $(VENV)/.installed
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check uv
+	@$(VENV)/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --python-version 3.11 \
+	  --no-header --no-annotate pyproject.toml -o bot/setup/requirements.lock
 
 # Lays out Python and C++ as `make lint` wants them.
 format: $(VENV)/.lint

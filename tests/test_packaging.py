@@ -14,11 +14,14 @@ import tomllib
 import venv
 import zipfile
 from collections.abc import Callable
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.places import SAMPLE, TOP
 
@@ -175,6 +178,38 @@ def test_every_dependency_is_in_the_table_of_licences() -> None:
         name = re.match(r"[\w.-]+", one)
         assert name is not None
         assert f"| {name.group()} | " in table
+
+
+def locked() -> dict[str, list[str]]:
+    """Digests of each requirement of the lock file that the CI templates install."""
+    text = (TOP / "bot" / "setup" / "requirements.lock").read_text().replace("\\\n", " ")
+    lines = [line.split("--hash=") for line in text.splitlines()]
+    return {words[0].strip(): [w.strip() for w in words[1:]] for words in lines}
+
+
+def test_what_ci_installs_is_pinned_by_digest() -> None:
+    for requirement, digests in locked().items():
+        assert next(iter(Requirement(requirement).specifier)).operator == "=="
+        assert digests and all(re.fullmatch(r"sha256:[0-9a-f]{64}", d) for d in digests)
+
+
+def test_the_lock_holds_every_dependency_and_theirs() -> None:
+    """`make lock` writes it anew."""
+    pinned: dict[str, list[Requirement]] = {}
+    for one in map(Requirement, locked()):
+        pinned.setdefault(canonicalize_name(one.name), []).append(one)
+    wanted = [Requirement(one) for one in PROJECT["dependencies"]]
+    for name in pinned:
+        with suppress(PackageNotFoundError):  # for another platform
+            wanted += [
+                r
+                for r in map(Requirement, requires(name) or ())
+                if r.marker is None or r.marker.evaluate({"extra": ""})
+            ]
+    for one in wanted:
+        found = pinned.get(canonicalize_name(one.name), [])
+        versions = [next(iter(f.specifier)).version for f in found]
+        assert any(one.specifier.contains(v, prereleases=True) for v in versions), one
 
 
 def test_the_changelog_and_the_licence_go_with_the_version(wheel: zipfile.ZipFile) -> None:

@@ -258,9 +258,17 @@ def test_a_comment_that_is_no_command_starts_no_runner_on_github() -> None:
 def test_a_template_installs_what_its_maintainer_names_once(file: Path) -> None:
     text = file.read_text()
     assert len(re.findall(r'^ *ASCENDOPT_SOURCE: ""$', text, flags=re.MULTILINE)) == 1
-    installed = re.findall(r"pip install \S+ (\S+)", text)
-    assert len(installed) >= 1
-    assert all(word.startswith('"${ASCENDOPT_SOURCE:?') for word in installed)
+    taken = re.findall(r"pip wheel (.*)", text)
+    assert taken and all("--no-deps" in t and '"${ASCENDOPT_SOURCE:?' in t for t in taken)
+
+
+@pytest.mark.parametrize("file", [*STEPS, GITLAB], ids=lambda f: f.name)
+def test_a_template_installs_the_rest_by_digest_from_what_that_names(file: Path) -> None:
+    text = file.read_text()
+    installed = re.findall(r"pip install --quiet (.*)", text)
+    lock = '--require-hashes -r "$made/unpacked/ascendopt/bot/setup/requirements.lock"'
+    assert set(installed) == {lock, '--no-deps "$made"/*.whl'}
+    assert len(installed) == 2 * len(re.findall("pip wheel", text))
 
 
 def test_gitlabs_image_is_pinned_by_its_digest() -> None:
