@@ -81,6 +81,9 @@ class Backend(ABC):
     def fingerprint(self) -> Fingerprint:
         """Which device and which versions give the figures."""
 
+    def check_fit(self) -> None:  # noqa: B027
+        """Raises EnvironmentProblem when the device is not fit any more."""
+
     @abstractmethod
     def build(self, operator: Operator, files: dict[str, str], workload: Workload) -> Build:
         """Build the operator with a candidate's changed `files` laid over its sources.

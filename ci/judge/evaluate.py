@@ -36,6 +36,7 @@ from ci.model.trial import (
     Candidate,
     CaseMeasurement,
     CaseOutcome,
+    Fingerprint,
     MachineWarning,
     Measurement,
     Outcome,
@@ -81,6 +82,10 @@ class Evaluator:
     def _judge_of(self, operator: Operator, workload: Workload) -> Judge:
         other = Evaluator(operator, workload, self.backend, settings=self.standard.settings)
         return lambda candidate: other.evaluate(candidate, 0)
+
+    def fingerprint(self) -> Fingerprint:
+        """Which device and which versions give the figures."""
+        return self.backend.fingerprint()
 
     def anew(self) -> Evaluator:
         """One that has seen no trial, with the same right answers and the same baseline."""

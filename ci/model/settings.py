@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from ci.model.budget import ModelLimits
 from ci.model.ensemble import Caches, Ensemble, Inputs, ensemble
@@ -44,8 +44,43 @@ class OptimizeSettings(ModelLimits):
     resume: bool = Field(default=False, description="Continue the run that --out holds.")
 
 
-ONE_AT_A_TIME = ("cann", "cann-direct", "camodel")
+ON_DEVICE = ("cann", "cann-direct")
+"""Backends that need an NPU, one for each worker."""
+
+ONE_AT_A_TIME = (*ON_DEVICE, "camodel")
 """Backends that run under a toolkit's profiler, which takes one task at a time."""
+
+
+def pool_of(spec: str) -> tuple[Literal["local", "ray"], str]:
+    """Kind of a pool, and how many workers or which address. Raises ValueError with a sentence."""
+    kind, _, value = spec.partition(":")
+    if kind == "local" and value.isdigit() and int(value) > 0:
+        return "local", value
+    if kind == "ray" and value:
+        return "ray", value
+    raise ValueError("a pool is local:N with N workers, or ray:ADDRESS")
+
+
+class PoolOptions(Frozen):
+    """Where evaluations run."""
+
+    pool: str = Field(
+        default="",
+        description="Where evaluations run: local:N in N workers on this host, each with an NPU of"
+        " its own where the backend needs one; ray:ADDRESS on a Ray cluster. Not given: one at a"
+        " time in this process, and two workers for what goes over many operators.",
+    )
+
+    @field_validator("pool")
+    @classmethod
+    def _known(cls, pool: str) -> str:
+        if pool:
+            pool_of(pool)
+        return pool
+
+
+TWO_WORKERS = "local:2"
+"""The pool of what goes over many operators where none is given."""
 
 
 class EvaluationSetup(Frozen):

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from ci.judge.evaluate import Evaluator
+from ci.judge.pooled import PooledEvaluator
 from ci.model.operator import Operator
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
@@ -35,7 +36,9 @@ class Task:
     def device(self) -> str:
         """What candidates are measured on; '' when the evaluator has no backend."""
         judge = self.evaluator
-        return judge.backend.fingerprint().device if isinstance(judge, Evaluator) else ""
+        if isinstance(judge, Evaluator | PooledEvaluator):
+            return judge.fingerprint().device
+        return ""
 
     def identity(self) -> dict[str, object]:
         """What must be equal for two runs of equal settings to give the same trials."""

@@ -27,6 +27,8 @@ from ci.model.trial import Candidate
 
 if TYPE_CHECKING:
     from ci.judge.evaluate import Evaluator
+    from ci.judge.pooled import PooledEvaluator
+    from ci.judge.subject import EvaluationSettings
     from ci.model.operator import Operator
     from ci.model.profile import Profile
     from ci.model.prompt import StepPrompt
@@ -48,7 +50,7 @@ class Session:
 
     operator: Operator
     workload: Workload
-    evaluator: Evaluator
+    evaluator: Evaluator | PooledEvaluator
     settings: dict[str, str]
     """Workload, backend and device as a person would give them again from the repository's top."""
     timelines: Path | None = None
@@ -190,13 +192,13 @@ def open_session(
     *,
     timelines: Path | None = None,
     conditions: ConditionOptions = FINAL,
+    pool: str = "",
 ) -> Session:
     """Read the operator and its workload, and build the evaluator; raises `InputError`.
 
-    `conditions` are those that final figures are measured over.
+    `conditions` are those that final figures are measured over. `pool` says where evaluations run,
+    as `PoolOptions` does; '' in this process.
     """
-    from ci.backend import make_backend
-    from ci.judge.evaluate import Evaluator
     from ci.judge.subject import EvaluationSettings
     from ci.source.discovery import load_operator
     from ci.source.workload_file import load_workload
@@ -208,6 +210,44 @@ def open_session(
             "--jobs is for simulated time: on an NPU, or with --recording, launches must not meet;"
             " leave it at 1."
         )
+    judging = EvaluationSettings(
+        timelines=timelines, jobs=setup.jobs, ensemble=conditions.ensemble()
+    )
+    evaluator = _evaluator(operator, workload, setup, judging, pool)
+    settings = {"backend": setup.backend, "device": setup.device}
+    if setup.asc_headers:
+        settings["asc-headers"] = setup.asc_headers
+    settings |= {k: v for k in ("conditions", "inputs") if (v := getattr(conditions, k))}
+    if setup.workload is not None:
+        settings["workload"] = _from_top(setup.workload, operator.repository)
+    return Session(operator, workload, evaluator, settings, timelines)
+
+
+def _evaluator(
+    operator: Operator,
+    workload: Workload,
+    setup: EvaluationSetup,
+    judging: EvaluationSettings,
+    pool: str,
+) -> Evaluator | PooledEvaluator:
+    """What judges here or at a pool; what is wrong with the golden is said before anything is
+    built."""
+    if pool:
+        from ci.backend.pool import open_pool
+        from ci.judge.pooled import BackendChoice, PooledEvaluator
+
+        if setup.recording is not None:
+            raise InputError("--recording keeps what this process runs; leave --pool out.")
+        choice = BackendChoice(
+            backend=setup.backend, device=setup.device, asc_headers=setup.asc_headers
+        )
+        workers = open_pool(pool, setup.backend)
+        pooled = PooledEvaluator(operator, workload, choice, workers, settings=judging)
+        pooled.load()
+        return pooled
+    from ci.backend import make_backend
+    from ci.judge.evaluate import Evaluator
+
     backend = make_backend(
         setup.backend,
         setup.device,
@@ -222,22 +262,9 @@ def open_session(
         if not setup.recording.parent.is_dir():
             raise InputError(f"The folder {setup.recording.parent} does not exist.")
         backend = RecordingBackend(backend, setup.recording)
-    evaluator = Evaluator(
-        operator,
-        workload,
-        backend,
-        settings=EvaluationSettings(
-            timelines=timelines, jobs=setup.jobs, ensemble=conditions.ensemble()
-        ),
-    )
-    evaluator.references.load()  # what is wrong with it is said before anything is built
-    settings = {"backend": setup.backend, "device": setup.device}
-    if setup.asc_headers:
-        settings["asc-headers"] = setup.asc_headers
-    settings |= {k: v for k in ("conditions", "inputs") if (v := getattr(conditions, k))}
-    if setup.workload is not None:
-        settings["workload"] = _from_top(setup.workload, operator.repository)
-    return Session(operator, workload, evaluator, settings, timelines)
+    evaluator = Evaluator(operator, workload, backend, settings=judging)
+    evaluator.references.load()
+    return evaluator
 
 
 def _from_top(path: Path, top: Path | None) -> str:

@@ -63,7 +63,7 @@ def begin_beside(
             budget=limits.grant(),
             upcoming=upcoming,
             workload=session.workload if session else None,
-            device=session.evaluator.backend.fingerprint().device if session else "",
+            device=session.evaluator.fingerprint().device if session else "",
         )
     )
 

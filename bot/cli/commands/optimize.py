@@ -17,6 +17,7 @@ from ci.model.settings import (
     ConditionOptions,
     EvaluationSetup,
     OptimizeSettings,
+    PoolOptions,
     ProposerOptions,
 )
 from ci.session import open_session, strategy_options
@@ -38,6 +39,7 @@ class OptimizeOptions(Frozen):
 
 @options(
     EvaluationSetup,
+    PoolOptions,
     ConditionOptions,
     OptimizeSettings,
     StrategyOptions,
@@ -60,7 +62,12 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     own = build(OptimizeOptions, given)
     if own.out is not None and own.out.exists() and not own.out.is_dir():
         raise InputError(f"--out {own.out} is a file; give a folder.")
-    session = open_session(operator, setup, conditions=build(ConditionOptions, given))
+    session = open_session(
+        operator,
+        setup,
+        conditions=build(ConditionOptions, given),
+        pool=build(PoolOptions, given).pool,
+    )
     out = own.out or Path("ascendopt-out") / session.operator.name
 
     from bot.base.text import visible

@@ -59,6 +59,10 @@ class CannBackend(Backend):
         """The host with the device's number: two chips of one kind differ."""
         return f"{platform.node()}:{self.npu.number}, {super().unit}"
 
+    def check_fit(self) -> None:
+        """Asks the driver for the device's health again."""
+        find_device()
+
     @cached_property
     def _packages(self) -> Packages:
         return Packages(self.site.toolkit, self.site.model.architecture.definition_word)
@@ -92,6 +96,9 @@ class CamodelBackend(CannBackend):
         """The chip that is simulated, with the toolkit's version."""
         version = f"CANN {self.site.toolkit.cann}"
         return Fingerprint(backend="camodel", device=self._chip, version=version, simulated=True)
+
+    def check_fit(self) -> None:
+        """There is no device."""
 
     @property
     def unit(self) -> str:

@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -39,10 +38,9 @@ from ci.model.result import Result, Verification
 from ci.model.trial import Candidate, Refusal, Trial
 from ci.model.workload import WorkloadCase
 from ci.search.reverify import reverify
+from ci.system.program import program_digest
 
 RULINGS_FILE: Final = "rulings.jsonl"
-_PROGRAM: Final = Path(__file__).parents[2]
-_TEXTS: Final = {".py", ".cpp", ".h", ".inc", ".yml", ".yaml", ".toml"}
 
 
 def bench(settings: JudgeBenchSettings, tell: Callable[[str], None]) -> JudgeBench:
@@ -220,17 +218,6 @@ def _slower(subject: Subject, case: WorkloadCase) -> str:
         return ""
     took = after.launched.time.median
     return f"it takes {took:.3f} µs where the operator as it stands takes {before.median:.3f}"
-
-
-@cache
-def program_digest() -> str:
-    """Digest of the judge and all that it rests on: rulings of another program do not count."""
-    digest = hashlib.sha256()
-    for top in (_PROGRAM, _PROGRAM.parent / "rules"):
-        for path in sorted(top.rglob("*")):
-            if path.suffix in _TEXTS:
-                digest.update(path.relative_to(top).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _line(ruling: Ruling) -> str:

@@ -1,0 +1,135 @@
+"""A worker's process as whoever asks sees it: started with a bare environment, ended surely."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from pydantic import ValidationError
+
+from ci.backend.pool.base import Answer, Sent, WorkerLost
+
+PASSED: Final = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "LD_LIBRARY_PATH",
+    "ASCEND_HOME_PATH",
+    "ASCEND_RT_VISIBLE_DEVICES",
+    "ASCENDOPT_ASC_HEADERS",
+    "ASCENDOPT_DEVICES",
+)
+"""All that a worker sees of the environment: programs, caches, toolkit. Never a token or a key."""
+
+_PIECE: Final = 1 << 16
+
+
+class WorkerProcess:
+    """One process at work; a new one is started when the last is gone."""
+
+    def __init__(
+        self, environment: Mapping[str, str] | None = None, keep_open: Sequence[int] = ()
+    ) -> None:
+        """`environment` is added to what is passed on; `keep_open` are files that it holds too."""
+        passed = {name: os.environ[name] for name in PASSED if name in os.environ}
+        self._environment = passed | dict(environment or {})
+        self._keep_open = tuple(keep_open)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process at work."""
+        return self._process.pid if self._process is not None else None
+
+    def ask(self, sent: Sent, seconds: float) -> Answer:
+        """The answer. Raises WorkerLost, and ends the process then."""
+        process = self._started()
+        try:
+            assert process.stdin is not None
+            process.stdin.write(sent.model_dump_json().encode() + b"\n")
+            process.stdin.flush()
+            said = Answer.model_validate_json(_line(process, seconds))
+        except TimeoutError as late:
+            self.close()
+            raise WorkerLost(f"the worker was not done after {seconds:g} s") from late
+        except OSError as broken:
+            raise WorkerLost(self._death()) from broken
+        except ValidationError as nonsense:
+            raise WorkerLost(self._death()) from nonsense
+        if said.number != sent.number:
+            self.close()
+            raise WorkerLost("the worker answered another question")
+        return said
+
+    def close(self) -> None:
+        """End the process and what it started, whatever it does."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # what it had not yet read
+                    pipe.close()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "ci.backend.pool.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=self._environment,
+                pass_fds=self._keep_open,
+                start_new_session=True,
+            )
+        return self._process
+
+    def _death(self) -> str:
+        """How the process ended, which closed its pipe or wrote what is no answer."""
+        process = self._process
+        code = None
+        if process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                code = process.wait(timeout=1)
+        self.close()
+        if code is None:
+            return "the worker wrote what is no answer"
+        return (
+            f"the worker was ended by {signal.Signals(-code).name}"
+            if code < 0
+            else (f"the worker ended with code {code}")
+        )
+
+
+def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    """The next line that the process writes, b'' at its end; raises TimeoutError."""
+    assert process.stdout is not None
+    read: list[bytes] = []
+    end = time.monotonic() + seconds
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while not read or not read[-1].endswith(b"\n"):
+            if not selector.select(max(0.0, end - time.monotonic())):
+                raise TimeoutError
+            part = os.read(process.stdout.fileno(), _PIECE)
+            if not part:
+                return b""
+            read.append(part)
+    return b"".join(read)

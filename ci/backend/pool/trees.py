@@ -1,0 +1,103 @@
+"""Folders of this host on another one: packed, named by what they hold, unpacked once.
+
+A repository's own records (`.git`) stay here; an empty folder marks its top on the other side.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import os
+import stat
+import tarfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from pydantic import JsonValue
+
+from ci.backend.pool.base import Question
+from ci.model.errors import InputError
+from ci.system.cache import BuildCache
+
+MOST_BYTES: Final = 1 << 30
+"""Of a folder that is sent to other hosts; ops-math has 150 MB."""
+
+_TREES: Final = "trees"
+_MARK: Final = ".git"
+
+
+def _files(top: Path) -> Iterator[Path]:
+    """Regular files below a folder in order, and links that stay inside."""
+    for folder, names, files in os.walk(top):
+        names[:] = sorted(n for n in names if n != _MARK)
+        for name in sorted(files):
+            path = Path(folder, name)
+            if path.is_symlink():
+                if path.exists() and path.resolve().is_relative_to(top):
+                    yield path
+            elif stat.S_ISREG(path.lstat().st_mode):
+                yield path
+
+
+def pack(top: Path) -> tuple[str, bytes]:
+    """A name for what the folder holds, and the archive. Raises InputError when it is too large."""
+    top = top.resolve()
+    files = list(_files(top))
+    size = sum(f.lstat().st_size for f in files)
+    if size > MOST_BYTES:
+        raise InputError(
+            f"{top} holds {size >> 20} MB, more than the {MOST_BYTES >> 20} MB that are sent to"
+            " other hosts; clean what was built in it."
+        )
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1) as archive:
+        for file in files:
+            archive.add(file, file.relative_to(top).as_posix(), recursive=False, filter=_plain)
+        if (top / _MARK).exists():
+            mark = tarfile.TarInfo(_MARK)
+            mark.type, mark.mode = tarfile.DIRTYPE, 0o755
+            archive.addfile(mark)
+    named = hashlib.sha256()
+    for file in files:
+        # Not the archive's own bytes: these hold the time of packing.
+        held = file.readlink().as_posix().encode() if file.is_symlink() else file.read_bytes()
+        for part in (file.relative_to(top).as_posix().encode(), held):
+            named.update(len(part).to_bytes(8, "little") + part)
+    return named.hexdigest()[:32], made.getvalue()
+
+
+@lru_cache(maxsize=8)
+def packed(top: Path) -> tuple[str, bytes]:
+    """`pack`, once a run: what a run judges does not change under it."""
+    return pack(top)
+
+
+def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Without what says whose file it was, and when."""
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    return info
+
+
+def question(name: str, archive: bytes | None) -> Question:
+    """Ask a worker for the tree of this name; it is unpacked when the archive comes along."""
+    data = None if archive is None else base64.b64encode(archive).decode()
+    return Question(handler="ci.backend.pool.trees:answer", text=[name, data])
+
+
+def answer(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
+    """Where the tree lies on this host, None when it is not there and no archive came."""
+    assert isinstance(text, list)
+    name, data = text
+    cache = BuildCache()
+    if data is None and not (cache.root / _TREES / str(name)).is_dir():
+        return None
+
+    def unpack(folder: Path) -> None:
+        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(str(data)))) as archive:
+            archive.extractall(folder, filter="data")
+
+    return str(cache.get(_TREES, str(name), unpack))
