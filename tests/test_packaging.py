@@ -150,7 +150,7 @@ def under_one_name() -> Callable[[str, Path, str], str]:
         ("if x:\n    from bot import a, b\n", "if x:\n    from ascendopt.bot import a, b\n"),
         ("import ci.model.layout as l\n", "import ascendopt.ci.model.layout as l\n"),
         ("é = 1; from ci.model import layout\n", "é = 1; from ascendopt.ci.model import layout\n"),
-        ("run('ci.lab.census.worker')\n", "run('ascendopt.ci.lab.census.worker')\n"),
+        ("run('ci.backend.pool.worker')\n", "run('ascendopt.ci.backend.pool.worker')\n"),
         ("at = 'bot.forge.local:LocalForge'\n", "at = 'ascendopt.bot.forge.local:LocalForge'\n"),
         ("from .ci import x\n", "from .ci import x\n"),
         ("from circle import ci\nrules.x\n", "from circle import ci\nrules.x\n"),

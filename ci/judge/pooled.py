@@ -6,7 +6,6 @@ worker keeps what it read and built of them. What comes back is validated like a
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Collection
 from concurrent.futures import Future
@@ -20,7 +19,7 @@ from ci.backend.pool.base import Question
 from ci.backend.pool.dispatch import Dispatcher, Quarantined
 from ci.judge.evaluate import Evaluator
 from ci.judge.subject import EvaluationSettings
-from ci.model.errors import TrialFailure
+from ci.model.errors import EnvironmentProblem, TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.result import Verification
@@ -34,7 +33,8 @@ MOST_EVALUATORS: Final = 4
 
 _HANDLER: Final = "ci.judge.pooled:answer"
 
-Call: TypeAlias = Literal["load", "program", "evaluate", "admit", "confirm", "members"]
+Call: TypeAlias = Literal["load", "program", "evaluate", "both", "admit", "confirm", "members"]
+"""Methods of an evaluator; `both` is `program` and `evaluate`."""
 
 
 class BackendChoice(Frozen):
@@ -87,6 +87,7 @@ class _Said(Frozen):
     refusal: Refusal | None = None
 
 
+_BOTH: TypeAdapter[tuple[str, Trial]] = TypeAdapter(tuple[str, Trial])
 _MEMBERS: TypeAdapter[dict[str, dict[str, float]]] = TypeAdapter(dict[str, dict[str, float]])
 
 
@@ -116,7 +117,6 @@ class PooledEvaluator:
         )
         self._ahead: dict[str, Future[JsonValue]] = {}
         self._fingerprint: Fingerprint | None = None
-        self._lock = threading.Lock()
 
     def load(self) -> None:
         """Read the operator and its golden at a worker, so that what is wrong is said at once."""
@@ -131,31 +131,32 @@ class PooledEvaluator:
 
     def program(self, candidate: Candidate) -> str:
         """As the evaluator's. '' for one that no worker survives: its evaluation says so."""
+        begun = self._ahead.get(candidate.hash)
         try:
+            if begun is not None:
+                return _BOTH.validate_python(self._opened(begun.result()))[0]
             return str(self._ask(self._asked("program", candidate)))
         except Quarantined:
             return ""
 
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
-        """As the evaluator's. One over which two workers were lost ends as a launch error."""
+        """As the evaluator's. One that no worker survives ends as a launch error."""
         if profile:
             raise ValueError("a profile stays on the host that measures it")
-        asked = self._asked("evaluate", candidate)
-        with self._lock:
-            begun = self._ahead.pop(candidate.hash, None)
+        begun = self._ahead.pop(candidate.hash, None)
         try:
-            said = self._opened(begun.result()) if begun is not None else self._ask(asked)
+            if begun is not None:
+                trial = _BOTH.validate_python(self._opened(begun.result()))[1]
+            else:
+                trial = Trial.model_validate(self._ask(self._asked("evaluate", candidate)))
         except Quarantined as lost:
-            refusal = Refusal(sentence=str(lost))
-            return Trial(
+            trial = Trial(
                 number=number,
                 candidate=candidate,
                 outcome=Outcome.LAUNCH_ERROR,
-                refusal=refusal,
+                refusal=Refusal(sentence=str(lost)),
             )
-        trial = Trial.model_validate(said)
-        if trial.measurement is not None and self._fingerprint is not None:
-            self._same_machine(trial)
+        self._check_machine(trial)
         return trial.model_copy(update={"number": number, "candidate": candidate})
 
     def admit(
@@ -185,16 +186,20 @@ class PooledEvaluator:
             raise TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=str(lost))) from lost
 
     @property
-    def idle(self) -> int:
-        """Workers that could begin something now."""
-        return self._pool.idle
+    def size(self) -> int:
+        """Workers that can be at work at a time."""
+        return self._pool.size
+
+    @property
+    def begun(self) -> int:
+        """Candidates that were begun and not asked for, and are not done."""
+        return sum(not one.done() for one in self._ahead.values())
 
     def begin(self, candidate: Candidate) -> None:
-        """Let an idle worker evaluate a candidate that will probably be asked for."""
-        with self._lock:
-            if candidate.hash not in self._ahead:
-                question = self._question(self._asked("evaluate", candidate))
-                self._ahead[candidate.hash] = self._pool.ahead(question)
+        """Have a candidate evaluated that will probably be asked for, while others are."""
+        if candidate.hash not in self._ahead:
+            question = self._question(self._asked("both", candidate))
+            self._ahead[candidate.hash] = self._pool.ahead(question)
 
     def _asked(
         self,
@@ -224,15 +229,16 @@ class PooledEvaluator:
             raise TrialFailure(said.outcome, said.refusal or Refusal(sentence="no reason given"))
         return said.text
 
-    def _same_machine(self, trial: Trial) -> None:
+    def _check_machine(self, trial: Trial) -> None:
         """Times of workers with other compilers or chips are not held against each other."""
-        assert trial.measurement is not None
-        found = trial.measurement.fingerprint
-        if found != self.fingerprint():
-            raise RuntimeError(
+        if trial.measurement is None:
+            return
+        found, first = trial.measurement.fingerprint, self.fingerprint()
+        if found != first:
+            raise EnvironmentProblem(
                 f"A worker measured with {found.device} {found.version}, another one with"
-                f" {self.fingerprint().device} {self.fingerprint().version}: all hosts of a pool"
-                " need the same compiler and the same devices."
+                f" {first.device} {first.version}: all hosts of a pool need the same compiler and"
+                " the same devices."
             )
 
 
@@ -299,6 +305,9 @@ def _called(evaluator: Evaluator, asked: _Asked) -> JsonValue:
             return evaluator.program(candidate)
         case "evaluate":
             return evaluator.evaluate(candidate, 0).model_dump(mode="json")
+        case "both":
+            said = evaluator.evaluate(candidate, 0).model_dump(mode="json")
+            return [evaluator.program(candidate), said]
         case "admit":
             trial, parent, baseline = trials
             admitted = evaluator.admit(trial, parent, baseline, without=asked.without)

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE
+from ci.model.settings import DEFAULT_DEVICE, PoolOptions
 
 
 class Stage(StrEnum):
@@ -108,7 +108,7 @@ ROWS = "census.jsonl"
 """Name of the file with one row a line; a later row of an operator replaces an earlier one."""
 
 
-class CensusSettings(Frozen):
+class CensusSettings(PoolOptions):
     """What is tried, and how."""
 
     operators: str = Field(
@@ -118,7 +118,6 @@ class CensusSettings(Frozen):
         default=None,
         description="Folder with <operator>/workload.yaml for operators that have none beside.",
     )
-    jobs: int = Field(default=2, ge=1, description="Operators tried at a time.")
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     asc_headers: str = Field(
         default="", description="Real AscendC headers to compile against, as evaluate takes them."

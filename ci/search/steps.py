@@ -14,6 +14,7 @@ from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import ProposalRejected, Step
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.search.base import MOST_IDLE, BudgetSpent
+from ci.search.lookahead import look_ahead
 from ci.search.run import Run
 from ci.search.task import Task
 from ci.tiling.synthesize import synthesize
@@ -91,7 +92,12 @@ class Steps:
         assert template is not None, "a search begins with start()"
         diagnosis = diagnose_by_rules(self.operator, parent)
         retrieved = self._retrieved("tiling", parent, diagnosis)
-        candidate = self.task.proposer.mutate(self._from(parent), template, retrieved)
+        proposer = self.task.proposer
+
+        def propose(step: Step) -> Candidate | None:
+            return proposer.mutate(step, template, retrieved)
+
+        candidate = propose(self._from(parent))
         if candidate is None:
             return None
         mine, rest = _split(candidate, set(template.sources))
@@ -99,18 +105,24 @@ class Steps:
             return run.refuse(candidate, "A tiling step must leave the kernel as it is.")
         if not template.admits(mine):
             return run.refuse(candidate, "A tiling step must stay inside the EVOLVE-BLOCK markers.")
+        look_ahead(run, self.task, self.seed, parent, candidate, propose)
         return self._applied(candidate, retrieved, least)
 
     def _kernel(self, parent: Trial, least: float) -> Trial | None:
         run, task = self._run, self.task
         diagnosis = task.proposer.diagnose(task.operator, parent)
         retrieved = (*self.memory, *self._retrieved("kernel", parent, diagnosis))
-        candidate = task.proposer.rewrite(self._from(parent), diagnosis, retrieved)
+
+        def propose(step: Step) -> Candidate | None:
+            return task.proposer.rewrite(step, diagnosis, retrieved)
+
+        candidate = propose(self._from(parent))
         if candidate is None:
             return None
         host = set(task.operator.host_sources)
         if _split(candidate, host)[0] != _split(parent.candidate, host)[0]:
             return run.refuse(candidate, "A kernel step must leave the host tiling as it is.")
+        look_ahead(run, task, self.seed, parent, candidate, propose)
         return self._applied(candidate, retrieved, least)
 
     def _joint(self, parent: Trial, least: float) -> Trial | None:

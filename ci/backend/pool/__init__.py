@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ci.backend.pool.base import Pool
 from ci.backend.pool.dispatch import Dispatcher
@@ -39,13 +40,14 @@ def open_pool(
         return _open[key]
 
 
-def close_pools() -> None:
-    """Close every pool that was opened."""
-    with _lock:
-        for made in _open.values():
-            atexit.unregister(made.close)
-            made.close()
-        _open.clear()
+@contextmanager
+def workers(spec: str, backend: str = "sim") -> Iterator[Dispatcher]:
+    """The same for one piece of work, closed after it."""
+    made = Dispatcher(_pool(spec, backend, None))
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 def _pool(spec: str, backend: str, most: int | None) -> Pool:

@@ -59,6 +59,10 @@ class WorkerLost(Exception):
     """A worker died, does not answer in time or answers nonsense; the sentence says which."""
 
 
+class WorkerLate(WorkerLost):
+    """A worker was not done in time and was ended."""
+
+
 class Seat(ABC):
     """A place for one worker: a device, or a share of a processor, on some host."""
 

@@ -2,7 +2,8 @@
 
 A question whose worker is lost, or whose host is not fit (a dead device, a full disk), is asked
 again at another seat. One that two workers were lost over is quarantined: it is not asked again,
-and whoever asks it is told so. A seat that fails two different questions in a row is retired.
+and whoever asks it is told so; likewise one that takes longer than it may. A seat that fails three
+different questions in a row, which others answer, is retired.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from ci.backend.pool.base import Answer, Pool, Question, Seat, Sent, WorkerLost
+from ci.backend.pool.base import Answer, Pool, Question, Seat, Sent, WorkerLate, WorkerLost
 from ci.model.errors import EnvironmentProblem, InputError
 
 MOST_LOST: Final = 2
 """Workers that a question may cost before it is quarantined."""
 
-MOST_FAILED: Final = 2
+MOST_FAILED: Final = 3
 """Different questions in a row that a seat may fail before it is retired."""
 
 
 class Quarantined(Exception):
-    """Two workers were lost over a question; the sentence names them."""
+    """A question that no worker answers; the sentence says why."""
 
 
 @dataclass(eq=False)
@@ -100,16 +101,18 @@ class Dispatcher:
                 lost.append(where)
                 if len(lost) == MOST_LOST:
                     said = "Two workers were lost over it, so it is not tried again: "
-                    with self._changed:
-                        self._quarantined[name] = said + "; ".join(lost)
+                    self._quarantined[name] = f"{said}{'; '.join(lost)}."
+                    for one in tried:  # the question was to blame
+                        one.failed = [other for other in one.failed if other != name]
                     continue
-            self._tell(f"Asked again elsewhere: {where}.")
+            if name not in self._quarantined:
+                self._tell(f"Asked again elsewhere: {where}.")
 
     def close(self) -> None:
-        """End all workers; questions that wait fail."""
+        """End all workers, in the midst of work too; questions that wait fail."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._changed:
-            places, self._free, self._living = self._free, [], []
+            places, self._free, self._living = self._living, [], []
             self._retired.append("the pool is closed")
             self._changed.notify_all()
         for place in places:
@@ -127,6 +130,9 @@ class Dispatcher:
                 folders=folders,
             )
             return "", place.seat.ask(sent, question.seconds)
+        except WorkerLate as problem:
+            self._quarantined[question.name] = f"{problem}."
+            return str(problem), None
         except WorkerLost as problem:
             return str(problem), None
         except EnvironmentProblem as problem:

@@ -14,7 +14,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from ci.backend.pool.base import Answer, Sent, WorkerLost
+from ci.backend.pool.base import Answer, Sent, WorkerLate, WorkerLost
 
 PASSED: Final = (
     "PATH",
@@ -63,7 +63,7 @@ class WorkerProcess:
             said = Answer.model_validate_json(_line(process, seconds))
         except TimeoutError as late:
             self.close()
-            raise WorkerLost(f"the worker was not done after {seconds:g} s") from late
+            raise WorkerLate(f"It was not done after {seconds:g} s") from late
         except OSError as broken:
             raise WorkerLost(self._death()) from broken
         except ValidationError as nonsense:

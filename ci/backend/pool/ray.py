@@ -20,7 +20,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ci.backend.pool import trees
-from ci.backend.pool.base import Answer, Pool, Question, Seat, Sent, WorkerLost
+from ci.backend.pool.base import Answer, Pool, Question, Seat, Sent, WorkerLate, WorkerLost
 from ci.backend.pool.leases import VISIBLE, Lease
 from ci.backend.pool.process import WorkerProcess
 from ci.model.errors import EnvironmentProblem, InputError
@@ -35,6 +35,9 @@ except ImportError as missing:
 
 READY_SECONDS: Final = 60.0
 """An actor that does not start within this has no place in the cluster."""
+
+AGAIN_SECONDS: Final = 15.0
+"""The same for one whose host was lost: others go on meanwhile."""
 
 GRACE_SECONDS: Final = 30.0
 """What an answer may take beyond what the worker itself is granted, for the way to it."""
@@ -59,15 +62,18 @@ class _Desk:
         return f"{device}{platform.node()} (process {os.getpid()})", program_digest()
 
     def ask(self, sent: str, seconds: float) -> str:
-        """The worker's answer, or "lost: " and why."""
+        """The worker's answer, or one of the words for a lost one and why."""
         try:
             question = Sent.model_validate_json(sent)
             return self._process.ask(question, seconds).model_dump_json()
+        except WorkerLate as problem:
+            return f"{_LATE}{problem}"
         except WorkerLost as problem:
             return f"{_LOST}{problem}"
 
 
 _LOST: Final = "lost: "
+_LATE: Final = "late: "
 
 
 class RaySeat(Seat):
@@ -106,7 +112,7 @@ class RaySeat(Seat):
 
     def ask(self, sent: Sent, seconds: float) -> Answer:
         """The worker's answer."""
-        if not self.ready(READY_SECONDS):
+        if not self.ready(AGAIN_SECONDS):
             raise EnvironmentProblem("The cluster has no place left for this worker.")
         try:
             said = ray.get(
@@ -117,6 +123,8 @@ class RaySeat(Seat):
             self._drop()
             first = str(problem).strip().splitlines()[0]
             raise WorkerLost(f"{type(problem).__name__}: {first}") from problem
+        if str(said).startswith(_LATE):
+            raise WorkerLate(str(said).removeprefix(_LATE))
         if not isinstance(said, str) or said.startswith(_LOST):
             raise WorkerLost(str(said).removeprefix(_LOST))
         try:
@@ -130,7 +138,7 @@ class RaySeat(Seat):
 
     def folders(self, folders: Mapping[str, Path]) -> dict[str, str]:
         """Copies on the actor's host, made when they are not there yet."""
-        if not self.ready(READY_SECONDS):
+        if not self.ready(AGAIN_SECONDS):
             raise EnvironmentProblem("The cluster has no place left for this worker.")
         found = {}
         for name, path in folders.items():
@@ -199,8 +207,8 @@ class RayPool(Pool):
         ready = [seat for seat in seats if seat.ready(max(1.0, end - time.monotonic()))]
         if not ready:
             raise EnvironmentProblem(
-                f"No worker started on the Ray cluster within {READY_SECONDS:.0f} s: others have taken"
-                " all, or the program is not installed on its hosts; see `ray status`."
+                f"No worker started on the Ray cluster within {READY_SECONDS:.0f} s: it is taken by"
+                " others, or ascendopt is not installed on its hosts; see `ray status`."
             )
         return ready
 

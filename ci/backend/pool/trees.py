@@ -1,6 +1,7 @@
 """Folders of this host on another one: packed, named by what they hold, unpacked once.
 
-A repository's own records (`.git`) stay here; an empty folder marks its top on the other side.
+Hidden entries (`.git`, `.env`) and what builds leave stay here; an empty `.git` marks the top of a
+repository on the other side.
 """
 
 from __future__ import annotations
@@ -27,13 +28,15 @@ MOST_BYTES: Final = 1 << 30
 
 _TREES: Final = "trees"
 _MARK: Final = ".git"
+_MADE: Final = ("build", "build_out", "__pycache__", "ascendopt-out")
+"""Folders that are made of the others."""
 
 
 def _files(top: Path) -> Iterator[Path]:
     """Regular files below a folder in order, and links that stay inside."""
     for folder, names, files in os.walk(top):
-        names[:] = sorted(n for n in names if n != _MARK)
-        for name in sorted(files):
+        names[:] = sorted(n for n in names if n not in _MADE and not n.startswith("."))
+        for name in sorted(f for f in files if not f.startswith(".")):
             path = Path(folder, name)
             if path.is_symlink():
                 if path.exists() and path.resolve().is_relative_to(top):

@@ -6,14 +6,18 @@ import fnmatch
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from ci.backend.pool import workers
+from ci.backend.pool.dispatch import Dispatcher, Quarantined
 from ci.host.door import open_door
-from ci.lab.census.worker import Worker
+from ci.lab.census.worker import lost, question
 from ci.model.census import ROWS, CensusRow, CensusSettings
 from ci.model.errors import InputError
+from ci.model.settings import TWO_WORKERS
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import operator_folders
 from ci.source.workload_file import find_workload
@@ -43,25 +47,17 @@ def take_census(
     waiting = [
         f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings, top)
     ]
-    if waiting:
+    if waiting and not settings.pool.startswith("ray"):
         architecture = load_device(settings.device).architecture
         Toolchain(architecture, door=open_door(settings.asc_headers)).prepare()
     lock = threading.Lock()
-    local = threading.local()
-    workers: list[Worker] = []
 
-    def one(folder: Path) -> None:
-        if not hasattr(local, "worker"):
-            local.worker = Worker(
-                top,
-                settings.workloads,
-                settings.device,
-                settings.seconds,
-                settings.asc_headers,
-            )
-            with lock:
-                workers.append(local.worker)
-        row = local.worker.attempt(folder)
+    def one(pool: Dispatcher, folder: Path) -> None:
+        try:
+            said = pool.ask(question(folder, top, settings))
+            row = CensusRow.model_validate(said)
+        except Quarantined as gone:
+            row = lost(folder, top, str(gone))
         with lock:
             with (out / ROWS).open("a", encoding="utf-8") as file:
                 file.write(row.model_dump_json() + "\n")
@@ -69,14 +65,15 @@ def take_census(
             done = sum(f.relative_to(top).as_posix() in known for f in folders)
             on_row(row, done, len(folders))
 
-    pool = ThreadPoolExecutor(settings.jobs)
-    try:
-        for _ in pool.map(one, waiting):
-            pass
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.close()
+    if not waiting:
+        return [known[f.relative_to(top).as_posix()] for f in folders]
+    with workers(settings.pool or TWO_WORKERS) as pool:
+        threads = ThreadPoolExecutor(pool.size)
+        try:
+            for _ in threads.map(partial(one, pool), waiting):
+                pass
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
     return [known[p] for f in folders if (p := f.relative_to(top).as_posix()) in known]
 
 

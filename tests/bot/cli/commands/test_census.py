@@ -29,7 +29,7 @@ def test_the_census_is_left_as_rows_json_and_markdown(
 ) -> None:
     out = tmp_path / "out"
     repository = unreadable(tmp_path / "ops")
-    assert run(["census", str(repository), "--out", str(out), "--jobs", "1"]) == 0
+    assert run(["census", str(repository), "--out", str(out), "--pool", "local:1"]) == 0
     shown = capsys.readouterr()
     assert "[  1/1] math/bias_add" in shown.err
     assert "definition not read" in shown.out
@@ -49,7 +49,7 @@ def test_json_is_all_that_is_printed(tmp_path: Path, capsys: pytest.CaptureFixtu
     [
         (["missing"], "There is no folder"),
         ([".", "--operators", "nobody"], "holds no operator"),
-        ([".", "--jobs", "0"], "--jobs"),
+        ([".", "--pool", "local:0"], "--pool"),
         ([".", "--workloads", "nowhere"], "There is no folder nowhere"),
     ],
 )

@@ -56,7 +56,7 @@ def census(
     repository: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, list[CensusRow]]:
     out = tmp_path_factory.mktemp("census")
-    return out, take_census(repository, CensusSettings(jobs=1), out, lambda *_: None)
+    return out, take_census(repository, CensusSettings(pool="local:1"), out, lambda *_: None)
 
 
 def find(rows: list[CensusRow], name: str) -> CensusRow:
@@ -109,7 +109,9 @@ def test_a_golden_that_ends_its_process_ends_neither_operator_nor_census(
 def test_an_operator_that_hangs_is_given_up(repository: Path, tmp_path: Path) -> None:
     top = tmp_path / "ops"
     golden(add(top, "slow"), GOLDEN_THAT_HANGS)
-    rows = take_census(top, CensusSettings(seconds=6, jobs=1), tmp_path / "out", lambda *_: None)
+    rows = take_census(
+        top, CensusSettings(seconds=6, pool="local:1"), tmp_path / "out", lambda *_: None
+    )
     assert "not done after 6 s" in rows[0].failures[0].message
 
 
@@ -123,7 +125,7 @@ def test_a_second_census_tries_only_what_is_missing(
     file.write_text("\n".join(kept) + "\n" + lines[0][:20])  # killed while writing
     tried: list[str] = []
     again = take_census(
-        repository, CensusSettings(jobs=1), out, lambda row, *_: tried.append(row.name)
+        repository, CensusSettings(pool="local:1"), out, lambda row, *_: tried.append(row.name)
     )
     assert tried == ["foreign"]
     assert [row.name for row in again] == [row.name for row in rows]
@@ -131,7 +133,7 @@ def test_a_second_census_tries_only_what_is_missing(
 
 
 def test_the_glob_selects_by_name_and_by_category(repository: Path, tmp_path: Path) -> None:
-    chosen = CensusSettings(operators="math/for*", jobs=1)
+    chosen = CensusSettings(operators="math/for*", pool="local:1")
     rows = take_census(repository, chosen, tmp_path, lambda *_: None)
     assert [row.name for row in rows] == ["foreign"]
     with pytest.raises(InputError, match="No operator .* matches 'nobody'"):
