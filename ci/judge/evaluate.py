@@ -83,6 +83,10 @@ class Evaluator:
         other = Evaluator(operator, workload, self.backend, settings=self.standard.settings)
         return lambda candidate: other.evaluate(candidate, 0)
 
+    def load(self) -> None:
+        """Load the golden, so that what is wrong with it is said before anything is built."""
+        self.references.load()
+
     def fingerprint(self) -> Fingerprint:
         """Which device and which versions give the figures."""
         return self.backend.fingerprint()

@@ -104,10 +104,11 @@ def refresh(
     settings: RefreshSettings,
     proposing: ProposerOptions,
     tell: Callable[[str], None],
+    pool: str = "",
 ) -> tuple[Refreshed, str]:
     """Go over the bank with these operators; what was done, and its summary.
 
-    `setup_of`: what each is evaluated with.
+    `setup_of`: what each is evaluated with; `pool`: where, '' in this process.
     """
     from ci.search.outcome import base_commit
     from experience.jobs.refresh import refresh as go_over
@@ -118,7 +119,7 @@ def refresh(
     done = go_over(
         store,
         operators,
-        lambda operator: open_session(operator.root, setup_of(operator)).evaluator,
+        lambda operator: open_session(operator.root, setup_of(operator), pool=pool).evaluator,
         proposer,
         settings,
         commit_of=base_commit,

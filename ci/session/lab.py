@@ -12,6 +12,7 @@ from ci.model.bench.ablation import Ablation, AblationSettings, Cell
 from ci.model.bench.judge import JudgeBench, JudgeBenchSettings
 from ci.model.bench.machine import MachineBench, MachineBenchSettings
 from ci.model.bench.noise import NoiseRow, NoiseSettings
+from ci.model.bench.pool import PoolBenchSettings, PoolRow
 from ci.model.bench.retrieval import RetrievalSettings, RetrievalTimes
 from ci.model.bench.sanitizers import Explanation, SanitizerBench, SanitizerBenchSettings
 from ci.model.bench.strategies import StrategyBench, StrategyBenchSettings
@@ -116,6 +117,13 @@ def bench_statistics(settings: NoiseSettings) -> list[NoiseRow]:
     from ci.lab.bench.noise import measure
 
     return measure(settings)
+
+
+def bench_pool(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list[PoolRow]:
+    """How many evaluations workers do side by side, when each waits for a device."""
+    from ci.lab.bench.pool import measure
+
+    return measure(settings, tell)
 
 
 def census(

@@ -13,6 +13,7 @@ from itertools import combinations
 
 from pydantic import Field
 
+from ci.judge.pooled import PooledEvaluator
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.frozen import Frozen
@@ -116,7 +117,9 @@ class _Refresh:
         ]
         known.sort(key=lambda t: (t.checked or _LONG_AGO, t.operator, t.id))
         found = []
-        for one in sorted(known[: self.settings.sample], key=lambda t: (t.operator, t.id)):
+        chosen = sorted(known[: self.settings.sample], key=lambda t: (t.operator, t.id))
+        self._begin(chosen)
+        for one in chosen:
             try:
                 checked = self._check(one)
             except InputError as problem:
@@ -126,6 +129,18 @@ class _Refresh:
             found.append(checked)
             self.on_step(f"{one.id} {one.operator}: {checked.verdict}")
         return found
+
+    def _begin(self, chosen: Sequence[ExperienceTuple]) -> None:
+        """Let the workers of a pool go through all that will be asked for."""
+        for one in chosen:
+            operator = self.operators[one.operator]
+            try:
+                evaluator = self._evaluator(operator)
+            except InputError:
+                continue
+            if isinstance(evaluator, PooledEvaluator):
+                for files in _sides(one, operator) or ():
+                    evaluator.begin(Candidate(files=files))
 
     def _check(self, one: ExperienceTuple) -> Checked:
         operator = self.operators[one.operator]

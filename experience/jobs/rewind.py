@@ -17,6 +17,7 @@ from typing import Protocol
 
 from pydantic import Field
 
+from ci.judge.pooled import PooledEvaluator
 from ci.model.errors import ModelUnavailable
 from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
@@ -111,6 +112,7 @@ class _Walk:
         hurting = []
         # for the walk; it begins with a removal that the survey has measured
         kept_back = min(self.settings.steps - 1, self.settings.budget // WALK_SHARE)
+        self._begin([way for column in zip_longest(*rows) for way in column if way is not None])
         for column in zip_longest(*rows):
             for way in column:
                 if way is None or way.candidate.hash in self._seen:
@@ -121,6 +123,12 @@ class _Walk:
                 if found is not None and found.significant:
                     hurting.append((found.slowdown, way, trial))
         return sorted(hurting, key=lambda h: (h[0], h[1].motif_id))
+
+    def _begin(self, ways: Sequence[Rewound]) -> None:
+        """Let the workers of a pool try removals that the budget may be spent on."""
+        if isinstance(self.evaluator, PooledEvaluator):
+            for way in ways[: self.settings.budget]:
+                self.evaluator.begin(way.candidate)
 
     def descend(self, hurting: Sequence[tuple[float, Rewound, Trial]]) -> None:
         """K(0) → K(1) → …: one removal of each motif on top of those before.

@@ -14,7 +14,7 @@ from bot.repository.covered import covered
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings
 from ci.model.frozen import Frozen
-from ci.model.settings import EvaluationSetup, ProposerOptions
+from ci.model.settings import EvaluationSetup, PoolOptions, ProposerOptions
 from ci.session import operators_at
 from ci.session.bank import landscape as chart
 from ci.session.bank import learn, open_bank
@@ -166,7 +166,9 @@ def landscape(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     click.echo(f"silhouette {found.silhouette:.2f}; written to {own.html}")
 
 
-@options(EvaluationSetup, RefreshSettings, ProposerOptions, BankOptions, SummaryOptions)
+@options(
+    EvaluationSetup, PoolOptions, RefreshSettings, ProposerOptions, BankOptions, SummaryOptions
+)
 @click.command()
 @click.argument("operators", type=click.Path(path_type=Path), nargs=-1, required=True)
 @json_option
@@ -190,6 +192,7 @@ def refresh(
         build(RefreshSettings, given),
         build(ProposerOptions, given),
         lambda text: click.echo(text, err=True),
+        build(PoolOptions, given).pool,
     )
     if out is not None:
         try:

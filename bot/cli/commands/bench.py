@@ -16,6 +16,7 @@ SUITES: Final = (
     "retrieval",
     "sanitizers",
     "statistics",
+    "pool",
 )
 """Each is the command of that name in bot/cli/commands/bench_<name>.py."""
 

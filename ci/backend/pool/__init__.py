@@ -41,13 +41,27 @@ def open_pool(
 
 
 @contextmanager
-def workers(spec: str, backend: str = "sim") -> Iterator[Dispatcher]:
+def workers(spec: str, backend: str = "sim", *, most: int | None = None) -> Iterator[Dispatcher]:
     """The same for one piece of work, closed after it."""
-    made = Dispatcher(_pool(spec, backend, None))
+    made = Dispatcher(_pool(spec, backend, most))
     try:
         yield made
     finally:
         made.close()
+
+
+def capacity(spec: str) -> int:
+    """Workers that a pool has room for, were nobody else at work; none is started."""
+    kind, value = pool_of(spec)
+    if kind == "local":
+        return int(value)
+    from ci.backend.pool.ray import RayPool
+
+    pool = RayPool(value)
+    try:
+        return pool.capacity
+    finally:
+        pool.close()
 
 
 def _pool(spec: str, backend: str, most: int | None) -> Pool:

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Literal
 
 from ci.backend.base import Backend
+from ci.backend.pool import capacity
 from ci.judge.evaluate import Evaluator
+from ci.judge.pooled import BackendChoice, PooledEvaluator, judge_at
 from ci.lab.bench.cells import kept_result, near_duplicates, own_bank, searched
 from ci.lab.bench.statistics import best_after, paired
 from ci.model.bench.ablation import (
@@ -32,7 +34,7 @@ from ci.model.bench.ablation import (
 from ci.model.bench.paired import Difference
 from ci.model.operator import Operator
 from ci.model.result import Result
-from ci.model.settings import OptimizeSettings
+from ci.model.settings import TWO_WORKERS, OptimizeSettings
 from ci.proposer.base import Proposer
 from ci.search.lessons import lessons
 from ci.search.task import Task
@@ -68,7 +70,7 @@ def ablation(
             on_cell(cell)
         return cell
 
-    with ThreadPoolExecutor(settings.jobs) as pool:
+    with ThreadPoolExecutor(capacity(settings.pool or TWO_WORKERS)) as pool:
         done = list(pool.map(cell_of, runs))
     cells = [c for c in done if c is not None]
     if settings.learn:
@@ -188,7 +190,10 @@ class _Run:
             if self.arm.startswith("kernel")
             else "both"
         )
-        judge = Evaluator(operator, workload, study.backend)
+        judge: Evaluator | PooledEvaluator = Evaluator(operator, workload, study.backend)
+        if settings.pool.startswith("ray:"):
+            choice = BackendChoice(backend="sim", device=study.backend.fingerprint().device)
+            judge = judge_at(operator, workload, choice, settings.pool)
         return searched(
             Task(operator, workload, judge, study.make_proposer(), bank),
             OptimizeSettings(

@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ci.backend.pool import capacity
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
+from ci.judge.pooled import BackendChoice, judge_at
 from ci.judge.subject import EvaluationSettings
 from ci.lab.bench.arms import chosen_arms, strategy_of
 from ci.lab.bench.cell_process import Answer, Job, in_process
@@ -36,7 +38,7 @@ from ci.lab.bench.strategy_table import table
 from ci.model.bench.strategies import Arm, Cell, LeftOut, StrategyBench, StrategyBenchSettings
 from ci.model.errors import InputError, ModelUnavailable
 from ci.model.operator import Operator
-from ci.model.settings import OptimizeSettings
+from ci.model.settings import TWO_WORKERS, OptimizeSettings
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
 from ci.search.task import Task
@@ -101,10 +103,15 @@ class Run:
         bank = None if self.bank is None else self.folder / "bank.duckdb"
         if self.bank is not None and bank is not None and not bank.exists():
             shutil.copyfile(self.bank, bank.with_suffix(".part")).replace(bank)
-        judge = Evaluator(
-            subject.operator, subject.read(), SimulatorBackend(settings.device), settings=JUDGED
+        judge = judge_at(
+            subject.operator,
+            subject.read(),
+            BackendChoice(backend="sim", device=settings.device),
+            settings.pool,
+            settings=JUDGED,
+            most=1,
         )
-        judge.references.load()
+        judge.load()
         result = searched(
             Task(
                 subject.operator,
@@ -271,7 +278,7 @@ def bench(
     waiting = progress.begin(run for of_seed in runs for run in of_seed)
     if settings.run and waiting:
         backend.toolchain.prepare()
-        pool = ThreadPoolExecutor(settings.jobs)
+        pool = ThreadPoolExecutor(capacity(settings.pool or TWO_WORKERS))
         try:
             for _ in pool.map(lambda run: progress.make(run, answer, tell), waiting):
                 pass

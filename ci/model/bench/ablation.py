@@ -9,7 +9,7 @@ from pydantic import Field
 from ci.model.bench.paired import Difference
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE
+from ci.model.settings import DEFAULT_DEVICE, PoolOptions
 
 Arm: TypeAlias = Literal["tiling", "kernel", "both", "both_no_bank", "kernel_no_bank"]
 
@@ -26,7 +26,7 @@ TITLES: Final[dict[Arm, str]] = {
 THRESHOLDS: Final = (1.0, 1.2, 1.4, 2.0)
 
 
-class AblationSettings(Frozen):
+class AblationSettings(PoolOptions):
     """What is compared, and for how much."""
 
     budget: int = Field(
@@ -46,7 +46,6 @@ class AblationSettings(Frozen):
     learn: bool = Field(
         default=False, description="Add what the runs taught to the bank, when all are done."
     )
-    jobs: int = Field(default=2, ge=1, description="Runs side by side.")
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
 
     def chosen(self) -> tuple[Arm, ...]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from ci.model.bench.paired import Difference
 from ci.model.budget import ModelLimits
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE
+from ci.model.settings import DEFAULT_DEVICE, PoolOptions
 
 THRESHOLDS: Final = (1.0, 1.1, 1.2, 1.5, 2.0)
 """The p of fast_p: the share of runs whose verified speedup is above p."""
@@ -19,7 +19,7 @@ SUITE: Final = "default"
 """Name of a suite that was not given one."""
 
 
-class StrategyBenchSettings(ModelLimits):
+class StrategyBenchSettings(ModelLimits, PoolOptions):
     """What is compared, on what, and for how much."""
 
     strategies: str = Field(
@@ -54,7 +54,6 @@ class StrategyBenchSettings(ModelLimits):
     wall_minutes: float = Field(
         default=120.0, ge=0.0, description="Wall time after which a run ends; 0: no limit."
     )
-    jobs: int = Field(default=2, ge=1, description="Runs side by side, each in its own process.")
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     run: bool = Field(
         default=True, description="Make the runs that --out lacks, before telling what it holds."

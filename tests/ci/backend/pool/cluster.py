@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def started_cluster(patch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
     patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    patch.setenv("PYTHONPATH", os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")]))
+    patch.setenv("PYTHONPATH", os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
     cluster = Cluster(initialize_head=True, head_node_args=SMALL)
     try:
         cluster.second = cluster.add_node(**SMALL)

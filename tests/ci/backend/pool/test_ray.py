@@ -68,9 +68,7 @@ def test_trials_are_those_of_one_process_though_a_node_is_killed(
     said.clear()
     cluster.remove_node(cluster.second, allow_graceful=False)
     found = [there.evaluate(c, n) for n, c in enumerate(candidates)]
-    assert [told(t) for t in found] == [
-        told(here.evaluate(c, n)) for n, c in enumerate(candidates)
-    ]
+    assert [told(t) for t in found] == [told(here.evaluate(c, n)) for n, c in enumerate(candidates)]
     assert any("Asked again elsewhere" in one for one in said)
     baseline, slower = found[:2]
     assert told(there.admit(slower, baseline, baseline)) == told(

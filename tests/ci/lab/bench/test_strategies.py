@@ -19,7 +19,7 @@ from experience.bank.bank import Bank
 from tests.places import OPERATORS
 
 PLACE = OPERATORS / "src" / "index" / "take_positive"
-SETTINGS = StrategyBenchSettings(strategies="best_of_n,random", budget=3, seeds=1, jobs=1)
+SETTINGS = StrategyBenchSettings(strategies="best_of_n,random", budget=3, seeds=1, pool="local:1")
 
 
 @pytest.fixture(scope="module")
