@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from statistics import median
 
 from ci.model.frozen import Frozen
@@ -45,8 +46,15 @@ class Calibration(Frozen):
     device: str
     groups: tuple[GroupResult, ...]
     held_out: tuple[RowResult, ...]
+    as_it_was: tuple[RowResult, ...] = ()
+    """The rows of trials, as they were predicted before anything was learnt of them."""
 
     @property
     def held_out_error(self) -> float:
         """Median absolute relative error of the held-out rows."""
-        return median(abs(row.error) for row in self.held_out)
+        return typical_error(self.held_out)
+
+
+def typical_error(rows: Iterable[RowResult]) -> float:
+    """Median absolute relative error."""
+    return median(abs(row.error) for row in rows)

@@ -114,6 +114,16 @@ class EvaluationSetup(Frozen):
     )
 
 
+class ScreenOptions(Frozen):
+    """Whether two tiers judge."""
+
+    screen: bool = Field(
+        default=True,
+        description="Where a device measures, let the simulator decide what it finds wrong or sure"
+        " to be slower, and keep its prediction beside what the device measures.",
+    )
+
+
 class ConditionOptions(Frozen):
     """The conditions of a launch that a figure covers."""
 

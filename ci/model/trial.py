@@ -257,6 +257,13 @@ class Trial(Frozen):
     seconds: float = Field(default=0.0, description="Wall time of the evaluation, in s.")
     warnings: tuple[MachineWarning, ...] = ()
     cached: bool = Field(default=False, description="Answered from an equal earlier candidate.")
+    predicted: Measurement | None = Field(
+        default=None,
+        description="What the simulator that screens said, beside what a device measured.",
+    )
+    screened: bool = Field(
+        default=False, description="Decided by that simulator; no device was asked."
+    )
     program: str = Field(
         default="",
         description="Digest of what every case runs, kernel and tiling's answer; '' if unknown.",

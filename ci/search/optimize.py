@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ci.model.errors import InputError, ModelUnavailable
 from ci.model.notice import Notice
 from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
-from ci.model.trial import Outcome
+from ci.model.trial import Outcome, Trial
 from ci.proposer.base import Proposer, RunContext
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.base import BudgetSpent, Strategy
 from ci.search.lessons import lessons
 from ci.search.outcome import conclude
-from ci.search.run import Run
+from ci.search.run import Run, was_paid
 from ci.search.steps import Steps
 from ci.search.strategies import make_strategy
 from ci.search.task import Task
@@ -79,6 +79,8 @@ def optimize(
             # A model that went away is not waited for once more at the end.
             teller = rules_proposer() if stopped else proposer
             task.bank.add_all(lessons(operator, run.history, teller, source))
+        if any(trial.predicted is not None for trial in run.history):
+            run.note(screening(run.history))
         run.tell("finished", text=result.verdict_reason)
         models, currency = proposer.models.use()
         return result.model_copy(
@@ -89,6 +91,16 @@ def optimize(
                 "budget": budget.use(),
             }
         )
+
+
+def screening(trials: Sequence[Trial]) -> str:
+    """A sentence that says how many of the evaluations needed no device."""
+    made = [trial for trial in trials if was_paid(trial)]
+    spared = sum(trial.screened for trial in made)
+    return (
+        f"Of {len(made)} evaluations the simulator decided {spared}; a device made"
+        f" {len(made) - spared}."
+    )
 
 
 def _who(proposer: Proposer) -> str:

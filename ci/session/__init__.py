@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ci.judge.evaluate import Evaluator
     from ci.judge.pooled import PooledEvaluator
     from ci.judge.subject import EvaluationSettings
+    from ci.judge.two_tiers import TwoTiers
     from ci.model.operator import Operator
     from ci.model.profile import Profile
     from ci.model.prompt import StepPrompt
@@ -50,7 +51,7 @@ class Session:
 
     operator: Operator
     workload: Workload
-    evaluator: Evaluator | PooledEvaluator
+    evaluator: Evaluator | PooledEvaluator | TwoTiers
     settings: dict[str, str]
     """Workload, backend and device as a person would give them again from the repository's top."""
     timelines: Path | None = None
@@ -193,11 +194,13 @@ def open_session(
     timelines: Path | None = None,
     conditions: ConditionOptions = FINAL,
     pool: str = "",
+    screen: bool = False,
 ) -> Session:
     """Read the operator and its workload, and build the evaluator; raises `InputError`.
 
     `conditions` are those that final figures are measured over. `pool` says where evaluations run,
-    as `PoolOptions` does; '' in this process.
+    as `PoolOptions` does; '' in this process. `screen`: the simulator screens for a device, as
+    `ScreenOptions` says.
     """
     from ci.judge.subject import EvaluationSettings
     from ci.source.discovery import load_operator
@@ -213,7 +216,15 @@ def open_session(
     judging = EvaluationSettings(
         timelines=timelines, jobs=setup.jobs, ensemble=conditions.ensemble()
     )
+    evaluator: Evaluator | PooledEvaluator | TwoTiers
     evaluator = _evaluator(operator, workload, setup, judging, pool)
+    if screen and setup.backend in ONE_AT_A_TIME:
+        from ci.judge.two_tiers import TwoTiers
+
+        simulated = setup.model_copy(update={"backend": "sim", "recording": None})
+        every = judging.model_copy(update={"ensemble": FINAL.ensemble()})
+        first = _evaluator(operator, workload, simulated, every, pool)
+        evaluator = TwoTiers(first, evaluator)
     settings = {"backend": setup.backend, "device": setup.device}
     if setup.asc_headers:
         settings["asc-headers"] = setup.asc_headers

@@ -15,6 +15,7 @@ from ci.model.bench.noise import NoiseRow, NoiseSettings
 from ci.model.bench.pool import PoolBenchSettings, PoolRow
 from ci.model.bench.retrieval import RetrievalSettings, RetrievalTimes
 from ci.model.bench.sanitizers import Explanation, SanitizerBench, SanitizerBenchSettings
+from ci.model.bench.screen import ScreenBenchSettings, ScreenRow
 from ci.model.bench.strategies import StrategyBench, StrategyBenchSettings
 from ci.model.calibration import Calibration
 from ci.model.census import CensusRow, CensusSettings, Summary
@@ -126,6 +127,16 @@ def bench_pool(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list
     return measure(settings, tell)
 
 
+def bench_screen(
+    paths: Sequence[Path], settings: ScreenBenchSettings, tell: Callable[[str], None]
+) -> list[ScreenRow]:
+    """Device evaluations that a screening simulator spares; of the shipped operators without
+    `paths`."""
+    from ci.lab.bench.screen import measure
+
+    return measure(_operators(paths), settings, tell)
+
+
 def census(
     repository: Path,
     settings: CensusSettings,
@@ -154,6 +165,13 @@ def calibrate(device: str) -> Calibration:
     from ci.lab.calibrate import calibrate as fit
 
     return fit(device)
+
+
+def calibrate_from_trials(runs: Sequence[Path], device: str) -> Calibration:
+    """Fit loosely known constants to what a device measured in runs; raises `InputError`."""
+    from ci.lab.from_trials import learn
+
+    return learn(runs, device)
 
 
 def write_constants(found: Calibration) -> int:

@@ -17,6 +17,7 @@ SUITES: Final = (
     "sanitizers",
     "statistics",
     "pool",
+    "screen",
 )
 """Each is the command of that name in bot/cli/commands/bench_<name>.py."""
 

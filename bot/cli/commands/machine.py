@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
 from pydantic import Field
 
 from bot.cli.options import build, json_option, options
-from ci.model.calibration import Calibration
+from ci.model.calibration import Calibration, typical_error
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
 from ci.session import lab
@@ -32,6 +33,11 @@ class CalibrateOptions(Frozen):
 
     device: str = Field(
         default=DEFAULT_DEVICE, description="Device model (rules/devices) that is compared."
+    )
+    from_trials: str = Field(
+        default="",
+        description="Learn from what a device measured instead: folders that `optimize` on a device"
+        " left, separated by commas.",
     )
     write: bool = Field(
         default=False, description="Write the fitted values into the device's file."
@@ -69,17 +75,43 @@ def calibrate(as_json: bool, **given: Any) -> None:
     """Fit the free constants to the shipped measurements and print what remains.
 
     Each group of constants is fitted again without each of its sources, to show how much it hangs
-    on one of them; rows that no fit uses are predicted from the device's constants.
+    on one of them; rows that no fit uses are predicted from the device's constants. With
+    --from-trials the loosely known constants are fitted to what a device measured of trials that
+    the simulator had predicted, and it is said by how much the model was off.
     """
     own = build(CalibrateOptions, given)
-    found = lab.calibrate(own.device)
+    runs = [Path(word.strip()) for word in own.from_trials.split(",") if word.strip()]
+    found = lab.calibrate_from_trials(runs, own.device) if runs else lab.calibrate(own.device)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
+    elif runs:
+        echo_learnt(found)
     else:
         echo_calibration(found)
     if own.write:
         changed = lab.write_constants(found)
         click.echo(f"wrote {changed} constants of {own.device}", err=True)
+
+
+def echo_learnt(found: Calibration) -> None:
+    """What trials on a device teach, for a person."""
+    (group,) = found.groups
+    rows = found.as_it_was
+    long = median(row.error for row in rows)
+    click.echo(
+        f"{len(rows)} times of {len({r.source for r in rows})} runs on {found.device}: the model is"
+        f" off by {typical_error(rows):.1%} at the median, its times"
+        f" {abs(long):.1%} too {'long' if long > 0 else 'short'}"
+    )
+    click.echo(f"  with what was learnt            {typical_error(group.rows):.1%}")
+    if len({r.source for r in rows}) > 1:
+        click.echo(f"  learnt without the run itself   {typical_error(found.held_out):.1%}")
+    click.echo("constants that move")
+    for one in group.constants:
+        click.echo(
+            f"  {one.name:<34} {one.current:>10,.4g} -> {one.fitted:<10,.4g}"
+            f" ({one.fitted / one.current - 1:+.0%})"
+        )
 
 
 def echo_calibration(found: Calibration) -> None:

@@ -19,6 +19,7 @@ from ci.model.settings import (
     OptimizeSettings,
     PoolOptions,
     ProposerOptions,
+    ScreenOptions,
 )
 from ci.session import open_session, strategy_options
 
@@ -40,6 +41,7 @@ class OptimizeOptions(Frozen):
 @options(
     EvaluationSetup,
     PoolOptions,
+    ScreenOptions,
     ConditionOptions,
     OptimizeSettings,
     StrategyOptions,
@@ -67,6 +69,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
         setup,
         conditions=build(ConditionOptions, given),
         pool=build(PoolOptions, given).pool,
+        screen=build(ScreenOptions, given).screen,
     )
     out = own.out or Path("ascendopt-out") / session.operator.name
 
