@@ -29,6 +29,10 @@
 // The launch is the only caller, and has the kernel inlined: a copy that stands alone, which nobody
 // calls, took a third of the compiler's time.
 #define __global__ inline
+// Which cores a kernel runs on; a launch here says it by KERNEL_TASK_TYPE.
+#define __mix__(...)
+#define __cube__
+#define __vector__
 #define __simd_vf__
 #define __inout_pipe__(...)
 #define __in_pipe__(...)

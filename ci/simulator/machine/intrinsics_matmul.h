@@ -6,8 +6,17 @@
 
 enum class DavElement : uint8_t { HALF, BFLOAT16, FLOAT, INT8, INT4, INT32, UINT8 };
 
+// What is asked of a part of C: all of it, its sums (which stay in L0C), or those sums where C is.
+enum class DavStep : uint8_t { WHOLE, PRODUCT, STORE };
+
 // C[m, n] = A·B (+ bias), or a part of C. Sizes and strides in elements.
 struct DavMatmul {
+    const void* owner = nullptr;  // the object that asks
+    DavStep step = DavStep::WHOLE;
+    bool follows = false;  // the same operands as when the owner asked before
+    bool partial = false;  // a PRODUCT onto the sums of the one before
+    bool share_a = false;  // what L1 holds of A is good for other objects too (IBSHARE), and of B
+    bool share_b = false;
     const void* a = nullptr;
     const void* b = nullptr;
     const void* bias = nullptr;
@@ -34,6 +43,8 @@ struct DavMatmul {
     int32_t m = 0, n = 0, k = 0;
     int32_t a_stride = 0, b_stride = 0, c_stride = 0;  // of rows; of fractal columns: their rows
     int32_t first_m = 0, first_n = 0, count_m = 0, count_n = 0;  // the part of C
+    bool has_next = false;  // a PRODUCT that starts there will follow
+    int32_t next_m = 0, next_n = 0;
     // The tiling.
     int32_t base_m = 0, base_n = 0, base_k = 0;
     int32_t depth_a = 0, depth_b = 0, step_m = 1, step_n = 1, step_ka = 1, step_kb = 1;

@@ -18,6 +18,9 @@ struct Job {
     uint32_t asked;     // the signal that it may start
     uint32_t answered;  // the signal that it is done
     Release release;
+    // The second vector core of a block whose A and B are both shared: it waits for the first
+    // one's product and asks for nothing itself.
+    bool echo = false;
     Release done{0, 0};
     bool finished = false;
 };
@@ -25,6 +28,9 @@ struct Mailbox {
     std::deque<Job> jobs;
     size_t next = 0;
     int quit = 0;
+    size_t shared = 0;        // products of which A and B are shared that are done
+    std::deque<Job*> echoes;  // that wait for theirs
+    size_t echoed = 0;
 };
 std::map<int, Mailbox> mailboxes;  // by block
 
@@ -33,6 +39,20 @@ bool something_to_do(void* raw) {
     return box->next < box->jobs.size() || box->quit == launch().vectors_per_block;
 }
 bool job_finished(void* raw) { return static_cast<Job*>(raw)->finished; }
+
+void answer(Job& job) {
+    job.done = {current->index, release_segment()};
+    send_signal(FIX, job.answered, "matmul_answer", job.site);
+    job.finished = true;
+}
+// Echoes follow their products, in the order of both.
+void answer_echoes(Mailbox& box) {
+    while (!box.echoes.empty() && box.echoed < box.shared) {
+        answer(*box.echoes.front());
+        box.echoes.pop_front();
+        ++box.echoed;
+    }
+}
 
 }  // namespace
 }  // namespace dav
@@ -50,7 +70,9 @@ int32_t dav_matmul_post(const DavMatmul& product) {
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "Matmul is called on a vector core whose launch has no cube cores.");
     Mailbox& box = mailboxes[current->block];
+    const bool both = product.share_a && product.share_b;
     Job job{product, site, make_point(1, false), make_point(1, false), {0, 0}};
+    job.echo = both && current->sub_block == 1;
     job.release = {current->index, release_segment()};
     // The message leaves when this core's results are in global memory.
     send_signal(MTE3, job.asked, "matmul_post", site);
@@ -78,9 +100,13 @@ bool dav_matmul_serve() {
         Job& job = box.jobs[box.next++];
         receive_signal(job.asked, "matmul_receive", job.site);
         order_after({job.release});
-        multiply(job.product, job.site);
-        job.done = {current->index, release_segment()};
-        send_signal(FIX, job.answered, "matmul_answer", job.site);
-        job.finished = true;
+        if (job.echo) {
+            box.echoes.push_back(&job);
+        } else {
+            multiply(job.product, job.site);
+            answer(job);
+            if (job.product.share_a && job.product.share_b) ++box.shared;
+        }
+        answer_echoes(box);
     }
 }

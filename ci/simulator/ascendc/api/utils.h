@@ -220,3 +220,6 @@ template <typename... Arguments>
 __aicore__ inline void ascendc_assert(bool condition, Arguments...) {
     if (!condition) trap();
 }
+
+// Kernels name it without its namespace too.
+using AscendC::GetSysWorkSpacePtr;

@@ -1,14 +1,36 @@
-// The Matmul API. A kernel that defines ASCENDC_CUBE_ONLY before it runs on cube cores alone.
+// The Matmul API. A kernel that defines ASCENDC_CUBE_ONLY before it multiplies on the cube core's own
+// account: the vector cores of its blocks, where it has some, ask for nothing.
 #pragma once
 
 #include "../api/matmul.h"
 #include "../kernel_operator.h"
 
 #ifdef ASCENDC_CUBE_ONLY
-#define ASC_MATMUL_MARK ASC_MARK(cube_only)
+#define ASC_MATMUL_POSTS false
+#define ASC_MATMUL_START ASC_MARK(cube_only)
 #else
-#define ASC_MATMUL_MARK ASC_MARK(matmul)
+// On the cube core of a block with vector cores the kernel ends here: it serves them.
+#define ASC_MATMUL_POSTS true
+#define ASC_MATMUL_START                           \
+    ASC_MARK(matmul);                              \
+    AscendC::MatmulClient ascendopt_matmul_client; \
+    if (AscendC::serve_matmul()) return
 #endif
+
+namespace AscendC {
+template <class A, class B, class C, class BIAS = C, const auto& CONFIG = CFG_NORM,
+          class CALLBACK = void, typename... POLICY>
+using Matmul = MatmulImpl<A, B, C, BIAS, CONFIG, CALLBACK, ASC_MATMUL_POSTS>;
+}  // namespace AscendC
+
+namespace matmul {
+using namespace AscendC;
+}
+
+#define REGIST_MATMUL_OBJ(pipe, workspace, ...) \
+    ASC_MATMUL_START;                           \
+    AscendC::start_matmul(pipe, __VA_ARGS__)
+#define REGIST_CUBE_OBJ REGIST_MATMUL_OBJ
 
 // Some kernels name these without their namespace.
 using AscendC::GetMDLConfig;
