@@ -73,8 +73,9 @@ class MachineWarning(Frozen):
     @property
     def is_fault(self) -> bool:
         """False for what only tells a reader where to look: a read of what nothing wrote does no
-        harm unless it reaches an output, which then holds no plausible value."""
-        return self.kind != "uninitialised"
+        harm unless it reaches an output, which then holds no plausible value; and another front
+        door may suit the kernel better."""
+        return self.kind not in ("uninitialised", "door")
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -6,6 +6,8 @@
 namespace dav {
 namespace {
 
+bool door_told = false;  // one sentence a launch
+
 // Calls `then` with a product of the element types that it names.
 template <typename T, typename Then>
 void with_float_sums(const DavMatmul& product, const void* site, Then then) {
@@ -94,6 +96,12 @@ void multiply(const DavMatmul& product, const void* site) {
     if (product.m <= 0 || product.n <= 0 || product.k <= 0 || product.count_m <= 0 ||
         product.count_n <= 0)
         return;
+    if (product.owner != nullptr && !door_told) {
+        door_told = true;
+        warn(site, "door", "Matmul",
+             "Our headers' Matmul is one block of the machine; --asc-headers runs and times the "
+             "library's own code and tiling.");
+    }
     const OrderedByData scope(site);
     switch (product.step) {
         case DavStep::PRODUCT: return begin_block(product, site);
