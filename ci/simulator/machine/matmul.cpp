@@ -22,8 +22,7 @@ void with_float_sums(const DavMatmul& product, const void* site, Then then) {
     fail(Outcome::LAUNCH_ERROR, site, nullptr, "Matmul gives no such results of float sums.");
 }
 
-template <typename Then>
-void with_types(const DavMatmul& product, const void* site, Then then) {
+template <typename Then> void with_types(const DavMatmul& product, const void* site, Then then) {
     switch (product.type) {
         case DavElement::HALF: return with_float_sums<half>(product, site, then);
         case DavElement::BFLOAT16: return with_float_sums<bfloat16_t>(product, site, then);

@@ -195,10 +195,9 @@ private:
             to += uint64_t(m) * p_.c_stride + n;
         }
         const uint8_t flag = p_.unit_flag ? 3 : 0;
-        copy_matrix_cc_to_gm(to, local<TC>(place), 0, static_cast<uint16_t>(columns),
-                             static_cast<uint16_t>(rows), stride,
-                             static_cast<uint16_t>(up(rows, 16)), flag, mode, p_.relu, false,
-                             !p_.c_fractal);
+        copy_matrix_cc_to_gm(
+            to, local<TC>(place), 0, static_cast<uint16_t>(columns), static_cast<uint16_t>(rows),
+            stride, static_cast<uint16_t>(up(rows, 16)), flag, mode, p_.relu, false, !p_.c_fractal);
         if (p_.add) set_atomic_none();
     }
 

@@ -70,9 +70,7 @@ public:
     const TileKey& key() const { return key_; }
 
 private:
-    uint32_t at(size_t slot) const {
-        return key_.start + static_cast<uint32_t>(slot) * key_.bytes;
-    }
+    uint32_t at(size_t slot) const { return key_.start + static_cast<uint32_t>(slot) * key_.bytes; }
     TileKey key_;
     uint64_t time_ = 0;
     std::vector<std::pair<uint32_t, uint32_t>> held_;

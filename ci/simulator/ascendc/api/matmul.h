@@ -123,8 +123,7 @@ public:
         }
     }
     // The next block that Iterate<false> had computed, where it waits.
-    template <bool sync = false>
-    __aicore__ GlobalTensor<TC> GetTensorC(uint8_t = 0, bool = false) {
+    template <bool sync = false> __aicore__ GlobalTensor<TC> GetTensorC(uint8_t = 0, bool = false) {
         static_assert(!sync, "GetTensorC without a target belongs to Iterate<false>.");
         GlobalTensor<TC> block;
         if constexpr (posts && g_coreType == AIV) {

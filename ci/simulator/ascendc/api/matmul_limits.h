@@ -1,8 +1,8 @@
 // What the Matmul API's block does not do: a kernel that asks for it is refused with a sentence.
 // The switches that only say which calls a kernel leaves out (enableInit, enableEnd, enableSetBias
-// and their like), isMsgReuse, intrinsicsCheck and batchMode change neither what is computed nor the
-// block's copies. enVecND2NZ, enableL1CacheUB and isCO1Shared have no effect on this chip, as the
-// API's documentation says.
+// and their like), isMsgReuse, intrinsicsCheck and batchMode change neither what is computed nor
+// the block's copies. enVecND2NZ, enableL1CacheUB and isCO1Shared have no effect on this chip, as
+// the API's documentation says.
 #pragma once
 
 #include "matmul_types.h"
@@ -37,8 +37,7 @@ template <const auto& CONFIG> struct MatmulLimits {
     static_assert(!c.isNBatch, "Our Matmul has no isNBatch" ASC_REAL_HEADERS);
     static_assert(!c.intraBlockPartSum, "Our Matmul has no intraBlockPartSum" ASC_REAL_HEADERS);
     static_assert(!c.isPartialOutput, "Our Matmul has no isPartialOutput" ASC_REAL_HEADERS);
-    static_assert(!c.enableMixDualMaster,
-                  "Our Matmul has no enableMixDualMaster" ASC_REAL_HEADERS);
+    static_assert(!c.enableMixDualMaster, "Our Matmul has no enableMixDualMaster" ASC_REAL_HEADERS);
     static_assert(!c.isEnableChannelSplit,
                   "Our Matmul has no isEnableChannelSplit" ASC_REAL_HEADERS);
     static_assert(!c.enableStaticPadZeros,

@@ -1,5 +1,5 @@
-// The Matmul API. A kernel that defines ASCENDC_CUBE_ONLY before it multiplies on the cube core's own
-// account: the vector cores of its blocks, where it has some, ask for nothing.
+// The Matmul API. A kernel that defines ASCENDC_CUBE_ONLY before it multiplies on the cube core's
+// own account: the vector cores of its blocks, where it has some, ask for nothing.
 #pragma once
 
 #include "../api/matmul.h"
