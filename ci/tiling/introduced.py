@@ -1,7 +1,7 @@
 """Constants that a candidate introduced: other values of them are worth a try.
 
-A model that writes `constexpr uint32_t ROWS = 8;` has guessed the 8. Each new whole number is
-doubled and halved, one at a time, from the program at hand.
+A model or a motif that writes `constexpr uint32_t ROWS = 8;` has guessed the 8. Each new whole
+number is doubled and halved, one at a time, from the program at hand.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def tuned(
                 stage=stage,
                 parent=best.candidate.hash,
                 proposer="rules",
-                rationale=f"{name} from {value} to {new}: a constant that a model introduced.",
+                rationale=f"{name} from {value} to {new}: a constant of an earlier step.",
                 motif_ids=("introduced",),
             )
             if new >= 1 and new != value and candidate.hash not in seen:

@@ -11,6 +11,7 @@ from ci.proposer.motifs.rewrite import joint_applications
 from ci.proposer.rules.choice import applied, idle, rank_motifs
 from ci.proposer.rules.prospects import can_matter
 from ci.proposer.sources import editable
+from ci.tiling.introduced import tuned
 from experience.bank.retrieve import Retrieved
 from rules.load import Motif
 
@@ -26,7 +27,8 @@ class MotifJoiner:
     ) -> Candidate | None:
         """The first application not tried yet, the motifs in the order of their promise.
 
-        Not what another parent showed to change nothing, or to be refused by the gates.
+        Not what another parent showed to change nothing, or to be refused by the gates. Then other
+        values of the constants that earlier steps introduced.
         """
         operator, files = step.operator, step.best.candidate.files
         host = editable(operator, files, operator.host_sources)
@@ -41,4 +43,4 @@ class MotifJoiner:
                 candidate = applied(step, "joint", one)
                 if candidate.hash not in seen:
                     return candidate
-        return None
+        return next(tuned(operator, step.best, step.history, "joint", (*host, *kernel)), None)

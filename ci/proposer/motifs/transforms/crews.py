@@ -21,6 +21,8 @@ _TOGETHER = re.compile(
 )
 _DIM = re.compile(r"\b\w+\s*(?:->|\.)\s*GetBlockDim\s*\(\s*\)")
 _INDENT = " " * 8
+_WORK = "CORE_WORK"
+_INCLUDE = re.compile(r"^#include[^\n]*\n", re.MULTILINE)
 _HEADERS = {"platform_ascendc": "tiling/platform/platform_ascendc.h", "std::max": "algorithm"}
 
 
@@ -104,7 +106,7 @@ def more_blocks(host: Mapping[str, Source], shared: Crews, work: int) -> dict[st
         if name is None:
             return None
         found.setdefault(path, []).append(
-            Edit(place.start, place.end, _cores(name[1], shared.parts, work))
+            Edit(place.start, place.end, _cores(name[1], shared.parts))
         )
     if not dims or (not found and shared.asks):
         return None
@@ -112,10 +114,10 @@ def more_blocks(host: Mapping[str, Source], shared: Crews, work: int) -> dict[st
         for dim in _DIM.finditer(source.shadow):
             edit = Edit(source.begin(dim.start()), dim.end(), str(shared.parts))
             found.setdefault(path, []).append(edit)
-    return {path: _with_headers(host[path], edits) for path, edits in found.items()}
+    return {path: _with_heads(host[path], edits, work) for path, edits in found.items()}
 
 
-def _cores(context: str, parts: int, work: int) -> str:
+def _cores(context: str, parts: int) -> str:
     """A multiple of `parts`: all cores, as far as they have work enough."""
     platform = f"platform_ascendc::PlatformAscendC({context}->GetPlatformInfo())"
     most = f"{platform}.GetCoreNumAiv()" + (f" / {parts}" if parts > 1 else "")
@@ -123,17 +125,23 @@ def _cores(context: str, parts: int, work: int) -> str:
         f"{context}->Get{side}Shape(0)->GetStorageShape().GetShapeSize()"
         for side in ("Input", "Output")
     )
-    enough = f"std::max<int64_t>({read},\n{_INDENT}{made}) / {work * parts}"
+    least = _WORK if parts == 1 else f"({parts} * {_WORK})"
+    enough = f"std::max<int64_t>({read},\n{_INDENT}{made}) / {least}"
     count = f"std::max<int64_t>(1, std::min<int64_t>({most},\n{_INDENT}{enough}))"
     return count if parts == 1 else f"{parts} * {count}"
 
 
-def _with_headers(source: Source, edits: list[Edit]) -> Match:
+def _with_heads(source: Source, edits: list[Edit], work: int) -> Match:
+    """The edits with the headers that they need, and the constant behind all headers."""
     place = max(source.text.find("#include"), 0)
     for name, header in _HEADERS.items():
         if header not in source.text and any(name in edit.new for edit in edits):
             written = f"<{header}>" if "/" not in header else f'"{header}"'
             edits = [*edits, Edit(place, place, f"#include {written}\n")]
+    if any(_WORK in edit.new for edit in edits) and not re.search(rf"\b{_WORK}\b", source.text):
+        last = max((m.end() for m in _INCLUDE.finditer(source.text)), default=0)
+        says = f"constexpr int64_t {_WORK} = {work};  // elements that make a core worth starting"
+        edits = [*edits, Edit(last, last, f"\n{says}\n")]
     return Match(edits[0].start, tuple(edits))
 
 

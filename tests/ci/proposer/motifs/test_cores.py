@@ -84,9 +84,9 @@ def test_a_loop_whose_turns_stand_alone_steps_by_the_number_of_cores() -> None:
 
 
 def test_each_core_that_is_asked_for_has_work_enough() -> None:
-    assert (
-        "context->GetOutputShape(0)->GetStorageShape().GetShapeSize()) / 4096))" in split(KERNEL)[1]
-    )
+    host = split(KERNEL)[1]
+    assert "context->GetOutputShape(0)->GetStorageShape().GetShapeSize()) / CORE_WORK))" in host
+    assert host.count("\nconstexpr int64_t CORE_WORK = 4096;") == 1
 
 
 def test_a_host_that_asks_for_many_cores_stays_as_it_is() -> None:
@@ -186,7 +186,7 @@ def test_several_cores_share_each_part_of_a_kernel_that_has_a_fixed_number_of_th
     assert f"{head}                CopyIn(i);\n                CopyOut(i);" in kernel
     assert "SetBlockDim(8 * std::max<int64_t>(1, std::min<int64_t>(platform_ascendc::" in host
     assert ".GetCoreNumAiv() / 8," in host
-    assert ".GetShapeSize()) / 32768))" in host
+    assert ".GetShapeSize()) / (8 * CORE_WORK)))" in host
     assert "#include <algorithm>" in host
 
 

@@ -183,6 +183,19 @@ def test_code_that_the_workload_never_runs_is_left_alone(
     assert proposer.rewrite(Step(operator, cold, [cold], 0), NOTHING, ()) is None
 
 
+def test_where_no_joint_motif_is_left_constants_of_earlier_steps_are_moved(
+    operator: Operator, baseline: Trial
+) -> None:
+    text = "constexpr int64_t CORE_WORK = 8192;\n" + operator.read(HOST_FILE)
+    joint = Candidate(files={HOST_FILE: text}, stage="joint", parent=baseline.candidate.hash)
+    best = baseline.model_copy(update={"number": 1, "candidate": joint})
+    rewrite = rules_proposer([]).rewrite_both
+    moved = rewrite(Step(operator, best, [baseline, best]), NOTHING, ())
+    assert moved is not None and "CORE_WORK = 16384;" in moved.files[HOST_FILE]
+    assert moved.stage == "joint" and moved.parent == joint.hash
+    assert rewrite(Step(operator, baseline, [baseline]), NOTHING, ()) is None
+
+
 def test_rewind_removes_one_optimization_at_a_time_with_its_lesson(operator: Operator) -> None:
     kernel = operator.read(KERNEL_FILE).replace("BUFFER_NUM = 1", "BUFFER_NUM = 2")
     ways = rules_proposer().rewind(operator, {KERNEL_FILE: kernel}, ())
