@@ -39,8 +39,8 @@ def split_over_cores(
     `by: loop` lets the outermost loops that move tiles step by the number of cores, where no
     turn leaves a scalar or a tensor for the next. `by: turn` runs the loops on every core and lets
     each take its turns of what moves tiles, so that scalars are counted up as before. What cannot
-    be dealt out stays with the first core of a part. The host asks for so many cores that each has
-    `work` elements of the first input or output.
+    be dealt out stays with the first core of a part. The host asks for the cores that take the
+    least time where one gets through `work` elements while another is started.
     """
     shared = crews(host, kernel)
     if shared is None:

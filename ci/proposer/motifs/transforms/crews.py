@@ -21,9 +21,13 @@ _TOGETHER = re.compile(
 )
 _DIM = re.compile(r"\b\w+\s*(?:->|\.)\s*GetBlockDim\s*\(\s*\)")
 _INDENT = " " * 8
-_WORK = "CORE_WORK"
+_WORK = "CORE_START"
 _INCLUDE = re.compile(r"^#include[^\n]*\n", re.MULTILINE)
-_HEADERS = {"platform_ascendc": "tiling/platform/platform_ascendc.h", "std::max": "algorithm"}
+_HEADERS = {
+    "platform_ascendc": "tiling/platform/platform_ascendc.h",
+    "std::max": "algorithm",
+    "std::sqrt": "cmath",
+}
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,8 @@ def crews(host: Mapping[str, Source], kernel: Mapping[str, Source]) -> Crews | N
 def more_blocks(host: Mapping[str, Source], shared: Crews, work: int) -> dict[str, Match] | None:
     """The edits that ask for more cores; {} when the host does already, None when it is unknown.
 
-    As many as have `work` elements of the first input or output each, for starting one costs time.
+    The root of (elements of the first input or output / `work`): where a core gets through `work`
+    elements while another one is started, that many take the least time for both.
     """
     found: dict[str, list[Edit]] = {}
     dims = list(_block_dims(host))
@@ -125,8 +130,8 @@ def _cores(context: str, parts: int) -> str:
         f"{context}->Get{side}Shape(0)->GetStorageShape().GetShapeSize()"
         for side in ("Input", "Output")
     )
-    least = _WORK if parts == 1 else f"({parts} * {_WORK})"
-    enough = f"std::max<int64_t>({read},\n{_INDENT}{made}) / {least}"
+    enough = f"std::sqrt(std::max<int64_t>({read},\n{_INDENT}{made}) / {_WORK})"
+    enough += f" / {parts}" if parts > 1 else ""
     count = f"std::max<int64_t>(1, std::min<int64_t>({most},\n{_INDENT}{enough}))"
     return count if parts == 1 else f"{parts} * {count}"
 
@@ -140,7 +145,7 @@ def _with_heads(source: Source, edits: list[Edit], work: int) -> Match:
             edits = [*edits, Edit(place, place, f"#include {written}\n")]
     if any(_WORK in edit.new for edit in edits) and not re.search(rf"\b{_WORK}\b", source.text):
         last = max((m.end() for m in _INCLUDE.finditer(source.text)), default=0)
-        says = f"constexpr int64_t {_WORK} = {work};  // elements that make a core worth starting"
+        says = f"constexpr int64_t {_WORK} = {work};  // elements done while another core starts"
         edits = [*edits, Edit(last, last, f"\n{says}\n")]
     return Match(edits[0].start, tuple(edits))
 

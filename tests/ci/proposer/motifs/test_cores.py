@@ -83,10 +83,12 @@ def test_a_loop_whose_turns_stand_alone_steps_by_the_number_of_cores() -> None:
     assert split(KERNEL, by="loop") == ("", "")  # the offset is counted up from turn to turn
 
 
-def test_each_core_that_is_asked_for_has_work_enough() -> None:
+def test_the_number_of_cores_follows_the_root_of_the_work() -> None:
     host = split(KERNEL)[1]
-    assert "context->GetOutputShape(0)->GetStorageShape().GetShapeSize()) / CORE_WORK))" in host
-    assert host.count("\nconstexpr int64_t CORE_WORK = 4096;") == 1
+    assert "context->GetOutputShape(0)->GetStorageShape().GetShapeSize()) / CORE_START)))" in host
+    assert "std::sqrt(std::max<int64_t>(context->GetInputShape(0)" in host
+    assert "#include <cmath>" in host
+    assert host.count("\nconstexpr int64_t CORE_START = 4096;") == 1
 
 
 def test_a_host_that_asks_for_many_cores_stays_as_it_is() -> None:
@@ -186,7 +188,7 @@ def test_several_cores_share_each_part_of_a_kernel_that_has_a_fixed_number_of_th
     assert f"{head}                CopyIn(i);\n                CopyOut(i);" in kernel
     assert "SetBlockDim(8 * std::max<int64_t>(1, std::min<int64_t>(platform_ascendc::" in host
     assert ".GetCoreNumAiv() / 8," in host
-    assert ".GetShapeSize()) / (8 * CORE_WORK)))" in host
+    assert ".GetShapeSize()) / CORE_START) / 8))" in host
     assert "#include <algorithm>" in host
 
 
