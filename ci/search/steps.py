@@ -17,7 +17,7 @@ from ci.search.base import MOST_IDLE, BudgetSpent
 from ci.search.lookahead import look_ahead
 from ci.search.run import Run
 from ci.search.task import Task
-from ci.tiling.synthesize import synthesize
+from ci.tiling.synthesize import follow, synthesize
 from ci.tiling.template import TilingTemplate
 from experience.bank.retrieve import Query, Retrieved
 
@@ -100,6 +100,8 @@ class Steps:
         candidate = propose(self._from(parent))
         if candidate is None:
             return None
+        known = follow(self.operator, template, run.history)
+        template = known.get(parent.candidate.hash, template)
         mine, rest = _split(candidate, set(template.sources))
         if rest != _split(parent.candidate, set(template.sources))[1]:
             return run.refuse(candidate, "A tiling step must leave the kernel as it is.")

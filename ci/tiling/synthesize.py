@@ -84,21 +84,25 @@ def follow(
     """The template at each trial by its candidate's hash, without those that left its blocks.
 
     A knob step is its parent's template at other values. Only a text that is not what the values
-    say was changed otherwise, and is read.
+    say was changed otherwise, and is read. A joint step may change what lies outside the blocks:
+    its sources have a template of their own, from which tiling steps go on.
     """
     found: dict[str, TilingTemplate] = {}
     for trial in trials:
         candidate = trial.candidate
         if candidate.hash in found:
             continue
+        before = found.get(candidate.parent, template)
         texts = operator.texts(candidate.files)
-        mine = {path: texts[path] for path in template.sources}
+        mine = {path: texts[path] for path in before.sources}
         values = {k: v for k, v in candidate.knobs.items() if not isinstance(v, str)}
-        at = found.get(candidate.parent, template).at(values)
+        at = before.at(values)
         if at.plain() == mine:
             found[candidate.hash] = at
-        elif (read := _read(template, mine)) is not None:
+        elif (read := _read(before, mine)) is not None:
             found[candidate.hash] = read
+        elif candidate.stage == "joint":
+            found[candidate.hash] = synthesize(operator, template.device, candidate.files)
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 from ci.model.budget import Budget
 from ci.model.diagnosis import Diagnosis
 from ci.model.settings import OptimizeSettings
-from ci.model.trial import Candidate
+from ci.model.trial import Candidate, Outcome
 from ci.proposer.base import Step
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.run import Run
@@ -52,6 +52,24 @@ def test_a_joint_step_changes_both_halves_in_one_trial(tmp_path: Path) -> None:
     assert trial.candidate.stage == "joint"
     assert run.gained(trial)
     assert steps.take("joint", run.baseline) is None
+
+
+def test_tiling_steps_go_on_from_a_joint_step_that_changed_more_than_the_blocks(
+    tmp_path: Path,
+) -> None:
+    run, steps = begin(tmp_path)
+    joint = both(
+        Step(steps.operator, run.baseline, run.history),
+        Diagnosis(bottleneck="", classes=(), evidence=()),
+        (),
+    )
+    assert joint is not None
+    head = {HOST_FILE: "#include <cmath>\n" + joint.files[HOST_FILE]}
+    parent = run.evaluate(joint.model_copy(update={"files": joint.files | head}))
+    trial = steps.take("tiling", parent)
+    assert trial is not None and trial.outcome is not Outcome.REJECTED
+    assert trial.candidate.parent == parent.candidate.hash
+    assert trial.candidate.files[HOST_FILE].startswith("#include <cmath>\n")
 
 
 @pytest.mark.parametrize("stage", ["tiling", "kernel"])
