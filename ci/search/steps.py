@@ -101,11 +101,11 @@ class Steps:
         if candidate is None:
             return None
         known = follow(self.operator, template, run.history)
-        template = known.get(parent.candidate.hash, template)
-        mine, rest = _split(candidate, set(template.sources))
-        if rest != _split(parent.candidate, set(template.sources))[1]:
+        at = known.get(parent.candidate.hash, template)
+        mine, rest = _split(candidate, set(at.sources))
+        if rest != _split(parent.candidate, set(at.sources))[1]:
             return run.refuse(candidate, "A tiling step must leave the kernel as it is.")
-        if not template.admits(mine):
+        if not at.admits(mine):
             return run.refuse(candidate, "A tiling step must stay inside the EVOLVE-BLOCK markers.")
         look_ahead(run, self.task, self.seed, parent, candidate, propose)
         return self._applied(candidate, retrieved, least)
