@@ -183,6 +183,7 @@ def _method(plan: Plan) -> list[str]:
             for s in plan.slots
             if s.startswith("ramp")
         ]
+        lines += _once(plan)
         lines += [
             "uint64_t first = 0;",
             "uint64_t last = 0;",
@@ -243,6 +244,15 @@ def _clearing(plan: Plan) -> list[str]:
         for s in plan.slots.values()
         if s.kind in ("tile", "rows", "cols") and s.pool == "calc" and "ramp" not in s.name
     ]
+
+
+def _once(plan: Plan) -> list[str]:
+    """What is loaded before the first unit."""
+    lines = [line for steps in plan.once.values() for line in _steps(steps)]
+    if any("pitch" in line or "cols" in line for line in lines):
+        sizes = ["const uint64_t colStart = 0;", *_sizes(plan, [plan.phase.cols])]
+        return ["{", *_indented([*sizes, *lines]), "}"]
+    return lines
 
 
 def _unit(plan: Plan) -> list[str]:

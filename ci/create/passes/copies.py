@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ci.create.layout import Tensor
-from ci.create.passes.base import Plan, Region, Step
+from ci.create.passes.base import Plan, Region, Slot, Step
 from ci.create.program import Statement, Value
 
 
@@ -11,14 +11,19 @@ def copies(plan: Plan) -> None:
     """Fill what becomes of loads and stores.
 
     All loads of a region are issued before its first computation, so that copies of the next tile
-    run while this one is computed. Checks that a tensor has the innermost group innermost.
+    run while this one is computed; what is the same for all units is loaded before the first.
     """
     for region in plan.regions:
         issued: list[Step] = []
         last = _last_uses(region)
         for place, statement in enumerate(region.statements):
             value = statement.value
-            if statement.op == "load":
+            if statement.op == "load" and _same_for_all(plan, statement):
+                assert value is not None
+                plan.once.setdefault(
+                    value.name, [_issue(plan, statement), _taken(plan, region, statement)]
+                )
+            elif statement.op == "load":
                 issued.append(_issue(plan, statement))
                 _arrive(plan, region, place, statement, last)
             elif value is not None and value.name in region.claimed:
@@ -88,42 +93,54 @@ def _last_uses(region: Region) -> dict[str, int]:
     return last
 
 
+def _same_for_all(plan: Plan, statement: Statement) -> bool:
+    """Whether each unit would load the same: a cell, or columns where a tile has all of them."""
+    value, tensor, phase = statement.value, statement.tensor, plan.phase
+    assert value is not None and tensor is not None
+    if not phase.groups:
+        return False
+    whole = plan.resident and phase.cols in phase.sequential
+    return not tensor.groups or (whole and value.kind == "cols" and tensor.groups == (phase.cols,))
+
+
+def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
+    """A loaded tensor brought into a buffer of its own, as float."""
+    value, tensor = statement.value, statement.tensor
+    assert value is not None and tensor is not None
+    queue, kind, home = queue_of(tensor, False), type_of(tensor), plan.home(region, value.name)
+    count = {"tile": "count", "rows": "rows", "cols": "pitch", "cell": "1"}[value.kind]
+    if value.kind == "cols" and tensor.dtype != "T":
+        count = "cols"
+    writes = [home]
+    work = ""
+    narrow = tensor.dtype in ("bool", "int8", "uint8")
+    if narrow:
+        plan.slots.setdefault("halfWork", Slot("halfWork", "tile"))
+        work = ", halfWork.ReinterpretCast<half>()"
+        writes.append("halfWork")
+    call = "TakeByte" if narrow else "Take"
+    plan.helpers.add(call)
+    target = "cellWork" if value.kind == "cell" else home
+    lines = [f"{call}<{kind}>({target}, {queue}{work}, {count});"]
+    if value.kind == "cols" and tensor.dtype != "T":  # the rest of the last block
+        lines = [f"Duplicate({home}, 0.0f, pitch);", "PipeBarrier<PIPE_V>();", *lines]
+    if value.kind == "cell":
+        plan.slots.setdefault("cellWork", Slot("cellWork", "cell"))
+        plan.helpers.add("Spread")
+        writes.append("cellWork")
+        lines += ["PipeBarrier<PIPE_V>();", f"Spread({home}, cellWork, 8);"]
+    return Step(lines, frozenset(), frozenset(writes), str(statement))
+
+
 def _arrive(
     plan: Plan, region: Region, place: int, statement: Statement, last: dict[str, int]
 ) -> None:
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
-    queue, kind, home = queue_of(tensor, False), type_of(tensor), plan.home(region, value.name)
-    comment = str(statement)
     if value.name in plan.owned or tensor.dtype not in ("T", "float32"):
-        count = {"tile": "count", "rows": "rows", "cols": "pitch", "cell": "1"}[value.kind]
-        if value.kind == "cols" and tensor.dtype != "T":
-            count = "cols"
-        narrow = tensor.dtype in ("bool", "int8", "uint8")
-        work = ""
-        if narrow:
-            from ci.create.passes.base import Slot
-
-            plan.slots.setdefault("halfWork", Slot("halfWork", "tile"))
-            work = ", halfWork.ReinterpretCast<half>()"
-        call = "TakeByte" if narrow else "Take"
-        plan.helpers.add(call)
-        lines = [f"{call}<{kind}>({home}, {queue}{work}, {count});"]
-        if value.kind == "cols" and tensor.dtype != "T":  # the rest of the last block
-            lines = [f"Duplicate({home}, 0.0f, pitch);", "PipeBarrier<PIPE_V>();", *lines]
-        if value.kind == "cell":
-            from ci.create.passes.base import Slot
-
-            plan.slots.setdefault("cellWork", Slot("cellWork", "cell"))
-            plan.helpers.add("Spread")
-            lines = [
-                lines[0].replace(f"({home},", "(cellWork,"),
-                "PipeBarrier<PIPE_V>();",
-                f"Spread({home}, cellWork, 8);",
-            ]
-        writes = frozenset([home, "cellWork"] + (["halfWork"] if narrow else []))
-        region.at.setdefault(place, []).insert(0, Step(lines, frozenset(), writes, comment))
+        region.at.setdefault(place, []).insert(0, _taken(plan, region, statement))
         return
+    queue, kind, home = queue_of(tensor, False), type_of(tensor), plan.home(region, value.name)
     plan.helpers |= {"Arrived", "Done"}
     slot = f", {home}" if home != value.name else ", noSlot"
     name = value.name
@@ -133,7 +150,7 @@ def _arrive(
             [f"LocalTensor<float> {name} = Arrived<{kind}>({queue}{slot}, count);"],
             frozenset(),
             frozenset([name, home]),
-            comment,
+            str(statement),
         ),
     )
     region.homes[value.name] = name

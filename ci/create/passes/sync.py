@@ -12,6 +12,8 @@ BARRIER = "PipeBarrier<PIPE_V>();"
 
 def sync(plan: Plan) -> None:
     """Flatten each region to steps with barriers between those that depend on each other."""
+    for name, steps in plan.once.items():
+        plan.once[name] = _ordered(Region((), loops=False), steps)
     for region in plan.regions:
         issued = region.steps
         rest = [

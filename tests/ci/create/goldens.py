@@ -10,6 +10,14 @@ def gelu(x):
     return (0.5 * v * (1 + np.tanh(0.7978845608 * (v + 0.044715 * v**3)))).astype(x.dtype)
 
 
+def scaled_by_one(x, gain):
+    return x * gain
+
+
+def rms_norm(x, gamma, eps: float = 1e-6):
+    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps) * gamma
+
+
 def waves(x):
     return np.sin(100 * x) - np.cos(x)
 
