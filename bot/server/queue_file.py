@@ -28,7 +28,7 @@ class QueueFile:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             with self._connect() as db:
-                db.executescript(_SCHEMA.read_text(encoding="utf-8"))
+                _bring_up_to_date(db)
         except (sqlite3.DatabaseError, OSError) as problem:
             raise InputError(f"{file} cannot be used as the bot's queue: {problem}.") from problem
 
@@ -91,3 +91,30 @@ class QueueFile:
         """Everything remembered by name, what was set longest ago first."""
         rows = self._connect().execute("SELECT name, value FROM facts ORDER BY rowid")
         return {str(name): str(value) for name, value in rows}
+
+
+def _bring_up_to_date(db: sqlite3.Connection) -> None:
+    """Make what is not there: all tables of a new file, later columns of one from before them."""
+    schema = _SCHEMA.read_text(encoding="utf-8")
+    with sqlite3.connect(":memory:") as fresh:
+        fresh.executescript(schema)
+        tables = [
+            str(t) for (t,) in fresh.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
+        wanted = {table: _columns(fresh, table) for table in tables}
+    db.execute("BEGIN IMMEDIATE")  # another process may be doing the same
+    for table, columns in wanted.items():
+        there = _columns(db, table)
+        for name in columns.keys() - there.keys() if there else ():
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}")
+    db.execute("COMMIT")
+    db.executescript(schema)
+
+
+def _columns(db: sqlite3.Connection, table: str) -> dict[str, str]:
+    """The definition of each column of a table by its name."""
+    rows = db.execute(f"PRAGMA table_info({table})")
+    return {
+        name: kind + " NOT NULL" * needed + (f" DEFAULT {default}" if default is not None else "")
+        for _, name, kind, needed, default, _ in rows
+    }

@@ -1,5 +1,6 @@
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -220,6 +221,15 @@ def test_a_run_is_found_by_the_name_that_comments_show(queue: Queue) -> None:
     found = queue.get("0123456789")
     assert found is not None and found.job.run == "0123456789"
     assert queue.get("012345") is None
+
+
+def test_a_queue_from_before_a_column_was_added_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "queue.sqlite"
+    Queue(file).event_done(0, 0.0, jobs=[job()])
+    with sqlite3.connect(file) as db:
+        db.execute("ALTER TABLE jobs DROP COLUMN outages")
+    record = Queue(file).get(job().key)
+    assert record is not None and (record.job, record.outages) == (job(), 0)
 
 
 def test_facts_outlive_the_process(queue: Queue) -> None:
