@@ -16,6 +16,11 @@ from ci.proposer.motifs.transforms.nodes import after, nodes, without
 from ci.source.cpp_source import Edit, Function, Source, identifiers, walk
 
 _STEPPED = re.compile(r"\(\s*[^;]*?=\s*(0[uU]?)\s*;[^;]*;\s*([^)]*)\)")
+_SYNC = re.compile(r"\w*SyncAll(?:<\w+>)?\(")
+_CORE = frozenset({"GetBlockIdx", "GetSubBlockIdx", "get_block_idx", "block_idx"})
+_LIBRARY = ("InitGlobalMemory", "InitOutput")
+_LINE = 256
+"""Elements that begin on a 512-byte line of global memory, of whatever type."""
 _FIRST = re.compile(r"^\((?:this->)?(?:GetBlockIdx\(\)|(\w+))==0\)$")
 
 
@@ -23,22 +28,79 @@ def share_fills(source: Source, parameters: Mapping[str, object]) -> Iterator[Ma
     """`if (GetBlockIdx() == 0) { fill(…); } SyncAll();`: all cores share its loops.
 
     What the branch calls must be functions of the file that are called nowhere else and do nothing
-    but write global memory. What they write outside of loops stays with the first core.
+    but write global memory. What they write outside of loops stays with the first core. The API's
+    own fills before a SyncAll, by the first core or by every one, are cut into as many pieces.
     """
     at = namespace(source)
     cores = f"({at}GetBlockNum() * {at}GetTaskRation())"
     for block in nodes(source, "compound_statement"):
         statements = [s for s in block.named_children if s.type != "comment"]
-        for branch, following in pairwise(statements):
-            inside = _of_first_core(source, branch)
-            if inside is None or not re.match(r"\w*SyncAll(?:<\w+>)?\(", source.code(following)):
+        for statement, following in pairwise(statements):
+            if not _SYNC.match(source.code(following)):
                 continue
-            filling = _fills(source, inside)
-            edits = [e for f in filling for e in _dealt(source, f, cores, at)]
-            if edits:
-                edits.append(_unwrapped(source, branch, inside))
-                note = ", ".join(f.plain for f in filling)
-                yield Match(branch.start_byte, tuple(edits), note=note)
+            inside = _of_first_core(source, statement)
+            fills = inside.named_children if inside is not None else [statement]
+            pieces = [e for fill in fills if (e := _piece(source, fill, cores, at))]
+            filling = _fills(source, inside) if inside is not None else []
+            dealt = [_dealt(source, f, cores, at) for f in filling]
+            if inside is not None and pieces and len(pieces) == len(fills):
+                yield Match(statement.start_byte, (_guardless(statement, inside), *pieces))
+            elif inside is None and pieces:
+                yield Match(statement.start_byte, tuple(pieces))
+            elif inside is not None and dealt and all(dealt):
+                edits = (*(e for one in dealt for e in one), _unwrapped(source, statement, inside))
+                yield Match(statement.start_byte, edits, ", ".join(f.plain for f in filling))
+
+
+def _piece(source: Source, statement: Node, cores: str, at: str) -> Edit | None:
+    """The edit that lets each core fill a piece of whole lines; None for any other statement."""
+    method = next((c for c in source.calls_in(statement) if c.name in _LIBRARY), None)
+    if method is None or statement.type != "expression_statement" or len(method.arguments) != 3:
+        return None
+    tensor, count, value = (" ".join(a.split()) for a in method.arguments)
+    if tensor not in _tensors(source) or _by_core(source, tensor, count):
+        return None
+    template = source.of(statement).partition("(")[0].strip()
+    indent = source.indent(statement.start_byte)
+    lines = (
+        "{",
+        f"    const int64_t fillCount = {count};",
+        f"    const int64_t fillShare = (fillCount / {cores} / {_LINE} + 1) * {_LINE};",
+        f"    const int64_t fillStart = fillShare * {at}GetBlockIdx();",
+        "    if (fillStart < fillCount) {",
+        f"        auto fillPart = {tensor}[fillStart];",
+        "        const int64_t fillLeft = fillCount - fillStart;",
+        f"        {template}(fillPart, fillShare < fillLeft ? fillShare : fillLeft, {value});",
+        "    }",
+        "}",
+    )
+    start = source.begin(statement.start_byte)
+    return Edit(start, statement.end_byte, f"\n{indent}".join(lines))
+
+
+def _by_core(source: Source, tensor: str, count: str) -> bool:
+    """Whether a tensor's place or its count follow from the core's number, as far as is read."""
+    given = [
+        a
+        for m in source.methods
+        if m.name == "SetGlobalBuffer" and m.object == tensor
+        for a in m.arguments
+    ]
+    names = identifiers(" ".join((*given, count)))
+    while True:
+        sets = (
+            value
+            for name in names
+            for value in re.findall(rf"\b{name}\s*[-+*/]?=(?!=)\s*([^;]+);", source.shadow)
+        )
+        more = names.union(*(identifiers(value) for value in sets))
+        if more == names:
+            return not given or bool(names & _CORE)
+        names = more
+
+
+def _guardless(branch: Node, inside: Node) -> Edit:
+    return Edit(branch.start_byte, inside.start_byte, "")
 
 
 def _of_first_core(source: Source, branch: Node) -> Node | None:
@@ -67,12 +129,8 @@ def _fills(source: Source, inside: Node) -> list[Function]:
         code = source.code(statement)
         if statement.type in ("declaration", "comment"):
             continue
-        if (
-            (set_to := re.fullmatch(r"\w+=[^=;]+;", code))
-            and "GetValue" not in code
-            and not identifiers(code) & _tensors(source)
-        ):
-            assert set_to
+        sets = re.fullmatch(r"\w+=[^=;]+;", code) and "GetValue" not in code
+        if sets and not identifiers(code) & _tensors(source):
             continue
         called = re.match(r"(?:this->)?(\w+)(?:<\w+>)?\(", code)
         function = own.get(called[1]) if called else None
@@ -184,7 +242,7 @@ def _unwrapped(source: Source, branch: Node, inside: Node) -> Edit:
     """The branch without its condition; a block of its own where it declares something."""
     declares = any(n.type == "declaration" for n in inside.named_children)
     if declares or not inside.named_children:
-        return Edit(branch.start_byte, inside.start_byte, "")
+        return _guardless(branch, inside)
     first, last = inside.named_children[0], inside.named_children[-1]
     text = source.text[source.begin(first.start_byte) : last.end_byte]
     extra = source.indent(first.start_byte).removeprefix(source.indent(branch.start_byte))

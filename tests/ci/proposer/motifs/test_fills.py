@@ -84,6 +84,39 @@ def test_all_of_it_is_filled(kernels: AscendCHarness, length: int) -> None:
     kernels.equals(shared(KERNEL) + RUN, [sizes], [np.zeros(length, np.float32)], block_dim=3)
 
 
+LIBRARY = """using namespace AscendC;
+__aicore__ inline void kernel(GM_ADDR* a)
+{
+    TPipe pipe;
+    GlobalTensor<float> yGm;
+    yGm.SetGlobalBuffer((__gm__ float*)a[1]);
+    int64_t length = global<int64_t>(a[0]).GetValue(0);
+    InitGlobalMemory<float>(yGm, length, 2.0f);
+    SyncAll();
+}
+"""
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("length", [7, 256, 900])
+def test_the_apis_fills_are_cut_into_pieces(
+    kernels: AscendCHarness, length: int, first: bool
+) -> None:
+    fill = "InitGlobalMemory<float>(yGm, length, 2.0f);"
+    guarded = f"if (GetBlockIdx() == 0) {{\n        {fill}\n    }}"
+    after = shared(LIBRARY.replace(fill, guarded) if first else LIBRARY)
+    assert "fillPart = yGm[fillStart];" in after and "== 0" not in after
+    sizes = np.array([length], np.int64)
+    kernels.equals(after, [sizes], [np.full(length, 2, np.float32)], block_dim=3)
+
+
+def test_a_fill_of_each_cores_own_part_is_left_alone() -> None:
+    part = "int64_t from = GetBlockIdx() * 4;\n    int64_t start = from + 1;\n    yGm.S"
+    own = LIBRARY.replace("yGm.S", part).replace("a[1]", "a[1] + start")
+    assert part in own and shared(own) == ""
+    assert shared(LIBRARY.replace("SyncAll", "Done")) == ""
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
