@@ -183,9 +183,11 @@ class LocalForge(Forge):
                     raise ForgeError(f"{self._bare} has no branch '{branch}'.", kind="not_found")
             numbers = self._store.numbers()
             place = str(fork) if fork else ""
-            for other in map(self._refresh, numbers):
+            for other in map(self._store.read, numbers):
                 made = other.merge_request
-                if (made.state, made.source_branch, other.fork) == ("open", source_branch, place):
+                if (made.source_branch, other.fork) != (source_branch, place):
+                    continue  # asking git about all of them takes longer with each
+                if self._refresh(made.number).merge_request.state == "open":
                     raise ForgeError(
                         f"Merge request {made.number} of {source_branch} is open.", kind="conflict"
                     )
