@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ci.judge.evaluate import Evaluator
 from ci.judge.pooled import PooledEvaluator
+from ci.judge.remembered import RememberedEvaluator
 from ci.judge.two_tiers import TwoTiers
 from ci.model.operator import Operator
 from ci.model.workload import Workload
@@ -37,7 +38,7 @@ class Task:
     def device(self) -> str:
         """What candidates are measured on; '' when the evaluator has no backend."""
         judge = self.evaluator
-        if isinstance(judge, Evaluator | PooledEvaluator | TwoTiers):
+        if isinstance(judge, Evaluator | RememberedEvaluator | PooledEvaluator | TwoTiers):
             return judge.fingerprint().device
         return ""
 

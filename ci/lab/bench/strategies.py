@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from ci.backend.pool import capacity
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
 from ci.judge.pooled import BackendChoice, judge_at
+from ci.judge.remembered import RememberedEvaluator
 from ci.judge.subject import EvaluationSettings
+from ci.judge.two_tiers import Judge
 from ci.lab.bench.arms import chosen_arms, strategy_of
 from ci.lab.bench.cell_process import Answer, Job, in_process
 from ci.lab.bench.cells import (
@@ -44,6 +47,7 @@ from ci.proposer.base import Proposer
 from ci.search.task import Task
 from ci.source.discovery import load_operator, operator_folders
 from ci.source.workload_file import load_workload, workload_in
+from ci.system.cache import digest
 from experience.bank.bank import Bank
 
 JUDGED = EvaluationSettings(siblings=2)
@@ -94,6 +98,13 @@ class Run:
         """Where its trials, bank and result are."""
         return self.out / self.name
 
+    @property
+    def _answers(self) -> Path:
+        """The file of what candidates came to, which arms and seeds of an operator share."""
+        same = [f"{k} {self.about[k]}" for k in ("operator", "sources", "workload", "machine")]
+        named = digest([*same, JUDGED.model_dump_json()])
+        return self.folder.parents[1] / f"answers-{named}.sqlite"
+
     def make(self) -> Cell:
         """Make the run, or the rest of it, and keep its cell; raises InputError if it cannot.
 
@@ -103,19 +114,23 @@ class Run:
         bank = None if self.bank is None else self.folder / "bank.duckdb"
         if self.bank is not None and bank is not None and not bank.exists():
             shutil.copyfile(self.bank, bank.with_suffix(".part")).replace(bank)
-        judge = judge_at(
+        workload = subject.read()
+        judge: Judge = judge_at(
             subject.operator,
-            subject.read(),
+            workload,
             BackendChoice(backend="sim", device=settings.device),
             settings.pool,
             settings=JUDGED,
             most=1,
         )
         judge.load()
+        # An arm that is spared evaluations would have more time than the others.
+        if isinstance(judge, Evaluator) and not settings.wall_minutes:
+            judge = RememberedEvaluator(judge, self._answers)
         result = searched(
             Task(
                 subject.operator,
-                judge.workload,
+                workload,
                 judge,
                 self.make_proposer(),
                 Bank(bank) if bank else None,
@@ -142,6 +157,13 @@ class Run:
             raise ModelUnavailable(result.stopped)
         used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         cell = cell_of(result, arm, self.name, sum(u.ru_utime + u.ru_stime for u in used))
+        if isinstance(judge, RememberedEvaluator):
+            cell = cell.model_copy(
+                update={
+                    "wall_seconds": cell.wall_seconds + judge.spared_wall,
+                    "cpu_seconds": cell.cpu_seconds + judge.spared_cpu,
+                }
+            )
         keep_cell(self.folder, self.identity, cell)
         if bank is not None:  # what it offered is in the result
             bank.unlink()
@@ -185,6 +207,13 @@ class _Progress:
                 about = operator if found.operators_fault else run.name
                 self.reasons[about] = said = found.reason
             tell(f"[{len(self.done)}/{self.total}] {run.name}: {said}")
+
+    def make_all(
+        self, runs: Iterable[Run], answer: Callable[[Job], Answer], tell: Callable[[str], None]
+    ) -> None:
+        """Make one run after the other."""
+        for run in runs:
+            self.make(run, answer, tell)
 
 
 def subjects(
@@ -280,7 +309,10 @@ def bench(
         backend.toolchain.prepare()
         pool = ThreadPoolExecutor(capacity(settings.pool or TWO_WORKERS))
         try:
-            for _ in pool.map(lambda run: progress.make(run, answer, tell), waiting):
+            # The arms of an operator one after the other: each finds what the last one left.
+            of_operator = groupby(waiting, key=lambda run: (run.seed, run.subject.operator.name))
+            together = [list(some) for _, some in of_operator]
+            for _ in pool.map(lambda some: progress.make_all(some, answer, tell), together):
                 pass
         finally:
             pool.shutdown(cancel_futures=True)

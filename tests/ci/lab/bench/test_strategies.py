@@ -71,6 +71,21 @@ def first(
     return run()
 
 
+def test_what_one_arm_measured_spares_the_next_one_and_changes_no_figure(
+    first: tuple[StrategyBench, list[str]], repository: Path, workloads: Path, tmp_path: Path
+) -> None:
+    settings = SETTINGS.model_copy(
+        update={"repository": repository, "workloads": workloads, "wall_minutes": 0.0}
+    )
+    bank = Bank(tmp_path / "bank.duckdb")
+    found = bench([], bank, settings, tmp_path, rules_proposer, answer=here)
+    assert len(list((tmp_path / "take_positive").glob("answers-*.sqlite"))) == 1
+    taken = {"wall_seconds", "cpu_seconds"}
+    assert [c.model_dump(exclude=taken) for c in found.cells] == [
+        c.model_dump(exclude=taken) for c in first[0].cells
+    ]
+
+
 def test_every_figure_leads_to_its_trial(first: tuple[StrategyBench, list[str]], out: Path) -> None:
     found, _ = first
     assert {(c.operator, c.arm, c.seed) for c in found.cells} == {
