@@ -34,6 +34,8 @@ class ForgeKind(NamedTuple):
     """Variable that is set in jobs of its CI."""
     ci_repository: str = ""
     """Variable of its CI that holds owner/name."""
+    right: str = ""
+    """What lets an account open merge requests, by the names of its pages; follows a colon."""
 
     def at(self, host: str) -> bool:
         """Whether a host's name tells that it is this forge: github.com, gitlab.example.org."""
@@ -43,7 +45,12 @@ class ForgeKind(NamedTuple):
 
 
 _ALL: Final = (
-    ForgeKind("local", "the local forge", "bot.forge.local:LocalForge"),
+    ForgeKind(
+        "local",
+        "the local forge",
+        "bot.forge.local:LocalForge",
+        right="write or admin for the bot's name in members.json",
+    ),
     ForgeKind(
         "github",
         "GitHub",
@@ -53,6 +60,8 @@ _ALL: Final = (
         tokens=("ASCENDOPT_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"),
         ci="GITHUB_ACTIONS",
         ci_repository="GITHUB_REPOSITORY",
+        right='Settings, Actions, General, "Workflow permissions": tick "Allow GitHub Actions to'
+        ' create and approve pull requests"; or a token with Pull requests: Read and write',
     ),
     ForgeKind(
         "gitlab",
@@ -63,6 +72,7 @@ _ALL: Final = (
         tokens=("ASCENDOPT_TOKEN", "GITLAB_TOKEN"),
         ci="GITLAB_CI",
         ci_repository="CI_PROJECT_PATH",
+        right="Settings, Access tokens: a token with the role Developer and the scope api",
     ),
     ForgeKind(
         "gitcode",
@@ -75,6 +85,7 @@ _ALL: Final = (
         tokens=("ASCENDOPT_TOKEN", "GITCODE_TOKEN", "ATOMGIT_TOKEN"),
         ci="ATOMGIT_EVENT_NAME",
         ci_repository="ATOMGIT_REPOSITORY",
+        right="an access token of an account that may write merge requests of the repository",
     ),
 )
 FORGES: Final = {kind.name: kind for kind in _ALL}

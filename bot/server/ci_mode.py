@@ -28,7 +28,7 @@ from bot.forge.base import ForgeError
 from bot.repository.connection import Connection
 from bot.repository.job import DERIVED, ENDED, Job, Record
 from bot.repository.mirror import workload_of
-from bot.server.delivery import DAY_S, Delivered, deliver
+from bot.server.delivery import DAY_S, Delivered, NotAllowed, deliver
 from bot.server.learning import learnt
 from bot.server.merge_request import read_result
 from bot.server.plan_folder import write_plan
@@ -341,13 +341,17 @@ def _reported(
     except InputError as problem:
         failure = read_failure(folder)
         left = failure is not None or result_file(folder).exists()
-        reason = said("no_result", visible(failure.sentence, 500) if failure else problem)
+        head, reason = "The run left no result.", str(problem)
+        if isinstance(problem, NotAllowed):
+            head = "No merge request could be opened."
+        else:
+            reason = said("no_result", visible(failure.sentence, 500) if failure else problem)
         # A runner that died, or a passing reason: once more, as long as it may be tried.
         again = tries < ATTEMPTS and (not left or (failure is not None and not failure.lasting))
         if job.number:
             words = waiting(job, reason) if again else failed(job, "failed", reason)
             say(forge, job.number, run_mark(job), words)
-        set_check(job, forge, "pending" if again else "error", "The run left no result.", reason)
+        set_check(job, forge, "pending" if again else "error", head, reason)
 
         def fail(queue: Queue) -> None:
             _held(queue, job)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.base.text import visible
+from bot.forge.errors import ForgeError
+from bot.forge.kinds import FORGES
 from bot.forge.model import CheckState
 from bot.report.facts import headline
 from bot.repository.config import RepositoryConfig
@@ -93,6 +95,10 @@ def _settings(job: Job) -> dict[str, str]:
     return {"backend": job.backend, "device": job.device, "workload": job.workload}
 
 
+class NotAllowed(InputError):
+    """The forge lets the bot open no merge request; names the setting to change."""
+
+
 def _propose(
     job: Job, result: Result, connection: Connection, opened_today: int, report_at: str
 ) -> Delivered:
@@ -123,6 +129,12 @@ def _propose(
         )
     except InputError as problem:
         return Delivered(said("refused", problem))
+    except ForgeError as problem:
+        if problem.kind != "forbidden":
+            raise
+        words = visible(str(problem), 300).rstrip(".")
+        right = FORGES[connection.name].right
+        raise NotAllowed(said("not_allowed", words, right)) from problem
     request = filed.merge_request
     if filed.action != "declined" and request is not None and config.merge_requests.labels:
         forge.add_labels(request.number, config.merge_requests.labels)

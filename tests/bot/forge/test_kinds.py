@@ -37,3 +37,7 @@ def test_a_declared_forge_has_its_events(name: str) -> None:
 def test_the_variables_of_ci_tell_its_forge(environ: dict[str, str], forge: str | None) -> None:
     found = forge_of_ci(environ)
     assert (found.name if found else None) == forge
+
+
+def test_every_forge_says_what_lets_the_bot_open_merge_requests() -> None:
+    assert all(kind.right and not kind.right.endswith(".") for kind in FORGES.values())

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from bot.forge.base import ForgeError
+from bot.forge.kinds import FORGES
+from bot.forge.local import LocalForge
 from bot.repository.job import Job
 from bot.server import ci_mode
 from bot.server.ci_mode import plan_event, state_of
@@ -241,6 +243,29 @@ def test_a_job_outlives_an_outage_that_its_report_met(
                 ci.report(job, result())
             _later(ci, job)
             assert [j.key for j in ci.follow_up()] == [job.key]
+    ci.report(job, result())
+    assert ci.records()[job.key].merge_request == the_merge_request(ci).number
+
+
+def test_a_right_that_is_missing_ends_in_a_comment_that_names_it_and_can_be_retried(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, job = asked(ci)
+
+    def refuse(*words: object, **more: object) -> None:
+        raise ForgeError("GitHub Actions is not permitted to create pull requests.", "forbidden")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalForge, "open", refuse)
+        ci.report(job, result())
+    assert ci.records()[job.key].state == "failed"
+    said = ci.answers(number)
+    assert (
+        f"is not permitted to create pull requests. What is missing: {FORGES['local'].right}."
+        in said
+    )
+    assert "left no result" not in said
+    assert ci.write(number, f"/optimize retry {job.run}") == [job]
     ci.report(job, result())
     assert ci.records()[job.key].merge_request == the_merge_request(ci).number
 
