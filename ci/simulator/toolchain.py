@@ -76,9 +76,6 @@ KERNEL_FLAGS = (
 CORE_KINDS: Final = ("vector", "cube")
 """A kernel for both is built twice."""
 
-KINDS = ("architecture", "kernel", "host", "object", "machine", "kernel_prefix", "host_prelude")
-"""Kinds of cache entries."""
-
 KERNEL_LINK = (
     "-shared", "-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset",
     "-Wl," + ",".join(f"--wrap={name}" for name in priced_symbols()),
@@ -100,7 +97,7 @@ class Toolchain:
         self.architecture = architecture
         self.cache = cache or BuildCache()
         self.door = door or own_headers()
-        self.cache.trim_daily(KINDS)
+        self.cache.trim_hourly()
         self._refused: dict[str, TrialFailure] = {}
 
     @cached_property

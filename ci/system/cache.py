@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-KEEP_BYTES = 4 << 30
+KEEP_BYTES = 8 << 30
 """The cache is trimmed to this, least recently used entries first."""
 
-DAY_SECONDS = 86400.0
+HOUR_SECONDS = 3600.0
 
 ABANDONED_SECONDS = 3600.0
 """A private folder this old belongs to a builder that was killed."""
@@ -80,16 +80,15 @@ class BuildCache:
                 shutil.rmtree(private, ignore_errors=True)
         return place
 
-    def trim(self, kind: str, keep_bytes: int = KEEP_BYTES) -> None:
-        """Remove the least recently used entries of `kind` beyond `keep_bytes`."""
-        folder = self.root / kind
-        if not folder.is_dir():
-            return
+    def trim(self, keep_bytes: int = KEEP_BYTES) -> None:
+        """Remove what killed builders left, and the least recently used entries of all kinds
+        beyond `keep_bytes`."""
         aged = []
-        for entry in folder.iterdir():
+        for entry in self.root.glob("*/*"):
             with suppress(OSError):
-                size = sum(f.stat().st_size for f in entry.rglob("*") if f.is_file())
-                aged.append((entry.stat().st_mtime, size, entry))
+                if entry.is_dir():
+                    size = sum(f.stat().st_size for f in entry.rglob("*") if f.is_file())
+                    aged.append((entry.stat().st_mtime, size, entry))
         total = sum(size for _, size, _ in aged)
         now = time.time()
         for modified, size, entry in sorted(aged):
@@ -100,16 +99,15 @@ class BuildCache:
                 shutil.rmtree(entry, ignore_errors=True)
                 total -= size
 
-    def trim_daily(self, kinds: Iterable[str]) -> None:
-        """`trim` every kind, unless that was done within a day."""
+    def trim_hourly(self) -> None:
+        """`trim`, unless that was done within an hour."""
         stamp = self.root / "trimmed"
         with suppress(OSError):
-            if time.time() - stamp.stat().st_mtime < DAY_SECONDS:
+            if time.time() - stamp.stat().st_mtime < HOUR_SECONDS:
                 return
         self.root.mkdir(parents=True, exist_ok=True)
         stamp.touch()
-        for kind in kinds:
-            self.trim(kind)
+        self.trim()
 
     @contextmanager
     def _lock(self, kind: str, key: str) -> Iterator[None]:

@@ -90,7 +90,7 @@ class Packages:
         place = self._cache.get(
             KIND, digest(parts), lambda folder: self._make(folder, operator, top, changed)
         )
-        self._cache.trim_daily([KIND])
+        self._cache.trim_hourly()
         return Package(_vendor(place))
 
     def _make(self, folder: Path, operator: Operator, top: Path, changed: dict[str, str]) -> None:

@@ -61,12 +61,14 @@ def test_a_failed_build_leaves_nothing_and_can_be_repeated(tmp_path: Path) -> No
 
 def test_the_least_recently_used_entries_go_first(tmp_path: Path) -> None:
     cache = BuildCache(tmp_path)
-    for age, name in enumerate(["new", "middle", "old"]):
-        entry = cache.get("kind", name, lambda folder: (folder / "f").write_bytes(bytes(1000)))
+    kinds = {"new": "kernel", "middle": "host", "old": "host"}
+    for age, (name, kind) in enumerate(kinds.items()):
+        entry = cache.get(kind, name, lambda folder: (folder / "f").write_bytes(bytes(1000)))
         os.utime(entry, (time.time() - age * 100,) * 2)
-    cache.get("kind", "old", lambda folder: None)  # used again: now the youngest
-    cache.trim("kind", keep_bytes=2500)
-    assert sorted(p.name for p in (tmp_path / "kind").iterdir()) == ["new", "old"]
+    cache.get("host", "old", lambda folder: None)  # used again: now the youngest
+    cache.trim(keep_bytes=2500)
+    left = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.glob("*/*") if p.is_dir())
+    assert left == ["host/old", "kernel/new"]
 
 
 def test_what_a_killed_builder_left_is_removed_when_old(tmp_path: Path) -> None:
@@ -74,23 +76,23 @@ def test_what_a_killed_builder_left_is_removed_when_old(tmp_path: Path) -> None:
     cache.get("kind", "key", lambda folder: None)
     left = tmp_path / "kind" / ".key.abc"
     left.mkdir()
-    cache.trim("kind")
+    cache.trim()
     assert left.exists()
     os.utime(left, (time.time() - 7200,) * 2)
-    cache.trim("kind")
+    cache.trim()
     assert not left.exists()
 
 
-def test_trimming_is_done_once_a_day(tmp_path: Path) -> None:
+def test_trimming_is_done_once_an_hour(tmp_path: Path) -> None:
     cache = BuildCache(tmp_path)
-    cache.trim_daily(["kind"])
+    cache.trim_hourly()
     left = tmp_path / "kind" / ".key.abc"
     left.mkdir(parents=True)
     os.utime(left, (time.time() - 7200,) * 2)
-    cache.trim_daily(["kind"])
+    cache.trim_hourly()
     assert left.exists()
-    os.utime(tmp_path / "trimmed", (time.time() - 100_000,) * 2)
-    cache.trim_daily(["kind"])
+    os.utime(tmp_path / "trimmed", (time.time() - 4000,) * 2)
+    cache.trim_hourly()
     assert not left.exists()
 
 
