@@ -58,7 +58,10 @@ def echo_trial(trial: Trial) -> None:
         for ended in trial.cases:
             click.echo(f"  {ended.case}: {ended.outcome.value}")
     for warning in trial.warnings:
-        click.echo(f"warning: {warning.message}")
+        if warning.kind != "door":
+            click.echo(f"warning: {warning.message}")
+    for text in sorted({warning.text for warning in trial.warnings if warning.kind == "door"}):
+        click.echo(f"note: {text}")
     if trial.measurement is None:
         return
     kind = "simulated time" if trial.measurement.fingerprint.simulated else "time"
