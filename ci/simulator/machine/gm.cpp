@@ -118,6 +118,28 @@ uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std:
     return memory;
 }
 
+bool share_gm(const std::string& file, uint64_t bytes, const std::string& name, uint8_t*& memory) {
+    memory = allocate_gm(bytes, GmRole::OUTPUT, name, 0);
+    const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    struct stat about{};
+    const bool there = descriptor >= 0 && fstat(descriptor, &about) == 0 &&
+                       static_cast<uint64_t>(about.st_size) == bytes;
+    // Room for all of it is taken now: a page that there is none for would end the program.
+    const auto length = static_cast<off_t>(bytes);
+    const bool ready = descriptor >= 0 &&
+                       (there || (ftruncate(descriptor, length) == 0 &&
+                                  posix_fallocate(descriptor, 0, length) == 0)) &&
+                       mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                            descriptor, 0) == memory;
+    if (!ready)
+        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The output %s cannot be written.",
+             file.c_str());
+    close(descriptor);
+    const uint64_t known = there ? bytes : 0;
+    std::memset(memory + known, launch().poison, allocations.back().usable - known);
+    return there;
+}
+
 void mark_output(const uint8_t* address) {
     for (Allocation& one : allocations)
         if (one.start == reinterpret_cast<uint64_t>(address)) {

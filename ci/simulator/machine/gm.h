@@ -22,6 +22,10 @@ uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8
 // written stays here. A file with fewer bytes ends the launch.
 uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std::string& name);
 
+// An output that lies in its file, so that nothing copies it there. True when the file was there,
+// with initial values; else it starts with the launch's poison.
+bool share_gm(const std::string& file, uint64_t bytes, const std::string& name, uint8_t*& memory);
+
 // The allocation at this address is (also) an output: writing it is expected, but it has values
 // already.
 void mark_output(const uint8_t* address);

@@ -14,6 +14,7 @@ struct TensorFile {
     uint64_t bytes = 0;
     std::vector<uint64_t> shape;  // of list items
     uint8_t* address = nullptr;
+    bool shared = false;  // an output that lies in its file
 };
 
 struct Argument {

@@ -24,7 +24,8 @@ namespace {
 
 using namespace dav;
 
-constexpr int MOST_BLOCKS = 65535;  // of a launch on the chip
+constexpr int MOST_BLOCKS = 65535;          // of a launch on the chip
+constexpr uint64_t SHARED_BYTES = 1 << 20;  // outputs from here on lie in their files
 
 void read_file(const std::string& path, uint8_t* to, uint64_t bytes) {
     FILE* file = std::fopen(path.c_str(), "rb");
@@ -46,9 +47,18 @@ void write_file(const std::string& path, const uint8_t* from, uint64_t bytes) {
              path.c_str());
 }
 
+void store(const TensorFile& tensor) {
+    if (!tensor.shared) write_file(tensor.file, tensor.address, tensor.bytes);
+}
+
 void place(TensorFile& tensor, bool input, const std::string& name) {
     if (input) {
         tensor.address = map_gm(tensor.file, tensor.bytes, GmRole::INPUT, name);
+        return;
+    }
+    if (tensor.bytes >= SHARED_BYTES) {
+        tensor.shared = true;
+        if (share_gm(tensor.file, tensor.bytes, name, tensor.address)) mark_output(tensor.address);
         return;
     }
     tensor.address = allocate_gm(tensor.bytes, GmRole::OUTPUT, name, launch().poison);
@@ -96,6 +106,7 @@ void place_arguments(Request& request) {
             argument.tensor.address = other.tensor.address;
             argument.items = other.items;
             argument.list = other.list;
+            for (TensorFile& item : argument.items) item.shared = false;
             for (size_t i = 0; i < argument.items.size(); ++i)
                 argument.items[i].file = argument.tensor.file + "." + std::to_string(i);
             continue;
@@ -124,10 +135,8 @@ void write_outputs(const Request& request) {
     for (const Argument& argument : request.arguments) {
         if (argument.role != Argument::Role::OUTPUT && argument.role != Argument::Role::ALIAS)
             continue;
-        if (!argument.list)
-            write_file(argument.tensor.file, argument.tensor.address, argument.tensor.bytes);
-        for (const TensorFile& item : argument.items)
-            write_file(item.file, item.address, item.bytes);
+        if (!argument.list) store(argument.tensor);
+        for (const TensorFile& item : argument.items) store(item);
     }
 }
 

@@ -112,6 +112,7 @@ void ascendopt_entry(unsigned char** a) {{ kernel(a); }}
         cores: tuple[int, int] = (0, 1),
         cube_body: str | None = None,
         members: Mapping[str, Mapping[str, float]] | None = None,
+        initial: Mapping[int, float] | None = None,
     ) -> Launch:
         """Run a kernel; `outputs` gives shapes and dtypes, `cores` the cube and vector cores of a
         block, `cube_body` what the cube cores run where there are both."""
@@ -132,7 +133,7 @@ void ascendopt_entry(unsigned char** a) {{ kernel(a); }}
             over_read=over_read,
             auto_sync=auto_sync,
             aliases={},
-            initial={},
+            initial=dict(initial or {}),
             cores=Cores(*cores),
             cube_kernel=libraries[1] if cube_body is not None else None,
             members=members or {},

@@ -67,11 +67,26 @@ def test_uninitialised_read_is_a_warning_with_site(harness: MachineHarness) -> N
     assert "nothing has written" in done.warned("uninitialised")[0]
 
 
-def test_unwritten_output_holds_no_plausible_value(harness: MachineHarness) -> None:
-    done = harness.run("static void kernel(u8**) {}", [X], [X])
+# An output of a megabyte or more lies in its file while the kernel runs.
+@pytest.mark.parametrize("elements", [128, (1 << 18) + 3])
+def test_unwritten_output_holds_no_plausible_value(harness: MachineHarness, elements: int) -> None:
+    like = np.zeros(elements, np.float32)
+    done = harness.run("static void kernel(u8**) {}", [], [like])
     assert done.outcome == "ok"
     assert np.isnan(done.outputs[0]).all()
-    assert done.report["unwritten"] == [["output 0", 0, X.nbytes, X.nbytes]]
+    assert done.report["unwritten"] == [["output 0", 0, like.nbytes, like.nbytes]]
+
+
+@pytest.mark.parametrize("elements", [128, (1 << 18) + 3])
+def test_an_output_keeps_its_initial_values_where_nothing_is_written(
+    harness: MachineHarness, elements: int
+) -> None:
+    likes = [np.zeros(elements, np.float32)]
+    body = "vector_dup(ub<float>(0), 5.0f, 1, 1, 1, 8, 0); order(PIPE_V, PIPE_MTE3);"
+    body += "copy_ubuf_to_gm(a[0] + 32, ub<float>(0), 0, 1, 1, 0, 0);"
+    done = harness.ok(f"set_vector_mask(0, 0xff); {body}", [], likes, initial={0: 3.0})
+    assert (done.outputs[0][8:16] == 5).all()
+    assert (np.delete(done.outputs[0], np.s_[8:16]) == 3).all()
 
 
 def test_each_byte_of_an_output_knows_whether_it_was_written(harness: MachineHarness) -> None:
