@@ -299,7 +299,7 @@ def report(
                 words, end, opened = _reported(connection, job, results, today, tries, page)
             except TEMPORARY as problem:
                 refused = refused or problem
-                ends.append(lambda queue, job=job, problem=problem: _give_back(queue, job, problem))  # type: ignore[misc]
+                ends.append(_give_back(connection, job, problem))
                 continue
             today += opened
             told.append(f"{job.operator}: {words}")
@@ -323,10 +323,16 @@ def _held(queue: Queue, job: Job) -> None:
         queue.keep(Record(job=job, state="running", created=now, started=now), WORKER)
 
 
-def _give_back(queue: Queue, job: Job, problem: Exception) -> None:
-    _held(queue, job)
-    gone, wait = away(problem), asked_wait(problem)
-    queue.give_back(job.key, WORKER, time.time(), str(problem), away=gone, wait=wait)
+def _give_back(connection: Connection, job: Job, problem: Exception) -> Callable[[Queue], None]:
+    """What to remember of a job whose result the forge did not take; tells when it is given up."""
+    gone, wait, note = away(problem), asked_wait(problem), str(problem)
+
+    def give(queue: Queue) -> None:
+        _held(queue, job)
+        if queue.give_back(job.key, WORKER, time.time(), note, away=gone, wait=wait) == "failed":
+            _tell_end(connection, job, "failed", note)
+
+    return give
 
 
 def _reported(

@@ -247,6 +247,25 @@ def test_a_job_outlives_an_outage_that_its_report_met(
     assert ci.records()[job.key].merge_request == the_merge_request(ci).number
 
 
+def test_what_the_forge_refuses_each_time_is_given_up_and_said_to_be_so(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, job = asked(ci)
+
+    def refuse(*words: object) -> None:
+        raise ForgeError("The forge says no.", "refused")
+
+    monkeypatch.setattr(ci_mode, "deliver", refuse)
+    for _ in range(ATTEMPTS):
+        assert "`/optimize retry" not in ci.answers(number)
+        with pytest.raises(ForgeError, match="says no"):
+            ci.report(job, result())
+        _later(ci, job)
+        ci.follow_up()
+    assert "The forge says no." in ci.answers(number)
+    assert f"`/optimize retry {job.run}`" in ci.answers(number)
+
+
 def test_a_right_that_is_missing_ends_in_a_comment_that_names_it_and_can_be_retried(
     ci: Ci, monkeypatch: pytest.MonkeyPatch
 ) -> None:
