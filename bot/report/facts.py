@@ -290,6 +290,14 @@ def siblings(result: Result) -> list[str]:
     return [*told, *([f"WARNING: not judged: {', '.join(left)}."] if left else [])]
 
 
+def screening(result: Result) -> str:
+    """How many evaluations needed no device; '' where no simulator screened for one."""
+    if all(trial.predicted is None for trial in result.trials):
+        return ""
+    spared = sum(trial.screened and not trial.cached for trial in result.trials)
+    return f"The simulator that screens decided {spared} of them; a device decided the others."
+
+
 def removed_sync(result: Result) -> list[str]:
     """What the change no longer waits for, a sentence each, then why that is safe."""
     found = result.verification

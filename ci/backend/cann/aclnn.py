@@ -1,9 +1,8 @@
 """Calls an operator through aclnn: a program generated from its definition and the header.
 
 The pair of functions of an operator (aclnnAddGetWorkspaceSize, aclnnAdd) is declared in a header of
-its package, generated from the definition or written by hand. Its parameters are the definition's
-inputs, attributes and outputs, each in their order; what does not fit that was written by hand for
-other words, and is refused.
+its package, generated from the definition or written by hand; `ci.backend.cann.arguments` says what
+its parameters are.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from ci.backend.cann.arguments import Arranged, arrange
 from ci.backend.cann.package import Package
 from ci.model.columns import case_column
 from ci.model.dtypes import BY_NAME
@@ -29,20 +29,6 @@ FORMATS: Final = {"NCHW": 0, "NHWC": 1, "ND": 2, "NC1HWC0": 3, "HWCN": 16, "NDHW
 
 _DECLARED: Final = re.compile(r"\b(aclnn\w+?)GetWorkspaceSize\s*\(([^)]*)\)", re.S)
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-
-# Type of a parameter -> the method of `Arguments` in caller.h that gives it. An input whose values
-# the tiling reads, or that is declared a scalar, is no tensor of the device.
-_INPUTS: Final = {
-    "aclTensor*": "tensor", "aclTensorList*": "list", "aclScalar*": "scalar",
-    "aclScalarList*": "scalars", "aclIntArray*": "values<aclIntArray>",
-    "aclFloatArray*": "values<aclFloatArray>", "aclBoolArray*": "values<aclBoolArray>",
-}  # fmt: skip
-_OUTPUTS: Final = {"aclTensor*": "tensor", "aclTensorList*": "list"}
-_ATTRIBUTES: Final = {
-    "int64_t": "integer", "int32_t": "integer", "int": "integer", "int8_t": "integer",
-    "uint64_t": "integer", "double": "real", "float": "real", "bool": "truth", "char*": "text",
-    "aclIntArray*": "integers", "aclFloatArray*": "reals", "aclBoolArray*": "truths",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,32 +66,17 @@ def functions(header: Path) -> list[Function]:
     return found
 
 
+def arguments_of(function: Function, operator: Operator) -> Arranged:
+    """What the function's parameters are. Raises InputError when they do not fit the definition."""
+    return arrange(function.name, function.parameters, operator)
+
+
 def caller_unit(function: Function, operator: Operator) -> str:
     """The program's own part: both functions with the arguments in their order.
 
     Raises InputError when the parameters do not fit the definition.
     """
-    parameters = parameters_of(operator)
-    inputs = len(operator.inputs)
-    wanted = [
-        *((f"{n}", _INPUTS) for n in range(inputs)),
-        *((f"{n}", _ATTRIBUTES) for n in range(len(operator.attrs))),
-        *((f"{n}", _OUTPUTS) for n in range(inputs, len(parameters))),
-    ]
-    if len(wanted) != len(function.parameters):
-        raise InputError(
-            f"{function.name} takes {len(function.parameters)} parameters, the definition of"
-            f" {operator.op_type} has {len(wanted)}: it was written by hand; use --backend"
-            " cann-direct."
-        )
-    given = []
-    for (kind, name), (place, methods) in zip(function.parameters, wanted, strict=True):
-        if kind not in methods:
-            raise InputError(
-                f"{function.name} takes '{name}' as {kind}, which does not follow from the"
-                f" definition of {operator.op_type}; use --backend cann-direct."
-            )
-        given.append(f"arguments.{methods[kind]}({place})")
+    given = arguments_of(function, operator).arguments
     arguments = ", ".join([*given, "bytes", "executor"])
     return "\n".join(
         [

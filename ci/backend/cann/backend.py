@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias, Unpack
 
 from ci.backend.base import Backend, Build, RunOptions
-from ci.backend.cann.aclnn import caller_unit, compile_caller, find_function, write_call
+from ci.backend.cann.aclnn import (
+    arguments_of,
+    caller_unit,
+    compile_caller,
+    find_function,
+    write_call,
+)
 from ci.backend.cann.direct import SOURCES, DirectBuild
 from ci.backend.cann.package import Packages
 from ci.backend.cann.site import DeviceSite, Program, SimulatorSite, Site
@@ -120,6 +126,8 @@ class PackageBuild(Build):
         self._site = site
         self._operator = operator
         self._package = packages.build(operator, files)
+        self._function = find_function(self._package, operator)
+        self._arguments = arguments_of(self._function, operator)
         self._folder = tempfile.TemporaryDirectory(prefix="ascendopt-cann-")
         self._caller = self._compile(Path(self._folder.name).resolve())
 
@@ -144,6 +152,7 @@ class PackageBuild(Build):
     def _program(
         self, folder: Path, case: WorkloadCase, inputs: Tensors, outputs: Tensors
     ) -> tuple[Program, list[list[Path]]]:
+        self._arguments.check(self._operator, case, inputs)
         request, files = write_call(
             folder, self._operator, case, inputs, outputs,
             device=self._site.device, launches=self._site.launches,
@@ -159,8 +168,7 @@ class PackageBuild(Build):
         return program, files
 
     def _compile(self, folder: Path) -> Path:
-        function = find_function(self._package, self._operator)
-        unit = caller_unit(function, self._operator)
+        unit = caller_unit(self._function, self._operator)
         (folder / "caller.cpp").write_text(unit, encoding="utf-8")
         toolkit = self._site.toolkit
         done = run(

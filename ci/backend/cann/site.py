@@ -12,7 +12,7 @@ from statistics import median
 from typing import Final
 
 from ci.backend.cann.npu import device_nodes, npu_smi, read_processes
-from ci.backend.cann.profile.launches import Launch, read_basic_info
+from ci.backend.cann.profile.launches import Launch, read_launches
 from ci.backend.cann.profile.pipes import read_pipes
 from ci.backend.cann.profile.rows import keep_tables
 from ci.backend.cann.profile.simulated import (
@@ -144,7 +144,7 @@ class DeviceSite(Site):
             readable=program.reads,
             devices=device_nodes(self.device),
         )  # fmt: skip
-        found = read_basic_info(output)
+        found = read_launches(output, program.kernel)
         if not found:
             raise nothing_recorded(done)
         return found

@@ -7,6 +7,7 @@ from bot.report.facts import (
     pipe_rows,
     remarks,
     reproduction,
+    screening,
     steps,
     trajectory,
     tuple_rows,
@@ -105,3 +106,13 @@ def test_reproduction_quotes_what_the_shell_would_read() -> None:
     lines = reproduction(result(operator_path="src/a b; rm -rf"))
     assert any("'src/a b; rm -rf'" in line for line in lines)
     assert lines[-1].endswith("--seed 7")
+
+
+def test_a_run_on_a_device_says_what_the_simulator_decided() -> None:
+    made = result()
+    assert screening(made) == ""
+    predicted = made.baseline.measurement
+    trials = [t.model_copy(update={"predicted": predicted}) for t in made.trials]
+    trials[1:4] = [t.model_copy(update={"screened": True}) for t in trials[1:4]]
+    told = screening(made.model_copy(update={"trials": tuple(trials)}))
+    assert told == "The simulator that screens decided 3 of them; a device decided the others."

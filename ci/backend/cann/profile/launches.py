@@ -45,6 +45,12 @@ def read_op_summary(folder: Path) -> list[Launch]:
     return _launches(rows_of(paths))
 
 
+def read_launches(folder: Path, kernel: str) -> list[Launch]:
+    """The launches of a kernel below the folder that a profiler was given, whichever it was:
+    `msprof op`, which records that kernel alone, or `msprof`, which records all."""
+    return read_basic_info(folder) or of_kernel(read_op_summary(folder), kernel)
+
+
 def of_kernel(launches: Iterable[Launch], name: str) -> list[Launch]:
     """Those of the kernel, whatever the tools append to its name."""
     return [one for one in launches if one.name == name or one.name.startswith(f"{name}_")]

@@ -68,15 +68,14 @@ def test_what_a_header_declares_is_named_when_the_operator_is_not_in_it(package:
         find_function(package, OPERATOR)
 
 
-def test_a_function_written_by_hand_is_told_to_go_directly(package: Package) -> None:
+def test_a_function_that_takes_what_nobody_declares_is_told_to_go_directly(
+    package: Package,
+) -> None:
     scaled = OPERATOR.model_copy(update={"op_type": "Scaled"})
-    with pytest.raises(InputError, match="takes 3 parameters, the definition of Scaled has 2"):
-        caller_unit(find_function(package, scaled), scaled)
-    odd = scaled.model_copy(update={"attrs": ADD_N.attrs[:1]})
     with pytest.raises(InputError, match=r"takes 's' as aclScalar\*.*--backend cann-direct"):
-        caller_unit(find_function(package, odd), odd)
+        caller_unit(find_function(package, scaled), scaled)
     fewer = ADD_N.model_copy(update={"attrs": ADD_N.attrs[:2]})
-    with pytest.raises(InputError, match="8 parameters, the definition of AddN has 6"):
+    with pytest.raises(InputError, match=r"takes 'mode' as char\*"):
         caller_unit(find_function(package, ADD_N), fewer)
 
 

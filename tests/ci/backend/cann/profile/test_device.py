@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.backend.cann.profile.launches import of_kernel, read_basic_info, read_op_summary
+from ci.backend.cann.profile.launches import of_kernel, read_basic_info, read_launches
 from ci.backend.cann.profile.pipes import read_pipes
 from ci.backend.cann.profile.rows import read_rows
 from ci.model.trial import PipeTime
@@ -91,7 +91,7 @@ def test_op_summary_has_launches_and_pipes_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "mindstudio_profiler_output").mkdir()
     path = tmp_path / "mindstudio_profiler_output" / "op_summary_20261122101112.csv"
     path.write_text(OP_SUMMARY)
-    found = of_kernel(read_op_summary(tmp_path), "add_custom")
+    found = read_launches(tmp_path, "add_custom")
     assert [(one.us, one.kind, one.block_dim) for one in found] == [
         (12.5, "MIX_AIC", 2),
         (11.5, "MIX_AIC", 2),
