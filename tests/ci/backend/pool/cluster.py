@@ -10,11 +10,17 @@ from typing import Any
 
 import pytest
 
+from ci.backend.pool.leases import VISIBLE
+
 SMALL = {
     "num_cpus": 1,
     "object_store_memory": 80 << 20,
     "include_dashboard": False,
 }
+
+
+NPUS = 1000 + 2 * os.getpid(), 1001 + 2 * os.getpid()
+"""Numbers of devices that the second node is shown, which nobody has; another run has others."""
 
 
 @contextmanager
@@ -27,7 +33,9 @@ def started_cluster(patch: pytest.MonkeyPatch) -> Iterator[Any]:
     patch.setenv("PYTHONPATH", os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
     cluster = Cluster(initialize_head=True, head_node_args=SMALL)
     try:
-        cluster.second = cluster.add_node(**SMALL)
+        patch.setenv(VISIBLE, f"{NPUS[0]},{NPUS[1]}")
+        cluster.second = cluster.add_node(**SMALL, resources={"NPU": 2})
+        patch.delenv(VISIBLE)
         yield cluster
     finally:
         cluster.shutdown()

@@ -9,7 +9,9 @@ import pytest
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'ascendopt[ray]'")
 
+from ci.backend.pool.base import Sent
 from ci.backend.pool.dispatch import Dispatcher
+from ci.backend.pool.leases import Lease
 from ci.backend.pool.ray import RayPool
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
@@ -18,7 +20,7 @@ from ci.model.trial import Candidate, Trial
 from ci.testing.backend import BROKEN, RACING, SLOWER
 from ci.testing.pool import SECRET, PoolContract
 from ci.testing.scale_shift import OPERATOR, WORKLOAD
-from tests.ci.backend.pool.cluster import started_cluster
+from tests.ci.backend.pool.cluster import NPUS, started_cluster
 
 SIM = BackendChoice(backend="sim", device="910B4")
 
@@ -49,6 +51,18 @@ class TestRayPool(PoolContract):
     @pytest.fixture
     def pool(self, two: Dispatcher) -> Dispatcher:
         return two
+
+
+def test_each_worker_has_one_of_the_devices_that_its_host_was_shown(cluster: Any) -> None:
+    pool = RayPool(cluster.address, npu=True)
+    seats = pool.seats()
+    try:
+        asked = Sent(number=1, handler="ci.testing.pool:device")
+        assert {seat.ask(asked, 60).text for seat in seats} == {str(n) for n in NPUS}
+        assert [Lease.take(number) for number in NPUS] == [None, None]
+    finally:
+        for seat in seats:
+            seat.close()
 
 
 def told(trial: Trial) -> dict[str, Any]:
