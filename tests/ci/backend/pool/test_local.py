@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -77,10 +79,15 @@ def test_a_worker_ends_with_the_process_that_asked_it(tmp_path: Path) -> None:
     )
     assert driver.stdout is not None
     worker = int(driver.stdout.readline())
-    assert Lease.take(4, tmp_path) is None
+    os.kill(worker, signal.SIGSTOP)
+    state = Path(f"/proc/{worker}/stat")
+    while state.read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.01)
     driver.kill()
     driver.wait()
     driver.stdout.close()
+    assert Lease.take(4, tmp_path) is None, "as long as the worker may use the device"
+    os.kill(worker, signal.SIGCONT)
     for _ in range(200):
         lease = Lease.take(4, tmp_path)
         if lease is not None:
