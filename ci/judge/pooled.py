@@ -95,6 +95,9 @@ _MEMBERS: TypeAdapter[dict[str, dict[str, float]]] = TypeAdapter(dict[str, dict[
 class PooledEvaluator:
     """Judges candidates of one operator as `Evaluator` does, at the seats of a pool."""
 
+    handler = _HANDLER
+    """What a worker calls with a question; another one must answer as `answer` does."""
+
     def __init__(
         self,
         operator: Operator,
@@ -218,7 +221,9 @@ class PooledEvaluator:
         )
 
     def _question(self, asked: _Asked) -> Question:
-        return Question(handler=_HANDLER, text=asked.model_dump(mode="json"), folders=self._folders)
+        return Question(
+            handler=self.handler, text=asked.model_dump(mode="json"), folders=self._folders
+        )
 
     def _ask(self, asked: _Asked) -> JsonValue:
         return self._opened(self._pool.ask(self._question(asked)))

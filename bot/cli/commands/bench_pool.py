@@ -30,4 +30,5 @@ def pool(as_json: bool, **given: Any) -> None:
         click.echo(
             f"{row.workers:>7} {row.evaluations:>12} {row.seconds:>7.1f} {row.an_hour:>8.0f}"
             f" {row.efficiency:>11.1%} {row.start_seconds:>8.1f}"
+            + (f"  trials {row.trials}" if row.trials else "")
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +14,26 @@ from pydantic import JsonValue
 from ci.backend.pool import capacity, workers
 from ci.backend.pool.base import Question
 from ci.backend.pool.dispatch import Dispatcher
+from ci.judge.pooled import BackendChoice, PooledEvaluator
+from ci.judge.pooled import answer as judged
+from ci.lab.bench.machine import shipped_operators
 from ci.model.bench.pool import PoolBenchSettings, PoolRow
 from ci.model.errors import InputError
+from ci.model.settings import DEFAULT_DEVICE, OptimizeSettings
+from ci.proposer.rules.proposer import rules_proposer
+from ci.search.optimize import optimize
+from ci.search.run import was_paid
+from ci.search.task import Task
+from ci.source.workload_file import load_workload
+from ci.system.cache import digest
 
 _HANDLER: Final = "ci.lab.bench.pool:answer"
+
+SEARCHED: Final = "stream_add"
+"""The operator of a search, which has many steps to try."""
+
+SLEPT: Final = 5.0
+"""Wall time in s that an evaluation of a search sleeps: a device takes pairs for as long."""
 
 
 def measure(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list[PoolRow]:
@@ -37,7 +54,8 @@ def measure(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list[Po
         tell(f"{number} workers")
         spec = settings.pool if cluster else f"local:{number}"
         with workers(spec, most=number) as pool:
-            rows.append(_row(pool, number, settings))
+            row = _searched if settings.search else _row
+            rows.append(row(pool, number, settings))
     return rows
 
 
@@ -58,8 +76,46 @@ def _row(pool: Dispatcher, number: int, settings: PoolBenchSettings) -> PoolRow:
     )
 
 
+class _Sleeping(PooledEvaluator):
+    handler = "ci.lab.bench.pool:evaluated"
+
+
+def _searched(pool: Dispatcher, number: int, settings: PoolBenchSettings) -> PoolRow:
+    """One search by rules, whose idle workers look ahead."""
+    (operator,) = [o for o in shipped_operators() if o.name == SEARCHED]
+    workload = load_workload(operator, None)
+    sim = BackendChoice(backend="sim", device=DEFAULT_DEVICE)
+    judge = _Sleeping(operator, workload, sim, pool)
+    started = time.monotonic()
+    with ThreadPoolExecutor(number) as threads:
+        list(threads.map(pool.ask, [_sleeping(0.2, n) for n in range(number)]))
+    judge.load()
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ascendopt-") as folder:
+        chosen = OptimizeSettings(budget=settings.search, learn=False)
+        found = optimize(Task(operator, workload, judge, rules_proposer()), chosen, Path(folder))
+    ended = time.monotonic()
+    return PoolRow(
+        workers=number,
+        evaluations=sum(map(was_paid, found.trials)),
+        seconds=ended - begun,
+        start_seconds=begun - started,
+        slept=SLEPT,
+        trials=digest(t.model_dump_json(exclude={"seconds"}) for t in found.trials)[:8],
+    )
+
+
 def _sleeping(seconds: float, number: int) -> Question:
     return Question(handler=_HANDLER, text=[seconds, number])
+
+
+def evaluated(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
+    """At a worker: evaluate, and wait as one does whose device is at work."""
+    said = judged(text, folders)
+    assert isinstance(text, dict)
+    if text["call"] in ("evaluate", "both"):
+        time.sleep(SLEPT)
+    return said
 
 
 def answer(text: JsonValue, folders: dict[str, Path]) -> JsonValue:

@@ -18,6 +18,12 @@ class PoolBenchSettings(PoolOptions):
     )
     evaluations: int = Field(default=24, ge=1, description="Evaluations for each number.")
     seconds: float = Field(default=2.0, gt=0, description="Wall time that one sleeps, in s.")
+    search: int = Field(
+        default=0,
+        ge=0,
+        description="Measure a search with this budget instead, on an operator that comes with the"
+        " program: each evaluation is made and then sleeps for 5 s.",
+    )
 
 
 class PoolRow(Frozen):
@@ -31,6 +37,8 @@ class PoolRow(Frozen):
     """Wall time until every worker has answered once, in s."""
     slept: float
     """What one evaluation slept, in s."""
+    trials: str = ""
+    """Of a search: a digest of its trials, which must not differ between pools."""
 
     @property
     def an_hour(self) -> float:
