@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -56,7 +56,6 @@ class Dispatcher:
         self._numbers = itertools.count(1)
         self._changed = threading.Condition()
         self._tell = tell
-        self._threads = ThreadPoolExecutor(len(self._living), "ahead")
 
     @property
     def size(self) -> int:
@@ -69,8 +68,17 @@ class Dispatcher:
         return len(self._free)
 
     def ahead(self, question: Question) -> Future[JsonValue]:
-        """`ask` in a thread of its own."""
-        return self._threads.submit(self.ask, question)
+        """`ask` in a thread of its own, for which nobody waits at the end of the program."""
+        future: Future[JsonValue] = Future()
+
+        def asked() -> None:
+            try:
+                future.set_result(self.ask(question))
+            except Exception as problem:
+                future.set_exception(problem)
+
+        threading.Thread(target=asked, name="ahead", daemon=True).start()
+        return future
 
     def ask(self, question: Question) -> JsonValue:
         """What the handler returned, from whichever seat is free first.
@@ -110,7 +118,6 @@ class Dispatcher:
 
     def close(self) -> None:
         """End all workers, in the midst of work too; questions that wait fail."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
         with self._changed:
             places, self._free, self._living = self._living, [], []
             self._retired.append("the pool is closed")

@@ -10,10 +10,12 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
+from ci.backend.pool import base
 from ci.backend.pool.base import Answer, Sent, WorkerLate, WorkerLost
 
 PASSED: Final = (
@@ -35,6 +37,9 @@ PASSED: Final = (
 
 _PIECE: Final = 1 << 16
 
+_TOP: Final = Path(base.__file__).parents[base.__name__.count(".")]
+"""Where this program is imported from."""
+
 
 class WorkerProcess:
     """One process at work; a new one is started when the last is gone."""
@@ -44,6 +49,8 @@ class WorkerProcess:
     ) -> None:
         """`environment` is added to what is passed on; `keep_open` are files that it holds too."""
         passed = {name: os.environ[name] for name in PASSED if name in os.environ}
+        places = [str(_TOP), passed.get("PYTHONPATH", "")]
+        passed["PYTHONPATH"] = os.pathsep.join(filter(None, places))
         self._environment = passed | dict(environment or {})
         self._keep_open = tuple(keep_open)
         self._process: subprocess.Popen[bytes] | None = None
@@ -91,7 +98,8 @@ class WorkerProcess:
             self.close()
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "ci.backend.pool.worker"],
+                # -P: the folder that a person is in may be a stranger's repository.
+                [sys.executable, "-P", "-m", "ci.backend.pool.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -33,7 +33,7 @@ _MADE: Final = ("build", "build_out", "__pycache__", "ascendopt-out")
 
 
 def _files(top: Path) -> Iterator[Path]:
-    """Regular files below a folder in order, and links that stay inside."""
+    """Regular files below a folder in order, and links to such that stay inside."""
     for folder, names, files in os.walk(top):
         names[:] = sorted(n for n in names if n not in _MADE and not n.startswith("."))
         for name in sorted(f for f in files if not f.startswith(".")):
@@ -56,7 +56,7 @@ def pack(top: Path) -> tuple[str, bytes]:
             " other hosts; clean what was built in it."
         )
     made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1) as archive:
+    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1, dereference=True) as archive:
         for file in files:
             archive.add(file, file.relative_to(top).as_posix(), recursive=False, filter=_plain)
         if (top / _MARK).exists():
@@ -66,8 +66,7 @@ def pack(top: Path) -> tuple[str, bytes]:
     named = hashlib.sha256()
     for file in files:
         # Not the archive's own bytes: these hold the time of packing.
-        held = file.readlink().as_posix().encode() if file.is_symlink() else file.read_bytes()
-        for part in (file.relative_to(top).as_posix().encode(), held):
+        for part in (file.relative_to(top).as_posix().encode(), file.read_bytes()):
             named.update(len(part).to_bytes(8, "little") + part)
     return named.hexdigest()[:32], made.getvalue()
 

@@ -62,6 +62,19 @@ def test_a_worker_sees_its_device_alone(tmp_path: Path) -> None:
     assert said.text == "5"
 
 
+def test_a_worker_imports_nothing_of_the_folder_that_a_person_is_in(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "pydantic.py").write_text("import os; os._exit(9)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    worker = WorkerProcess()
+    try:
+        assert worker.ask(Sent(number=1, handler="ci.testing.pool:echo"), 60).kind == "done"
+    finally:
+        worker.close()
+
+
 def test_a_worker_ends_with_the_process_that_asked_it(tmp_path: Path) -> None:
     """A killed run leaves no worker that goes on, and no lease."""
     script = (

@@ -23,6 +23,7 @@ def repository(folder: Path) -> Path:
     (top / "build" / "a.o").touch()
     (top / "src" / "a.cpp").write_text("int a;")
     (top / "src" / "inside").symlink_to("a.cpp")
+    (top / "src" / "absolute").symlink_to(top.resolve() / "src" / "a.cpp")
     (top / "src" / "outside").symlink_to(folder / "secret")
     (folder / "secret").write_text("secret")
     return top
@@ -40,8 +41,9 @@ def unpacked(top: Path) -> Path:
 def test_a_tree_comes_out_as_it_went_in_without_what_lies_elsewhere(tmp_path: Path) -> None:
     place = unpacked(repository(tmp_path))
     found = sorted(p.relative_to(place).as_posix() for p in place.rglob("*"))
-    assert found == [".git", "src", "src/a.cpp", "src/inside"]
+    assert found == [".git", "src", "src/a.cpp", "src/absolute", "src/inside"]
     assert (place / "src" / "inside").read_text() == "int a;"
+    assert (place / "src" / "absolute").read_text() == "int a;"
 
 
 def test_equal_trees_have_one_name_and_others_another(tmp_path: Path) -> None:
