@@ -10,7 +10,6 @@ import base64
 import hashlib
 import io
 import os
-import stat
 import tarfile
 from collections.abc import Iterator
 from functools import lru_cache
@@ -38,18 +37,20 @@ def _files(top: Path) -> Iterator[Path]:
         names[:] = sorted(n for n in names if n not in _MADE and not n.startswith("."))
         for name in sorted(f for f in files if not f.startswith(".")):
             path = Path(folder, name)
-            if path.is_symlink():
-                if path.exists() and path.resolve().is_relative_to(top):
-                    yield path
-            elif stat.S_ISREG(path.lstat().st_mode):
+            meant = path.resolve()
+            if meant.is_file() and meant.is_relative_to(top) and not _hidden(meant, top):
                 yield path
+
+
+def _hidden(path: Path, top: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(top).parts)
 
 
 def pack(top: Path) -> tuple[str, bytes]:
     """A name for what the folder holds, and the archive. Raises InputError when it is too large."""
     top = top.resolve()
     files = list(_files(top))
-    size = sum(f.lstat().st_size for f in files)
+    size = sum(f.stat().st_size for f in files)
     if size > MOST_BYTES:
         raise InputError(
             f"{top} holds {size >> 20} MB, more than the {MOST_BYTES >> 20} MB that are sent to"

@@ -24,6 +24,7 @@ def repository(folder: Path) -> Path:
     (top / "src" / "a.cpp").write_text("int a;")
     (top / "src" / "inside").symlink_to("a.cpp")
     (top / "src" / "absolute").symlink_to(top.resolve() / "src" / "a.cpp")
+    (top / "src" / "told").symlink_to(top.resolve() / ".env")
     (top / "src" / "outside").symlink_to(folder / "secret")
     (folder / "secret").write_text("secret")
     return top
