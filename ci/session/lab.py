@@ -130,11 +130,12 @@ def bench_pool(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list
 def bench_screen(
     paths: Sequence[Path], settings: ScreenBenchSettings, tell: Callable[[str], None]
 ) -> list[ScreenRow]:
-    """Device evaluations that a screening simulator spares; of the shipped operators without
+    """Device evaluations that a screening simulator spares; of a small shipped operator without
     `paths`."""
     from ci.lab.bench.screen import measure
+    from ci.testing.scale_shift import FOLDER
 
-    return measure(_operators(paths), settings, tell)
+    return measure(operators_at(paths or [FOLDER]), settings, tell)
 
 
 def census(

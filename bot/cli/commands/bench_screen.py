@@ -20,8 +20,8 @@ from ci.session import lab
 def screen(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     """Search with a device alone and with a simulator that screens for it, and compare.
 
-    OPERATORS are folders of operators or repositories; the shipped ones when not given. The device
-    is stood in for by the machine with other constants, which the screen does not know.
+    OPERATORS are folders of operators or repositories; a small shipped one when not given. The
+    device is stood in for by the machine with other constants, which the screen does not know.
     """
     rows = lab.bench_screen(
         operators, build(ScreenBenchSettings, given), lambda text: click.echo(text, err=True)

@@ -10,7 +10,7 @@ import click
 from pydantic import Field
 
 from bot.cli.options import build, json_option, options
-from ci.model.calibration import Calibration, typical_error
+from ci.model.calibration import Calibration, ConstantResult, typical_error
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
 from ci.session import lab
@@ -107,11 +107,16 @@ def echo_learnt(found: Calibration) -> None:
     if len({r.source for r in rows}) > 1:
         click.echo(f"  learnt without the run itself   {typical_error(found.held_out):.1%}")
     click.echo("constants that move")
+    families: dict[tuple[str, str, str], list[ConstantResult]] = {}
     for one in group.constants:
-        click.echo(
-            f"  {one.name:<34} {one.current:>10,.4g} -> {one.fitted:<10,.4g}"
-            f" ({one.fitted / one.current - 1:+.0%})"
-        )
+        words = one.name.split(".")
+        change = f"{one.fitted / one.current - 1:+.0%}"
+        families.setdefault((words[0], words[-1], change), []).append(one)
+    for (first, last, change), family in families.items():
+        if len(family) > 1:
+            click.echo(f"  {f'{first}.*.{last}':<34} {change}, {len(family)} constants")
+        for one in family if len(family) == 1 else ():
+            click.echo(f"  {one.name:<34} {change}, {one.current:,.4g} -> {one.fitted:,.4g}")
 
 
 def echo_calibration(found: Calibration) -> None:

@@ -79,4 +79,4 @@ def test_what_trials_teach_is_told_with_how_far_off_the_model_was(
     )
     assert "20.0% too short" in said
     assert "learnt without the run itself   5.0%" in said
-    assert "launch.base_us" in said and "(+50%)" in said
+    assert "launch.base_us                     +50%, 2 -> 3" in said

@@ -90,15 +90,11 @@ def test_a_worker_ends_with_the_process_that_asked_it(tmp_path: Path) -> None:
     driver = subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True
     )
-    assert driver.stdout is not None
-    worker = int(driver.stdout.readline())
-    os.kill(worker, signal.SIGSTOP)
-    state = Path(f"/proc/{worker}/stat")
-    while state.read_text().rpartition(")")[2].split()[0] != "T":
-        time.sleep(0.01)
-    driver.kill()
-    driver.wait()
-    driver.stdout.close()
+    try:
+        worker = _stopped_worker(driver)
+    finally:
+        driver.kill()
+        driver.wait()
     assert Lease.take(4, tmp_path) is None, "as long as the worker may use the device"
     os.kill(worker, signal.SIGCONT)
     for _ in range(200):
@@ -107,6 +103,18 @@ def test_a_worker_ends_with_the_process_that_asked_it(tmp_path: Path) -> None:
             break
         time.sleep(0.05)
     assert lease is not None, f"worker {worker} goes on"
+
+
+def _stopped_worker(driver: subprocess.Popen[str]) -> int:
+    """The process that the driver asked, which from now on does nothing."""
+    assert driver.stdout is not None
+    with driver.stdout:
+        worker = int(driver.stdout.readline())
+    os.kill(worker, signal.SIGSTOP)
+    state = Path(f"/proc/{worker}/stat")
+    while state.read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.01)
+    return worker
 
 
 def test_a_worker_that_writes_nonsense_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
