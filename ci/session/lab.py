@@ -123,8 +123,9 @@ def bench_statistics(settings: NoiseSettings) -> list[NoiseRow]:
 def bench_pool(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list[PoolRow]:
     """How many evaluations workers do side by side, when each waits for a device."""
     from ci.lab.bench.pool import measure
+    from ci.testing.scale_shift import OPERATOR
 
-    return measure(settings, tell)
+    return measure(settings, OPERATOR, tell)
 
 
 def bench_screen(

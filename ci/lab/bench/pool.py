@@ -16,9 +16,9 @@ from ci.backend.pool.base import Question
 from ci.backend.pool.dispatch import Dispatcher
 from ci.judge.pooled import BackendChoice, PooledEvaluator
 from ci.judge.pooled import answer as judged
-from ci.lab.bench.machine import shipped_operators
 from ci.model.bench.pool import PoolBenchSettings, PoolRow
 from ci.model.errors import InputError
+from ci.model.operator import Operator
 from ci.model.settings import DEFAULT_DEVICE, OptimizeSettings
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.optimize import optimize
@@ -29,15 +29,17 @@ from ci.system.cache import digest
 
 _HANDLER: Final = "ci.lab.bench.pool:answer"
 
-SEARCHED: Final = "stream_add"
-"""The operator of a search, which has many steps to try."""
-
 SLEPT: Final = 5.0
 """Wall time in s that an evaluation of a search sleeps: a device takes pairs for as long."""
 
 
-def measure(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list[PoolRow]:
-    """A row for each number of workers. Raises InputError for numbers that are none."""
+def measure(
+    settings: PoolBenchSettings, operator: Operator, tell: Callable[[str], None]
+) -> list[PoolRow]:
+    """A row for each number of workers; `operator` is what is searched.
+
+    Raises InputError for numbers that are none.
+    """
     try:
         numbers = [int(word) for word in settings.workers.split(",")]
     except ValueError:
@@ -54,8 +56,10 @@ def measure(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list[Po
         tell(f"{number} workers")
         spec = settings.pool if cluster else f"local:{number}"
         with workers(spec, most=number) as pool:
-            row = _searched if settings.search else _row
-            rows.append(row(pool, number, settings))
+            if settings.search:
+                rows.append(_searched(pool, number, settings, operator))
+            else:
+                rows.append(_row(pool, number, settings))
     return rows
 
 
@@ -80,9 +84,10 @@ class _Sleeping(PooledEvaluator):
     handler = "ci.lab.bench.pool:evaluated"
 
 
-def _searched(pool: Dispatcher, number: int, settings: PoolBenchSettings) -> PoolRow:
+def _searched(
+    pool: Dispatcher, number: int, settings: PoolBenchSettings, operator: Operator
+) -> PoolRow:
     """One search by rules, whose idle workers look ahead."""
-    (operator,) = [o for o in shipped_operators() if o.name == SEARCHED]
     workload = load_workload(operator, None)
     sim = BackendChoice(backend="sim", device=DEFAULT_DEVICE)
     judge = _Sleeping(operator, workload, sim, pool)
