@@ -98,13 +98,14 @@ def echo_learnt(found: Calibration) -> None:
     (group,) = found.groups
     rows = found.as_it_was
     long = median(row.error for row in rows)
+    runs = len({row.source for row in rows})
     click.echo(
-        f"{len(rows)} times of {len({r.source for r in rows})} runs on {found.device}: the model is"
+        f"{len(rows)} times of {runs} run{'s'[: runs > 1]} on {found.device}: the model is"
         f" off by {typical_error(rows):.1%} at the median, its times"
         f" {abs(long):.1%} too {'long' if long > 0 else 'short'}"
     )
     click.echo(f"  with what was learnt            {typical_error(group.rows):.1%}")
-    if len({r.source for r in rows}) > 1:
+    if runs > 1:
         click.echo(f"  learnt without the run itself   {typical_error(found.held_out):.1%}")
     click.echo("constants that move")
     families: dict[tuple[str, str, str], list[ConstantResult]] = {}
