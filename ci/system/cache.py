@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ci.model.errors import EnvironmentProblem
+
 KEEP_BYTES = 8 << 30
 """The cache is trimmed to this, least recently used entries first."""
 
@@ -100,13 +102,22 @@ class BuildCache:
                 total -= size
 
     def trim_hourly(self) -> None:
-        """`trim`, unless that was done within an hour."""
+        """`trim`, unless that was done within an hour.
+
+        Raises EnvironmentProblem where nothing can be kept.
+        """
         stamp = self.root / "trimmed"
         with suppress(OSError):
             if time.time() - stamp.stat().st_mtime < HOUR_SECONDS:
                 return
-        self.root.mkdir(parents=True, exist_ok=True)
-        stamp.touch()
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            stamp.touch()
+        except OSError as problem:
+            raise EnvironmentProblem(
+                f"What is built is kept in {self.root}, which cannot be written"
+                f" ({problem.strerror}); set XDG_CACHE_HOME to a folder of your own."
+            ) from problem
         self.trim()
 
     @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.model.errors import EnvironmentProblem
 from ci.system.cache import BuildCache, default_root, digest, digest_tree
 
 
@@ -115,3 +116,9 @@ def test_the_root_follows_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch
     assert default_root() == Path("/somewhere/ascendopt")
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert default_root() == Path.home() / ".cache" / "ascendopt"
+
+
+def test_a_place_that_cannot_be_written_is_told_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(EnvironmentProblem, match="set XDG_CACHE_HOME to a folder of your own"):
+        BuildCache(tmp_path / "file" / "cache").trim_hourly()
