@@ -9,8 +9,11 @@ else is the device's: above all what is faster. What it measures keeps the predi
 from __future__ import annotations
 
 from collections.abc import Collection
+from concurrent.futures import Future
 from typing import Final, Protocol
 
+from ci.backend.pool.dispatch import in_background
+from ci.judge.pooled import PooledEvaluator
 from ci.model.comparison import MINIMUM_EFFECT
 from ci.model.errors import TrialFailure
 from ci.model.result import Verification
@@ -31,9 +34,6 @@ class Judge(Protocol):
 
     def fingerprint(self) -> Fingerprint:
         """Which device gives the figures."""
-
-    def program(self, candidate: Candidate) -> str:
-        """Names what the candidate runs; '' if not known."""
 
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         """One trial of the candidate."""
@@ -58,6 +58,7 @@ class TwoTiers:
         self.screen = screen
         self.device = device
         self._predicted: dict[str, Trial] = {}
+        self._ahead: dict[str, Future[None]] = {}
 
     def load(self) -> None:
         """Say what is wrong with the golden."""
@@ -69,11 +70,15 @@ class TwoTiers:
         return self.device.fingerprint()
 
     def program(self, candidate: Candidate) -> str:
-        """As the device names it: what the simulator's compiler makes equal may differ there."""
-        return self.device.program(candidate)
+        """Not known: what the simulator's compiler makes equal may differ on the device, and to ask
+        there would build what the simulator may yet refuse."""
+        return ""
 
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         """The simulator's refusal, or the device's trial with the prediction beside it."""
+        begun = self._ahead.pop(candidate.hash, None)
+        if begun is not None:
+            begun.result()
         predicted = self._prediction(candidate)
         refused = self._refused(predicted)
         if refused is not None:
@@ -107,6 +112,28 @@ class TwoTiers:
     def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
         """The device's."""
         return self.device.members_us(candidate)
+
+    @property
+    def size(self) -> int:
+        """Devices that can be at work at a time."""
+        return self.device.size if isinstance(self.device, PooledEvaluator) else 1
+
+    @property
+    def begun(self) -> int:
+        """Candidates that were begun and not asked for, and are not done."""
+        screening = sum(not one.done() for one in self._ahead.values())
+        return screening + (self.device.begun if isinstance(self.device, PooledEvaluator) else 0)
+
+    def begin(self, candidate: Candidate) -> None:
+        """Screen a candidate that will probably be asked for, and have a device begin what passes,
+        while others are evaluated."""
+        if candidate.hash not in self._ahead:
+            self._ahead[candidate.hash] = in_background(lambda: self._begin(candidate))
+
+    def _begin(self, candidate: Candidate) -> None:
+        passes = self._refused(self._prediction(candidate)) is None
+        if passes and isinstance(self.device, PooledEvaluator):
+            self.device.begin(candidate)
 
     def _prediction(self, candidate: Candidate) -> Trial:
         """The simulator's trial, over the ensemble where it passes; made once."""

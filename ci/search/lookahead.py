@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ci.judge.pooled import PooledEvaluator
+from ci.judge.two_tiers import TwoTiers
 from ci.model.trial import Candidate, Trial
 from ci.proposer.base import ProposalRejected, Step
 from ci.search.run import Run
@@ -26,7 +27,11 @@ def look_ahead(
     Nothing for an evaluator in this process, and where proposals cost something.
     """
     pool = task.evaluator
-    if not isinstance(pool, PooledEvaluator) or pool.size < 2 or task.proposer.models.roles():
+    if (
+        not isinstance(pool, PooledEvaluator | TwoTiers)
+        or pool.size < 2
+        or task.proposer.models.roles()
+    ):
         return
     if run.known(first) is None and not run.is_recorded(first):
         pool.begin(first)

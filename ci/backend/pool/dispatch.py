@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import JsonValue
 
 from ci.backend.pool.base import Answer, Pool, Question, Seat, Sent, WorkerLate, WorkerLost
 from ci.model.errors import EnvironmentProblem, InputError
+
+T = TypeVar("T")
 
 MOST_LOST: Final = 2
 """Workers that a question may cost before it is quarantined."""
@@ -68,17 +70,8 @@ class Dispatcher:
         return len(self._free)
 
     def ahead(self, question: Question) -> Future[JsonValue]:
-        """`ask` in a thread of its own, for which nobody waits at the end of the program."""
-        future: Future[JsonValue] = Future()
-
-        def asked() -> None:
-            try:
-                future.set_result(self.ask(question))
-            except Exception as problem:
-                future.set_exception(problem)
-
-        threading.Thread(target=asked, name="ahead", daemon=True).start()
-        return future
+        """`ask` in the background."""
+        return in_background(lambda: self.ask(question))
 
     def ask(self, question: Question) -> JsonValue:
         """What the handler returned, from whichever seat is free first.
@@ -178,6 +171,20 @@ class Dispatcher:
             if not stays:
                 place.seat.close()
                 self._tell(f"Left out from now on: {place.seat.name}: {place.said}.")
+
+
+def in_background(work: Callable[[], T]) -> Future[T]:
+    """Do it in a thread of its own, for which nobody waits at the end of the program."""
+    future: Future[T] = Future()
+
+    def done() -> None:
+        try:
+            future.set_result(work())
+        except Exception as problem:
+            future.set_exception(problem)
+
+    threading.Thread(target=done, name="ahead", daemon=True).start()
+    return future
 
 
 def _told(answer: Answer) -> JsonValue:

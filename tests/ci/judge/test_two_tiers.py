@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from ci.backend.pool import workers
+from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
+from ci.judge.pooled import BackendChoice, PooledEvaluator
 from ci.judge.two_tiers import GATE, TwoTiers
 from ci.lab.bench.screen import StandIn, screened_by_simulator
 from ci.model.trial import Candidate, Outcome, Trial
@@ -85,3 +88,28 @@ class _Failing(Evaluator):
 
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         return Trial(number=number, candidate=candidate, outcome=Outcome.COMPILE_ERROR)
+
+
+class _Noting(PooledEvaluator):
+    """Workers that note what they begin."""
+
+    noted: tuple[str, ...] = ()
+
+    def begin(self, candidate: Candidate) -> None:
+        self.noted = (*self.noted, candidate.hash)
+        super().begin(candidate)
+
+
+def test_what_is_begun_ahead_is_screened_first() -> None:
+    racing, slower = Candidate(files=RACING), Candidate(files=SLOWER)
+    with workers("local:2") as pool:
+        far = _Noting(OPERATOR, WORKLOAD, BackendChoice(backend="sim", device="910B4"), pool)
+        tiers = TwoTiers(Evaluator(OPERATOR, WORKLOAD, SimulatorBackend("910B4")), far)
+        assert tiers.size == 2
+        for candidate in (racing, slower):
+            tiers.begin(candidate)
+        assert tiers.evaluate(racing, 1).screened
+        trial = tiers.evaluate(slower, 2)
+    assert trial.measurement is not None and trial.predicted is not None
+    assert far.noted == (slower.hash,)
+    assert tiers.begun == 0
