@@ -35,6 +35,9 @@ class Judge(Protocol):
     def fingerprint(self) -> Fingerprint:
         """Which device gives the figures."""
 
+    def program(self, candidate: Candidate) -> str:
+        """Names what the candidate runs; '' if not known."""
+
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         """One trial of the candidate."""
 
