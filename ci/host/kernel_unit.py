@@ -15,7 +15,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
-from ci.source.cpp_text import blanked, global_functions
+from ci.source.cpp_text import blanked, global_functions, without_comments
 
 SYSTEM_WORKSPACE = 16 << 20
 """Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
@@ -86,6 +86,8 @@ def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
 def translation_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
     """Text of the unit; it includes the kernel source by its path below the build folder."""
     name, count = kernel_parameters(operator, entry_source)
+    given = template_list(variant)
+    plain = bool(given) and has_plain_entry(name, entry_source)
     lines = variant_macros(operator, variant)
     lines += [f"#define {m} {n}" for m, n in LATER_DTYPES.items() if m in entry_source]
     entry = f"kernel_entry_{name}"
@@ -93,11 +95,43 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
         f"#define {name} {entry}",
         f'#include "{operator.kernel_entry}"',
         f"#undef {name}",
+        *(_either(entry, given) if plain else ()),
         'extern "C" __attribute__((visibility("default"))) void ascendopt_entry(uint8_t** a) {',
-        *_call(operator, entry + template_list(variant), count),
+        *_call(operator, "ascendopt_either" if plain else entry + given, count),
         "}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def has_plain_entry(name: str, entry_source: str) -> bool:
+    """Whether the source defines the kernel as no template, for this chip or for another: some do
+    although the host names template arguments."""
+    text = without_comments(entry_source)
+    for found in re.finditer(rf"__global__[^;{{}}()]*\b{name}\s*\(", text):
+        head = re.split(r"[;}]|^\s*#.*$", text[: found.start()], flags=re.MULTILINE)[-1]
+        if "template" not in head:
+            return True
+    return False
+
+
+def _either(entry: str, given: str) -> list[str]:
+    """A call with the template arguments where the kernel takes them, else without. A template
+    that nothing matches makes the name one that may be asked."""
+    return [
+        f"template <typename T> void {entry}(T*****) = delete;",
+        "template <typename, typename... A> struct AscendOptTakes : std::false_type {};",
+        "template <typename... A> struct AscendOptTakes<",
+        f"    std::void_t<decltype({entry}{given}(std::declval<A>()...))>, A...>",
+        "    : std::true_type {};",
+        "template <typename... A> __attribute__((always_inline)) inline void",
+        "ascendopt_either(A... a) {",
+        "    if constexpr (AscendOptTakes<void, A...>::value) {",
+        f"        {entry}{given}(a...);",
+        "    } else {",
+        f"        {entry}(a...);",
+        "    }",
+        "}",
+    ]
 
 
 def variant_macros(operator: Operator, variant: KernelVariant) -> list[str]:

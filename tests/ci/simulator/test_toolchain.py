@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -196,6 +197,22 @@ def test_the_unit_defines_what_the_operator_compiler_would(variant: KernelVarian
     ):
         assert line in unit.splitlines()
     assert "kernel_entry_scale_shift(a[0], a[1], AscendC::GetUserWorkspace(a[2]), a[3]);" in unit
+
+
+@pytest.mark.parametrize("chosen", [0, 1])
+def test_template_arguments_go_to_the_kernel_that_is_there_for_this_chip(
+    toolchain: Toolchain, variant: KernelVariant, chosen: int
+) -> None:
+    """Some kernels are templates for one chip and plain functions for another."""
+    head = re.compile(r'extern "C" (__global__ __aicore__ void scale_shift\([^)]*\))')
+    either = rf"#if {chosen}\ntemplate <int number> \1\n#else\n\g<0>\n#endif"
+    files = {file: head.sub(either, text) for file, text in OPERATOR.texts().items()}
+    if chosen:
+        files[KERNEL] = files[KERNEL].replace(
+            "GET_TILING", "static_assert(number == 7); GET_TILING"
+        )
+    asked = replace(variant, template_arguments=("7",))
+    toolchain.compile_kernel(OPERATOR, files, asked)
 
 
 def test_dtypes_of_later_chips_are_told_from_float32_where_a_kernel_names_them(
