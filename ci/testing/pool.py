@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 from pydantic import JsonValue
 
+from ci.backend import make_backend
 from ci.backend.pool.base import Question
 from ci.backend.pool.dispatch import Dispatcher, Quarantined
 from ci.model.errors import EnvironmentProblem, InputError
@@ -37,6 +38,11 @@ def names_of_environment(text: JsonValue, folders: dict[str, Path]) -> JsonValue
 def device(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
     """The devices that a worker sees."""
     return os.environ.get("ASCEND_RT_VISIBLE_DEVICES")
+
+
+def measuring_device(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
+    """The device that the backend `text` of a 910B4 measures on, when it is fit."""
+    return make_backend(str(text), "910B4").unit
 
 
 def listed(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
