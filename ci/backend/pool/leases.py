@@ -56,8 +56,7 @@ class Lease:
         """The lease, or None when a living process holds it. Raises EnvironmentProblem."""
         place = lease_file(device, folder)
         try:
-            # Not O_TRUNC: who holds it is written there. All users of the host may lock it.
-            file = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+            file = _opened(place)
         except OSError as problem:
             raise EnvironmentProblem(
                 f"The lease of device {device} cannot be taken: {place}: {problem.strerror}."
@@ -79,6 +78,15 @@ class Lease:
         if self.file >= 0:
             os.close(self.file)
             self.file = -1
+
+
+def _opened(place: Path) -> int:
+    """The file, made when it is not there: for reading, so that any user of the host may lock it."""
+    try:
+        return os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        # Only then: in a folder for all, systems refuse O_CREAT for a file of another user.
+        return os.open(place, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
 
 
 def take_leases(count: int, devices: Sequence[int], folder: Path | None = None) -> list[Lease]:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
 
-from ci.backend.pool.leases import Lease, take_leases, visible
+from ci.backend.pool.leases import Lease, lease_file, take_leases, visible
 from ci.model.errors import EnvironmentProblem
 
 
@@ -48,3 +50,10 @@ def test_a_lease_file_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ascendopt-npu-0.lock").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(EnvironmentProblem, match="lease of device 0 cannot be taken"):
         Lease.take(0, tmp_path)
+
+
+def test_whoever_may_only_read_the_file_can_lease_the_device(tmp_path: Path) -> None:
+    lease_file(0, tmp_path).touch(mode=0o444)
+    lease = Lease.take(0, tmp_path)
+    assert lease is not None
+    assert fcntl.fcntl(lease.file, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY

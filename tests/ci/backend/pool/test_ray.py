@@ -11,7 +11,7 @@ pytest.importorskip("ray", reason="Ray is not installed: pip install 'ascendopt[
 
 from ci.backend.pool.base import Sent
 from ci.backend.pool.dispatch import Dispatcher
-from ci.backend.pool.leases import Lease
+from ci.backend.pool.leases import Lease, lease_file
 from ci.backend.pool.ray import RayPool
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
@@ -63,6 +63,8 @@ def test_each_worker_has_one_of_the_devices_that_its_host_was_shown(cluster: Any
     finally:
         for seat in seats:
             seat.close()
+        for number in NPUS:
+            lease_file(number).unlink(missing_ok=True)
 
 
 def told(trial: Trial) -> dict[str, Any]:
