@@ -100,8 +100,8 @@ def echo_learnt(found: Calibration) -> None:
     long = median(row.error for row in rows)
     runs = len({row.source for row in rows})
     click.echo(
-        f"{len(rows)} time{'s'[: len(rows) > 1]} of {runs} run{'s'[: runs > 1]} on {found.device}: the model is"
-        f" off by {typical_error(rows):.1%} at the median, its times"
+        f"{len(rows)} time{'s'[: len(rows) > 1]} of {runs} run{'s'[: runs > 1]} on"
+        f" {found.device}: the model is off by {typical_error(rows):.1%} at the median, its times"
         f" {abs(long):.1%} too {'long' if long > 0 else 'short'}"
     )
     click.echo(f"  with what was learnt            {typical_error(group.rows):.1%}")

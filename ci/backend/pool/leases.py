@@ -81,7 +81,7 @@ class Lease:
 
 
 def _opened(place: Path) -> int:
-    """The file, made when it is not there: for reading, so that any user of the host may lock it."""
+    """The file, made when it is not there: for reading, so that any user may lock it."""
     try:
         return os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
