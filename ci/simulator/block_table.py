@@ -7,7 +7,6 @@ machine looks the count up by the hook's return address.
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,7 +24,6 @@ MOST: Final = (1 << 16) - 1
 
 HOOK: Final = "__sanitizer_cov_trace_pc"
 _WATCH: Final = "__tsan_"
-_LINE: Final = re.compile(r"\s*([0-9a-f]+):\s+(\S+)\s*(.*)")
 _LEAVES: Final = frozenset(("jmp", "ret", "jmpq", "retq", "ud2"))
 _FREE: Final = ("nop", "endbr", "cs", "data16", "push", "pop")
 """Padding, and what only keeps this processor's registers over a call."""
@@ -33,7 +31,7 @@ _FREE: Final = ("nop", "endbr", "cs", "data16", "push", "pop")
 
 def write_block_table(kernel: Path) -> None:
     """Write the table of `kernel` beside it. Raises EnvironmentProblem without objdump."""
-    command = ["objdump", "-d", "--no-show-raw-insn", str(kernel)]
+    command = ["objdump", "-d", "-j", ".text", "--no-show-raw-insn", str(kernel)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     except OSError as problem:
@@ -55,12 +53,12 @@ def block_lengths(listing: Iterable[str]) -> dict[int, int]:
     start: int | None = None
     opening = False
     for line in listing:
-        found = _LINE.match(line)
-        if found is None:
+        address, found, text = line.partition(":\t")
+        if not found:
             continue
-        name, rest = found[2], found[3]
+        name, _, rest = text.partition(" ")
         if opening:
-            start, opening = int(found[1], 16), False
+            start, opening = int(address, 16), False
             counts[start] = 0
         if name.startswith("call"):
             if HOOK in rest:
