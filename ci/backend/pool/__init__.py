@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from ci.backend.pool.base import Pool
 from ci.backend.pool.dispatch import Dispatcher
-from ci.model.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem, InputError
 from ci.model.settings import ON_DEVICE, pool_of
 
 _open: dict[tuple[str, bool, int | None], Dispatcher] = {}
@@ -74,6 +74,11 @@ def _pool(spec: str, backend: str, most: int | None) -> Pool:
     from ci.backend.pool.local import LocalPool
 
     count = int(value) if most is None else min(most, int(value))
+    if backend == "camodel" and count > 1:
+        raise InputError(
+            "The toolkit's simulator runs under its profiler, which takes one task at a time on a"
+            " host: give --pool local:1, or ray:ADDRESS with hosts of one processor each."
+        )
     if not on_device:
         return LocalPool(count)
     from ci.backend.cann.npu import npu_smi, read_npus
