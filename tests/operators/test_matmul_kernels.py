@@ -113,6 +113,18 @@ def test_blocks_computed_ahead_into_a_workspace_are_fetched_in_their_order() -> 
     assert done.outcome == "ok", done.refusal
 
 
+def test_a_host_fills_the_plain_tiling_that_kernels_share() -> None:
+    asked = "if (cube.GetTiling(tiling.cube) == -1) {"
+    same = (
+        "::TCubeTiling plain{}; if (cube.GetTiling(plain) == -1 || plain.singleCoreN == 0 || "
+        "plain.singleCoreN != tiling.cube.get_singleCoreN()) return ge::GRAPH_FAILED;"
+    )
+    header = '#include "kernel_tiling/kernel_tiling.h"\n'
+    host = replaced(HOST, (asked, f"cube.GetTiling(tiling.cube); {same} {asked}"))
+    done = trial(OPERATOR.read(KERNEL), header + host)
+    assert done.outcome == "ok", done.refusal
+
+
 def test_a_cube_core_multiplies_on_its_own_account_beside_vector_cores() -> None:
     done = trial(CUBE_ONLY)
     assert done.outcome == "ok", done.refusal

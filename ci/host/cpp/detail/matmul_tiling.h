@@ -45,6 +45,13 @@ enum class DataType : int32_t {
     DT_UNDEFINED = 28,
     DT_INT4 = 29,
     DT_BFLOAT16 = 33,
+    // Of later chips: hosts for several name them.
+    DT_HIFLOAT8 = 34,
+    DT_FLOAT8_E4M3FN = 35,
+    DT_FLOAT8_E5M2 = 36,
+    DT_FLOAT4_E2M1 = 37,
+    DT_FLOAT8_E8M0 = 38,
+    DT_FLOAT4_E1M2 = 39,
     DT_MAX = 40
 };
 enum class TPosition : int32_t {
@@ -156,6 +163,13 @@ public:
     int32_t GetBaseK() const { return base_k_; }
     // 0, or -1 when no cut fits the buffers.
     virtual int64_t GetTiling(optiling::TCubeTiling& tiling);
+    // The same into the plain structure that host and kernel share.
+    template <typename Plain> int64_t GetTiling(Plain& tiling) {
+        optiling::TCubeTiling found;
+        const int64_t result = GetTiling(found);
+        if (result != -1) found.SaveToBuffer(&tiling, sizeof(tiling));
+        return result;
+    }
 
 protected:
     virtual void split_cores() {}

@@ -14,6 +14,7 @@ inline void ascendopt_log(int) {}
 
 #ifndef OP_LOGE
 #define OP_LOGE(op, ...) ascendopt_log(DLOG_ERROR, ##__VA_ARGS__)
+#define D_OP_LOGE(op, ...) OP_LOGE(op, ##__VA_ARGS__)
 #endif
 #ifndef OP_LOGW
 #define OP_LOGW(op, ...) ascendopt_log(DLOG_WARN, ##__VA_ARGS__)
