@@ -18,12 +18,15 @@ inline void ascendopt_log(int) {}
 #endif
 #ifndef OP_LOGW
 #define OP_LOGW(op, ...) ascendopt_log(DLOG_WARN, ##__VA_ARGS__)
+#define D_OP_LOGW(op, ...) OP_LOGW(op, ##__VA_ARGS__)
 #endif
 #ifndef OP_LOGI
 #define OP_LOGI(op, ...) ascendopt_log(DLOG_INFO, ##__VA_ARGS__)
+#define D_OP_LOGI(op, ...) OP_LOGI(op, ##__VA_ARGS__)
 #endif
 #ifndef OP_LOGD
 #define OP_LOGD(op, ...) ascendopt_log(DLOG_DEBUG, ##__VA_ARGS__)
+#define D_OP_LOGD(op, ...) OP_LOGD(op, ##__VA_ARGS__)
 #endif
 #ifndef OP_LOGE_IF
 #define OP_LOGE_IF(condition, result, op, ...) \
