@@ -54,7 +54,7 @@ def bank_command(
 
     `passed`: further variables of the environment that it may have, such as a model's key.
     """
-    command = [sys.executable, "-m", "ascendopt", "bank", *arguments, "--bank", str(bank)]
+    command = [sys.executable, "-P", "-m", "ascendopt", "bank", *arguments, "--bank", str(bank)]
     env = {k: os.environ[k] for k in (*PASSED, *passed) if k in os.environ}
     try:
         done = subprocess.run(

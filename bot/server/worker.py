@@ -147,7 +147,7 @@ class Worker:
     def _process(self, job: Job, connection: Connection) -> str:
         """Run the job's process to its end; its last words."""
         out, settings = self.out(job), self._settings
-        command = [sys.executable, "-m", "ascendopt", "ci", "run", str(out / JOB_FILE)]
+        command = [sys.executable, "-P", "-m", "ascendopt", "ci", "run", str(out / JOB_FILE)]
         command += ["--repository", str(connection.mirror.folder), "--out", str(out)]
         for flag, value in (("--bank", settings.bank), ("--models", settings.models)):
             command += [flag, str(value)] if value is not None else []

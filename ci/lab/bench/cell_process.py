@@ -54,7 +54,7 @@ def in_process(job: Job) -> Answer:
     """
     with (job.folder / LOG).open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "ci.lab.bench.cell_process"],
+            [sys.executable, "-P", "-m", "ci.lab.bench.cell_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

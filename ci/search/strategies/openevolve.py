@@ -156,7 +156,7 @@ def _running(settings: dict[str, object], address: str) -> Iterator[subprocess.P
     }
     with (Path(str(settings["folder"])) / LOG).open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "ci.search.openevolve.process", json.dumps(settings)],
+            [sys.executable, "-P", "-m", "ci.search.openevolve.process", json.dumps(settings)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=log,
