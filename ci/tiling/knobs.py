@@ -234,7 +234,7 @@ def _divisor(source: Source, path: str, node: Node, name: str) -> Knob | None:
         form="{value}" + found.group(2),
         written=int(found.group(1)),
         decides="partition",
-        why="UB is divided by this: fewer parts make larger tiles.",
+        why="UB is divided by this: more parts make smaller tiles, fewer make larger ones.",
     )
 
 
