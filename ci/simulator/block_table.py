@@ -31,7 +31,7 @@ _FREE: Final = ("nop", "endbr", "cs", "data16", "push", "pop")
 
 def write_block_table(kernel: Path) -> None:
     """Write the table of `kernel` beside it. Raises EnvironmentProblem without objdump."""
-    command = ["objdump", "-d", "-j", ".text", "--no-show-raw-insn", str(kernel)]
+    command = ["objdump", "-d", "--no-show-raw-insn", str(kernel)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     except OSError as problem:

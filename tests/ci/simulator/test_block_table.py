@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ci.simulator.block_table import block_lengths
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+from ci.simulator.block_table import TABLE, block_lengths, write_block_table
 from tests.ci.simulator.machine_harness import MachineHarness
 
 LISTING = """
@@ -27,6 +32,16 @@ LISTING = """
 
 def test_a_block_reaches_from_its_hook_to_the_next_one_or_where_control_leaves() -> None:
     assert block_lengths(LISTING.splitlines()) == {0x1106: 3, 0x111F: 1, 0x1135: 1}
+
+
+def test_code_in_a_section_of_its_own_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "kernel.cpp").write_text(
+        'extern "C" __attribute__((section(".elsewhere"))) int far_off(int x) { return 3 * x; }\n'
+    )
+    flags = ["-O1", "-fPIC", "-shared", "-fsanitize-coverage=trace-pc", "-o", "kernel.so"]
+    subprocess.run(["g++", *flags, "kernel.cpp"], cwd=tmp_path, check=True)
+    write_block_table(tmp_path / "kernel.so")
+    assert np.fromfile(tmp_path / TABLE, "<u2").any()
 
 
 def scalar(harness: MachineHarness, statements: str) -> float:
