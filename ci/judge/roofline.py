@@ -68,7 +68,7 @@ def floor(
     vector_cycles: float,
     cube_cycles: float,
 ) -> Floor:
-    """The floor for the same bytes and the same arithmetic, on as many cores as pay.
+    """The floor for these bytes and this arithmetic, on as many cores as pay.
 
     The launch of n AI cores, and beside one another: the copies, at the memory's reachable rate or
     at the ports of n cores, and the busy cycles of their vector and cube units. What is written
@@ -95,8 +95,13 @@ def launch_us(device: Device, cores: int) -> float:
 
 
 def floor_of(case: CaseMeasurement, device: Device) -> Floor:
-    """The floor under what a case moved and computed."""
+    """The floor under what a case computed and the bytes that it touched, each of them moved once.
+
+    What is read again need not be: L2 answers it, or a better program keeps it. A profiler that
+    tells only what was moved in all gives that.
+    """
     pipes = case.pipes
+    read, written = pipes.first_read_bytes, pipes.first_written_bytes
     vectors = pipes.busy_cycles.get("VECTOR", 0.0)
     useful = max(0.0, vectors - pipes.bank_conflict_cycles)
     cubes = pipes.busy_cycles.get("CUBE", 0.0)
@@ -104,8 +109,8 @@ def floor_of(case: CaseMeasurement, device: Device) -> Floor:
     per_block = 2 if vectors and cubes else 1
     return floor(
         device,
-        pipes.gm_read_bytes,
-        pipes.gm_write_bytes,
+        pipes.gm_read_bytes if read is None else read,
+        pipes.gm_write_bytes if written is None else written,
         useful * per_block * pipes.block_dim,
         cubes * pipes.block_dim,
     )

@@ -160,6 +160,14 @@ class PipeTime(Frozen):
     )
     gm_read_bytes: int = 0
     gm_write_bytes: int = 0
+    first_read_bytes: int | None = Field(
+        default=None,
+        description="Of the lines that were read before anything had touched them and lay in no"
+        " cache: what reading nothing again would leave. None where nobody counted it.",
+    )
+    first_written_bytes: int | None = Field(
+        default=None, description="The same of the lines that were written first."
+    )
     bank_conflict_cycles: float = Field(default=0.0, description="Mean cycles per core.")
     inserted_waits: int = Field(default=0, description="Waits that automatic sync inserted.")
     inserted_barriers: int = Field(default=0, description="Of these, within a pipe.")

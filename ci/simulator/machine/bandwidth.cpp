@@ -142,6 +142,7 @@ void SharedMemory::warm_up() {
                 cache_.access(core->transfers[turn]);
     for (const Core* core : launch().cores)
         for (const ScalarMiss& miss : core->scalar.misses) fetch_line(miss);
+    cache_.begin();
 }
 
 void SharedMemory::hold_inputs() {
@@ -207,6 +208,7 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double le
 // What a copy costs the memory behind the cache, in bytes read from there.
 double SharedMemory::memory_bytes_of(const Transfer& transfer) {
     if (transfer.bypass) {
+        cache_.pass_by(transfer);
         memory_bytes_ += transfer.bytes();
         return moved_bytes(transfer, costs_.bypass_least);
     }

@@ -55,6 +55,7 @@ public:
     Flow take_ended();
     double now() const { return now_; }
     uint64_t memory_bytes() const { return memory_bytes_; }
+    const FirstTouched& first_touched() const { return cache_.first_touched(); }
 
 private:
     // The core's side of a way between GM and its memories.

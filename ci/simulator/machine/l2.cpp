@@ -8,10 +8,21 @@
 namespace dav {
 namespace {
 constexpr uint64_t LINE = 128;  // sector that is fetched on its own
+constexpr uint32_t PASSED = 1;  // stamp of a line that was touched and never held
+
+template <typename Touch>
+void each_line(const Transfer& transfer, uint64_t first_address, Touch touch) {
+    for (uint32_t burst = 0; burst < transfer.count; ++burst) {
+        const uint64_t start = transfer.start - first_address + burst * transfer.stride;
+        const uint64_t last = (start + transfer.length - 1) / LINE;
+        for (uint64_t line = start / LINE; line <= last; ++line) touch(line);
+    }
 }
+}  // namespace
 
 L2Cache::L2Cache(uint64_t bytes)
-    : first_address_(gm_first_address()), capacity_(bytes / LINE),
+    : first_address_(gm_first_address()), capacity_(bytes / LINE), fills_(capacity_ + PASSED),
+      before_(capacity_),
       stamps_(static_cast<uint32_t*>(std::calloc(gm_extent() / LINE + 1, sizeof(uint32_t))),
               std::free) {
     if (stamps_ == nullptr)
@@ -25,6 +36,7 @@ void L2Cache::touch(uint64_t line, bool write, MemoryCost& cost) {
         stamp = static_cast<uint32_t>(fills_);
         return;
     }
+    if (stamp == 0) (write ? first_.written : first_.read) += LINE;
     ++fills_;
     dirty_fills_ += write;
     stamp = static_cast<uint32_t>(fills_);
@@ -44,12 +56,16 @@ void L2Cache::hold(uint64_t start, uint64_t bytes) {
 
 MemoryCost L2Cache::access(const Transfer& transfer) {
     MemoryCost cost;
-    for (uint32_t burst = 0; burst < transfer.count; ++burst) {
-        const uint64_t start = transfer.start - first_address_ + burst * transfer.stride;
-        const uint64_t last = (start + transfer.length - 1) / LINE;
-        for (uint64_t line = start / LINE; line <= last; ++line) touch(line, transfer.write, cost);
-    }
+    each_line(transfer, first_address_, [&](uint64_t line) { touch(line, transfer.write, cost); });
     return cost;
+}
+
+void L2Cache::pass_by(const Transfer& transfer) {
+    each_line(transfer, first_address_, [&](uint64_t line) {
+        if (stamps_[line] != 0) return;
+        stamps_[line] = PASSED;
+        (transfer.write ? first_.written : first_.read) += LINE;
+    });
 }
 
 }  // namespace dav

@@ -18,6 +18,8 @@ struct Profile {
     uint64_t gm_read_bytes = 0;
     uint64_t gm_write_bytes = 0;
     uint64_t hbm_bytes = 0;
+    uint64_t first_read_bytes = 0;
+    uint64_t first_written_bytes = 0;
     double bank_conflict_cycles = 0;
     uint64_t inserted_waits = 0;
     uint64_t inserted_barriers = 0;

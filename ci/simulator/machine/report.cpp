@@ -133,6 +133,8 @@ void write_report(const Profile& profile,
         ", \"gm_read_bytes\": " + std::to_string(profile.gm_read_bytes) +
         ", \"gm_write_bytes\": " + std::to_string(profile.gm_write_bytes) +
         ", \"hbm_bytes\": " + std::to_string(profile.hbm_bytes) +
+        ", \"first_read_bytes\": " + std::to_string(profile.first_read_bytes) +
+        ", \"first_written_bytes\": " + std::to_string(profile.first_written_bytes) +
         ", \"bank_conflict_cycles\": " + number(profile.bank_conflict_cycles) +
         ", \"inserted_waits\": " + std::to_string(profile.inserted_waits) +
         ", \"inserted_barriers\": " + std::to_string(profile.inserted_barriers) +

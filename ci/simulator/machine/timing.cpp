@@ -159,6 +159,7 @@ public:
     double fetch_line(const ScalarMiss& miss) override { return memory_.fetch_line(miss); }
 
     uint64_t memory_bytes() const { return memory_.memory_bytes(); }
+    const FirstTouched& first_touched() const { return memory_.first_touched(); }
 
     std::vector<std::unique_ptr<CoreTimer>> timers;
 
@@ -307,6 +308,8 @@ Profile time_launch(const std::string& timeline) {
     profile.inserted_barriers = launch().inserted_barriers;
     profile.workspace_unused_bytes = unused_workspace();
     profile.hbm_bytes = pass.memory_bytes();
+    profile.first_read_bytes = pass.first_touched().read;
+    profile.first_written_bytes = pass.first_touched().written;
     count_instructions(profile);
     find_hot_lines(profile, *pass.timers[0]);
     if (!timeline.empty()) write_timeline(timeline, pass.timers);

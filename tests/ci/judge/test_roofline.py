@@ -1,6 +1,6 @@
 import pytest
 
-from ci.judge.roofline import floor, roofline
+from ci.judge.roofline import floor, floor_of, roofline
 from ci.model.trial import CaseMeasurement, PipeTime
 from rules.devices import load_device
 
@@ -59,6 +59,15 @@ def test_what_is_written_stays_in_l2_as_far_as_it_holds_it() -> None:
     alone = floor(DEVICE, read, 0, 0, 0).us
     assert floor(DEVICE, read, l2, 0, 0).us == alone
     assert floor(DEVICE, read, l2 + read, 0, 0).us > 1.5 * alone
+
+
+def test_what_is_read_again_is_no_part_of_the_floor() -> None:
+    again = case({}, moved=400_000_000)
+    once = again.model_copy(
+        update={"pipes": again.pipes.model_copy(update={"first_read_bytes": 4_000_000})}
+    )
+    assert floor_of(once, DEVICE).us < floor_of(again, DEVICE).us / 20
+    assert floor_of(once, DEVICE) == floor_of(case({}, moved=4_000_000), DEVICE)
 
 
 def test_a_case_says_how_far_above_its_floor_it_is() -> None:

@@ -156,6 +156,32 @@ def test_sources_past_the_cache_leave_it_to_the_results(harness: MachineHarness)
     assert past.cycles < 0.9 * through.cycles
 
 
+@pytest.mark.parametrize("how", ["", "dav_bypass_l2();"])
+def test_first_touches_are_counted_once_however_often_a_kernel_comes_back(
+    harness: MachineHarness, how: str
+) -> None:
+    # Four times the same 64 KiB; 32 KiB of the result are written twice and read back.
+    body = """
+    for (int i = 0; i < 4; i++) {
+        BYPASS copy_gm_to_ubuf(ub<u8>(0), a[0], 0, 1, 2048, 0, 0);
+        pipe_barrier(PIPE_ALL);
+    }
+    for (int i = 0; i < 2; i++) {
+        BYPASS copy_ubuf_to_gm(a[1], ub<u8>(0), 0, 1, 1024, 0, 0);
+        pipe_barrier(PIPE_ALL);
+        copy_gm_to_ubuf(ub<u8>(65536), a[1], 0, 1, 1024, 0, 0);
+        pipe_barrier(PIPE_ALL);
+    }
+"""
+    tensors = [np.zeros(65536, np.uint8)], [np.zeros(32768, np.uint8)]
+    cold = harness.ok(body, *tensors, define={"BYPASS": how})
+    assert cold.report["gm_read_bytes"] == 4 * 65536 + 2 * 32768
+    assert cold.report["first_read_bytes"] == 65536
+    assert cold.report["first_written_bytes"] == 32768
+    warm = harness.ok(body, *tensors, define={"BYPASS": how}, constants=WARM)
+    assert warm.report["first_read_bytes"] == (65536 if how else 0)
+
+
 def test_shifted_source_and_result_in_another_bank_do_not_conflict(harness: MachineHarness) -> None:
     plain = add(harness)
     shifted = add(harness, gap=256, far=0xC000)
