@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ci.backend.base import Backend
+from ci.judge.base import Judge
 from ci.judge.baseline import Baseline
 from ci.judge.gates import admission, gates_of
 from ci.judge.gates.base import Phase
@@ -24,7 +25,7 @@ from ci.judge.launched import Sweep
 from ci.judge.paired.timing import time_in_pairs
 from ci.judge.reference import References, empty_like
 from ci.judge.removed_sync import order_kept, removed_sync
-from ci.judge.siblings import Judge, Siblings
+from ci.judge.siblings import Evaluate, Siblings
 from ci.judge.sizes import other_sizes
 from ci.judge.subject import EvaluationSettings, Standard, Subject
 from ci.judge.sweep import LEAST_VARIED
@@ -50,7 +51,7 @@ HOPELESS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
 """What is dear to see again on the other cases, and tells nothing more there."""
 
 
-class Evaluator:
+class Evaluator(Judge):
     """Judges candidates of one operator on one workload and backend. Safe to share by threads."""
 
     def __init__(
@@ -79,7 +80,7 @@ class Evaluator:
         self._known: dict[str, Trial] = {}
         self._lock = threading.Lock()
 
-    def _judge_of(self, operator: Operator, workload: Workload) -> Judge:
+    def _judge_of(self, operator: Operator, workload: Workload) -> Evaluate:
         other = Evaluator(operator, workload, self.backend, settings=self.standard.settings)
         return lambda candidate: other.evaluate(candidate, 0)
 

@@ -18,6 +18,7 @@ from ci.backend import make_backend
 from ci.backend.pool import open_pool
 from ci.backend.pool.base import Question
 from ci.backend.pool.dispatch import Dispatcher, Quarantined
+from ci.judge.base import Judge
 from ci.judge.evaluate import Evaluator
 from ci.judge.subject import EvaluationSettings
 from ci.model.errors import EnvironmentProblem, TrialFailure
@@ -92,7 +93,7 @@ _BOTH: TypeAdapter[tuple[str, Trial]] = TypeAdapter(tuple[str, Trial])
 _MEMBERS: TypeAdapter[dict[str, dict[str, float]]] = TypeAdapter(dict[str, dict[str, float]])
 
 
-class PooledEvaluator:
+class PooledEvaluator(Judge):
     """Judges candidates of one operator as `Evaluator` does, at the seats of a pool."""
 
     handler = _HANDLER

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 
-from ci.judge.evaluate import Evaluator
+from ci.judge.base import Judge
 from ci.model.errors import TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.result import Verification
@@ -46,13 +46,13 @@ _CONFIRMED: Final[TypeAdapter[Verification | _Failed]] = TypeAdapter(Verificatio
 _MEMBERS: Final[TypeAdapter[Members | _Failed]] = TypeAdapter(Members | _Failed)
 
 
-class RememberedEvaluator:
+class RememberedEvaluator(Judge):
     """Answers as the evaluator does, once for all runs that share the file."""
 
-    def __init__(self, evaluator: Evaluator, file: Path) -> None:
+    def __init__(self, evaluator: Judge, file: Path) -> None:
         """`file` is for this operator, workload, machine and these settings alone: the caller
-        names it so. Raises ValueError for a backend whose times scatter."""
-        if evaluator.backend.scatters:
+        names it so. Raises ValueError for hardware, whose times scatter."""
+        if not evaluator.fingerprint().simulated:
             raise ValueError("times that scatter are not to be remembered")
         self._evaluator = evaluator
         self._db = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None)
@@ -62,6 +62,10 @@ class RememberedEvaluator:
         """Seconds that the answers took which were there already, when they were found."""
         self.spared_cpu = 0.0
         """The same, of processors."""
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._db.close()
 
     def load(self) -> None:
         """Load the golden, so that what is wrong with it is said before anything is built."""

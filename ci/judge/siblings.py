@@ -23,7 +23,7 @@ from ci.model.workload import Workload
 from ci.source.discovery import find_operators
 from ci.source.workload_file import load_workload
 
-Judge = Callable[[Candidate], Trial]
+Evaluate = Callable[[Candidate], Trial]
 
 
 @dataclass
@@ -32,12 +32,12 @@ class Siblings:
 
     operator: Operator
     workload: Workload
-    judged_by: Callable[[Operator, Workload], Judge]
+    judged_by: Callable[[Operator, Workload], Evaluate]
     """Makes what evaluates candidates of another operator on the same backend."""
     most: int
     """Operators that are judged; the others are named."""
     jobs: int = 1
-    _judges: dict[str, Judge] = field(default_factory=dict)
+    _judges: dict[str, Evaluate] = field(default_factory=dict)
     _baselines: dict[str, Trial] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
 
@@ -111,7 +111,7 @@ class Siblings:
             )
         return Sibling(operator=name, speedup=compared.speedup)
 
-    def _judge(self, sibling: Operator) -> Judge:
+    def _judge(self, sibling: Operator) -> Evaluate:
         return self.judged_by(sibling, load_workload(sibling, _workload(sibling, self.workload)))
 
 

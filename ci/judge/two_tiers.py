@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from concurrent.futures import Future
-from typing import Final, Protocol
+from typing import Final
 
 from ci.backend.pool.dispatch import in_background
-from ci.judge.pooled import PooledEvaluator
+from ci.judge.base import Judge
 from ci.model.comparison import MINIMUM_EFFECT
 from ci.model.errors import TrialFailure
 from ci.model.result import Verification
@@ -26,34 +26,7 @@ WRONG: Final = (Outcome.WRONG_RESULT, Outcome.RACE, Outcome.MEMORY_ERROR)
 GATE: Final = "screen"
 
 
-class Judge(Protocol):
-    """What each tier is: an evaluator here or at a pool."""
-
-    def load(self) -> None:
-        """Say what is wrong with the golden."""
-
-    def fingerprint(self) -> Fingerprint:
-        """Which device gives the figures."""
-
-    def program(self, candidate: Candidate) -> str:
-        """Names what the candidate runs; '' if not known."""
-
-    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
-        """One trial of the candidate."""
-
-    def admit(
-        self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
-    ) -> Trial:
-        """The trial, or the same with the outcome and refusal that keep it out."""
-
-    def confirm(self, trial: Trial) -> Verification:
-        """The final check. Raises TrialFailure."""
-
-    def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
-        """Times by case and member of the ensemble."""
-
-
-class TwoTiers:
+class TwoTiers(Judge):
     """Judges as the device does, after the simulator has screened."""
 
     def __init__(self, screen: Judge, device: Judge) -> None:
@@ -119,13 +92,13 @@ class TwoTiers:
     @property
     def size(self) -> int:
         """Devices that can be at work at a time."""
-        return self.device.size if isinstance(self.device, PooledEvaluator) else 1
+        return self.device.size
 
     @property
     def begun(self) -> int:
         """Candidates that were begun and not asked for, and are not done."""
         screening = sum(not one.done() for one in self._ahead.values())
-        return screening + (self.device.begun if isinstance(self.device, PooledEvaluator) else 0)
+        return screening + self.device.begun
 
     def begin(self, candidate: Candidate) -> None:
         """Screen a candidate that will probably be asked for, and have a device begin what passes,
@@ -134,8 +107,7 @@ class TwoTiers:
             self._ahead[candidate.hash] = in_background(lambda: self._begin(candidate))
 
     def _begin(self, candidate: Candidate) -> None:
-        passes = self._refused(self._prediction(candidate)) is None
-        if passes and isinstance(self.device, PooledEvaluator):
+        if self._refused(self._prediction(candidate)) is None:
             self.device.begin(candidate)
 
     def _prediction(self, candidate: Candidate) -> Trial:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ci.judge.pooled import PooledEvaluator
-from ci.judge.two_tiers import TwoTiers
 from ci.model.trial import Candidate, Trial
 from ci.proposer.base import ProposalRejected, Step
 from ci.search.run import Run
@@ -26,17 +24,13 @@ def look_ahead(
 
     Nothing for an evaluator in this process, and where proposals cost something.
     """
-    pool = task.evaluator
-    if (
-        not isinstance(pool, PooledEvaluator | TwoTiers)
-        or pool.size < 2
-        or task.proposer.models.roles()
-    ):
+    judge = task.evaluator
+    if judge.size < 2 or task.proposer.models.roles():
         return
     if run.known(first) is None and not run.is_recorded(first):
-        pool.begin(first)
+        judge.begin(first)
     history, candidate = list(run.history), first
-    for _ in range(pool.size - 1):
+    for _ in range(judge.size - 1):
         history.append(_gaining_nothing(parent, candidate, len(history)))
         try:
             proposed = propose(Step(task.operator, parent, history, seed))
@@ -45,10 +39,10 @@ def look_ahead(
         if proposed is None:
             return
         candidate = proposed
-        if pool.begun >= pool.size:
+        if judge.begun >= judge.size:
             return
         if run.known(candidate) is None and not run.is_recorded(candidate):
-            pool.begin(candidate)
+            judge.begin(candidate)
 
 
 def _gaining_nothing(parent: Trial, candidate: Candidate, number: int) -> Trial:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from ci.judge.base import Judge
 from ci.model.budget import VERIFICATION, Budget
 from ci.model.notice import Notice
 from ci.model.operator import Operator
@@ -12,13 +13,13 @@ from ci.model.result import Result
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome
 from ci.search.outcome import conclude
-from ci.search.run import Evaluates, Run
+from ci.search.run import Run
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 
 
 def reverify(
     operator: Operator,
-    evaluator: Evaluates,
+    evaluator: Judge,
     files: dict[str, str],
     rationale: str,
     out: Path,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection
-from typing import Protocol
 
 from pydantic import TypeAdapter
 
+from ci.judge.base import Judge
 from ci.judge.gates import admission
 from ci.model.budget import Budget
 from ci.model.comparison import STEP_EFFECT, compare
@@ -35,33 +35,12 @@ _STEP = "step"
 """The gate of candidates that broke a rule of their stage: they are not evaluated."""
 
 
-class Evaluates(Protocol):
-    """The part of the evaluator that a run needs."""
-
-    def program(self, candidate: Candidate) -> str:
-        """Names what the candidate runs: two of one name have equal trials; '' if not known."""
-
-    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
-        """One trial of the candidate."""
-
-    def admit(
-        self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
-    ) -> Trial:
-        """The trial, or the same with outcome `unfit` when it may not be built on or reported."""
-
-    def confirm(self, trial: Trial) -> Verification:
-        """The final check of a trial; raises `TrialFailure` when it fails there."""
-
-    def members_us(self, candidate: Candidate) -> dict[str, dict[str, float]]:
-        """Times by case and member of the ensemble; {} where none is asked for."""
-
-
 class Run:
     """The trials of one search over an evaluator, a budget and a store."""
 
     def __init__(
         self,
-        evaluator: Evaluates,
+        evaluator: Judge,
         budget: Budget,
         store: TrialStore,
         on_notice: Callable[[Notice], None],

@@ -5,14 +5,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from ci.judge.evaluate import Evaluator
-from ci.judge.pooled import PooledEvaluator
-from ci.judge.remembered import RememberedEvaluator
-from ci.judge.two_tiers import TwoTiers
+from ci.judge.base import Judge
 from ci.model.operator import Operator
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
-from ci.search.run import Evaluates
 from experience.bank.bank import Bank
 
 
@@ -30,17 +26,14 @@ class Task:
 
     operator: Operator
     workload: Workload
-    evaluator: Evaluates
+    evaluator: Judge
     proposer: Proposer
     bank: Bank | None = None
 
     @property
     def device(self) -> str:
-        """What candidates are measured on; '' when the evaluator has no backend."""
-        judge = self.evaluator
-        if isinstance(judge, Evaluator | RememberedEvaluator | PooledEvaluator | TwoTiers):
-            return judge.fingerprint().device
-        return ""
+        """What candidates are measured on."""
+        return self.evaluator.fingerprint().device
 
     def identity(self) -> dict[str, object]:
         """What must be equal for two runs of equal settings to give the same trials."""

@@ -26,10 +26,8 @@ from ci.model.settings import (
 from ci.model.trial import Candidate
 
 if TYPE_CHECKING:
-    from ci.judge.evaluate import Evaluator
-    from ci.judge.pooled import PooledEvaluator
+    from ci.judge.base import Judge
     from ci.judge.subject import EvaluationSettings
-    from ci.judge.two_tiers import TwoTiers
     from ci.model.operator import Operator
     from ci.model.profile import Profile
     from ci.model.prompt import StepPrompt
@@ -51,7 +49,7 @@ class Session:
 
     operator: Operator
     workload: Workload
-    evaluator: Evaluator | PooledEvaluator | TwoTiers
+    evaluator: Judge
     settings: dict[str, str]
     """Workload, backend and device as a person would give them again from the repository's top."""
     timelines: Path | None = None
@@ -216,7 +214,6 @@ def open_session(
     judging = EvaluationSettings(
         timelines=timelines, jobs=setup.jobs, ensemble=conditions.ensemble()
     )
-    evaluator: Evaluator | PooledEvaluator | TwoTiers
     evaluator = _evaluator(operator, workload, setup, judging, pool)
     if screen and setup.backend in ONE_AT_A_TIME:
         from ci.judge.two_tiers import TwoTiers
@@ -240,7 +237,7 @@ def _evaluator(
     setup: EvaluationSetup,
     judging: EvaluationSettings,
     pool: str,
-) -> Evaluator | PooledEvaluator:
+) -> Judge:
     """What judges here or at a pool; what is wrong with the golden is said before anything is
     built."""
     if pool:

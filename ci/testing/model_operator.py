@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from ci.judge.base import Judge
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import Verification
@@ -144,7 +145,7 @@ def _number(pattern: str, text: str, default: int) -> int:
     return int(found.group(1)) if found else default
 
 
-class ModelEvaluator:
+class ModelEvaluator(Judge):
     """Times as a function of the texts; too deep queues for the tile overflow UB."""
 
     def __init__(self, operator: Operator, *, fails_verification: int = 0) -> None:
@@ -152,6 +153,10 @@ class ModelEvaluator:
         self.evaluated: list[str] = []
         self.confirmed = 0
         self._fails_verification = fails_verification
+
+    def fingerprint(self) -> Fingerprint:
+        """That of a replay."""
+        return _PRINT
 
     def program(self, candidate: Candidate) -> str:
         """Every text is a program of its own."""

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from pydantic import Field
 
-from ci.judge.pooled import PooledEvaluator
+from ci.judge.base import Judge
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.frozen import Frozen
@@ -25,7 +25,7 @@ from experience.bank.distill import judge
 from experience.bank.embed import hashed_words
 from experience.bank.patching import Misfit, redo, undo
 from experience.bank.tuple import ExperienceTuple, Neighbour
-from experience.jobs.rewind import EvaluatesCandidates, rewind
+from experience.jobs.rewind import rewind
 
 NO_LONGER = "no longer holds"
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -62,7 +62,7 @@ class Refreshed(Frozen):
 def refresh(
     bank: Bank,
     operators: Sequence[Operator],
-    evaluator_of: Callable[[Operator], EvaluatesCandidates],
+    evaluator_of: Callable[[Operator], Judge],
     proposer: Proposer,
     settings: RefreshSettings,
     *,
@@ -95,7 +95,7 @@ class _Refresh:
         self,
         bank: Bank,
         operators: Sequence[Operator],
-        evaluator_of: Callable[[Operator], EvaluatesCandidates],
+        evaluator_of: Callable[[Operator], Judge],
         settings: RefreshSettings,
         on_step: Callable[[str], None],
     ) -> None:
@@ -105,7 +105,7 @@ class _Refresh:
         self.backend = ""
         self.failed: dict[str, str] = {}
         self.passed_over: dict[str, str] = {}
-        self._evaluators: dict[str, EvaluatesCandidates] = {}
+        self._evaluators: dict[str, Judge] = {}
         self._baselines: dict[str, Trial] = {}
 
     def check(self) -> list[Checked]:
@@ -138,9 +138,8 @@ class _Refresh:
                 evaluator = self._evaluator(operator)
             except InputError:
                 continue
-            if isinstance(evaluator, PooledEvaluator):
-                for files in _sides(one, operator) or ():
-                    evaluator.begin(Candidate(files=files))
+            for files in _sides(one, operator) or ():
+                evaluator.begin(Candidate(files=files))
 
     def _check(self, one: ExperienceTuple) -> Checked:
         operator = self.operators[one.operator]
@@ -262,7 +261,7 @@ class _Refresh:
         self.bank.stand(news)
         return [n[0] for n in news]
 
-    def _evaluator(self, operator: Operator) -> EvaluatesCandidates:
+    def _evaluator(self, operator: Operator) -> Judge:
         if operator.name not in self._evaluators:
             self._evaluators[operator.name] = self.evaluator_of(operator)
         return self._evaluators[operator.name]

@@ -13,11 +13,10 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Protocol
 
 from pydantic import Field
 
-from ci.judge.pooled import PooledEvaluator
+from ci.judge.base import Judge
 from ci.model.errors import ModelUnavailable
 from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
@@ -30,13 +29,6 @@ from experience.bank.tuple import ExperienceTuple
 
 WALK_SHARE = 4
 """At most a quarter of the budget is kept for the walk: the survey finds most lessons."""
-
-
-class EvaluatesCandidates(Protocol):
-    """The part of the evaluator that rewind needs."""
-
-    def evaluate(self, candidate: Candidate, number: int) -> Trial:
-        """One trial of the candidate."""
 
 
 class RewindResult(Frozen):
@@ -52,7 +44,7 @@ class RewindResult(Frozen):
 
 def rewind(
     operator: Operator,
-    evaluator: EvaluatesCandidates,
+    evaluator: Judge,
     proposer: Proposer,
     bank: Bank,
     settings: RewindSettings,
@@ -86,7 +78,7 @@ def rewind(
 @dataclass
 class _Walk:
     operator: Operator
-    evaluator: EvaluatesCandidates
+    evaluator: Judge
     proposer: Proposer
     bank: Bank
     settings: RewindSettings
@@ -126,9 +118,8 @@ class _Walk:
 
     def _begin(self, ways: Sequence[Rewound]) -> None:
         """Let the workers of a pool try removals that the budget may be spent on."""
-        if isinstance(self.evaluator, PooledEvaluator):
-            for way in ways[: self.settings.budget]:
-                self.evaluator.begin(way.candidate)
+        for way in ways[: self.settings.budget]:
+            self.evaluator.begin(way.candidate)
 
     def descend(self, hurting: Sequence[tuple[float, Rewound, Trial]]) -> None:
         """K(0) → K(1) → …: one removal of each motif on top of those before.

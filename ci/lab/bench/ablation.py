@@ -18,8 +18,7 @@ from typing import Literal
 
 from ci.backend.base import Backend
 from ci.backend.pool import capacity
-from ci.judge.evaluate import Evaluator
-from ci.judge.pooled import BackendChoice, PooledEvaluator, judge_at
+from ci.judge.pooled import BackendChoice, judge_at
 from ci.lab.bench.cells import kept_result, near_duplicates, own_bank, searched
 from ci.lab.bench.statistics import best_after, paired
 from ci.model.bench.ablation import (
@@ -190,10 +189,8 @@ class _Run:
             if self.arm.startswith("kernel")
             else "both"
         )
-        judge: Evaluator | PooledEvaluator = Evaluator(operator, workload, study.backend)
-        if settings.pool.startswith("ray:"):
-            choice = BackendChoice(backend="sim", device=study.backend.fingerprint().device)
-            judge = judge_at(operator, workload, choice, settings.pool)
+        choice = BackendChoice(backend="sim", device=study.backend.fingerprint().device)
+        judge = judge_at(operator, workload, choice, settings.pool)
         return searched(
             Task(operator, workload, judge, study.make_proposer(), bank),
             OptimizeSettings(

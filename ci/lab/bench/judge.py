@@ -18,6 +18,7 @@ from typing import Final
 
 from ci.backend import make_backend
 from ci.backend.base import Backend
+from ci.judge.base import Judge
 from ci.judge.baseline import SLOWER
 from ci.judge.evaluate import Evaluator
 from ci.judge.subject import Subject
@@ -35,7 +36,7 @@ from ci.model.bench.judge import JudgeBench, JudgeBenchSettings, Ruling, Verdict
 from ci.model.errors import InputError, TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import Result, Verification
-from ci.model.trial import Candidate, Refusal, Trial
+from ci.model.trial import Candidate, Fingerprint, Refusal, Trial
 from ci.model.workload import WorkloadCase
 from ci.search.reverify import reverify
 from ci.system.program import program_digest
@@ -153,12 +154,16 @@ class _Court:
         return ("refused", refusal) if refusal else ("no gain", None)
 
 
-class _Asked:
+class _Asked(Judge):
     """An evaluator that remembers why the final check refused."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator.anew()
         self.refusal: Refusal | None = None
+
+    def fingerprint(self) -> Fingerprint:
+        """As the evaluator does."""
+        return self._evaluator.fingerprint()
 
     def program(self, candidate: Candidate) -> str:
         """As the evaluator does."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ci.backend.sim import SimulatorBackend
+from ci.judge.base import Judge
 from ci.judge.evaluate import Evaluator
 from ci.judge.subject import EvaluationSettings
 from ci.judge.two_tiers import TwoTiers
@@ -23,7 +24,7 @@ from ci.model.settings import OptimizeSettings
 from ci.model.trial import Fingerprint
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.optimize import optimize
-from ci.search.run import Evaluates, was_paid
+from ci.search.run import was_paid
 from ci.search.task import Task
 from ci.source.workload_file import load_workload
 
@@ -93,9 +94,7 @@ def measure(
     return rows
 
 
-def _searched(
-    operator: Operator, judge: Evaluates, settings: ScreenBenchSettings, out: Path
-) -> Result:
+def _searched(operator: Operator, judge: Judge, settings: ScreenBenchSettings, out: Path) -> Result:
     task = Task(operator, load_workload(operator, None), judge, rules_proposer())
     chosen = OptimizeSettings(budget=settings.budget, seed=settings.seed, learn=False)
     return optimize(task, chosen, out)

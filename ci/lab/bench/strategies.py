@@ -20,11 +20,11 @@ from typing import Any
 
 from ci.backend.pool import capacity
 from ci.backend.sim import SimulatorBackend
+from ci.judge.base import Judge
 from ci.judge.evaluate import Evaluator
 from ci.judge.pooled import BackendChoice, judge_at
 from ci.judge.remembered import RememberedEvaluator
 from ci.judge.subject import EvaluationSettings
-from ci.judge.two_tiers import Judge
 from ci.lab.bench.arms import chosen_arms, strategy_of
 from ci.lab.bench.cell_process import Answer, Job, in_process
 from ci.lab.bench.cells import (
@@ -124,9 +124,10 @@ class Run:
             most=1,
         )
         judge.load()
+        remembered: RememberedEvaluator | None = None
         # An arm that is spared evaluations would have more time than the others.
-        if isinstance(judge, Evaluator) and not settings.wall_minutes:
-            judge = RememberedEvaluator(judge, self._answers)
+        if not settings.wall_minutes:
+            judge = remembered = RememberedEvaluator(judge, self._answers)
         result = searched(
             Task(
                 subject.operator,
@@ -157,13 +158,14 @@ class Run:
             raise ModelUnavailable(result.stopped)
         used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         cell = cell_of(result, arm, self.name, sum(u.ru_utime + u.ru_stime for u in used))
-        if isinstance(judge, RememberedEvaluator):
+        if remembered is not None:
             cell = cell.model_copy(
                 update={
-                    "wall_seconds": cell.wall_seconds + judge.spared_wall,
-                    "cpu_seconds": cell.cpu_seconds + judge.spared_cpu,
+                    "wall_seconds": cell.wall_seconds + remembered.spared_wall,
+                    "cpu_seconds": cell.cpu_seconds + remembered.spared_cpu,
                 }
             )
+            remembered.close()
         keep_cell(self.folder, self.identity, cell)
         if bank is not None:  # what it offered is in the result
             bank.unlink()
