@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from bot.repository.job import Job
 from bot.repository.mirror import clone
 from bot.server.run_job import CHECKOUT
 from bot.server.state_branch import BANK, checked_bank
-from bot.server.worker import PASSED
+from ci.model.environment import passed_on
 from ci.model.errors import InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -55,7 +54,7 @@ def bank_command(
     `passed`: further variables of the environment that it may have, such as a model's key.
     """
     command = [sys.executable, "-P", "-m", "ascendopt", "bank", *arguments, "--bank", str(bank)]
-    env = {k: os.environ[k] for k in (*PASSED, *passed) if k in os.environ}
+    env = passed_on(passed)
     try:
         done = subprocess.run(
             command,

@@ -30,26 +30,9 @@ from bot.server.run_folder import FAILURE, read_failure
 from bot.server.run_job import JOB_FILE, result_file
 from bot.server.speech import TEMPORARY, asked_wait, away, say, set_check
 from bot.server.wording import failed, run_mark, running, waiting
+from ci.model.environment import passed_on
 from ci.model.errors import EnvironmentProblem, InputError
 
-# What the process that runs candidates may know of the bot's environment: programs, caches,
-# toolkits and models, never a token of a forge.
-PASSED: Final = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "TMPDIR",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-    "LD_LIBRARY_PATH",
-    "ASCEND_HOME_PATH",
-    "ASCEND_RT_VISIBLE_DEVICES",
-    "ASCENDOPT_DEBUG",
-    "ASCENDOPT_EMBEDDER",
-)
 _BEAT_S: Final = LEASE_S / 4
 _POLL_S: Final = 0.2
 # After being asked to stop, how long a run may take to do so, in s.
@@ -152,7 +135,7 @@ class Worker:
         for flag, value in (("--bank", settings.bank), ("--models", settings.models)):
             command += [flag, str(value)] if value is not None else []
         command += ["--allow-unsandboxed"] if settings.allow_unsandboxed else []
-        env = {k: os.environ[k] for k in (*PASSED, *settings.passed) if k in os.environ}
+        env = passed_on(settings.passed)
         lines: deque[str] = deque(maxlen=5)
         with (out / "run.log").open("ab") as log:
             process = subprocess.Popen(

@@ -17,22 +17,8 @@ from pydantic import ValidationError
 
 from ci.backend.pool import base
 from ci.backend.pool.base import Answer, Sent, WorkerLate, WorkerLost
+from ci.model.environment import passed_on
 
-PASSED: Final = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "TMPDIR",
-    "XDG_CACHE_HOME",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-    "LD_LIBRARY_PATH",
-    "ASCEND_HOME_PATH",
-    "ASCEND_RT_VISIBLE_DEVICES",
-    "ASCENDOPT_ASC_HEADERS",
-    "ASCENDOPT_DEVICES",
-)
 """All that a worker sees of the environment: programs, caches, toolkit. Never a token or a key."""
 
 _PIECE: Final = 1 << 16
@@ -48,7 +34,7 @@ class WorkerProcess:
         self, environment: Mapping[str, str] | None = None, keep_open: Sequence[int] = ()
     ) -> None:
         """`environment` is added to what is passed on; `keep_open` are files that it holds too."""
-        passed = {name: os.environ[name] for name in PASSED if name in os.environ}
+        passed = passed_on()
         places = [str(_TOP), passed.get("PYTHONPATH", "")]
         passed["PYTHONPATH"] = os.pathsep.join(filter(None, places))
         self._environment = passed | dict(environment or {})
