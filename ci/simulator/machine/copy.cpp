@@ -4,6 +4,7 @@
 
 #include "atomic.h"
 #include "constants.h"
+#include "conflicts.h"
 #include "gm.h"
 #include "hazard.h"
 #include "intrinsics_sync_copy.h"

@@ -5,7 +5,7 @@
 #include "atomic.h"
 #include "constants.h"
 #include "cube.h"
-#include "gm.h"
+#include "conflicts.h"
 #include "intrinsics_cube.h"
 
 namespace dav {

@@ -4,7 +4,7 @@
 
 #include "constants.h"
 #include "cube.h"
-#include "gm.h"
+#include "conflicts.h"
 #include "intrinsics_cube.h"
 
 namespace dav {

@@ -1,4 +1,4 @@
-// Global memory: the tensors of a launch with guard zones, and conflicts between cores.
+// Global memory: the tensors of a launch with guard zones.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,6 @@
 #include "trace.h"
 
 namespace dav {
-
-struct Clock;
 
 // What an allocation is, for messages and rules.
 enum class GmRole : uint8_t { INPUT, OUTPUT, WORKSPACE, TILING, LIST };
@@ -43,21 +41,6 @@ void check_gm(const Transfer& span, const char* mnemonic, const void* site);
 // "0x… (12 bytes past the end of input 0)".
 std::string describe_gm(uint64_t address);
 
-// Books the running core's access for the comparison between cores. `changed`: a write that
-// altered memory; `atomic`: combined with what was there.
-void note_shared(const Transfer& span, bool changed, const void* site, bool atomic = false);
-
-// Ends the running core's segment: others may be ordered after it. Returns the release's number.
-// With a clock, what that does not know to be complete belongs to the next segment.
-uint32_t release_segment(const Clock* reached = nullptr);
-// A release of a core: what it did before is done.
-struct Release {
-    int core;
-    uint32_t number;
-};
-// Starts a new segment of the running core, ordered after these releases.
-void order_after(const std::vector<Release>& releases);
-
 // What the inputs of the launch take of GM, in the order of the kernel's parameters.
 struct GmRange {
     uint64_t start;
@@ -68,21 +51,5 @@ std::vector<GmRange> gm_inputs();
 // Where the allocations start, and how many bytes of addresses they span.
 uint64_t gm_first_address();
 uint64_t gm_extent();
-
-// Compares the accesses of all cores; an unordered conflict ends the launch as a race.
-void check_conflicts();
-
-// An output without initial values of which no core has written `count` bytes from `first` on. A
-// sum onto what nobody wrote is no value: atomic stores do not count.
-struct Unwritten {
-    std::string name;
-    uint64_t first;
-    uint64_t count;
-    uint64_t bytes;  // of the output
-};
-// Both hold when all cores have ended.
-std::vector<Unwritten> unwritten_outputs();
-// Bytes of the workspace behind the last that a core has written.
-uint64_t unused_workspace();
 
 }  // namespace dav

@@ -18,10 +18,6 @@ uint32_t end_block(uint32_t offset, uint32_t bytes) {
     return (offset + bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
 }
 
-uint64_t end_of(const Transfer& span) {
-    return span.start + uint64_t(span.count - 1) * span.stride + span.length;
-}
-
 // The two scans that nearly every instruction is through with: shadows of a whole tile, mostly
 // written by one record or read before what the pipe has waited for. Both run over eight blocks at
 // a time.
@@ -38,7 +34,7 @@ uint32_t latest(const uint32_t* tags, uint32_t count) {
 
 // Does one burst [low, high) meet any burst of `span`?
 bool meets(uint64_t low, uint64_t high, const Transfer& span) {
-    if (low >= end_of(span) || high <= span.start) return false;
+    if (low >= span.end() || high <= span.start) return false;
     if (span.count == 1 || span.stride <= span.length) return true;
     const uint64_t first = low > span.start ? (low - span.start) / span.stride : 0;
     for (uint64_t burst = first; burst < span.count && burst <= first + 1; ++burst) {
@@ -58,7 +54,7 @@ Record record_of_wait(int pipe, int peer, uint32_t number, const char* name) {
 }  // namespace
 
 bool overlap(const Transfer& a, const Transfer& b) {
-    if (a.start >= end_of(b) || b.start >= end_of(a)) return false;
+    if (a.start >= b.end() || b.start >= a.end()) return false;
     const Transfer& few = a.count <= b.count ? a : b;
     const Transfer& many = a.count <= b.count ? b : a;
     for (uint32_t burst = 0; burst < few.count; ++burst) {
@@ -298,7 +294,7 @@ void mark_ub_write(uint32_t offset, uint32_t bytes, uint32_t record) {
 
 void mark_gm(int pipe, const Transfer& span, uint32_t record) {
     uint32_t& count = current->order.recent_count[pipe][span.write];
-    current->local->recent[pipe][span.write][count++ % RECENT] = {span.start, end_of(span), span,
+    current->local->recent[pipe][span.write][count++ % RECENT] = {span.start, span.end(), span,
                                                                   record};
 }
 

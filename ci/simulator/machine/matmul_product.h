@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "constants.h"
-#include "gm.h"
 #include "matmul_operands.h"
 
 namespace dav {

@@ -4,7 +4,7 @@
 
 #include "cube.h"
 #include "fiber.h"
-#include "gm.h"
+#include "conflicts.h"
 #include "matmul.h"
 #include "signals.h"
 

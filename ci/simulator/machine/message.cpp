@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fiber.h"
-#include "gm.h"
+#include "conflicts.h"
 #include "machine.h"
 #include "signals.h"
 

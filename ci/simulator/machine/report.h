@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "gm.h"
+#include "conflicts.h"
 #include "profile.h"
 
 namespace dav {

@@ -10,6 +10,7 @@
 
 #include "constants.h"
 #include "fiber.h"
+#include "conflicts.h"
 #include "gm.h"
 #include "image.h"
 #include "machine.h"

@@ -6,6 +6,7 @@
 
 #include "constants.h"
 #include "data_cache.h"
+#include "conflicts.h"
 #include "gm.h"
 #include "hazard.h"
 #include "intrinsics_sync_copy.h"

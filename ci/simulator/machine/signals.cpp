@@ -11,7 +11,7 @@
 
 #include "fiber.h"
 #include "flags.h"
-#include "gm.h"
+#include "conflicts.h"
 #include "intrinsics_sync_copy.h"
 #include "machine.h"
 

@@ -9,7 +9,7 @@
 #include "bandwidth.h"
 #include "constants.h"
 #include "core_timer.h"
-#include "gm.h"
+#include "conflicts.h"
 #include "machine.h"
 #include "report.h"
 #include "timeline.h"

@@ -80,6 +80,7 @@ struct Transfer {
     bool bypass = false;  // past L2, straight from or to the memory behind it
     Port port = Port::TO_UB;
     uint64_t bytes() const { return uint64_t(length) * count; }
+    uint64_t end() const { return start + uint64_t(count - 1) * stride + length; }
 };
 
 }  // namespace dav

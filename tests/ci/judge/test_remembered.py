@@ -12,7 +12,7 @@ from ci.judge.remembered import RememberedEvaluator
 from ci.judge.subject import EvaluationSettings, Subject
 from ci.model.ensemble import ensemble
 from ci.model.errors import TrialFailure
-from ci.model.trial import Candidate
+from ci.model.trial import Candidate, Fingerprint
 from ci.testing.backend import RACING, SLOWER
 from ci.testing.scale_shift import OPERATOR, WORKLOAD
 
@@ -57,9 +57,14 @@ def test_a_second_run_is_told_the_same_and_nothing_is_launched_for_it(tmp_path: 
     assert again.spared_wall > 0
 
 
+class OnHardware(Evaluator):
+    """Says that its figures are a chip's."""
+
+    def fingerprint(self) -> Fingerprint:
+        return super().fingerprint().model_copy(update={"simulated": False})
+
+
 def test_what_scatters_is_not_remembered(tmp_path: Path) -> None:
-    backend = SimulatorBackend("910B4")
-    backend.scatters = True
-    scattering = Evaluator(OPERATOR, WORKLOAD, backend)
+    scattering = OnHardware(OPERATOR, WORKLOAD, SimulatorBackend("910B4"))
     with pytest.raises(ValueError, match="scatter"):
         RememberedEvaluator(scattering, tmp_path / "answers.sqlite")

@@ -1,0 +1,245 @@
+#include "conflicts.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "data_cache.h"
+#include "gm_allocations.h"
+#include "hazard.h"
+#include "machine.h"
+#include "message.h"
+
+namespace dav {
+namespace {
+
+void book_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
+    Core& core = *current;
+    const uint32_t segment = static_cast<uint32_t>(core.gm.segments.size());
+    const auto record = static_cast<uint32_t>(core.records.size() - 1);
+    const int pipe = core.records[record].pipe;
+    const bool scalar = pipe == S;
+    CacheLine* line = scalar ? cached(span.start) : nullptr;
+    const uint32_t loaded = line != nullptr ? std::min(line->loaded, segment) : segment;
+    const bool dense = span.count == 1 || span.stride == span.length;
+    const uint64_t low = span.start;
+    const uint64_t high = span.end();
+    // Streams come back to back: extend one of the latest ranges when this follows it.
+    const size_t count = core.gm.shared.size();
+    for (size_t back = 1; dense && back <= 8 && back <= count; ++back) {
+        SharedAccess& other = core.gm.shared[count - back];
+        if (other.segment != segment || other.span.count != 1 || other.atomic != atomic ||
+            other.span.write != span.write || other.changed != changed || other.loaded != loaded ||
+            core.records[other.record].pipe != pipe)
+            continue;
+        if (other.low <= low && other.high >= high) {  // the same again
+            other.record = record;
+            if (line != nullptr && span.write) soil(*line, count - back);
+            return;
+        }
+        if (other.high != low) continue;
+        // A burst's length has 32 bits.
+        if (high - other.low > UINT32_MAX) continue;
+        other.high = high;
+        other.record = record;
+        if (line != nullptr && span.write) soil(*line, count - back);
+        other.span.length = static_cast<uint32_t>(high - other.low);
+        other.span.stride = other.span.length;
+        return;
+    }
+    Transfer kept = span;
+    if (dense) {
+        kept.length = static_cast<uint32_t>(high - low);
+        kept.stride = kept.length;
+        kept.count = 1;
+    }
+    core.gm.shared.push_back(
+        {low, high, kept, segment, site_offset(site), atomic, changed, scalar, 0, loaded, record});
+    if (line != nullptr && span.write) soil(*line, count);
+}
+
+}  // namespace
+
+void note_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
+    if (launch().cores.size() == 1 && !span.write) return;
+    book_shared(span, changed, site, atomic);
+    if (span.write && changed) note_message(span, site);
+}
+
+void order_after(const std::vector<Release>& releases) {
+    Core& core = *current;
+    std::vector<uint32_t> known(launch().cores.size(), 0);
+    if (!core.gm.segments.empty()) known = core.gm.segments.back();
+    for (const Release& release : releases) {
+        known[release.core] = std::max(known[release.core], release.number);
+        // What the other core was ordered after when it released, this one is too.
+        const std::vector<std::vector<uint32_t>>& theirs =
+            launch().cores[release.core]->gm.segments;
+        if (release.number < 2) continue;
+        const std::vector<uint32_t>& inherited = theirs[release.number - 2];
+        for (size_t i = 0; i < inherited.size(); ++i) known[i] = std::max(known[i], inherited[i]);
+    }
+    core.gm.segments.push_back(known);
+}
+
+uint32_t release_segment(const Clock* reached) {
+    Core& core = *current;
+    const auto ended = static_cast<uint32_t>(core.gm.segments.size());
+    const size_t first = core.gm.unreleased;
+    core.gm.unreleased = core.gm.shared.size();
+    for (size_t i = first; reached != nullptr && i < core.gm.shared.size(); ++i) {
+        SharedAccess& access = core.gm.shared[i];
+        const int pipe = core.records[access.record].pipe;
+        if (access.segment != ended || pipe == S || access.record <= reached->seen[pipe]) continue;
+        access.segment = ended + 1;
+        core.gm.unreleased = std::min(core.gm.unreleased, i);
+    }
+    std::vector<uint32_t> known(launch().cores.size(), 0);
+    if (!core.gm.segments.empty()) known = core.gm.segments.back();
+    core.gm.segments.push_back(known);
+    return static_cast<uint32_t>(core.gm.segments.size());
+}
+
+namespace {
+
+struct Burst {
+    uint64_t low;
+    uint64_t high;
+    int core;
+    const SharedAccess* access;
+};
+
+// Is `first` released before its core's other learns of it in `segment`?
+bool before(const Burst& first, const Burst& second, uint32_t segment) {
+    const Core& core = *launch().cores[second.core];
+    return segment > 0 && core.gm.segments[segment - 1][first.core] > first.access->segment;
+}
+
+// Of two accesses in order: does the scalar unit's data cache stand between them?
+void judge_cache(const Burst& first, const Burst& second) {
+    if (!first.access->span.write) return;
+    const std::string where = describe_gm(std::max(first.low, second.low));
+    if (first.access->dirty > 0)
+        warn(site_address(first.access->site), "cache", "unwritten",
+             "Core %d writes %s with the scalar unit and core %d %s it later, but no "
+             "DataCacheCleanAndInvalid writes the data cache's line back: the other core may find "
+             "the old value.",
+             first.core, where.c_str(), second.core,
+             second.access->span.write ? "writes" : "reads");
+    if (second.access->scalar && !second.access->span.write &&
+        !before(first, second, second.access->loaded))
+        warn(site_address(second.access->site), "cache", "outdated",
+             "Core %d reads %s with the scalar unit from a line that its data cache has held since "
+             "before core %d wrote there; DataCacheCleanAndInvalid before the read would fetch the "
+             "new value.",
+             second.core, where.c_str(), first.core);
+}
+
+void judge(const Burst& a, const Burst& b) {
+    if (a.core == b.core || !(a.access->span.write || b.access->span.write)) return;
+    if (a.access->atomic && b.access->atomic) return;
+    if (before(a, b, b.access->segment)) return judge_cache(a, b);
+    if (before(b, a, a.access->segment)) return judge_cache(b, a);
+    const void* site = site_address(b.access->site);
+    const std::string where = describe_gm(std::max(a.low, b.low));
+    if (a.access->span.write && b.access->span.write && !(a.access->changed && b.access->changed)) {
+        warn(site, "overlap", "", "Cores %d and %d both write %s, with equal values.", a.core,
+             b.core, where.c_str());
+        return;
+    }
+    fail(Outcome::RACE, site, site_address(a.access->site),
+         "Core %d %s and core %d %s the same global memory, %s, and no SyncAll or cross-core flag "
+         "orders the two.",
+         a.core, a.access->span.write ? "writes" : "reads", b.core,
+         b.access->span.write ? "writes" : "reads", where.c_str());
+}
+
+// All accesses to the allocations that somebody writes, by address; asked for when all cores have
+// ended.
+std::vector<Burst> collect_bursts() {
+    std::vector<Burst> bursts;
+    std::vector<bool> written(allocations.size(), false);
+    const auto place = [](uint64_t address) {
+        return static_cast<size_t>(find_allocation(address) - allocations.data());
+    };
+    for (const Core* core : launch().cores)
+        for (const SharedAccess& access : core->gm.shared)
+            if (access.span.write) written[place(access.low)] = true;
+    for (const Core* core : launch().cores)
+        for (const SharedAccess& access : core->gm.shared) {
+            if (!written[place(access.low)]) continue;
+            for (uint32_t burst = 0; burst < access.span.count; ++burst) {
+                const uint64_t low = access.low + burst * access.span.stride;
+                bursts.push_back({low, low + access.span.length, core->index, &access});
+            }
+        }
+    std::sort(bursts.begin(), bursts.end(), [](const Burst& a, const Burst& b) {
+        return a.low != b.low ? a.low < b.low : a.core < b.core;
+    });
+    return bursts;
+}
+
+const std::vector<Burst>& written_bursts() {
+    static const std::vector<Burst> bursts = collect_bursts();
+    return bursts;
+}
+
+// The bursts that start in an allocation.
+template <typename Visit> void for_each_burst(const Allocation& one, Visit visit) {
+    const std::vector<Burst>& bursts = written_bursts();
+    auto burst = std::lower_bound(bursts.begin(), bursts.end(), one.start,
+                                  [](const Burst& a, uint64_t low) { return a.low < low; });
+    for (; burst != bursts.end() && burst->low < one.start + one.usable; ++burst) visit(*burst);
+}
+
+}  // namespace
+
+void check_conflicts() {
+    if (launch().cores.size() == 1) return;
+    // Sweep: of the ranges that are still open, compare those of other cores.
+    std::vector<Burst> open;
+    for (const Burst& burst : written_bursts()) {
+        open.erase(std::remove_if(open.begin(), open.end(),
+                                  [&](const Burst& one) { return one.high <= burst.low; }),
+                   open.end());
+        for (const Burst& one : open) judge(one, burst);
+        open.push_back(burst);
+    }
+}
+
+std::vector<Unwritten> unwritten_outputs() {
+    std::vector<Unwritten> found;
+    for (const Allocation& one : allocations) {
+        if (one.role != GmRole::OUTPUT || one.has_values) continue;
+        Unwritten hole{one.name, 0, 0, one.bytes};
+        uint64_t reached = 0;
+        const auto leave_out = [&](uint64_t to) {
+            if (to <= reached) return;
+            if (hole.count == 0) hole.first = reached;
+            hole.count += to - reached;
+        };
+        for_each_burst(one, [&](const Burst& burst) {
+            if (!burst.access->span.write || burst.access->atomic) return;
+            leave_out(std::min(burst.low - one.start, one.bytes));
+            reached = std::max(reached, burst.high - one.start);
+        });
+        leave_out(one.bytes);
+        if (hole.count > 0) found.push_back(hole);
+    }
+    return found;
+}
+
+uint64_t unused_workspace() {
+    uint64_t unused = 0;
+    for (const Allocation& one : allocations) {
+        if (one.role != GmRole::WORKSPACE) continue;
+        uint64_t used = 0;
+        for_each_burst(one, [&](const Burst& burst) {
+            if (burst.access->span.write) used = std::max(used, burst.high - one.start);
+        });
+        unused += one.bytes - std::min(used, one.bytes);
+    }
+    return unused;
+}
+
+}  // namespace dav

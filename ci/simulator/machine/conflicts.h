@@ -1,0 +1,45 @@
+// What cores do to the same global memory: in which order, and what none of them wrote.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace.h"
+
+namespace dav {
+
+struct Clock;
+
+// Books the running core's access for the comparison between cores. `changed`: a write that
+// altered memory; `atomic`: combined with what was there.
+void note_shared(const Transfer& span, bool changed, const void* site, bool atomic = false);
+
+// Ends the running core's segment: others may be ordered after it. Returns the release's number.
+// With a clock, what that does not know to be complete belongs to the next segment.
+uint32_t release_segment(const Clock* reached = nullptr);
+// A release of a core: what it did before is done.
+struct Release {
+    int core;
+    uint32_t number;
+};
+// Starts a new segment of the running core, ordered after these releases.
+void order_after(const std::vector<Release>& releases);
+
+// Compares the accesses of all cores; an unordered conflict ends the launch as a race.
+void check_conflicts();
+
+// An output without initial values of which no core has written `count` bytes from `first` on. A
+// sum onto what nobody wrote is no value: atomic stores do not count.
+struct Unwritten {
+    std::string name;
+    uint64_t first;
+    uint64_t count;
+    uint64_t bytes;  // of the output
+};
+// Both hold when all cores have ended.
+std::vector<Unwritten> unwritten_outputs();
+// Bytes of the workspace behind the last that a core has written.
+uint64_t unused_workspace();
+
+}  // namespace dav
