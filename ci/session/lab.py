@@ -12,10 +12,10 @@ from ci.model.bench.ablation import Ablation, AblationSettings, Cell
 from ci.model.bench.judge import JudgeBench, JudgeBenchSettings
 from ci.model.bench.machine import MachineBench, MachineBenchSettings
 from ci.model.bench.noise import NoiseRow, NoiseSettings
-from ci.model.bench.pool import PoolBenchSettings, PoolRow
+from ci.model.bench.pool import PoolBench, PoolBenchSettings
 from ci.model.bench.retrieval import RetrievalSettings, RetrievalTimes
 from ci.model.bench.sanitizers import Explanation, SanitizerBench, SanitizerBenchSettings
-from ci.model.bench.screen import ScreenBenchSettings, ScreenRow
+from ci.model.bench.screen import ScreenBench, ScreenBenchSettings
 from ci.model.bench.strategies import StrategyBench, StrategyBenchSettings
 from ci.model.calibration import Calibration
 from ci.model.census import CensusRow, CensusSettings, Summary
@@ -120,7 +120,7 @@ def bench_statistics(settings: NoiseSettings) -> list[NoiseRow]:
     return measure(settings)
 
 
-def bench_pool(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list[PoolRow]:
+def bench_pool(settings: PoolBenchSettings, tell: Callable[[str], None]) -> PoolBench:
     """How many evaluations workers do side by side, when each waits for a device."""
     from ci.lab.bench.pool import measure
     from ci.testing.scale_shift import OPERATOR
@@ -130,7 +130,7 @@ def bench_pool(settings: PoolBenchSettings, tell: Callable[[str], None]) -> list
 
 def bench_screen(
     paths: Sequence[Path], settings: ScreenBenchSettings, tell: Callable[[str], None]
-) -> list[ScreenRow]:
+) -> ScreenBench:
     """Device evaluations that a screening simulator spares; of a small shipped operator without
     `paths`."""
     from ci.lab.bench.screen import measure

@@ -16,7 +16,7 @@ from ci.backend.pool.base import Question
 from ci.backend.pool.dispatch import Dispatcher
 from ci.judge.pooled import BackendChoice, PooledEvaluator
 from ci.judge.pooled import answer as judged
-from ci.model.bench.pool import PoolBenchSettings, PoolRow
+from ci.model.bench.pool import PoolBench, PoolBenchSettings, PoolRow
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.settings import DEFAULT_DEVICE, OptimizeSettings
@@ -35,7 +35,7 @@ SLEPT: Final = 5.0
 
 def measure(
     settings: PoolBenchSettings, operator: Operator, tell: Callable[[str], None]
-) -> list[PoolRow]:
+) -> PoolBench:
     """A row for each number of workers; `operator` is what is searched.
 
     Raises InputError for numbers that are none.
@@ -60,7 +60,7 @@ def measure(
                 rows.append(_searched(pool, number, settings, operator))
             else:
                 rows.append(_row(pool, number, settings))
-    return rows
+    return PoolBench(rows=tuple(rows))
 
 
 def _row(pool: Dispatcher, number: int, settings: PoolBenchSettings) -> PoolRow:

@@ -16,7 +16,7 @@ from ci.judge.base import Judge
 from ci.judge.evaluate import Evaluator
 from ci.judge.subject import EvaluationSettings
 from ci.judge.two_tiers import TwoTiers
-from ci.model.bench.screen import ScreenBenchSettings, ScreenRow
+from ci.model.bench.screen import ScreenBench, ScreenBenchSettings, ScreenRow
 from ci.model.ensemble import ensemble
 from ci.model.operator import Operator
 from ci.model.result import Result
@@ -68,7 +68,7 @@ def screened_by_simulator(operator: Operator, device: str, second: Evaluator) ->
 
 def measure(
     operators: Sequence[Operator], settings: ScreenBenchSettings, tell: Callable[[str], None]
-) -> list[ScreenRow]:
+) -> ScreenBench:
     """A row for each operator. Raises InputError for one without a workload."""
     rows = []
     with tempfile.TemporaryDirectory(prefix="ascendopt-") as name:
@@ -91,7 +91,7 @@ def measure(
                     speedup_screened=both.speedup,
                 )
             )
-    return rows
+    return ScreenBench(rows=tuple(rows))
 
 
 def _searched(operator: Operator, judge: Judge, settings: ScreenBenchSettings, out: Path) -> Result:

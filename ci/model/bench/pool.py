@@ -50,3 +50,9 @@ class PoolRow(Frozen):
         """Evaluations over what as many workers without any overhead would do."""
         rounds = -(-self.evaluations // self.workers)
         return rounds * self.slept / self.seconds
+
+
+class PoolBench(Frozen):
+    """What was measured, by number of workers."""
+
+    rows: tuple[PoolRow, ...]

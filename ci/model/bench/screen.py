@@ -35,3 +35,9 @@ class ScreenRow(Frozen):
     speedup_alone: float
     speedup_screened: float
     """On the device."""
+
+
+class ScreenBench(Frozen):
+    """What was measured, by operator."""
+
+    rows: tuple[ScreenRow, ...]

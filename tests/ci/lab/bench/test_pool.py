@@ -11,7 +11,7 @@ from ci.testing.scale_shift import OPERATOR
 def test_every_number_of_workers_makes_all_evaluations() -> None:
     said: list[str] = []
     settings = PoolBenchSettings(workers="1,2", evaluations=4, seconds=0.05)
-    rows = measure(settings, OPERATOR, said.append)
+    rows = measure(settings, OPERATOR, said.append).rows
     assert [(row.workers, row.evaluations) for row in rows] == [(1, 4), (2, 4)]
     assert all(0 < row.efficiency <= 1 for row in rows)
     assert said == ["1 workers", "2 workers"]

@@ -10,7 +10,7 @@ from ci.testing.scale_shift import OPERATOR
 
 def test_a_screened_search_ends_as_one_on_the_device_alone(tmp_path: Path) -> None:
     settings = ScreenBenchSettings(budget=5, out=tmp_path)
-    (row,) = measure([OPERATOR], settings, lambda said: None)
+    (row,) = measure([OPERATOR], settings, lambda said: None).rows
     assert row.speedup_screened == row.speedup_alone
     assert row.screened + row.spared == row.alone
     assert row.spared >= 1
