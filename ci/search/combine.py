@@ -6,6 +6,9 @@ from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
 from ci.source.source_diff import merged
 
+WITHOUT = "Without trial"
+"""How the rationale of what takes a step out begins: no reason why anything is faster."""
+
 
 def joined(operator: Operator, onto: Trial, parent: Trial, child: Trial) -> Candidate | None:
     """`onto` with the change that made `child` of `parent`; None when they meet in one place."""
@@ -34,7 +37,7 @@ def without(operator: Operator, best: Trial, parent: Trial, child: Trial) -> Can
         stage=child.candidate.stage,
         parent=best.candidate.hash,
         proposer="rules",
-        rationale=f"Without trial {child.number}, for what it earns now.",
+        rationale=f"{WITHOUT} {child.number}, for what it earns now.",
     )
 
 

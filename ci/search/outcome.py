@@ -160,10 +160,14 @@ def _surest_first(
     The best first, but for those whose gain some member takes away: these come last.
     """
     doubtful: list[tuple[Trial, Uncertainty]] = []
+    told = set[str]()
     for trial in _ranked(run, operator):
         if compare(_measured(run.baseline), _measured(trial)).verdict != "improved":
             continue
         trial = tidied(run, operator, trial)
+        if trial.candidate.hash in told:
+            continue  # what is left of a faster one
+        told.add(trial.candidate.hash)
         try:
             spread = uncertainty(
                 _measured(run.widened(run.baseline)), _measured(run.widened(trial))

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from ci.judge.base import Judge
 from ci.judge.gates import admission
 from ci.model.budget import Budget
-from ci.model.comparison import STEP_EFFECT, compare
+from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
 from ci.model.errors import InputError, TrialFailure
 from ci.model.notice import Notice, NoticeKind
 from ci.model.result import Verification
@@ -28,6 +28,10 @@ SIMULATED_STEP = 0.001
 
 LAST_CHECKS = 4
 """Final checks that a run may make when its budget is spent and the paid one was refused."""
+
+LAST_DROPS = 2
+"""Evaluations that are kept, at most, to take steps out of the best that earn less than the minimum
+effect: all of them at once and, where that costs too much, one."""
 
 _CONFIRMED: TypeAdapter[Verification | Refusal] = TypeAdapter(Verification | Refusal)
 
@@ -110,8 +114,12 @@ class Run:
         except BudgetSpent:
             raise InputError("The budget does not cover the evaluation of the baseline.") from None
 
-    def evaluate(self, candidate: Candidate, *, least: float = 1 + STEP_EFFECT) -> Trial:
+    def evaluate(
+        self, candidate: Candidate, *, least: float = 1 + STEP_EFFECT, dropping: bool = False
+    ) -> Trial:
         """The recorded trial of the candidate; raises `BudgetSpent` when nothing is left for it.
+
+        What it takes to drop the weak steps of the best is left alone, but by who is `dropping`.
 
         One that gains by `least` on its parent must also be admitted by the judge. A candidate
         equal to an earlier one, in its texts or in what is compiled of them, is answered from that
@@ -125,7 +133,7 @@ class Run:
         if earlier is not None:
             again = {"candidate": candidate, "cached": True, "seconds": 0.0}
             return self._keep(recorded or earlier.model_copy(update=again), recorded is None)
-        self._pay(recorded)
+        self._pay(recorded, 0 if dropping else self._kept(candidate))
         number = self._upcoming if recorded is None else recorded.number
         self.tell("trial_started", number=number, stage_of=candidate, text=candidate.rationale)
         if recorded is not None:
@@ -233,6 +241,24 @@ class Run:
         """The trial that this one's candidate was made from; the baseline when it names none."""
         return self._by_hash.get(trial.candidate.parent, self.baseline)
 
+    def line(self, trial: Trial) -> list[Trial]:
+        """The steps that led from the baseline to a trial, the oldest first, itself last."""
+        line = [trial]
+        while (above := self.parent(line[-1])) is not self.baseline and above not in line:
+            line.append(above)
+        return line[::-1]
+
+    def weak(self, trial: Trial) -> list[Trial]:
+        """Those of the steps that led to a trial that gained less than the minimum effect."""
+        pairs = [(step, self.parent(step)) for step in self.line(trial)]
+        return [step for step, above in pairs if _ratio(above, step) < 1 + MINIMUM_EFFECT]
+
+    def _kept(self, candidate: Candidate) -> int:
+        """Evaluations to drop the weak steps of the best, be it this candidate."""
+        parents = (self.best, self._by_hash.get(candidate.parent))
+        known = [t for t in parents if t is not None and t is not self.baseline]
+        return min(LAST_DROPS, max((len(self.weak(t)) for t in known), default=0))
+
     def doubted(self, trial: Trial) -> bool:
         """Whether the final check refused the trial's program, or one that it was made from."""
         while True:
@@ -286,8 +312,8 @@ class Run:
         row = self._recorded.get(candidate.hash)
         return row.popleft() if row else None
 
-    def _pay(self, recorded: Trial | None) -> None:
-        """Reserve what a trial costs.
+    def _pay(self, recorded: Trial | None, kept: int) -> None:
+        """Reserve what a trial costs, if that leaves as much as is to be kept.
 
         What the interrupted part of this run evaluated is counted when it is asked for, and at
         the latest before anything new is evaluated: it was paid for, asked for again or not.
@@ -297,7 +323,7 @@ class Run:
             cost += len(self._unclaimed)
         elif recorded.number not in self._unclaimed:
             cost = 0
-        if not self.budget.reserve(cost):
+        if (recorded is None and self.budget.left < cost + kept) or not self.budget.reserve(cost):
             raise BudgetSpent
         if recorded is None:
             self._unclaimed.clear()
@@ -329,6 +355,12 @@ def was_paid(trial: Trial) -> bool:
     """Whether an evaluation was spent: not on an equal candidate, nor on a refused one."""
     refused = trial.refusal is not None and trial.refusal.gate == _STEP
     return not trial.cached and not refused
+
+
+def _ratio(above: Trial, step: Trial) -> float:
+    """What a step gained on its parent; 1 where either has no time."""
+    before, after = _score(above), _score(step)
+    return before / after if before and after else 1.0
 
 
 def _score(trial: Trial | None) -> float | None:

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
+from ci.model.comparison import MINIMUM_EFFECT
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
 from ci.search.base import BudgetSpent
-from ci.search.combine import without
+from ci.search.combine import WITHOUT, without
 from ci.search.run import Run
 from ci.source.layout_style import laid_out
 from ci.tiling.synthesize import follow, synthesize
 
 
 def tidied(run: Run, operator: Operator, trial: Trial) -> Trial:
-    """The trial without steps that became idle, laid out as the repository wants its sources.
+    """The trial without steps that are idle or earn too little, laid out as the repository wants
+    its sources.
 
     So what is verified last is what is handed in. The same program costs no evaluation.
     """
-    return _in_style(run, operator, _without_idle(run, operator, trial))
+    line = run.line(trial)
+    idle, files = _idle(run, operator, trial, line)
+    bare = run.evaluate(_left(run, trial, line, idle, files)) if idle else trial
+    return _in_style(run, operator, _without_weak(run, operator, bare, line, idle))
 
 
-def _without_idle(run: Run, operator: Operator, trial: Trial) -> Trial:
-    """The trial without earlier steps whose removal gives the same program on every case.
+def _idle(
+    run: Run, operator: Operator, trial: Trial, line: list[Trial]
+) -> tuple[list[Trial], dict[str, str]]:
+    """Earlier steps whose removal gives the same program on every case, and the texts without.
 
     Such as a limit that a later, tighter one made idle.
     """
-    line, files = _line(run, trial), trial.candidate.files
-    idle: list[Trial] = []
+    files, idle = trial.candidate.files, list[Trial]()
     for step in line[:-1] if trial.program else ():
-        whole = trial.model_copy(
-            update={"candidate": trial.candidate.model_copy(update={"files": files})}
-        )
+        whole = _with(trial, files)
         parent = run.parent(step)
         undone = (without(operator, whole, parent, step), _moved_back(run, operator, whole, step))
         for bare in undone:
@@ -37,18 +41,70 @@ def _without_idle(run: Run, operator: Operator, trial: Trial) -> Trial:
                 idle.append(step)
                 files = bare.files
                 break
-    if not idle:
+    return idle, files
+
+
+def _without_weak(
+    run: Run, operator: Operator, trial: Trial, line: list[Trial], idle: list[Trial]
+) -> Trial:
+    """The trial without the steps of its line that earn less than the minimum effect.
+
+    All at once where that loses no more than each may, else one by one, as far as what was kept of
+    the budget reaches: another may rest on one. Where nothing else earns anything they stay.
+    """
+    weak = [step for step in run.weak(line[-1]) if step not in idle]
+    if len(weak) + len(idle) == len(line):
         return trial
-    later = [s.candidate for s in line[line.index(idle[0]) :] if s not in idle]
+    kept, out = trial, list[Trial]()
+    singles = [[step] for step in reversed(weak)]  # on later ones less rests
+    for some in [weak, *singles] if len(weak) > 1 else [weak]:
+        files = kept.candidate.files
+        for step in some:
+            bare = without(operator, _with(kept, files), run.parent(step), step)
+            files = bare.files if bare is not None else files
+        if not files or files == kept.candidate.files:
+            continue
+        candidate = _left(run, trial, line, [*idle, *out, *some], files)
+        try:
+            made = _tried(run, candidate) or run.evaluate(candidate, dropping=True)
+        except BudgetSpent:
+            break
+        if run.faster(made, kept, (1 + MINIMUM_EFFECT) ** -len(some)):
+            kept, out = made, [*out, *some]
+        if out == weak:
+            break
+    return kept
+
+
+def _tried(run: Run, candidate: Candidate) -> Trial | None:
+    """What this very program is known by in the history, where final checks leave their word."""
+    own = (t for t in run.history[1:] if t.candidate.hash == candidate.hash and not t.cached)
+    return next(own, None)
+
+
+def _with(trial: Trial, files: dict[str, str]) -> Trial:
+    """The trial as if its candidate had these texts."""
+    return trial.model_copy(
+        update={"candidate": trial.candidate.model_copy(update={"files": files})}
+    )
+
+
+def _left(
+    run: Run, trial: Trial, line: list[Trial], gone: list[Trial], files: dict[str, str]
+) -> Candidate:
+    """The candidate of the texts that are left without some steps, told by all that stay."""
+    first = min(line.index(step) for step in gone)
+    later = [step.candidate for step in line[first:] if step not in gone]
+    said = (made.rationale for made in later)
     told = {
         "files": files,
-        "parent": run.parent(idle[0]).candidate.hash,
-        "rationale": " ".join(step.rationale for step in later),
-        "motif_ids": tuple(dict.fromkeys(m for step in later for m in step.motif_ids)),
-        "tuple_ids": tuple(dict.fromkeys(t for step in later for t in step.tuple_ids)),
+        "parent": run.parent(line[first]).candidate.hash,
+        "rationale": " ".join(words for words in said if not words.startswith(WITHOUT)),
+        "motif_ids": tuple(dict.fromkeys(m for made in later for m in made.motif_ids)),
+        "tuple_ids": tuple(dict.fromkeys(t for made in later for t in made.tuple_ids)),
         "knobs": {},
     }
-    return run.evaluate(trial.candidate.model_copy(update=told))
+    return trial.candidate.model_copy(update=told)
 
 
 def _moved_back(run: Run, operator: Operator, best: Trial, step: Trial) -> Candidate | None:
@@ -69,14 +125,6 @@ def _moved_back(run: Run, operator: Operator, best: Trial, step: Trial) -> Candi
     return best.candidate.model_copy(update={"files": own})
 
 
-def _line(run: Run, trial: Trial) -> list[Trial]:
-    """The steps that led to the trial, the oldest first, itself last."""
-    line = [trial]
-    while (above := run.parent(line[-1])) is not run.baseline and above not in line:
-        line.append(above)
-    return line[::-1]
-
-
 def _in_style(run: Run, operator: Operator, trial: Trial) -> Trial:
     """Where lines make another program, and nothing is left for it or it is no gain, the trial
     stays as it was written."""
@@ -84,7 +132,8 @@ def _in_style(run: Run, operator: Operator, trial: Trial) -> Trial:
     if files == trial.candidate.files:
         return trial
     try:
-        styled = run.evaluate(trial.candidate.model_copy(update={"files": files}))
+        style = trial.candidate.model_copy(update={"files": files})
+        styled = run.evaluate(style, dropping=True)
     except BudgetSpent:
         return trial
     return styled if run.faster(styled, run.baseline) else trial

@@ -242,7 +242,7 @@ def _drop(run: Run, steps: Steps, best: Trial) -> None:
         known = run.known(candidate)
         if known is None and not run.budget.left:
             break
-        trial = known or run.evaluate(candidate, least=least)
+        trial = known or run.evaluate(candidate, least=least, dropping=True)
         if run.faster(trial, kept, least):
             kept = trial
     run.prefer(kept)

@@ -10,6 +10,7 @@ import pytest
 
 from ci.model.budget import Budget
 from ci.model.trial import Candidate, Trial
+from ci.search.base import BudgetSpent
 from ci.search.run import Run
 from ci.search.tidy import tidied
 from ci.system.trial_store import TRIALS_FILE, TrialStore
@@ -31,10 +32,34 @@ class Limited(ModelEvaluator):
         return f"{min(limits, default=0)} {rest}"
 
 
+class Earning(ModelEvaluator):
+    """A thousand µs, less what its lines say that they earn, some only beside a line `// base`."""
+
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        trial = super().evaluate(candidate, number)
+        assert trial.measurement is not None
+        lines = candidate.files.get(KERNEL_FILE, KERNEL).splitlines()
+        earned = [x.split()[2:] for x in lines if x.startswith("// earns")]
+        count = [float(e[0]) for e in earned if len(e) == 1 or "// base" in lines]
+        time = 1000.0 - sum(count)
+        same = {"samples_us": (time,), "median_us": time, "low_us": time, "high_us": time}
+        case = trial.measurement.cases[0].model_copy(update=same)
+        measured = trial.measurement.model_copy(update={"cases": (case,)})
+        return trial.model_copy(update={"measurement": measured})
+
+
+def earning(folder: Path, budget: int) -> Run:
+    """A run of programs that take as long as they say."""
+    store = TrialStore(folder / TRIALS_FILE)
+    run = Run(Earning(write(folder)), Budget(budget), store, lambda notice: None)
+    run.measure_baseline()
+    return run
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
     with TrialStore(tmp_path / TRIALS_FILE) as store:
-        run = Run(Limited(write(tmp_path)), Budget(5), store, lambda notice: None)
+        run = Run(Limited(write(tmp_path)), Budget(7), store, lambda notice: None)
         run.measure_baseline()
         yield run
 
@@ -56,7 +81,7 @@ def stepped(run: Run, *edits: tuple[str, str]) -> Trial:
 
 
 def tidy(run: Run, best: Trial) -> Trial:
-    assert isinstance(run.evaluator, Limited)
+    assert isinstance(run.evaluator, ModelEvaluator)
     return tidied(run, run.evaluator.operator, best)
 
 
@@ -94,3 +119,53 @@ def test_a_limit_that_a_tighter_one_beside_it_made_idle_is_taken_out(run: Run) -
         trial = run.evaluate(Candidate(files=files, **said))
     text = tidy(run, trial).candidate.files[HOST_FILE]
     assert "GetShapeSize() / 8192 + 1" in text and "/ 512 + 1" not in text
+
+
+PLACES = (TOP, "class KernelScaleRows", "private:\n", END)
+"""Where lines may be put that do not meet."""
+
+
+def test_steps_that_earn_less_than_the_minimum_effect_are_taken_out_by_one_evaluation(
+    tmp_path: Path,
+) -> None:
+    run = earning(tmp_path, 8)
+    earned = ("// earns 300", "// earns 2", "// earns 100", "// earns 1")
+    best = stepped(run, *zip(earned, PLACES, strict=True))
+    left = run.budget.left
+    made = tidy(run, best)
+    lines = made.candidate.files[KERNEL_FILE].splitlines()
+    assert [x for x in lines if x.startswith("// earns")] == ["// earns 300", "// earns 100"]
+    assert (made.candidate.rationale, run.budget.left) == ("Step 3.", left - 1)
+    assert [step.candidate.rationale for step in run.line(made)] == ["Step 1.", "Step 3."]
+
+
+def test_the_budget_keeps_what_dropping_weak_steps_of_the_best_takes(tmp_path: Path) -> None:
+    run = earning(tmp_path, 7)
+    best = stepped(run, *zip(("// earns 300", "// earns 2", "// earns 100"), PLACES, strict=False))
+    other = {KERNEL_FILE: f"{best.candidate.files[KERNEL_FILE]}// other\n"}
+    run.evaluate(Candidate(files=other, parent=best.candidate.hash))
+    with pytest.raises(BudgetSpent):  # two are left: one for it, and one to be kept
+        for number in range(2):
+            more = {KERNEL_FILE: f"{best.candidate.files[KERNEL_FILE]}// {number}\n"}
+            run.evaluate(Candidate(files=more, parent=best.candidate.hash))
+    assert run.budget.left == 1
+    lines = tidy(run, best).candidate.files[KERNEL_FILE].splitlines()
+    assert [x for x in lines if x.startswith("// earns")] == ["// earns 300", "// earns 100"]
+
+
+def test_a_step_that_others_rest_on_stays_although_it_earned_little_by_itself(
+    tmp_path: Path,
+) -> None:
+    run = earning(tmp_path, 8)
+    steps = ("// base", "// earns 300 on it", "// earns 5", "// earns 100")
+    best = stepped(run, *zip(steps, PLACES, strict=True))
+    made = tidy(run, best)
+    lines = made.candidate.files[KERNEL_FILE].splitlines()
+    found = [x for x in lines if x in steps]
+    assert found == ["// base", "// earns 300 on it", "// earns 100"]
+
+
+def test_steps_of_which_all_earn_little_stay_together(tmp_path: Path) -> None:
+    run = earning(tmp_path, 8)
+    best = stepped(run, ("// earns 8", TOP), ("// earns 9", END))
+    assert tidy(run, best) is best
