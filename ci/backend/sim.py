@@ -14,7 +14,7 @@ from ci.backend.base import Backend, RunOptions
 from ci.backend.tiled import TiledBuild
 from ci.backend.told_shapes import filled, told, with_room
 from ci.host.door import FrontDoor
-from ci.host.kernel_unit import KernelVariant
+from ci.host.kernel_unit import KernelVariant, twice_defined
 from ci.model.errors import TrialFailure
 from ci.model.launch import CaseRun, Expected, Tensors
 from ci.model.operator import Operator
@@ -99,6 +99,7 @@ class SimulatorBuild(TiledBuild):
         super().__init__(backend.toolchain, backend.device, operator, texts, workload)
         self._limits = backend.limits
         self._checked: set[Path] = set()
+        self._own_structs: dict[KernelVariant, KernelVariant] = {}
         self._rooms: dict[tuple[str, int | None], LaunchRoom] = {}
         self._lock = threading.Lock()
 
@@ -119,7 +120,15 @@ class SimulatorBuild(TiledBuild):
 
     def _kernel(self, variant: KernelVariant, core: str) -> Path:
         """Compile for a kind of core and pass the result through the second guard, once."""
-        kernel = self.toolchain.compile_kernel(self.operator, self.texts, variant, core)
+        variant = self._own_structs.get(variant, variant)
+        try:
+            kernel = self.toolchain.compile_kernel(self.operator, self.texts, variant, core)
+        except TrialFailure as stopped:
+            other = twice_defined(variant, stopped.refusal)
+            if other is None:
+                raise
+            self._own_structs[variant] = other
+            return self._kernel(other, core)
         with self._lock:
             if kernel in self._checked:
                 return kernel

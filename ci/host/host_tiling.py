@@ -134,6 +134,8 @@ def host_arguments(
     return [
         *HOST_FLAGS,
         *((FLAG, f"-I{prelude}") if library else ()),
+        # What a repository may hold a copy of although the toolkit implements it.
+        f"-I{HOST / 'ahead'}",
         *(f"-I{folder}" for folder in ("op_host", *folders)),
         "-I.",
         *include_arguments(operator, laid),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
@@ -33,6 +33,8 @@ class KernelVariant:
     """C++ text of the tiling structs."""
     tiling_struct: str
     """Name of the struct that GET_TILING_DATA fills for this key; '' when there is none."""
+    tiling_bytes: int = 0
+    """What the host lays for it, where the kernel defines the struct itself; else 0."""
     template_arguments: tuple[str, ...] = ()
     """C++ text of the kernel's template arguments, where the tiling key stands for them."""
 
@@ -95,12 +97,43 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
         f"#define {name} {entry}",
         f'#include "{operator.kernel_entry}"',
         f"#undef {name}",
+        *_same_struct(variant),
         *(_either(entry, given) if plain else ()),
         'extern "C" __attribute__((visibility("default"))) void ascendopt_entry(uint8_t** a) {',
         *_call(operator, "ascendopt_either" if plain else entry + given, count),
         "}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _same_struct(variant: KernelVariant) -> list[str]:
+    if not variant.tiling_bytes:
+        return []
+    return [
+        f"static_assert(sizeof(AscendOptTilingData) == {variant.tiling_bytes},"
+        ' "the kernel defines the tiling struct with another size than the host");'
+    ]
+
+
+def twice_defined(variant: KernelVariant, refusal: Refusal) -> KernelVariant | None:
+    """The variant for a kernel that defines a tiling struct which its host registers too, where the
+    compiler said so; None where it said anything else. The operator compiler takes the kernel's."""
+    found = re.search(r"redefinition of .struct (\w+)", refusal.sentence)
+    if found is None:
+        return None
+    name = found.group(1)
+    ours = re.compile(
+        rf"^struct alignas\(8\) {name} \{{.*?^\}};\nstatic_assert\(sizeof\({name}\) == (\d+)\);",
+        re.MULTILINE | re.DOTALL,
+    )
+    size = ours.search(variant.tiling_declarations)
+    if size is None:
+        return None
+    return replace(
+        variant,
+        tiling_declarations=ours.sub(f"struct {name};", variant.tiling_declarations),
+        tiling_bytes=int(size.group(1)) if name == variant.tiling_struct else variant.tiling_bytes,
+    )
 
 
 def has_plain_entry(name: str, entry_source: str) -> bool:

@@ -41,12 +41,13 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
     root = operator.root.resolve()
 
     def find(source: Path, spelled: str) -> Iterator[tuple[Path, str]]:
-        # Of the operator's own sources only includes with `..` can leave its folder.
-        if ".." not in spelled and source.is_relative_to(root):
+        # Of the operator's own sources only includes with `..` can leave its folder. A neighbour's
+        # that was met as an installed one is spelled as if it lay there too.
+        if ".." not in spelled and source in starts and source.is_relative_to(root):
             return
         # Not resolve(): a link must not lead elsewhere than its name says.
         path = Path(os.path.normpath(source.parent / spelled))
-        held = _held_by(path, root)
+        held = _held_by(path, root, base)
         if held.is_relative_to(root) or not held.resolve().is_relative_to(base):
             return
         if path.is_relative_to(base) and path.suffix in layout.SOURCES and held.is_file():
@@ -57,11 +58,12 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
     return {path.relative_to(base).as_posix(): text for path, text in found.items()}
 
 
-def _held_by(path: Path, root: Path) -> Path:
-    """The file that `path` means: itself, or a kernel source of the operator beside `root`.
+def _held_by(path: Path, root: Path, base: Path) -> Path:
+    """The file that `path` means: itself, or a kernel source of the operator beside `root`, or one
+    that all kernels of the repository share.
 
-    Installed, kernels lie side by side as `<operator>/<file>`, without their op_kernel folder; some
-    include a neighbour's header by that path.
+    Installed, kernels lie side by side as `<operator>/<file>`, without their op_kernel folder, and
+    beside them `inc` with the repository's common/inc/op_kernel; some include by those paths.
     """
     if path.is_file():
         return path
@@ -70,7 +72,8 @@ def _held_by(path: Path, root: Path) -> Path:
             held = root.parent.joinpath(parts[0], layout.KERNEL, *parts[1:])
             if held.is_file():
                 return held
-    return path
+    common = base / "common" / "inc" / layout.KERNEL / path.name
+    return common if path.parent.name == "inc" and common.is_file() else path
 
 
 def lay(folder: Path, texts: Mapping[str, str]) -> None:
@@ -83,12 +86,24 @@ def lay(folder: Path, texts: Mapping[str, str]) -> None:
 
 def lay_operator(folder: Path, operator: Operator, texts: Mapping[str, str]) -> Path:
     """Lay the operator's texts and its neighbours' below `folder`; answers the operator's place."""
-    lay(folder, neighbours(operator, texts))
     base, place = base_of(operator), folder / place_of(operator)
+    around = neighbours(operator, texts)
+    lay(folder, around)
+    _as_old(folder, {name: base / name for name in around})
     shared = {n: _place(operator, n) for n in texts if n in operator.shared_paths}
     lay(folder, {p.relative_to(base).as_posix(): texts[n] for n, p in shared.items()})
     lay(place, {name: text for name, text in texts.items() if name not in shared})
+    _as_old(place, {name: operator.root / name for name in texts if name not in shared})
     return place
+
+
+def _as_old(folder: Path, originals: Mapping[str, Path]) -> None:
+    """Give copies the age of their originals: where both are met, by two include folders, the
+    compiler takes them for one file under `#pragma once` if age and text agree."""
+    for name, path in originals.items():
+        if path.is_file():
+            age = path.stat().st_mtime_ns
+            os.utime(folder / name, ns=(age, age))
 
 
 def include_arguments(operator: Operator, laid: Path | None) -> list[str]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.workload import TensorCase, WorkloadCase
+
+RANKS: Final = {"NCL": 3, "NCHW": 4, "NHWC": 4, "HWCN": 4, "NCDHW": 5, "NDHWC": 5, "DHWCN": 5}
+"""Dimensions of a tensor in a format that says them."""
 
 
 def case_dtypes(case: WorkloadCase) -> list[str | None]:
@@ -27,9 +31,21 @@ def case_formats(case: WorkloadCase) -> list[str]:
     return found
 
 
+def case_ranks(case: WorkloadCase) -> list[int | None]:
+    """How many dimensions each input of `case` has; None for an absent one."""
+    found: list[int | None] = []
+    for spec in case.inputs:
+        first = (spec[0] if spec else None) if isinstance(spec, tuple) else spec
+        found.append(len(first.shape) if first is not None and first.present else None)
+    return found
+
+
 def case_column(operator: Operator, case: WorkloadCase) -> int:
-    """Index of the dtype column of `case`: the first that has its dtypes and formats."""
-    return find_column(operator, case_dtypes(case), formats=case_formats(case))
+    """Index of the dtype column of `case`: the first that has its dtypes and formats, of several
+    one whose formats have as many dimensions as the inputs."""
+    return find_column(
+        operator, case_dtypes(case), formats=case_formats(case), ranks=case_ranks(case)
+    )
 
 
 def find_column(
@@ -38,8 +54,11 @@ def find_column(
     outputs: Sequence[str | None] = (),
     *,
     formats: Sequence[str] = (),
+    ranks: Sequence[int | None] = (),
 ) -> int:
     """Index of the first dtype column that has these input (and output) dtypes and formats.
+
+    Where `ranks` are given, columns whose formats suit them go first: NCHW has four dimensions.
 
     Raises InputError naming the input that no column fits, or the combination.
     """
@@ -50,6 +69,7 @@ def find_column(
         *zip(operator.inputs, dtypes, strict=False),
         *zip(operator.outputs, outputs, strict=False),
     ]
+    fitting = []
     for column in range(max(columns)):
         if all(
             dtype is None
@@ -61,7 +81,9 @@ def find_column(
             for spec, name in zip(operator.inputs, formats, strict=False)
             if spec.formats
         ):
-            return column
+            fitting.append(column)
+    if fitting:
+        return min(fitting, key=lambda column: _unlike(operator, column, ranks))
     for spec, dtype in pairs:
         if dtype is not None and spec.dtypes and dtype not in spec.dtypes:
             raise InputError(
@@ -74,13 +96,25 @@ def find_column(
     raise InputError(f"No dtype column of {operator.op_type}'s definition has {given} together.")
 
 
+def _unlike(operator: Operator, column: int, ranks: Sequence[int | None]) -> int:
+    """How many inputs have another number of dimensions than their format in the column."""
+    return sum(
+        rank is not None
+        and RANKS.get(spec.formats[min(column, len(spec.formats) - 1)], rank) != rank
+        for spec, rank in zip(operator.inputs, ranks, strict=False)
+        if spec.formats
+    )
+
+
 def output_dtypes(operator: Operator, case: WorkloadCase) -> list[str]:
     """The dtype of each output, from `case` where it says, else from the matching column."""
     given: list[str | None] = []
     for spec in case.outputs:
         first = (spec[0] if spec else None) if isinstance(spec, tuple) else spec
         given.append(first.dtype if isinstance(first, TensorCase) else None)
-    column = find_column(operator, case_dtypes(case), given, formats=case_formats(case))
+    column = find_column(
+        operator, case_dtypes(case), given, formats=case_formats(case), ranks=case_ranks(case)
+    )
     found = []
     for index, output in enumerate(operator.outputs):
         named = given[index] if index < len(given) else None

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ci.model.layout import HOST, KERNEL
+from ci.source.definition import tiling_functions
 from rules.architectures import architectures
 
 # Targets whose sources tile or declare an operator; `opapi` sources call the runtime instead.
 _HOST_TARGETS = r"optiling|opsproto|op_host_aclnn\w*"
 _MAX_SHARED_SOURCES = 80
+_DEPENDENCIES = re.compile(r"\bDEPENDENCIES\s+((?:[\w.]+\s*)+)\)")
 
 
 @dataclass(frozen=True)
@@ -62,22 +64,32 @@ def read_build(root: Path, top: Path) -> BuildText:
 
 
 def _dependencies(root: Path) -> list[Path]:
-    """Folders beside the operator's that its host build names: what a family shares in ops-nn.
+    """Folders beside the operator's that its build names: what a family shares in ops-nn.
 
     One that is an operator itself counts where it tiles for this one, which has no tiling then;
     else it is met by what is included from it.
     """
-    path = root / HOST / "CMakeLists.txt"
-    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    found = re.search(r"\bDEPENDENCIES\s+((?:\w+\s*)+)\)", re.sub(r"#[^\n]*", "", text))
-    names = found.group(1).split() if found else []
-    beside = [root.parent / name for name in names]
-    tiles = any("tiling" in path.name for path in (root / HOST).rglob("*.cpp"))
+    named: list[str] = []
+    for path in (root / HOST / "CMakeLists.txt", root / "CMakeLists.txt"):
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        for names in _DEPENDENCIES.findall(re.sub(r"#[^\n]*", "", text)):
+            named += names.split()
+    beside = [root.parent / name for name in dict.fromkeys(named)]
+    units = [p for p in (root / HOST).rglob("*.cpp") if not _of_another_chip(p, root / HOST)]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in units]
+    # A definition names the function, too.
+    tiles = any("TilingContext" in text and tiling_functions(text) for text in texts)
     return [
         f
         for f in beside
         if (f / HOST).is_dir() and not (tiles and list((f / HOST).glob("*_def.cpp")))
     ]
+
+
+def _of_another_chip(path: Path, host: Path) -> bool:
+    first = path.relative_to(host).parts[0]
+    ours = [one.source_folder for one in architectures()]
+    return re.fullmatch(r"arch\d+", first) is not None and first not in ours
 
 
 def _units(folder: Path) -> list[Path]:

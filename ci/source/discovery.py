@@ -113,6 +113,14 @@ def operator_folders(top: Path) -> list[Path]:
     return sorted(found)
 
 
+def is_shared(folder: Path) -> bool:
+    """Whether a folder with op_host and op_kernel holds only what operators beside it share: it
+    declares none, and has no kernel."""
+    host, kernel = (_sources(folder, side).values() for side in (layout.HOST, layout.KERNEL))
+    declares = any("OpDef" in text or "OPDEF" in text for text in host)
+    return not declares and not any("__global__" in text for text in kernel)
+
+
 def for_chip(operator: Operator) -> bool:
     """Whether the definition names a chip family that we know, or names none at all."""
     known = [one.definition_word for one in architectures()]
@@ -268,27 +276,31 @@ def _shared_text(host: dict[str, str], folders: tuple[Path, ...]) -> str:
 
 
 def _neighbour_sources(root: Path, host: dict[str, str], folders: tuple[Path, ...]) -> list[Path]:
-    """Sources of other operators that implement a header which this one includes from them.
+    """Sources of other operators that implement a header which this one includes from them, or
+    which such a header includes in turn.
 
     Includes start at the including file or at one of `folders`.
 
     A repository links all its operators into one library; here each stands alone.
     """
     found: list[Path] = []
-    included = [
-        folder / name
-        for place, text in host.items()
-        for name in layout.included(text)
-        if layout.side(name) == layout.HOST
-        for folder in ((root / place).parent, *folders)
-    ]
-    for header in dict.fromkeys(path.resolve() for path in included):
-        own = header.is_relative_to(root)
-        if header.is_file() and not own and header.is_relative_to(root.parent.parent):
-            for path in sorted(header.parent.glob("*.c*")):
-                text = path.read_text(encoding="utf-8", errors="replace")
-                if f'"{header.name}"' in text and not _RUNTIME_INCLUDE.search(text):
-                    found.append(path)
+
+    def find(place: Path, name: str) -> Iterator[tuple[Path, str]]:
+        # Of a neighbour's header also what lies beside it.
+        if place.is_relative_to(root) and layout.side(name) != layout.HOST:
+            return
+        for folder in (place.parent, *folders):
+            path = (folder / name).resolve()
+            other = path.is_relative_to(root.parent.parent) and not path.is_relative_to(root)
+            if path.is_file() and other and layout.HOST in path.parts:
+                yield path, _text(path)
+
+    headers = layout.closure({root / p: t for p, t in host.items()}, find, 40)
+    for header in headers:
+        for path in sorted(header.parent.glob("*.c*")):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if f'"{header.name}"' in text and not _RUNTIME_INCLUDE.search(text):
+                found.append(path)
     return found
 
 

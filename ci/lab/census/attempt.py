@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -14,6 +15,8 @@ from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.derive.asking import Asker, Taken
 from ci.derive.candidates import generic_case
 from ci.derive.choosing import Option
+from ci.derive.mending import mended
+from ci.derive.running import Failed
 from ci.derive.taking import NoWorkload, likeliest, taken_cases
 from ci.host.host_tiling import TilingAnswer
 from ci.judge.evaluate import Evaluator
@@ -32,6 +35,9 @@ from ci.source.workload_file import find_workload, load_workload
 
 MOST_LAUNCHES = 6
 """Derived cases that are launched, until one runs to its end."""
+
+MOST_MENDED = 4
+"""Launches more, of cases whose outputs turned out to be other ones."""
 
 _KEY = re.compile(r"\bTILING_KEY_IS\s*\(\s*(\d+)")
 _HCCL_TEXT = re.compile(r"\bHccl\b|GetHcclContext|hccl/")
@@ -132,7 +138,7 @@ def _stages(
         notes.failed(Stage.HOST_BUILDS, stopped.outcome, stopped.refusal)
         return
     notes.ok(Stage.HOST_BUILDS)
-    _launches(build, _cases(operator, build, workload, notes), notes)
+    _launches(build, _cases(operator, build, workload, notes), backend, given, notes)
     if Stage.KERNEL_BUILDS not in notes.passed and Stage.TILING_RUNS not in notes.passed:
         _guess_kernel(build, operator, notes)
 
@@ -158,9 +164,18 @@ def _cases(
         notes.failed(Stage.TILING_RUNS, stopped.outcome, stopped.refusal)
 
 
-def _launches(build: SimulatorBuild, options: Iterator[Option], notes: _Notes) -> None:
+def _launches(
+    build: SimulatorBuild,
+    options: Iterator[Option],
+    backend: SimulatorBackend,
+    frame: Workload,
+    notes: _Notes,
+) -> None:
     """Launch the cases, of which the tiling takes all, until one runs."""
-    for option in islice(options, MOST_LAUNCHES):
+    waiting = deque(islice(options, MOST_LAUNCHES))
+    left = MOST_MENDED
+    while waiting:
+        option = waiting.popleft()
         source, case = option.source, option.taken.case
         try:
             prepared = _tile(build, case)
@@ -187,6 +202,13 @@ def _launches(build: SimulatorBuild, options: Iterator[Option], notes: _Notes) -
             build.run(case, inputs, outputs)
         except TrialFailure as stopped:
             notes.failed(Stage.RUNS, stopped.outcome, stopped.refusal)
+            change = mended(build.operator, frame, option, Failed(stopped.outcome, str(stopped)))
+            # Outputs that are left alone, or of another shape; a race stays one.
+            if change is not None and change[0].auto_sync == frame.auto_sync and left:
+                left -= 1
+                frame, option, _ = change
+                build = backend.build(build.operator, {}, frame)
+                waiting.appendleft(option)
             continue
         notes.ok(Stage.RUNS)
         notes.case = source if source == "workload" else f"{source} ({case.name})"

@@ -19,7 +19,7 @@ from ci.model.census import ROWS, CensusRow, CensusSettings
 from ci.model.errors import InputError
 from ci.model.settings import TWO_WORKERS
 from ci.simulator.toolchain import Toolchain
-from ci.source.discovery import operator_folders
+from ci.source.discovery import is_shared, operator_folders
 from ci.source.workload_file import find_workload
 from rules.devices import load_device
 
@@ -41,6 +41,7 @@ def take_census(
             raise InputError(f"There is no folder {folder}.")
     top = repository.resolve()
     folders = select(operator_folders(top), settings.operators, repository)
+    folders = [folder for folder in folders if not is_shared(folder)]
     out.mkdir(parents=True, exist_ok=True)
     known = read_rows(out / ROWS)
     _end_torn_line(out / ROWS)

@@ -67,6 +67,7 @@ template <typename T> inline void st_dev(T value, __gm__ T* target, int16_t offs
 
 // ---- hints and state that do not change what a kernel computes
 inline void preload(const void*, int64_t = 0) {}
+inline void PRELOAD(int64_t) {}
 template <typename T> inline void dc_preload(__gm__ uint64_t*, T) {}
 inline int64_t get_icache_prl_st() { return 0; }
 inline int64_t get_arch_ver() { return 0; }

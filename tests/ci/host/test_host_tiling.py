@@ -215,6 +215,17 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
         }
         AscendC::GetReduceSumMaxMinTmpSize(ge::Shape({4, 70}), ge::DT_FLOAT,
                                            AscendC::ReducePattern::AR, true, false, sum, low);
+        uint32_t least[3], most[3];
+        AscendC::GetWelfordUpdateMaxMinTmpSize(ge::Shape({1, 200}), 2, 4, false, false, most[0],
+                                               least[0]);
+        AscendC::GetWelfordFinalizeMaxMinTmpSize(ge::Shape({200}), 4, false, most[1], least[1]);
+        AscendC::GetNormalizeMaxMinTmpSize(ge::Shape({5, 100}), 2, 2, false, true, false, most[2],
+                                           least[2]);
+        if (least[0] != 3 * 256 || most[0] != 4 * 3 * 256 || least[1] != 4 * 256 ||
+            most[1] != (2 * 64 + 2 * 200) * 4 || least[2] != 4 * 112 * 4 ||
+            most[2] != (2 * 112 + 2 * 8 * 112) * 4) {
+            return ge::GRAPH_FAILED;
+        }
         gert::Shape reduced;
         const gert::Shape from{4, 5, 6};
         const int64_t axes[] = {-1};

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from ci.host.source_tree import include_arguments, lay_operator
@@ -23,6 +24,50 @@ def test_a_changed_shared_source_is_laid_in_its_place_and_found_before_the_one_t
     family = tmp_path / "repository" / "src" / "common" / "inc" / "family"
     folders = include_arguments(operator, laid)
     assert folders.index(f"-I{laid}/src/common/inc/family") < folders.index(f"-I{family}")
+
+
+def test_a_header_that_is_met_as_it_stands_and_as_it_is_laid_is_one_file(tmp_path: Path) -> None:
+    root = write_operator(tmp_path, kernel='#include "../../rows/rows.h"\n' + KERNEL)
+    rows = root.parent / "rows" / "rows.h"
+    rows.parent.mkdir()
+    rows.write_text("#pragma once\nenum Rows { ONE };\n")
+    own = root / "op_kernel" / "own.h"
+    own.write_text("#pragma once\nenum Own { TWO };\n")
+    (tmp_path / ".git").mkdir()
+    operator = load_operator(root)
+    laid = lay_operator(tmp_path / "laid", operator, operator.texts({}))
+    both = [laid.parent / "rows" / "rows.h", rows, laid / "op_kernel" / "own.h", own]
+    text = "".join(f'#include "{path}"\n' for path in both)
+    done = subprocess.run(
+        ["g++", "-fsyntax-only", "-xc++", "-"], input=text, text=True, check=False
+    )
+    assert done.returncode == 0
+
+
+def test_what_all_kernels_of_a_repository_share_is_met_as_installed(tmp_path: Path) -> None:
+    root = write_operator(tmp_path, kernel='#include "../inc/platform.h"\n' + KERNEL)
+    common = tmp_path / "common" / "inc" / "op_kernel"
+    common.mkdir(parents=True)
+    (common / "platform.h").write_text("// shared")
+    (tmp_path / ".git").mkdir()
+    operator = load_operator(root)
+    laid = lay_operator(tmp_path / "laid", operator, operator.texts({}))
+    assert (laid / "inc" / "platform.h").read_text() == "// shared"
+
+
+def test_a_neighbour_s_header_that_is_met_as_installed_finds_what_lies_beside_it(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path, kernel='#include "../rows/rows.h"\n' + KERNEL)
+    rows = root.parent / "rows" / "op_kernel"
+    rows.mkdir(parents=True)
+    (rows / "rows.h").write_text('#include "sums.h"\n#include "absent.h"\n')
+    (rows / "sums.h").write_text("// sums")
+    (tmp_path / ".git").mkdir()
+    operator = load_operator(root)
+    laid = lay_operator(tmp_path / "laid", operator, operator.texts({}))
+    assert (laid / "rows" / "rows.h").is_file()
+    assert (laid / "rows" / "sums.h").read_text() == "// sums"
 
 
 def test_an_own_header_that_is_included_by_the_category_s_folder_is_the_candidate_s(

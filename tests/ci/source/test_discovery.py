@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from ci.model.errors import InputError
-from ci.source.discovery import find_operators, load_operator
+from ci.source.discovery import find_operators, is_shared, load_operator, operator_folders
 from tests.ci.small_operator import DEFINITION, KERNEL, TILING, write_operator
 from tests.places import OPERATORS
 
@@ -31,8 +31,10 @@ def test_ops_math_layout_has_no_src_folder(tmp_path: Path) -> None:
     assert load_operator(moved).layout == "ops-math"
 
 
-def in_the_ops_nn_layout(top: Path, host: str = TILING + DEFINITION, kernel: str = KERNEL) -> Path:
-    """math/scale_mask, which needs math/math_common."""
+def in_the_ops_nn_layout(
+    top: Path, host: str = TILING + DEFINITION, kernel: str = KERNEL, build: str = "op_host"
+) -> Path:
+    """math/scale_mask, which needs math/math_common; the CMakeLists.txt in `build` says so."""
     root = write_operator(top, host=host, kernel=kernel)
     moved = top / "math" / "scale_mask"
     common = moved.parent / "math_common"
@@ -41,15 +43,18 @@ def in_the_ops_nn_layout(top: Path, host: str = TILING + DEFINITION, kernel: str
     (common / "op_kernel").mkdir()
     (top / "common" / "inc").mkdir(parents=True)
     root.rename(moved)
-    build = "add_modules_sources(OPTYPE scale_mask ACLNNTYPE aclnn DEPENDENCIES math_common)\n"
-    (moved / "op_host" / "CMakeLists.txt").write_text(build)
+    says = "add_modules_sources(OPTYPE scale_mask ACLNNTYPE aclnn DEPENDENCIES math_common)\n"
+    (moved / build / "CMakeLists.txt").write_text(says)
     for name in ("shared.cpp", "arch22/tiling.cpp", "arch35/tiling.cpp", "op_def.cpp"):
         (common / "op_host" / name).write_text("int nothing;\n")
     return moved
 
 
-def test_what_a_family_keeps_beside_its_operators_belongs_to_their_build(tmp_path: Path) -> None:
-    moved = in_the_ops_nn_layout(tmp_path)
+@pytest.mark.parametrize("build", ["op_host", "."])
+def test_what_a_family_keeps_beside_its_operators_belongs_to_their_build(
+    tmp_path: Path, build: str
+) -> None:
+    moved = in_the_ops_nn_layout(tmp_path, build=build)
     common = moved.parent / "math_common"
     (common / "op_host" / "op_def.cpp").unlink()
     operator = load_operator(moved)
@@ -61,11 +66,24 @@ def test_what_a_family_keeps_beside_its_operators_belongs_to_their_build(tmp_pat
 def test_another_operator_that_is_needed_tiles_only_for_one_that_has_no_tiling(
     tmp_path: Path,
 ) -> None:
-    moved = in_the_ops_nn_layout(tmp_path)
+    moved = in_the_ops_nn_layout(tmp_path, host=DEFINITION)
+    (moved / "op_host" / "arch35").mkdir()
+    (moved / "op_host" / "arch35" / "scale_mask_tiling.cpp").write_text(TILING)
+    (moved / "op_host" / "scale_mask_tiling_helper.cpp").write_text("int helper;")
     names = [path.name for path in load_operator(moved).shared_host_sources]
-    assert names == ["shared.cpp", "tiling.cpp"]
+    assert names == ["shared.cpp", "tiling.cpp"], "it has none for this chip"
     (moved / "op_host" / "scale_mask_tiling.cpp").write_text(TILING)
     assert load_operator(moved).shared_host_sources == ()
+
+
+def test_a_folder_that_only_holds_what_others_share_is_no_operator(tmp_path: Path) -> None:
+    moved = in_the_ops_nn_layout(tmp_path)
+    common = moved.parent / "math_common"
+    assert operator_folders(tmp_path) == [common, moved]
+    assert [is_shared(folder) for folder in (common, moved)] == [True, False]
+    for kernel in (moved / "op_kernel").glob("*.cpp"):
+        kernel.unlink()
+    assert not is_shared(moved), "an operator that lacks its kernel is one all the same"
 
 
 @pytest.mark.parametrize(("value", "expected"), [("on", True), ("off", False)])
@@ -107,8 +125,12 @@ def test_the_source_that_implements_an_included_header_of_a_neighbour_is_built_t
     (other / "parts.h").write_text("int Parts();\n")
     (other / "parts.cpp").write_text('#include "parts.h"\nint Parts() { return 1; }\n')
     (other / "more.cpp").write_text("int more;\n")
-    (root / "op_host" / "own_tiling.h").write_text('#include "src/math/other/op_host/parts.h"\n')
+    own = root / "op_host" / "own_tiling.h"
+    own.write_text('#include "src/math/other/op_host/parts.h"\n')
     assert load_operator(root).shared_host_sources == (other / "parts.cpp",)
+    (other / "all.h").write_text('#include "parts.h"\n')
+    own.write_text('#include "src/math/other/op_host/all.h"\n')
+    assert load_operator(root).shared_host_sources == (other / "parts.cpp",), "by another header"
 
 
 def test_an_output_whose_shape_the_kernel_tells_is_known(tmp_path: Path) -> None:

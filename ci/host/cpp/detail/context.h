@@ -228,7 +228,9 @@ public:
     uint32_t GetLocalMemorySize() const { return node_->local_memory; }
     int32_t GetDeterministic() const { return node_->deterministic ? 1 : 0; }
     int32_t GetDeterministicLevel() const { return GetDeterministic(); }
+    // Every tensor of a case is laid out without gaps.
     bool InputIsView(size_t) const { return false; }
+    const Stride* GetInputStride(size_t) const { return nullptr; }
 };
 
 class TilingParseContext : public ExtendedKernelContext {

@@ -88,6 +88,13 @@ bool GetRmsNormMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, uint32_
 bool GetRmsNormTilingInfo(const ge::Shape& shape, const ge::Shape& original, uint32_t local_bytes,
                           uint32_t type_size, optiling::RmsNormTiling& tiling,
                           bool basic_block = false);
+void GetWelfordUpdateMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, uint32_t mean_size,
+                                   bool reuse, bool in_place, uint32_t& max, uint32_t& min);
+void GetWelfordFinalizeMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, bool reuse,
+                                     uint32_t& max, uint32_t& min);
+void GetNormalizeMaxMinTmpSize(const ge::Shape& shape, uint32_t affine_size, uint32_t type_size,
+                               bool reuse, bool inverse, bool only_output, uint32_t& max,
+                               uint32_t& min);
 // Axes that stay (A) and that are reduced (R), outermost first.
 enum class ReducePattern : uint32_t {
     AR = 0,

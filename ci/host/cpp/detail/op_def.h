@@ -12,6 +12,12 @@ class Operator;
 
 namespace optiling {
 using OP_CHECK_FUNC = ge::graphStatus (*)(const ge::Operator&, ge::AscendString&);
+constexpr const char* FUNC_CHECK_SUPPORTED = "check_supported";
+constexpr const char* FUNC_OP_SELECT_FORMAT = "op_select_format";
+// Registers what the compiler asks before a launch; nobody asks here.
+struct OpCheckFuncHelper {
+    OpCheckFuncHelper(const char*, const char*, OP_CHECK_FUNC) {}
+};
 using PARAM_GENERALIZE_FUNC = ge::graphStatus (*)(const ge::Operator&, const ge::AscendString&,
                                                   ge::AscendString&);
 }  // namespace optiling
@@ -234,7 +240,11 @@ public:
         tiling_ = f;
         return *this;
     }
-    OpAICoreDef& SetCheckSupport(optiling::OP_CHECK_FUNC) { return said("SetCheckSupport"); }
+    OpAICoreDef& SetCheckSupport(optiling::OP_CHECK_FUNC f) {
+        check_support_ = f;
+        return said("SetCheckSupport");
+    }
+    optiling::OP_CHECK_FUNC& GetCheckSupport() { return check_support_; }
     OpAICoreDef& SetOpSelectFormat(optiling::OP_CHECK_FUNC) { return said("SetOpSelectFormat"); }
     OpAICoreDef& SetOpSupportInfo(optiling::OP_CHECK_FUNC) { return said("SetOpSupportInfo"); }
     OpAICoreDef& SetOpSpecInfo(optiling::OP_CHECK_FUNC) { return said("SetOpSpecInfo"); }
@@ -247,6 +257,7 @@ public:
     OpAICoreDef& AddConfig(const char* soc);
     OpAICoreDef& AddConfig(const char* soc, OpAICoreConfig& config);
     gert::OpImplRegisterV2::TilingKernelFunc tiling_ = nullptr;
+    optiling::OP_CHECK_FUNC check_support_ = nullptr;
     std::vector<std::pair<std::string, OpAICoreConfig>> configs_;
 
 private:

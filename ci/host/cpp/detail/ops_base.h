@@ -1,6 +1,8 @@
 // The base library that repositories of the ops-math layout share: logging, checks, small numbers.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <string>
@@ -115,6 +117,9 @@ inline const char* GetOpInfo(const char* text) { return text; }
 inline std::string GetOpInfo(const std::string& text) { return text; }
 template <class C> auto GetOpInfo(const C* context) -> decltype(context->GetNodeName()) {
     return context->GetNodeName();
+}
+template <class T> bool IsFloatEqual(T a, T b) {
+    return std::abs(a - b) <= std::numeric_limits<T>::epsilon();
 }
 inline const char* GetSafeStr(const char* text) { return text == nullptr ? "nil" : text; }
 inline std::string GetSafeStr(const std::string& text) { return text; }

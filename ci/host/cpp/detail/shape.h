@@ -163,6 +163,16 @@ private:
     bool readable_ = false;
 };
 
+// Of a tensor that is a view: elements from one index to the next, by dimension.
+class Stride {
+public:
+    size_t GetDimNum() const { return strides_.size(); }
+    int64_t GetStride(size_t i) const { return i < strides_.size() ? strides_[i] : 0; }
+
+private:
+    std::vector<int64_t> strides_;
+};
+
 template <class T> class Range {
 public:
     Range() = default;

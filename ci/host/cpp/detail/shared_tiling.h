@@ -11,4 +11,9 @@ struct alignas(8) TCubeTiling {
     ASCENDOPT_CUBE_TILING(ASCENDOPT_MEMBER)
 };
 #undef ASCENDOPT_MEMBER
+namespace AscendC {
+namespace tiling {
+using ::TCubeTiling;
+}
+}  // namespace AscendC
 #endif

@@ -1,4 +1,6 @@
 // Scratch sizes and splits of the normalisations.
+#include <algorithm>
+
 #include "detail/library_tiling.h"
 
 namespace AscendC {
@@ -47,5 +49,26 @@ bool GetRmsNormTilingInfo(const ge::Shape& shape, const ge::Shape& original, uin
     tiling.set_hLength(dim(shape, 2));
     tiling.set_originalHLength(dim(original, 2));
     return shape.GetDimNum() == 3 && local_bytes >= scratch_of(dim(shape, 2));
+}
+// Blocks of 64 floats of which a Welford step keeps three, two or one, and a Normalize two rows for
+// each of its own and for gamma and beta where those are narrower.
+void GetWelfordUpdateMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, uint32_t, bool reuse,
+                                   bool, uint32_t& max, uint32_t& min) {
+    const uint32_t blocks = (dim(shape, 0) * dim(shape, 1) + kRowElements - 1) / kRowElements;
+    min = (type_size == 2 ? 3 : reuse ? 1 : 2) * kRowElements * sizeof(float);
+    max = std::max(1u, blocks) * min;
+}
+void GetWelfordFinalizeMaxMinTmpSize(const ge::Shape& shape, uint32_t, bool, uint32_t& max,
+                                     uint32_t& min) {
+    min = 4 * kRowElements * sizeof(float);
+    max = 2 * (kRowElements + std::max(kRowElements, dim(shape, 0))) * sizeof(float);
+}
+void GetNormalizeMaxMinTmpSize(const ge::Shape& shape, uint32_t affine_size, uint32_t type_size,
+                               bool, bool, bool, uint32_t& max, uint32_t& min) {
+    const auto whole = [](uint32_t n, uint32_t grain) { return (n + grain - 1) / grain * grain; };
+    const uint32_t rows = dim(shape, 0);
+    const uint32_t row = whole(whole(dim(shape, 1), 32 / std::max(1u, type_size)), 8);
+    min = std::max(whole(rows, 8), (affine_size == sizeof(float) ? 2 : 4) * row) * sizeof(float);
+    max = 2 * row * (1 + whole(rows, 8)) * sizeof(float);
 }
 }  // namespace AscendC

@@ -137,4 +137,9 @@ __aicore__ inline void IBWait(const GlobalTensor<int32_t>&, const LocalTensor<in
     dav_core_wait(block, event);
 }
 
+// What orders the kernels of a super kernel has no effect on this chip (AscendC's documentation).
+template <bool FORCE = false> __aicore__ inline void WaitPreTaskEnd() {}
+template <pipe_t vector = PIPE_MTE3, pipe_t cube = PIPE_MTE3, bool FORCE = false>
+__aicore__ inline void SetNextTaskStart() {}
+
 }  // namespace AscendC

@@ -41,3 +41,10 @@ struct alignas(8) TCubeTiling {
     ASC_CUBE_TILING(ASC_MEMBER)
 };
 #undef ASC_MEMBER
+
+// Newer sources name it where a toolkit's header has it.
+namespace AscendC {
+namespace tiling {
+using ::TCubeTiling;
+}
+}  // namespace AscendC

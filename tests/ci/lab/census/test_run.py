@@ -78,6 +78,26 @@ def test_an_operator_without_one_is_probed_and_not_called_verified(
     assert row.case.startswith("generic shapes")
 
 
+def test_an_output_that_is_left_alone_is_filled_before_the_launch(
+    tmp_path: Path,
+) -> None:
+    place = add(tmp_path / "ops", "sparing")
+    (place / "workload.yaml").unlink()
+    host = next((place / "op_host").glob("*.cpp"))
+    text = host.read_text()
+    one = text.index("this->Output(")
+    whole = text[one : text.index(";", one) + 1]
+    host.write_text(text.replace(whole, whole + whole.replace('Output("', 'Output("second_')))
+    kernel = next((place / "op_kernel").glob("*.cpp"))
+    kernel.write_text(
+        kernel.read_text().replace("GM_ADDR workspace", "GM_ADDR s, GM_ADDR workspace")
+    )
+    rows = take_census(
+        tmp_path / "ops", CensusSettings(pool="local:1"), tmp_path / "out", lambda *_: None
+    )
+    assert (rows[0].judged, rows[0].failures) == ("probed", ())
+
+
 def test_a_missing_header_is_named(census: tuple[Path, list[CensusRow]]) -> None:
     row = find(census[1], "headless")
     assert Stage.TILING_RUNS in row.passed and Stage.KERNEL_BUILDS not in row.passed
