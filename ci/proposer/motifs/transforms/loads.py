@@ -226,7 +226,8 @@ def _slice(source: Source, block: Node, kept: set[int]) -> str:
             lines.append(_branches(source, child, kept))
         elif child.type in ("compound_statement", "else_clause"):
             inner = _slice(source, child, kept)
-            lines.append(f"{{\n{inner}\n}}" if inner else "")
+            used = any(_holds(n, kept) and n.type != "declaration" for n in child.named_children)
+            lines.append(f"{{\n{inner}\n}}" if used else "")
         elif child.start_byte in kept:
             lines.append(source.of(child))
     return "\n".join(line for line in lines if line)

@@ -11,12 +11,14 @@ from tree_sitter import Node
 
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms.functions import called_in, carried, tile_loops
+from ci.proposer.motifs.transforms.inlining import loads_written_out
 from ci.proposer.motifs.transforms.loads import Loads, find_loads, scalars_set
 from ci.proposer.motifs.transforms.loops import assigned_names, declared_names
 from ci.proposer.motifs.transforms.nodes import nodes
-from ci.source.cpp_source import Edit, Function, Source, identifiers, walk
+from ci.source.cpp_source import Edit, Function, Source, constants, identifiers, walk
 
 _JUMPS = ("continue_statement", "break_statement", "return_statement", "goto_statement")
+_PART = r"(?:\.\w+)*"
 _QUEUE = re.compile(r"\bTQue(?:Bind)?\s*<([^;<>]*),\s*([\w:]+)\s*(?:,[^<>]*)?>\s*([^;]*);")
 
 
@@ -42,19 +44,46 @@ def prefetch(source: Source, parameters: Mapping[str, object]) -> Iterator[Match
 
     The scalars that the copy depends on are set as in turn i + 1 and set back. A last tile that
     is handled behind the loop by the same steps is copied in by the loop's last turn. Queues that
-    hold one buffer get two.
+    hold one buffer get two; with `deeper: counted` only loops are found whose queues hold as many
+    as a name of another file says, or a template parameter, and they get one more.
     """
+    counted = parameters.get("deeper") == "counted"
     for function, node, body in tile_loops(source):
-        loop = _counting(source, node, body)
-        if loop is None or any(n.type in _JUMPS for n in walk(body)):
-            continue
-        loads = find_loads(source, body)
-        if loads is None or _is_ahead(source, node, loads) or not _computes(source, body, loads):
-            continue
-        edits = _pipelined(source, function, loop, loads)
-        if edits:
-            deeper = _deeper(source, loads.queues)
-            yield Match(node.start_byte, (*edits, *deeper), note=loads.name)
+        found = _ahead(source, function, node, body, counted) or _written_out(
+            source, function, node, counted
+        )
+        if found is not None:
+            edits, loads = found
+            yield Match(node.start_byte, tuple(edits), note=loads.name)
+
+
+def _written_out(
+    source: Source, function: Function, node: Node, counted: bool
+) -> tuple[list[Edit], Loads] | None:
+    """The same of a loop whose turn calls what loads among other things."""
+    turn = loads_written_out(source, function, node) if node.type == "for_statement" else None
+    if turn is None:
+        return None
+    start = function.node.start_byte
+    inner = next(f for f in turn.source.functions if f.node.start_byte == start)
+    body = turn.loop.child_by_field_name("body")
+    found = _ahead(turn.source, inner, turn.loop, body, counted)
+    return (turn.before(found[0]), found[1]) if found is not None else None
+
+
+def _ahead(
+    source: Source, function: Function, node: Node, body: Node | None, counted: bool
+) -> tuple[list[Edit], Loads] | None:
+    """What makes a loop load ahead, and what it loads; None where it cannot."""
+    loop = _counting(source, node, body) if body is not None else None
+    if loop is None or any(n.type in _JUMPS for n in walk(loop.body)):
+        return None
+    loads = find_loads(source, loop.body)
+    if loads is None or _is_ahead(source, node, loads) or not _computes(source, loop.body, loads):
+        return None
+    edits = _pipelined(source, function, loop, loads)
+    deeper = _deeper(source, loads.queues, counted)
+    return ([*edits, *deeper], loads) if edits and (deeper or not counted) else None
 
 
 def _is_ahead(source: Source, loop: Node, loads: Loads) -> bool:
@@ -199,7 +228,8 @@ def _block(names: dict[str, str], statements: list[str], indent: str) -> str:
     names = {
         name: value
         for name, value in names.items()
-        if re.search(rf"\b{name}\b\s*(?:[-+*/%|&^]|<<|>>)?=(?!=)|\b{name}\s*(?:\+\+|--)", code)
+        if re.search(rf"\b{name}\b{_PART}\s*(?:[-+*/%|&^]|<<|>>)?=(?!=)", code)
+        or re.search(rf"\b{name}{_PART}\s*(?:\+\+|--)", code)
         or re.search(rf"(?:\+\+|--)\s*(?:this->)?{name}\b", code)
     }
     keep = [f"const auto {name}Kept = {value};" for name, value in names.items()]
@@ -272,25 +302,33 @@ class _Tail:
 
 
 @lru_cache(maxsize=64)
-def _deeper(source: Source, queues: frozenset[str]) -> tuple[Edit, ...]:
-    """Two buffers, and a depth of two, for each of the queues that holds one."""
+def _deeper(source: Source, queues: frozenset[str], counted: bool) -> tuple[Edit, ...]:
+    """One buffer more for each of the queues that holds one.
+
+    Or, when `counted`, for each that holds as many as a name says that has no value in the file.
+    """
+    known = {source.code(name): source.code(value) for _, name, value in constants(source)}
+    ones = {"1"} | {name for name, value in known.items() if value == "1"}
+
+    def more(count: str) -> str:
+        if not counted:
+            return "2" if count in ones else ""
+        return f"{count} + 1" if count.isidentifier() and count not in known else ""
+
     edits = []
-    ones = {"1"} | {
-        m.group(1)
-        for m in re.finditer(r"\b(?:constexpr|const)\b[^;=]*?(\w+)\s*=\s*1\s*;", source.shadow)
-    }
     for method in source.methods:
         if method.name != "InitBuffer" or len(method.arguments) != 3:
             continue
         count = method.argument_nodes[1]
-        if _plain(method.arguments[0]) in queues and source.code(count) in ones:
-            edits.append(Edit(count.start_byte, count.end_byte, "2"))
+        new = more(source.code(count))
+        if new and _plain(method.arguments[0]) in queues:
+            edits.append(Edit(count.start_byte, count.end_byte, new))
     for node in nodes(source, "field_declaration", "declaration"):
         found = _QUEUE.match(source.shadow, node.start_byte)
         if found is None or not identifiers(found.group(3)) & queues:
             continue
-        if found.group(2) in ones:
-            edits.append(Edit(found.start(2), found.end(2), "2"))
+        if new := more(found.group(2)):
+            edits.append(Edit(found.start(2), found.end(2), new))
     return tuple(edits)
 
 
