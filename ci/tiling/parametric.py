@@ -34,6 +34,9 @@ REACH = 3
 HARM = 1.03
 """A move that costs 3 % is not tried again, nor one further on, when other things changed."""
 
+INDIFFERENT = 2
+"""Kernels under which every move of a knob alone changed nothing, for it to be left alone."""
+
 MOST_MOVES = 5
 """Values of one knob that are tried one by one; TPE reaches the others."""
 
@@ -67,15 +70,18 @@ def knob_moves(
     best: Trial,
     history: Sequence[Trial],
     known: Mapping[str, bool],
+    templates: Mapping[str, TilingTemplate],
 ) -> Iterator[tuple[dict[str, KnobValue], str, str]]:
     """(all knob values, why, id of the move) with one knob moved.
+
+    `templates` has the template at each trial by its candidate's hash.
 
     First what experience says of such bottlenecks: `known` has, by the move's id and in the order
     of their promise, whether it held. Then the first choice of each knob, the second …, and at last
     what seldom held. Moves that an earlier one proves idle are left out: it changed no figure, and
-    went further.
+    went further. So are those of knobs that changed no figure under `INDIFFERENT` kernels.
     """
-    hopeless = _hopeless(template, best, history)
+    hopeless = _hopeless(template, best, history, templates)
     kinds = list(dict.fromkeys([*(k for c in classes for k in _BY_CLASS.get(c, ())), *_ALL_KINDS]))
     now = template.values
     knobs = sorted(template.knobs, key=lambda knob: kinds.index(knob.kind))
@@ -98,33 +104,48 @@ def knob_moves(
 
 
 def _hopeless(
-    template: TilingTemplate, best: Trial, history: Sequence[Trial]
+    template: TilingTemplate,
+    best: Trial,
+    history: Sequence[Trial],
+    templates: Mapping[str, TilingTemplate],
 ) -> dict[str, tuple[list[KnobValue], list[KnobValue]]]:
     """By knob, the values to which a single move changed no figure, and those where it failed.
 
     A failure counts from whatever parent it was tried; a move that was idle, clearly harmful or
     unfit only from the present value, and with the kernel as it is: another one may want it.
+    Where several kernels did not care what a knob was, no other one is asked.
     """
     now, kernel = template.values, _kernel(best, template)
     by_hash = {t.candidate.hash: t for t in history if not t.cached}
     found: dict[str, tuple[list[KnobValue], list[KnobValue]]] = {}
+    idle_under: dict[str, list[dict[str, str]]] = {}
+    acted: set[str] = set()
     for trial in history:
         parent = by_hash.get(trial.candidate.parent)
         knobs = trial.candidate.knobs
         if parent is None or not knobs:
             continue
-        before = parent.candidate.knobs or (now if parent is best else {})
+        at = templates.get(parent.candidate.hash)
+        before = at.values if at is not None else now
         moved = [k for k, v in knobs.items() if k in now and v != before.get(k, now[k])]
         if len(moved) != 1 or isinstance(value := knobs[moved[0]], str):
             continue
         idle, failed = found.setdefault(moved[0], ([], []))
-        same_start = before.get(moved[0], now[moved[0]]) == now[moved[0]]
-        same_start = same_start and _kernel(trial, template) == kernel
+        under = _kernel(trial, template)
+        same_start = before.get(moved[0], now[moved[0]]) == now[moved[0]] and under == kernel
         harmed = trial.outcome is Outcome.UNFIT or _ratio(trial, parent) > HARM
+        same = same_figures(trial, parent)
         if trial.measurement is None or (same_start and harmed):
             failed.append(value)
-        elif same_start and same_figures(trial, parent):
+        elif same_start and same:
             idle.append(value)
+        if not same:
+            acted.add(moved[0])
+        elif under not in idle_under.setdefault(moved[0], []):
+            idle_under[moved[0]].append(under)
+    for knob in template.knobs:
+        if knob.name not in acted and len(idle_under.get(knob.name, ())) >= INDIFFERENT:
+            found[knob.name][0].extend(template.choices(knob))
     return found
 
 
@@ -182,7 +203,7 @@ def sample(
         return
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     told = _told(template, best, history, templates)
-    hopeless = _hopeless(template, best, history)
+    hopeless = _hopeless(template, best, history, templates)
     now = template.values
 
     def acting(values: Mapping[str, KnobValue]) -> dict[str, KnobValue]:

@@ -60,7 +60,9 @@ class KnobMutator:
         known = {r.tuple.motif_id: r.reliability >= DOUBTFUL for r in retrieved}
         moves = (
             filled(values, why, move)
-            for values, why, move in knob_moves(now, diagnosis.classes, best, history, known)
+            for values, why, move in knob_moves(
+                now, diagnosis.classes, best, history, known, templates
+            )
         )
         sampled = (
             filled(values, f"{moved(now, values)} Sampled by TPE.", SEVERAL)

@@ -27,7 +27,9 @@ def moved(
     template = synthesize(operator, "910B4")
     now = template.values
     found = []
-    for values, _, _ in knob_moves(template, classes, baseline, history, {}):
+    for values, _, _ in knob_moves(
+        template, classes, baseline, history, {}, follow(operator, template, history)
+    ):
         changes = [(k, v) for k, v in values.items() if v != now[k]]
         assert len(changes) == 1
         found.append(changes[0])
@@ -106,6 +108,40 @@ def test_beyond_what_did_not_fit_other_shapes_nothing_is_tried_and_milder_values
     assert values == [4096, 2048, 1024, 512]
 
 
+def test_a_knob_that_several_kernels_did_not_care_for_is_left_alone_under_the_next(
+    operator: Operator, baseline: Trial
+) -> None:
+    template = synthesize(operator, "910B4")
+
+    def under(number: int, time: float = 0.0) -> list[Trial]:
+        """A kernel, and a move of a knob under it."""
+        kernel = operator.kernel_sources[0]
+        files = {kernel: operator.read(kernel) + f"// {number}"}
+        parent = baseline.model_copy(update={"candidate": Candidate(files=files)})
+        idle = trial(baseline, "ubSize.share", 8, operator, time or baseline_us)
+        told = {"files": idle.candidate.files | files, "parent": parent.candidate.hash}
+        candidate = idle.candidate.model_copy(update=told)
+        return [parent, idle.model_copy(update={"candidate": Candidate(**candidate.model_dump())})]
+
+    assert baseline.measurement is not None
+    baseline_us = baseline.measurement.cases[0].median_us
+    one = [baseline, *under(1)]
+    two = [*one, *under(2)]
+
+    def names(history: list[Trial]) -> set[str]:
+        at = follow(operator, template, history)
+        return {
+            knob
+            for values, *_ in knob_moves(template, (), baseline, history, {}, at)
+            for knob in values
+            if values[knob] != template.values[knob]
+        }
+
+    assert "ubSize.share" in names(one)
+    assert names(two) == names(one) - {"ubSize.share"}
+    assert "ubSize.share" in names([*two, *under(3, 2 * baseline_us)])
+
+
 def test_samples_are_the_same_for_the_same_seed_and_stay_near(
     operator: Operator, baseline: Trial
 ) -> None:
@@ -137,9 +173,9 @@ def test_what_held_on_such_bottlenecks_moves_first_and_what_seldom_held_last(
     operator: Operator, baseline: Trial
 ) -> None:
     template, now = synthesize(operator, "910B4"), synthesize(operator, "910B4").values
-    plain = [move for *_, move in knob_moves(template, (), baseline, [baseline], {})]
+    plain = [move for *_, move in knob_moves(template, (), baseline, [baseline], {}, {})]
     known = {plain[5]: True, plain[0]: False, plain[4]: True, "tiling.nowhere.1": True}
-    moves = list(knob_moves(template, (), baseline, [baseline], known))
+    moves = list(knob_moves(template, (), baseline, [baseline], known, {}))
     assert [m[2] for m in moves if m[2] == plain[5]] == [m[2] for m in moves][
         : plain.count(plain[5])
     ]
