@@ -10,8 +10,14 @@ from ci.source.cpp_source import Source, ancestors, walk
 from ci.tiling.template import Knob
 
 NO_CAP = 0
-CORE_WORK = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
+CORE_WORK = (
+    0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144,
+)  # fmt: skip
 """Least elements of the first input a core: 128 is one 256-byte repeat of fp16."""
+
+CORE_ROOT = (0, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
+"""Elements that a core gets through while another one is started. Where starting n cores takes n
+times as long as one, and each takes an n-th of the work, the root of (work / value) takes least."""
 
 _SIZE = re.compile(r"(\w+)(?:\[\w+\])?\s*=[^;=]*\bGetShapeSize\(\)")
 _ADDED = re.compile(r"(\w+)\s*\+=\s*([^;]+);")
@@ -37,6 +43,8 @@ _MEASURES = {"work": ELEMENTS, "output": _MADE}
 """Knobs of the least work a core: by what is read, and by what is made where that is more."""
 
 WHY_WORK = "Starting a core costs time, so each should have enough to do."
+WHY_ROOT = "Starting a core costs time, so the work must grow faster than the number of cores."
+REMARK_ROOT = "A further core pays where what it takes off the others is longer than its start."
 REMARK_WORK = "Starting a core costs time: small inputs take fewer."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
 
@@ -81,9 +89,31 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
                 )
             )
             after, place = source.shadow[end:], end
+        if context:
+            total = f"{context}->{ELEMENTS}"
+            limit = f"{left} > 1 && static_cast<int64_t>({left}) * {left} * {{value}} > {total}"
+            shape = unasked_shape(source, node, total)
+            root = _lowered_after(left, limit, shape, after)
+            knobs.append(
+                Knob(
+                    name=f"{name}.root",
+                    kind="core_root",
+                    file=path,
+                    start=place,
+                    end=place + (root.end() if root else 0),
+                    form=_lowering(left, limit, shape, indent),
+                    values=CORE_ROOT,
+                    written=int(root.group(1)) if root else NO_CAP,
+                    decides="block_dim",
+                    why=WHY_ROOT,
+                    neutral=NO_CAP,
+                )
+            )
+            place += root.end() if root else 0
+            after = source.shadow[place:]
         cap = re.match(rf"\s*if \({escaped} > (\d+)\) \{{\s*{escaped} = \d+;\s*\}}", after)
         if context and not cap:
-            continue  # the limit by work adapts to other shapes; a fixed one fits the workload's
+            continue  # a limit by work adapts to other shapes; a fixed one fits the workload's
         form = f"{indent}if ({left} > {{value}}) {{{indent}    {left} = {{value}};{indent}}}"
         knobs.append(
             Knob(
@@ -127,6 +157,30 @@ def limited_after(left: str, limit: str, text: str) -> re.Match[str] | None:
     inner = statement(f"shape->GetStorageShape{rest}")
     asked = rf"\s*if \(const auto\* shape = {re.escape(shape)}\) \{{\s*{inner}\s*\}}"
     return re.match(asked, text) or re.match(rf"\s*{statement(limit)}", text)
+
+
+def _lowering(left: str, limit: str, shape: str, indent: str) -> str:
+    """A loop that lowers a core count while `limit` holds, if `shape` is there or none is named."""
+    held = limit.replace(f"{shape}->", "shape->") if shape else limit
+    said = f"{indent}// {REMARK_ROOT}{indent}"
+    if not shape:
+        return f"{said}while ({held}) {{{indent}    {left} -= 1;{indent}}}"
+    inner = f"{indent}    while ({held}) {{{indent}        {left} -= 1;{indent}    }}"
+    return f"{said}if (const auto* shape = {shape}) {{{inner}{indent}}}"
+
+
+def _lowered_after(left: str, limit: str, shape: str, text: str) -> re.Match[str] | None:
+    """Such a loop at the beginning of `text`; its group 1 is the {value} of `limit`."""
+
+    def loop(limit: str) -> str:
+        held = re.escape(limit.replace("{value}", "@")).replace("@", r"(\d+)")
+        return rf"while \({held}\) \{{\s*{re.escape(left)} -= 1;\s*\}}"
+
+    if not shape:
+        return re.match(rf"\s*{loop(limit)}", text)
+    inner = loop(limit.replace(f"{shape}->", "shape->"))
+    asked = rf"\s*if \(const auto\* shape = {re.escape(shape)}\) \{{\s*{inner}\s*\}}"
+    return re.match(asked, text) or re.match(rf"\s*{loop(limit)}", text)
 
 
 def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:

@@ -42,23 +42,31 @@ MOST_MOVES = 5
 
 # Which kinds of knob a bottleneck speaks for, most promising first.
 _BY_CLASS: dict[str, tuple[str, ...]] = {
-    "launch_overhead": ("core_work", "core_cap", "literal", "block_constant"),
+    "launch_overhead": ("core_root", "core_work", "core_cap", "literal", "block_constant"),
     "low_parallelism": ("ub_work", "literal", "block_constant", "constant", "core_cap"),
-    "tail_imbalance": ("core_work", "core_cap", "ub_share", "constant"),
+    "tail_imbalance": ("core_root", "core_work", "core_cap", "ub_share", "constant"),
     "no_overlap": ("ub_share", "ub_work", "constant", "divisor"),
-    "gm_bandwidth": ("ub_share", "core_work", "core_cap", "constant", "literal", "block_constant"),
-    "small_copies": ("divisor", "constant", "core_work", "core_cap"),
+    "gm_bandwidth": (
+        "ub_share",
+        "core_root",
+        "core_work",
+        "core_cap",
+        "constant",
+        "literal",
+        "block_constant",
+    ),
+    "small_copies": ("divisor", "constant", "core_root", "core_work", "core_cap"),
     "ub_underused": ("divisor", "constant"),
-    "short_vectors": ("divisor", "constant", "core_work"),
-    "vector_bound": ("core_work", "literal", "block_constant", "divisor"),
+    "short_vectors": ("divisor", "constant", "core_root", "core_work"),
+    "vector_bound": ("core_root", "core_work", "literal", "block_constant", "divisor"),
     "scalar_bound": ("divisor", "constant", "literal", "block_constant"),
     "bank_conflict": ("divisor", "ub_share", "constant"),
 }
 _ALL_KINDS = (
-    "core_work", "ub_share", "ub_work", "literal", "block_constant", "constant", "divisor",
-    "core_cap",
+    "core_root", "core_work", "ub_share", "ub_work", "literal", "block_constant", "constant",
+    "divisor", "core_cap",
 )  # fmt: skip
-# core_cap comes last: it fits the workload's shapes only, core_work adapts to others.
+# core_cap comes last: it fits the workload's shapes only, the others adapt.
 
 _LIMITS = ("core_cap", "ub_work")
 """Kinds whose larger values limit less, and whose neutral value limits nothing."""
@@ -173,7 +181,7 @@ def _ruled_out(
         return any(value >= s for s in idle) or any(0 < value <= f for f in failed)
     if any((value >= f > now) or (value <= f < now) for f in failed):
         return True
-    if knob.kind == "core_work" and now == knob.neutral:
+    if knob.kind in ("core_work", "core_root") and now == knob.neutral:
         return any(0 < value <= s for s in idle)
     return any((value > now) == (s > now) for s in idle)
 
@@ -296,7 +304,9 @@ def _preferred(template: TilingTemplate, knob: Knob) -> list[KnobValue]:
     elif knob.kind == "core_cap":
         order = (*cores.promising_caps(), cores.own, NO_CAP)
     elif knob.kind == "core_work":
-        order = (8192, 4096, 16384, 2048, 32768, 1024, 512, 0)
+        order = (8192, 65536, 4096, 16384, 131072, 2048, 32768, 262144, 1024, 512, 0)
+    elif knob.kind == "core_root":
+        order = (8192, 16384, 4096, 32768, 2048, 65536, 1024, 0)
     elif knob.kind == "ub_share":
         order = (8, 4, 12, 2, 6, 16)
     elif knob.kind == "ub_work":

@@ -23,6 +23,7 @@ MARKER_END = "// EVOLVE-BLOCK-END"
 Decides = Literal["partition", "block_dim", "tiling_key", "buffer_number", "alignment"]
 Kind = Literal[
     "core_work",
+    "core_root",
     "core_cap",
     "ub_share",
     "ub_work",

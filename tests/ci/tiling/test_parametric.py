@@ -56,7 +56,7 @@ def trial(baseline: Trial, knob: str, value: KnobValue, operator: Operator, time
 
 
 def test_the_diagnosis_decides_which_knob_moves_first(operator: Operator, baseline: Trial) -> None:
-    assert moved(operator, baseline, [baseline], ("launch_overhead",))[0][0] == "coreNum.work"
+    assert moved(operator, baseline, [baseline], ("launch_overhead",))[0][0] == "coreNum.root"
     assert moved(operator, baseline, [baseline], ("no_overlap",))[0][0] == "ubSize.share"
 
 

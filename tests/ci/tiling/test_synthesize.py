@@ -98,6 +98,7 @@ def test_a_set_knob_is_found_again_with_its_value(tmp_path: Path) -> None:
     values = {
         "coreNum.work": 1024,
         "coreNum.output": 512,
+        "coreNum.root": 4096,
         "ubSize.share": 8,
         "ubSize.work": 4,
         "ubParts": 3,
@@ -105,9 +106,8 @@ def test_a_set_knob_is_found_again_with_its_value(tmp_path: Path) -> None:
     changed = synthesize(operator, "910B4").changes(values)
     again = synthesize(operator, "910B4", files=changed)
     assert again.values | values == again.values
-    assert again.changes(
-        {"coreNum.work": 0, "coreNum.output": 0, "ubSize.share": 16, "ubSize.work": 0, "ubParts": 4}
-    ) == {HOST_FILE: HOST}
+    plain = {"coreNum.work": 0, "coreNum.output": 0, "coreNum.root": 0, "ubSize.share": 16}
+    assert again.changes(plain | {"ubSize.work": 0, "ubParts": 4}) == {HOST_FILE: HOST}
 
 
 def test_every_knob_setting_stays_inside_the_markers(template: TilingTemplate) -> None:
@@ -216,6 +216,16 @@ def test_a_number_of_cores_is_limited_by_the_work_wherever_it_comes_from(
         f"{named}\n    {REMARK}\n    if ({GIVEN}) {{"
         f"\n        coreNum = std::min<int64_t>(coreNum, {COUNTED} / 512 + 1);\n    }}",
     )
+
+
+def test_the_number_of_cores_follows_the_root_of_the_work(tmp_path: Path) -> None:
+    asked = "auto coreNum = platform.GetCoreNumAiv();"
+    text = synthesize(write(tmp_path), "910B4").changes({"coreNum.root": 4096})[HOST_FILE]
+    lowered = (
+        f"        while (coreNum > 1 && static_cast<int64_t>(coreNum) * coreNum * 4096 > {COUNTED}) {{"
+        "\n            coreNum -= 1;\n        }\n    }"
+    )
+    assert f"    if ({GIVEN}) {{\n{lowered}" in text.split(asked)[1]
 
 
 def test_numbers_that_a_tiling_key_is_added_up_from_are_no_knobs(tmp_path: Path) -> None:
