@@ -7,7 +7,7 @@ import re
 from tree_sitter import Node
 
 from ci.source.cpp_source import Source, ancestors, walk
-from ci.tiling.template import Knob
+from ci.tiling.template import Kind, Knob
 
 NO_CAP = 0
 CORE_WORK = (
@@ -35,6 +35,12 @@ _LIMITED = re.compile(
     r"^\(?(?:[\w>-]+\(0\)==nullptr\?[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\):)?"
     r"std::min<uint32_t>\([\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\),(?P<limit>[^?:]+)\)\)?$"
 )
+_LOWERED = re.compile(
+    r"^\(?(?:[\w>-]+\(0\)==nullptr\?[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\):)?"
+    r"\[&\]\{uint32_t paying=[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\);"
+    r"while\(paying>1&&static_cast<int64_t>\(paying\)\*paying\*(?P<value>\d+)>[^{}]*\)"
+    r"\{paying-=1;\}return paying;\}\(\)\)?$"
+)
 _CALL = re.compile(r"[\w.>-]+GetCoreNum(?:Aiv|Aic|Vector)?\(\)")
 ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
 """What the context tells of the amount of work: the elements of the first input."""
@@ -47,6 +53,9 @@ WHY_ROOT = "Starting a core costs time, so the work must grow faster than the nu
 REMARK_ROOT = "A further core pays where what it takes off the others is longer than its start."
 REMARK_WORK = "Starting a core costs time: small inputs take fewer."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
+_WHY = {"core_work": WHY_WORK, "core_root": WHY_ROOT, "core_cap": WHY_CAP}
+_VALUES = {"core_work": CORE_WORK, "core_root": CORE_ROOT}
+_SAID = re.compile(r"log|print", re.I)
 
 
 def find_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
@@ -184,44 +193,71 @@ def _lowered_after(left: str, limit: str, shape: str, text: str) -> re.Match[str
 
 
 def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
-    """The same where the count goes into a const or into a call: one limit, in the expression."""
+    """The same where the count goes into a const or into a call: one limit, in the expression.
+
+    By the root of the work, or by the work where that is the limit which stands there.
+    """
     knobs = []
     for node in walk(source.root):
         named = _core_expression(source, node)
         if named is None:
             continue
         name, value = named
-        limited = _LIMITED.match(source.code(value))
-        if not limited and not _CORE_CALL.search(source.code(value)):
+        code = source.code(value)
+        limited, lowered = _LIMITED.match(code), _LOWERED.match(code)
+        if not limited and not lowered and not _CORE_CALL.search(code):
             continue
-        call = _CALL.findall(source.of(value))[-1] if limited else source.of(value)
+        call = _CALL.findall(source.of(value))[-1] if limited or lowered else source.of(value)
         context, summed = context_name(source, node), _summed(source, node)
         total = summed or (f"{context}->{ELEMENTS}" if context else "")
-        limit = f"{total} / {{value}} + 1" if total else "{value}"
-        form = f"std::min<uint32_t>({call}, {limit})"
+        kind: Kind = "core_cap" if not total else "core_work" if limited else "core_root"
+        if kind == "core_root":
+            form = _lowered_within(call, total, "\n" + source.indent(value.start_byte))
+        else:
+            form = (
+                f"std::min<uint32_t>({call}, {f'{total} / {{value}} + 1' if total else '{value}'})"
+            )
         asked = total and not summed and unasked_shape(source, node, total)
         if asked:
             form = f"{asked} == nullptr ? {call} : {form}"
-        held = (
-            re.findall(r"\d+", limited.group("limit"))[-2 if total else -1] if limited else NO_CAP
-        )
+        held = NO_CAP
+        if limited:
+            held = int(re.findall(r"\d+", limited.group("limit"))[-2 if total else -1])
+        elif lowered:
+            held = int(lowered.group("value"))
         knobs.append(
             Knob(
-                name=f"{name}.{'work' if total else 'cap'}",
-                kind="core_work" if total else "core_cap",
+                name=f"{name}.{kind.removeprefix('core_')}",
+                kind=kind,
                 file=path,
                 start=value.start_byte,
                 end=value.end_byte,
                 form=f"({form})" if asked and value.parent != node else form,
-                values=CORE_WORK if total else (NO_CAP, *caps),
-                written=int(held),
+                values=_VALUES.get(kind, (NO_CAP, *caps)),
+                written=held,
                 decides="block_dim",
-                why=WHY_WORK if total else WHY_CAP,
+                why=_WHY[kind],
                 neutral=NO_CAP,
                 neutral_text=call,
             )
         )
     return knobs
+
+
+def _lowered_within(call: str, total: str, indent: str) -> str:
+    """The expression of a core count that a limit by the root of the work has lowered."""
+    limit = f"paying > 1 && static_cast<int64_t>(paying) * paying * {{value}} > {total}"
+    lines = [
+        "[&] {",
+        f"    uint32_t paying = {call};",
+        f"    // {REMARK_ROOT}",
+        f"    while ({limit}) {{",
+        "        paying -= 1;",
+        "    }",
+        "    return paying;",
+        "}()",
+    ]
+    return indent.join(lines)
 
 
 def _summed(source: Source, node: Node) -> str:
@@ -266,7 +302,10 @@ def _core_expression(source: Source, node: Node) -> tuple[str, Node] | None:
             return None
         return source.code(left), right
     up = node.parent
-    if up is None or up.type != "argument_list":
+    if up is None or up.type != "argument_list" or up.parent is None:
+        return None
+    called = up.parent.child_by_field_name("function")
+    if called is None or _SAID.search(source.code(called)):
         return None
     return ("cores", node) if node.type in ("call_expression", "parenthesized_expression") else None
 
@@ -287,6 +326,8 @@ def _values_from(source: Source, most: int) -> list[tuple[str, Node]]:
             continue
         if holder.type not in ("declaration", "expression_statement"):
             continue
+        if any(up.type == "lambda_expression" for up in ancestors(holder)):
+            continue  # a limit within an expression
         if re.search(r"\bconst(?:expr)?\b", source.code(holder)):
             continue
         if left.type in ("identifier", "field_expression"):

@@ -121,12 +121,25 @@ def test_a_core_count_kept_in_a_const_is_limited_within_its_expression(tmp_path:
     host = HOST.replace(asked, asked.replace("auto coreNum", "const uint32_t cores"))
     host = host.replace("if (coreNum == 0)", "auto coreNum = cores;\n    if (coreNum == 0)")
     operator = write(tmp_path, host=host)
-    text = synthesize(operator, "910B4").changes({"cores.work": 4096})[HOST_FILE]
-    call = "platform.GetCoreNumAiv()"
-    assert f"? platform.GetCoreNumAiv() : std::min<uint32_t>({call}, {ELEMENTS} / 4096 + 1)" in text
+    text = synthesize(operator, "910B4").changes({"cores.root": 4096})[HOST_FILE]
+    assert "? platform.GetCoreNumAiv() : [&] {" in text
+    assert f"static_cast<int64_t>(paying) * paying * 4096 > {ELEMENTS})" in text
     again = synthesize(operator, "910B4", files={HOST_FILE: text})
-    assert again.values["cores.work"] == 4096
-    assert again.changes({"cores.work": 0}) == {HOST_FILE: host}
+    assert again.values["cores.root"] == 4096
+    assert again.changes({"cores.root": 0}) == {HOST_FILE: host}
+
+
+def test_a_limit_by_the_work_that_stands_in_an_expression_stays_one(tmp_path: Path) -> None:
+    call = "platform.GetCoreNumAiv()"
+    host = HOST.replace(f"auto coreNum = {call};", f"const uint32_t cores = {call};")
+    host = host.replace("if (coreNum == 0)", "auto coreNum = cores;\n    if (coreNum == 0)")
+    limited = (
+        f"context->GetInputShape(0) == nullptr ? {call} : std::min<uint32_t>({call}, {ELEMENTS}"
+    )
+    text = host.replace(f"cores = {call};", f"cores = {limited} / 4096 + 1);")
+    template = synthesize(write(tmp_path, host=text), "910B4")
+    assert template.values["cores.work"] == 4096 and "cores.root" not in template.values
+    assert template.changes({"cores.work": 0}) == {HOST_FILE: host}
 
 
 def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
@@ -188,11 +201,18 @@ def test_a_core_count_inside_a_call_is_limited_in_place(tmp_path: Path) -> None:
         "context->SetBlockDim(std::min<uint64_t>(total, platform.GetCoreNumAiv()))",
     )
     operator = write(tmp_path, host=host)
-    text = synthesize(operator, "910B4").changes({"cores.work": 512})[HOST_FILE]
-    assert "(total, std::min<uint32_t>(platform.GetCoreNumAiv(), context->" in text
+    text = synthesize(operator, "910B4").changes({"cores.root": 512})[HOST_FILE]
+    assert "(total, [&] {" in text and f" * paying * 512 > {ELEMENTS}) {{" in text
     again = synthesize(operator, "910B4", files={HOST_FILE: text})
-    assert again.values["cores.work"] == 512
-    assert again.changes({"cores.work": 0}) == {HOST_FILE: host}
+    assert again.values["cores.root"] == 512
+    assert again.changes({"cores.root": 0}) == {HOST_FILE: host}
+
+
+def test_a_core_count_that_is_only_told_is_not_limited(tmp_path: Path) -> None:
+    asked = "auto coreNum = platform.GetCoreNumAiv();"
+    told = HOST.replace(asked, f'{asked}\n    OP_LOGD("cores %u", platform.GetCoreNumAiv());')
+    knobs = synthesize(write(tmp_path, host=told), "910B4").values
+    assert "coreNum.root" in knobs and "cores.root" not in knobs
 
 
 @pytest.mark.parametrize(
@@ -221,10 +241,8 @@ def test_a_number_of_cores_is_limited_by_the_work_wherever_it_comes_from(
 def test_the_number_of_cores_follows_the_root_of_the_work(tmp_path: Path) -> None:
     asked = "auto coreNum = platform.GetCoreNumAiv();"
     text = synthesize(write(tmp_path), "910B4").changes({"coreNum.root": 4096})[HOST_FILE]
-    lowered = (
-        f"        while (coreNum > 1 && static_cast<int64_t>(coreNum) * coreNum * 4096 > {COUNTED}) {{"
-        "\n            coreNum -= 1;\n        }\n    }"
-    )
+    limit = f"coreNum > 1 && static_cast<int64_t>(coreNum) * coreNum * 4096 > {COUNTED}"
+    lowered = f"        while ({limit}) {{\n            coreNum -= 1;\n        }}\n    }}"
     assert f"    if ({GIVEN}) {{\n{lowered}" in text.split(asked)[1]
 
 
@@ -297,13 +315,13 @@ static ge::graphStatus TilingFunc(gert::TilingContext* context) {
 """
     host += HOST[HOST.index("namespace ops") :]
     operator = write(tmp_path, host=host)
-    text = synthesize(operator, "910B4").changes({"cores.work": 512})[HOST_FILE]
-    assert "Share(std::min<uint32_t>(platform_.GetCoreNumAiv(), total_ / 512 + 1))" in text
+    text = synthesize(operator, "910B4").changes({"cores.root": 512})[HOST_FILE]
+    assert "Share([&] {" in text and "static_cast<int64_t>(paying) * paying * 512 > total_)" in text
     again = synthesize(operator, "910B4", files={HOST_FILE: text})
-    assert again.values["cores.work"] == 512
+    assert again.values["cores.root"] == 512
     elsewhere = host.replace("Cut::Count", "Other::Count")
     knobs = synthesize(write(tmp_path, host=elsewhere), "910B4").values
-    assert "cores.cap" in knobs and "cores.work" not in knobs
+    assert "cores.cap" in knobs and "cores.root" not in knobs
 
 
 def test_a_shape_that_was_asked_for_before_is_not_asked_whether_it_is_there(tmp_path: Path) -> None:
