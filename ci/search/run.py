@@ -20,6 +20,7 @@ from ci.model.errors import InputError, TrialFailure
 from ci.model.notice import Notice, NoticeKind
 from ci.model.result import Verification
 from ci.model.trial import Candidate, Outcome, Refusal, Trial
+from ci.model.uncertainty import uncertainty
 from ci.search.base import BudgetSpent
 from ci.system.trial_store import TrialStore
 
@@ -157,13 +158,28 @@ class Run:
         return self._keep(recorded or refused, recorded is None)
 
     def gained(self, trial: Trial, least: float = 1 + STEP_EFFECT) -> bool:
-        """Whether a trial may be built on: fit, and its parent's time over its own above `least`.
+        """Whether a trial may be built on: fit, its parent's time over its own above `least`, sure.
 
         False for one that was answered from an equal one: that one counts.
         """
         if not self.history or trial.candidate.hash == self.baseline.candidate.hash:
             return False
-        return not trial.cached and self.faster(trial, self.parent(trial), least)
+        gains = not trial.cached and self.faster(trial, self.parent(trial), least)
+        return gains and self.sure(trial)
+
+    def sure(self, trial: Trial) -> bool:
+        """Whether the trial is nowhere in the ensemble slower than the operator as it stands.
+
+        By the minimum effect. What is built on one that is would not be reported as a gain.
+        """
+        try:
+            before, after = self.widened(self.baseline), self.widened(trial)
+        except TrialFailure:
+            return False
+        if before.measurement is None or after.measurement is None:
+            return False
+        spread = uncertainty(before.measurement, after.measurement)
+        return spread is None or spread.low * (1 + MINIMUM_EFFECT) >= 1
 
     def faster(self, trial: Trial, than: Trial, least: float = 1 + STEP_EFFECT) -> bool:
         """Whether a trial is fit, gains by `least` on another and loses nothing on the baseline."""

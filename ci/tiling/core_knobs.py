@@ -197,11 +197,11 @@ def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> 
 
     By the root of the work, or by the work where that is the limit which stands there.
     """
-    knobs = []
+    knobs: list[Knob] = []
     for node in walk(source.root):
         named = _core_expression(source, node)
-        if named is None:
-            continue
+        if named is None or any(k.start <= node.start_byte < k.end for k in knobs):
+            continue  # or what a limit that was found limits
         name, value = named
         code = source.code(value)
         limited, lowered = _LIMITED.match(code), _LOWERED.match(code)

@@ -109,7 +109,7 @@ class _State:
         if self.best.refusal is None and isinstance(run.confirm(self.best), Verification):
             return True
         ran = [t for t in run.history[1:] if _runs(t) and run.faster(t, self.start)]
-        sound = [t for t in ran if not run.doubted(t)]
+        sound = [t for t in ran if not run.doubted(t) and run.sure(t)]
         self.best = min(sound, key=_score, default=self.start)
         return False
 

@@ -210,3 +210,18 @@ def test_what_is_made_from_a_program_that_was_refused_in_another_layout_comes_la
     result = conclusion(judge, tmp_path, *takes, of_the_first=1)
     assert result.verdict == "improved" and "+int b = 1;\n" in result.diff
     assert judge.checked == ["int a = 1;", "int b = 1;"]
+
+
+@pytest.mark.parametrize(
+    ("takes", "built_on"), [("5 13", False), ("5 12", True), ("5 0", False), ("8 11", True)]
+)
+def test_nothing_is_built_on_what_is_slower_than_the_operator_somewhere_in_the_ensemble(
+    judge: Stated, tmp_path: Path, takes: str, built_on: bool
+) -> None:
+    with TrialStore(tmp_path / TRIALS_FILE) as store:
+        run = Run(judge, Budget(9), store, lambda notice: None)
+        start = run.measure_baseline()
+        text = judge.operator.read(KERNEL_FILE) + f"// takes {takes}\n"
+        trial = run.evaluate(Candidate(files={KERNEL_FILE: text}, parent=start.candidate.hash))
+        assert run.faster(trial, start)
+        assert run.gained(trial) is built_on
