@@ -22,7 +22,7 @@ from rules.architectures import architectures
 
 # Host files that call the runtime (aclnn interface) rather than tile or declare the operator.
 _RUNTIME_INCLUDE = re.compile(
-    r'#\s*include\s*["<](?:opdev/(?!op_log)|aclnn_kernels/|aclnn/aclnn|aclnn/acl_meta|acl/|aclnnop/'
+    r'#\s*include\s*["<](?:opdev/(?!op_log)|aclnn_kernels/|aclnn/aclnn|aclnn/acl_meta|acl/(?!acl_rt\.h)|aclnnop/'
     r"|graph/operator_reg)"
 )
 _HOST_WORK = re.compile(
