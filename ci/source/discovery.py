@@ -7,7 +7,7 @@ Layouts: cann-ops (`src/<category>/<op>/{op_host,op_kernel}`, also `src/contrib/
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -123,8 +123,19 @@ def is_shared(folder: Path) -> bool:
 
 def for_chip(operator: Operator) -> bool:
     """Whether the definition names a chip family that we know, or names none at all."""
+    return _ours(operator.socs)
+
+
+def declared_for_others(folder: Path) -> bool:
+    """Whether a folder that cannot be read as an operator declares one for other chips only."""
+    texts = _sources(folder, layout.HOST)
+    found = [find_definition(text, "") for path, text in texts.items() if _is_unit(path)]
+    return any(one is not None and not _ours(one.socs) for one in found)
+
+
+def _ours(socs: Sequence[str]) -> bool:
     known = [one.definition_word for one in architectures()]
-    return not operator.socs or any(word in soc.lower() for soc in operator.socs for word in known)
+    return not socs or any(word in soc.lower() for soc in socs for word in known)
 
 
 def _text(path: Path) -> str:

@@ -29,7 +29,7 @@ from ci.model.launch import Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Refusal
 from ci.model.workload import Workload, WorkloadCase
-from ci.source.discovery import for_chip, load_operator
+from ci.source.discovery import declared_for_others, for_chip, load_operator
 from ci.source.inputs import draw_inputs
 from ci.source.workload_file import find_workload, load_workload
 
@@ -91,7 +91,7 @@ def attempt(
         path=folder.relative_to(top).as_posix(),
         op_type=operator.op_type if operator else "",
         unit=kernel_unit(operator) if operator else "vector",
-        declared_for_chip=operator is None or for_chip(operator),
+        declared_for_chip=for_chip(operator) if operator else not declared_for_others(folder),
         passed=tuple(s for s in Stage if s in notes.passed),
         failures=tuple(notes.failures),
         case=notes.case,
@@ -203,8 +203,9 @@ def _launches(
         except TrialFailure as stopped:
             notes.failed(Stage.RUNS, stopped.outcome, stopped.refusal)
             change = mended(build.operator, frame, option, Failed(stopped.outcome, str(stopped)))
-            # Outputs that are left alone, or of another shape; a race stays one.
-            if change is not None and change[0].auto_sync == frame.auto_sync and left:
+            # Outputs that are left alone, unless all are, or of another shape; a race stays one.
+            done = change is not None and len(change[0].initial) < len(build.operator.outputs)
+            if change is not None and done and change[0].auto_sync == frame.auto_sync and left:
                 left -= 1
                 frame, option, _ = change
                 build = backend.build(build.operator, {}, frame)

@@ -3,7 +3,13 @@ from pathlib import Path
 import pytest
 
 from ci.model.errors import InputError
-from ci.source.discovery import find_operators, is_shared, load_operator, operator_folders
+from ci.source.discovery import (
+    declared_for_others,
+    find_operators,
+    is_shared,
+    load_operator,
+    operator_folders,
+)
 from tests.ci.small_operator import DEFINITION, KERNEL, TILING, write_operator
 from tests.places import OPERATORS
 
@@ -84,6 +90,10 @@ def test_a_folder_that_only_holds_what_others_share_is_no_operator(tmp_path: Pat
     for kernel in (moved / "op_kernel").glob("*.cpp"):
         kernel.unlink()
     assert not is_shared(moved), "an operator that lacks its kernel is one all the same"
+    assert not declared_for_others(moved)
+    host = moved / "op_host" / "scale_mask.cpp"
+    host.write_text(host.read_text().replace("ascend910b", "ascend950"))
+    assert declared_for_others(moved)
 
 
 @pytest.mark.parametrize(("value", "expected"), [("on", True), ("off", False)])
