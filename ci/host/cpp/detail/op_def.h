@@ -10,10 +10,11 @@ namespace ge {
 class Operator;
 }
 
-namespace optiling {
-using OP_CHECK_FUNC = ge::graphStatus (*)(const ge::Operator&, ge::AscendString&);
 constexpr const char* FUNC_CHECK_SUPPORTED = "check_supported";
 constexpr const char* FUNC_OP_SELECT_FORMAT = "op_select_format";
+
+namespace optiling {
+using OP_CHECK_FUNC = ge::graphStatus (*)(const ge::Operator&, ge::AscendString&);
 // Registers what the compiler asks before a launch; nobody asks here.
 struct OpCheckFuncHelper {
     OpCheckFuncHelper(const char*, const char*, OP_CHECK_FUNC) {}
