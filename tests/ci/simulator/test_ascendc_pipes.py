@@ -23,11 +23,15 @@ public:
         pipe_.InitBuffer(outZ_, 2, 256);
     }
     __aicore__ inline void Process() {
+        AscendC::WaitPreTaskEnd();  // means nothing on this chip, as the two others
+        PRELOAD(2);
         for (int32_t i = 0; i < 16; ++i) {
             CopyIn(i);
             Compute(i);
             CopyOut(i);
         }
+        AscendC::SetNextTaskStart();
+        static_assert(sizeof(AscendC::int4b_t) == 1);
     }
 
 private:

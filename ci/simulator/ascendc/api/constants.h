@@ -14,6 +14,7 @@ constexpr uint32_t DEFAULT_C0_SIZE = 32;
 constexpr int32_t DEFAULT_BLOCK_SIZE = 256;
 constexpr int32_t MAX_REPEAT_TIMES = 255;
 constexpr int32_t DEFAULT_BLK_NUM = 8;
+using ::int4b_t;
 constexpr int32_t DEFAULT_BLK_STRIDE = 1;
 constexpr uint8_t DEFAULT_DATA_COPY_NBURST = 1;
 constexpr uint8_t DEFAULT_DATA_COPY_STRIDE = 0;
