@@ -28,6 +28,7 @@ _ACTIONS: Final[Mapping[str, Mapping[str, Action]]] = {
         "edited": "edited",
     },
     "comment": {"created": "created", "edited": "edited", "deleted": "deleted"},
+    "issue": {"opened": "created", "open": "created", "created": "created"},
 }
 _KINDS: Final = {
     "push": "push",
@@ -35,6 +36,7 @@ _KINDS: Final = {
     "pull_request_target": "merge_request",
     "pull_request_comment": "comment",
     "issue_comment": "comment",
+    "issues": "issue",
     "schedule": "schedule",
     "workflow_dispatch": "dispatch",
 }
@@ -56,6 +58,12 @@ _PLACES: Final[Mapping[str, Mapping[str, str]]] = {
         "draft": "issue.draft",
         "head": "pull_request.head.sha",
         "at": "comment.updated_at|comment.created_at",
+    },
+    "issue": {
+        "number": "issue.number",
+        "comment_id": "comment.id",
+        "text": "comment.body|issue.body",
+        "at": "comment.created_at|issue.created_at",
     },
     "dispatch": {"text": "inputs.command", "number": "inputs.number", "ref": "ref"},
 }
@@ -86,8 +94,9 @@ def read(
     """
     kind = _KINDS.get(name, "other")
     if name == "issue_comment" and data.value("issue", "pull_request") is None:
-        kind = "other"
-    action = _ACTIONS.get(kind, {}).get(data.text("action"), remark if kind == "comment" else "")
+        kind = "issue"
+    spoken = kind == "comment" or name == "issue_comment"
+    action = _ACTIONS.get(kind, {}).get(data.text("action"), remark if spoken else "")
     if action == "closed" and data.flag("pull_request", "merged"):
         action = "merged"
     places = {**_COMMON, "sender": sender, **_PLACES.get(kind, {})}

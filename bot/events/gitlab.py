@@ -40,7 +40,14 @@ _PLACES: Final[Mapping[str, Mapping[str, str]]] = {
         "head": "merge_request.last_commit.id",
         "at": "object_attributes.updated_at",
     },
+    "issue": {
+        "number": "issue.iid|object_attributes.iid",
+        "text": "object_attributes.note|object_attributes.description",
+        "at": "object_attributes.updated_at",
+    },
 }
+_OF_NOTE: Final = {"comment_id": "object_attributes.id"}
+"""Of an issue that is opened the id is another one."""
 # The same for the variables of a pipeline, by what started it.
 _STARTED: Final = {
     "merge_request_event": "merge_request",
@@ -90,15 +97,20 @@ def parse(headers: Mapping[str, str], body: bytes) -> Event:
 def read(data: Fields, forge: str) -> Event:
     """The event of a payload in GitLab's form, which `forge` sent."""
     kind, action, label = data.text("object_kind"), "", ""
-    on_request = data.text("object_attributes", "noteable_type") == "MergeRequest"
+    on, of_note = data.text("object_attributes", "noteable_type"), dict[str, str]()
     if kind == "merge_request":
         action, label = _changed(data)
-    elif kind == "note" and on_request and not data.flag("object_attributes", "system"):
+    elif kind == "note" and on == "MergeRequest" and not data.flag("object_attributes", "system"):
         edited = data.text("object_attributes", "action") == "update"
         kind, action = "comment", "edited" if edited else "created"
+    elif kind == "note" and on == "Issue" and not data.flag("object_attributes", "system"):
+        edited = data.text("object_attributes", "action") == "update"
+        kind, action, of_note = "issue", "edited" if edited else "created", _OF_NOTE
+    elif kind == "issue":
+        action = "created" if data.text("object_attributes", "action") == "open" else "edited"
     elif kind != "push":
         kind = "other"
-    places = {**_COMMON, **_PLACES.get(kind, {})}
+    places = {**_COMMON, **_PLACES.get(kind, {}), **of_note}
     event = event_of(forge, kind, data, places, action=action, label=label)
     bot = data.flag("user", "bot") or is_token_account(event.sender)
     return event.model_copy(update={"sender_is_bot": bot})

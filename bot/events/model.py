@@ -44,13 +44,16 @@ class Event(Frozen):
     digest: str = Field(
         default="", description="SHA-256 of the body: the same content twice is a replay."
     )
-    kind: Literal["push", "merge_request", "comment", "dispatch", "schedule", "other"] = Field(
-        description="comment: on a merge request. dispatch: a person started a CI job by hand."
-        " other: answered, then forgotten."
+    kind: Literal["push", "merge_request", "comment", "issue", "dispatch", "schedule", "other"] = (
+        Field(
+            description="comment: on a merge request. issue: one that was opened, or with a"
+            " comment_id a comment in one. dispatch: a person started a CI job by hand."
+            " other: answered, then forgotten."
+        )
     )
     action: Action = ""
     repository: str = Field(default="", description="owner/name that the event is about.")
-    number: int = Field(default=0, description="Of the merge request; 0 of a push.")
+    number: int = Field(default=0, description="Of the merge request or issue; 0 of a push.")
     comment_id: int = 0
     text: str = Field(
         default="", description="The comment's text; of a dispatch, what stands after /optimize."

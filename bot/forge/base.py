@@ -137,6 +137,24 @@ class Forge(ABC):
         With the `etag` of the last answer, an answer without news costs next to nothing.
         """
 
+    def of_issues(self) -> Forge:
+        """The same repository, whose comments are those of issues: a number then means an issue.
+
+        Raises `ForgeError` (not_found) where the forge has none.
+        """
+        raise _no_issues()
+
+    def issue(self, number: int) -> Comment:
+        """How an issue begins: its text as a comment with the id 0."""
+        raise _no_issues()
+
+    def recent_issues(self, since: datetime, etag: str = "") -> RecentComments:
+        """Beginnings and comments of issues edited at or after `since`, as `recent_comments`.
+
+        `merge_request` of each is the issue's number. Nothing where the forge has no issues.
+        """
+        return RecentComments(etag=etag, modified=False)
+
     @abstractmethod
     def statuses(self, commit: str) -> Sequence[Status]:
         """The last status of each context of a commit."""
@@ -144,3 +162,7 @@ class Forge(ABC):
     @abstractmethod
     def set_status(self, commit: str, status: Status) -> None:
         """Set the status of one context, in place of its last."""
+
+
+def _no_issues() -> ForgeError:
+    return ForgeError("This forge has no issues.", kind="not_found")

@@ -46,6 +46,7 @@ class GitCodeForge(RestForge):
     """One repository on GitCode as the account of a token sees it."""
 
     kind: ClassVar[ForgeKind] = FORGES["gitcode"]
+    page: ClassVar[str] = "/merge_requests"
 
     def __init__(
         self,
@@ -107,8 +108,8 @@ class GitCodeForge(RestForge):
 
     def comments(self, number: int, since: datetime | None = None) -> Sequence[Comment]:
         """GET …/pulls/{number}/comments, without those on lines of the diff."""
-        path = self._path(f"/pulls/{number}/comments")
-        listed = self._rest.pages(f"reading the comments of pull request {number}", path)
+        path = self._path(self.comment_list.format(number=number))
+        listed = self._rest.pages(f"reading the comments of {self.noun} {number}", path)
         found = [self._said(c, number) for c in listed if c.get("comment_type") != "diff_comment"]
         found.sort(key=lambda c: (c.created_at, c.id))
         return [c for c in found if since is None or c.updated_at >= since]
@@ -125,6 +126,14 @@ class GitCodeForge(RestForge):
         if now == etag:
             return RecentComments(etag=etag, modified=False)
         return self._comments_of([int(p["number"]) for p in touched], since, now)
+
+    def recent_issues(self, since: datetime, etag: str = "") -> RecentComments:
+        """Issues that were touched since, then their comments; the ETag is ours."""
+        path = self._path(f"/issues?state=all&sort=updated&direction=desc&since={stamp(since)}")
+        touched = list(self._rest.pages("polling for issues", path))
+        seen = [(i["number"], i["updated_at"], i.get("comments")) for i in touched]
+        now = hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:32]
+        return self._recent_issues(None if now == etag else (touched, now), since, etag)
 
     def statuses(self, commit: str) -> Sequence[Status]:
         """None: GitCode documents no statuses of commits."""
@@ -149,7 +158,7 @@ class GitCodeForge(RestForge):
         if not (isinstance(found, dict) and found.get("created_at") and found.get("user")):
             key = comment_id or words.comment_id(found)
             found = self._rest.get(f"reading comment {key}", self._comment(number, key))
-        place = f"{self._url}/{self._name}/merge_requests/{number}"
+        place = f"{self._url}/{self._name}{self.page}/{number}"
         return words.comment(found, number, self.viewer(), place)
 
     def _git(self, doing: str, remote: tuple[str, ...], then: tuple[str, ...] = ()) -> str:

@@ -108,10 +108,10 @@ class GitHubForge(RestForge):
 
     def comments(self, number: int, since: datetime | None = None) -> Sequence[Comment]:
         """GET …/issues/{number}/comments."""
-        path = self._path(f"/issues/{number}/comments")
+        path = self._path(self.comment_list.format(number=number))
         if since is not None:
             path += f"?since={words.stamp(since)}"
-        doing = f"reading the comments of pull request {number}"
+        doing = f"reading the comments of {self.noun} {number}"
         return [self._said(c, number) for c in self._rest.pages(doing, path)]
 
     def recent_comments(self, since: datetime, etag: str = "") -> RecentComments:

@@ -82,6 +82,22 @@ def comment(found: dict[str, Any], viewer: str) -> Comment:
     )
 
 
+def beginning(found: dict[str, Any], viewer: str) -> Comment:
+    """From an issue, the text that it begins with, in the words of any of the forges."""
+    user = found.get("user") or found.get("author") or {}
+    author = user.get("login") or user.get("username") or ""
+    return Comment(
+        id=0,
+        merge_request=int(found.get("iid") or found["number"]),
+        author=author,
+        author_is_bot=author == viewer or user.get("type") == "Bot",
+        body=found.get("body") or found.get("description") or "",
+        created_at=when(found["created_at"]),
+        updated_at=when(found["updated_at"]),
+        web_url=found.get("html_url") or found.get("web_url") or "",
+    )
+
+
 def status(found: dict[str, Any]) -> Status:
     """From a commit status."""
     return Status(

@@ -39,6 +39,11 @@ class GitLabForge(RestForge):
     branch_list: ClassVar[str] = "/repository/branches"
     comment_list: ClassVar[str] = "/merge_requests/{number}/notes"
     one_comment: ClassVar[str] = "/merge_requests/{number}/notes/{id}"
+    issue_comments: ClassVar[tuple[str, str]] = (
+        "/issues/{number}/notes",
+        "/issues/{number}/notes/{id}",
+    )
+    page: ClassVar[str] = "/merge_requests"
     edits: ClassVar[str] = "PUT"
     names: ClassVar[Mapping[str, str]] = {
         "body": "description",
@@ -113,11 +118,12 @@ class GitLabForge(RestForge):
 
     def comments(self, number: int, since: datetime | None = None) -> Sequence[Comment]:
         """GET …/notes, without those that GitLab writes itself; latest edits first with `since`."""
-        doing = f"reading the comments of merge request {number}"
+        doing = f"reading the comments of {self.noun} {number}"
         order = "order_by=created_at&sort=asc" if since is None else "order_by=updated_at&sort=desc"
-        place = f"{self.repository().web_url}/-/merge_requests/{number}"
+        place = f"{self.repository().web_url}/-{self.page}/{number}"
         found: list[Comment] = []
-        for note in self._rest.pages(doing, self._path(f"/merge_requests/{number}/notes?{order}")):
+        listed = f"{self.comment_list.format(number=number)}?{order}"
+        for note in self._rest.pages(doing, self._path(listed)):
             if since is not None and when(note["updated_at"]) < since:
                 break
             if not note.get("system"):
@@ -137,6 +143,12 @@ class GitLabForge(RestForge):
         if news is None:
             return RecentComments(etag=etag, modified=False)
         return self._comments_of([m["iid"] for m in news[0]], since, news[1])
+
+    def recent_issues(self, since: datetime, etag: str = "") -> RecentComments:
+        """Issues that were touched since, then their notes."""
+        after = quote(since.isoformat(), safe="")
+        path = "/issues?scope=all&order_by=updated_at&sort=desc&updated_after="
+        return self._recent_issues(self._poll(self._path(path + after), etag), since, etag)
 
     def statuses(self, commit: str) -> Sequence[Status]:
         """GET …/repository/commits/{commit}/statuses."""
@@ -174,7 +186,7 @@ class GitLabForge(RestForge):
         return words.merge_request(found, self._projects.get(source, "") if source else "")
 
     def _said(self, found: Any, number: int, comment_id: int = 0) -> Comment:
-        place = f"{self.repository().web_url}/-/merge_requests/{number}"
+        place = f"{self.repository().web_url}/-{self.page}/{number}"
         return words.comment(found, number, self.viewer(), place)
 
     def _remember(self, response: requests.Response, *_: Any, **__: Any) -> None:

@@ -59,10 +59,10 @@ class MergeRequest(Frozen):
 
 
 class Comment(Frozen):
-    """A comment on a merge request."""
+    """A comment on a merge request or an issue."""
 
-    id: int
-    merge_request: int = Field(description="Number of the merge request that it is on.")
+    id: int = Field(description="0: the text that an issue begins with.")
+    merge_request: int = Field(description="Number of the merge request or issue that it is on.")
     author: str
     author_is_bot: bool = Field(
         default=False, description="Whether the forge calls the author a bot, or it is this one."

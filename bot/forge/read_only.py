@@ -153,6 +153,18 @@ class ReadOnlyForge(Forge):
         """As the forge."""
         return self._forge.recent_comments(since, etag)
 
+    def of_issues(self) -> Forge:
+        """Told only, too."""
+        return ReadOnlyForge(self._forge.of_issues(), self._tell)
+
+    def issue(self, number: int) -> Comment:
+        """As the forge."""
+        return self._forge.issue(number)
+
+    def recent_issues(self, since: datetime, etag: str = "") -> RecentComments:
+        """As the forge."""
+        return self._forge.recent_issues(since, etag)
+
     def statuses(self, commit: str) -> Sequence[Status]:
         """As the forge."""
         return self._forge.statuses(commit)

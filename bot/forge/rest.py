@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -38,6 +39,14 @@ class RestForge(Forge):
     branch_list: ClassVar[str] = "/branches"
     comment_list: ClassVar[str] = "/pulls/{number}/comments"
     one_comment: ClassVar[str] = "/pulls/comments/{id}"
+    issue_list: ClassVar[str] = "/issues"
+    issue_comments: ClassVar[tuple[str, str]] = (
+        "/issues/{number}/comments",
+        "/issues/comments/{id}",
+    )
+    """List of an issue's comments, and one of them."""
+    page: ClassVar[str] = ""
+    """Where a person reads a merge request, after the repository's page; where it is needed."""
     edits: ClassVar[str] = "PATCH"
     """Verb that changes a merge request or a comment."""
     names: ClassVar[Mapping[str, str]] = {}
@@ -206,6 +215,41 @@ class RestForge(Forge):
         answer = self._rest.ask(f"editing comment {comment_id}", self.edits, path, {"body": body})
         return self._said(answer.json, number, comment_id)
 
+    def of_issues(self) -> Forge:
+        """The same connection with the paths of issues' comments."""
+        other = copy.copy(self)
+        other._own = set()
+        vars(other).update(
+            zip(("comment_list", "one_comment"), self.issue_comments, strict=True),
+            noun="issue",
+            page=self.issue_list,
+        )
+        return other
+
+    def issue(self, number: int) -> Comment:
+        """GET …/issues/{number}."""
+        found = self._rest.get(f"reading issue {number}", self._path(f"{self.issue_list}/{number}"))
+        if found.get("pull_request"):
+            raise ForgeError(f"{number} of {self._name} is no issue.", kind="not_found")
+        return words.beginning(found, self.viewer())
+
+    def recent_issues(self, since: datetime, etag: str = "") -> RecentComments:
+        """Issues that were touched since, then their comments."""
+        path = f"{self.issue_list}?state=all&sort=updated&direction=desc&since={words.stamp(since)}"
+        return self._recent_issues(self._poll(self._path(path), etag), since, etag)
+
+    def _recent_issues(
+        self, news: tuple[list[Any], str] | None, since: datetime, etag: str = ""
+    ) -> RecentComments:
+        """What a poll of the list of issues means; None where nothing is new."""
+        if news is None:
+            return RecentComments(etag=etag, modified=False)
+        begun = [words.beginning(i, self.viewer()) for i in news[0] if not i.get("pull_request")]
+        of_issues = self.of_issues()
+        said = [c for b in begun for c in of_issues.comments(b.merge_request, since)]
+        found = sorted([*(b for b in begun if b.updated_at >= since), *said], key=_when)
+        return RecentComments(comments=tuple(found), etag=news[1])
+
     def react(self, number: int, comment_id: int, reaction: Reaction) -> None:
         """POST …/reactions; best effort."""
         self._react(f"{self._comment(number, comment_id)}/reactions", {"content": reaction})
@@ -233,7 +277,7 @@ class RestForge(Forge):
     def _comments_of(self, numbers: Iterable[int], since: datetime, etag: str) -> RecentComments:
         """The comments since then of merge requests that were touched."""
         found = [c for number in numbers for c in self.comments(number, since)]
-        found.sort(key=lambda c: (c.updated_at, c.id))
+        found.sort(key=_when)
         return RecentComments(comments=tuple(found), etag=etag)
 
     def _one(self, number: int) -> str:
@@ -247,6 +291,11 @@ class RestForge(Forge):
 
     def _named(self, fields: Mapping[str, str]) -> dict[str, str]:
         return {self.names.get(name, name): value for name, value in fields.items()}
+
+
+def _when(comment: Comment) -> tuple[datetime, int]:
+    """By which comments are put in order."""
+    return comment.updated_at, comment.id
 
 
 def _commit(branch: dict[str, Any]) -> str:

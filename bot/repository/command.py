@@ -3,10 +3,13 @@
     /optimize [op=NAME] [stage=tiling|kernel|both] [budget=N] [target=SoC] [dry-run]
     /optimize status | cancel | retry [RUN] | explain RUN | help
     /ok-to-optimize
+    /create [NAME] [target=SoC] [dry-run]
 
 A command is a line of its own in a top-level paragraph. What a forge renders as code, as a quote,
-as a list or as a heading is not one; CommonMark decides (markdown-it). Every word that is not
-understood is answered with that word and, when one is near, what was probably meant.
+as a list or as a heading is not one; CommonMark decides (markdown-it). `/create` takes the code
+blocks of its comment along: one of Python, the golden function, and one of YAML, its shapes. Every
+word that is not understood is answered with that word and, when one is near, what was probably
+meant.
 """
 
 from __future__ import annotations
@@ -24,19 +27,26 @@ from rules.devices import device_names
 
 VERB: Final = "/optimize"
 ALLOW: Final = "/ok-to-optimize"
+CREATE: Final = "/create"
+VERBS: Final = (VERB, ALLOW, CREATE)
 # Comments longer than this hold a log, not a conversation; commands after it are not read.
 MAX_CHARACTERS: Final = 65_536
 # More commands in one comment are a mistake or an attempt to keep the bot busy.
 MAX_COMMANDS: Final = 5
 MAX_BUDGET: Final = 1000
 
-Action = Literal["optimize", "status", "cancel", "retry", "explain", "help", "allow"]
+Action = Literal["optimize", "status", "cancel", "retry", "explain", "help", "allow", "create"]
 Stage = Literal["both", "tiling", "kernel"]
 
 _ACTIONS: Final = ("status", "cancel", "retry", "explain", "help")
 _STAGES: Final = ("tiling", "kernel", "both")
 _OPTIONS: Final = ("op", "stage", "budget", "target")
 _FLAGS: Final = ("dry-run",)
+_LANGUAGES: Final = {
+    **dict.fromkeys(("python", "py", "python3"), "python"),
+    **dict.fromkeys(("yaml", "yml"), "yaml"),
+}
+"""What a code block of a language is marked with."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*){0,7}\Z")
 _RUN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 
@@ -55,6 +65,8 @@ HELP: Final = """\
 | `/optimize retry RUN` | runs that run again, also one of a push or of another merge request |
 | `/optimize explain RUN` | says why each change of a run was tried, kept or dropped |
 | `/ok-to-optimize` | allows the present head commit of a fork's merge request |
+| `/create [NAME] [target=SoC] [dry-run]` | makes an operator of the function in the Python block \
+of the comment, for the shapes in its YAML block; also in an issue |
 """
 
 
@@ -62,12 +74,16 @@ class Command(Frozen):
     """One thing that a comment asks for."""
 
     action: Action
-    op: str = Field(default="", description="Operator's name or folder; '' for all that changed.")
+    op: str = Field(
+        default="", description="Operator's name or folder; '' for all, or the golden function's."
+    )
     stage: Stage | None = None
     budget: int | None = None
     target: str = ""
     dry_run: bool = False
     run: str = Field(default="", description="What `explain` or `retry` is about.")
+    golden: str = Field(default="", description="Of `create`: Python, which nobody has run.")
+    shapes: str = Field(default="", description="Of `create`: YAML.")
 
 
 class Mistake(Frozen):
@@ -80,27 +96,37 @@ class Mistake(Frozen):
 def parse(text: str) -> tuple[Command | Mistake, ...]:
     """Commands of a comment, in order; empty when it has none. Never raises."""
     found: list[Command | Mistake] = []
-    for line in _lines(text[:MAX_CHARACTERS]):
+    lines, blocks = _read(text[:MAX_CHARACTERS])
+    for line in lines:
         words = line.split()
-        if not words or words[0] not in (VERB, ALLOW):
+        if not words or words[0] not in VERBS:
             continue
         if len(found) == MAX_COMMANDS:
             found.append(
                 Mistake(line="", message=f"Only the first {MAX_COMMANDS} commands were read.")
             )
             break
-        found.append(_allow(words[1:]) if words[0] == ALLOW else _optimize(words[1:]))
+        if words[0] == CREATE:
+            found.append(_create(words[1:], blocks))
+        else:
+            found.append(_allow(words[1:]) if words[0] == ALLOW else _optimize(words[1:]))
     return tuple(found)
 
 
-def _lines(text: str) -> list[str]:
-    """Lines of the top-level paragraphs as they read; code spans become a space."""
+def _read(text: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Lines of the top-level paragraphs as they read, in which a code span is another character;
+    and the fenced code blocks outside of quotes and lists, by language."""
     # Only blocks and code spans matter: `op=a*b*` is one word here, not emphasis.
     reader = MarkdownIt("commonmark").disable(
         ["emphasis", "link", "image", "autolink", "entity", "escape"]
     )
     lines: list[str] = []
+    blocks: dict[str, list[str]] = {"python": [], "yaml": []}
     tokens = reader.parse(text.replace("\0", ""))
+    for token in tokens:
+        language = _LANGUAGES.get(token.info.strip().lower(), "")
+        if token.type == "fence" and token.level == 0 and language:
+            blocks[language].append(token.content)
     for opened, inline in zip(tokens, tokens[1:], strict=False):
         if opened.type != "paragraph_open" or opened.level != 0:
             continue
@@ -113,7 +139,36 @@ def _lines(text: str) -> list[str]:
                 # A code span before a command makes the line start with something else.
                 line += child.content if child.type == "text" else "\ufffd"
         lines.append(line)
-    return lines
+    return lines, blocks
+
+
+def _create(rest: list[str], blocks: dict[str, list[str]]) -> Command | Mistake:
+    """`/create` with the blocks of its comment."""
+    line = [CREATE, *rest]
+    named = rest[:1] if rest and "=" not in rest[0] and rest[0] not in _FLAGS else []
+    if named and not re.fullmatch(r"[A-Za-z]\w{0,63}", named[0], re.ASCII):
+        what = f"{_word(named)} is no name for an operator: letters, digits and `_` make one."
+        return _mistake(line, what)
+    given = _options(rest[len(named) :], ("target",), line, CREATE)
+    if isinstance(given, Mistake):
+        return given
+    chip = _chip(given.get("target"), line)
+    if isinstance(chip, Mistake):
+        return chip
+    for language, what in (("python", "the golden function"), ("yaml", "its shapes")):
+        count = len(blocks[language])
+        if count != 1:
+            some = "has none" if not count else f"has {count}"
+            words = f"`{CREATE}` needs one code block of {language}, {what}; the comment {some}."
+            return _mistake(line, words)
+    return Command(
+        action="create",
+        op=named[0] if named else "",
+        target=chip,
+        dry_run="dry-run" in given,
+        golden=blocks["python"][0],
+        shapes=blocks["yaml"][0],
+    )
 
 
 def _allow(rest: list[str]) -> Command | Mistake:
@@ -127,19 +182,28 @@ def _optimize(rest: list[str]) -> Command | Mistake:
     line = [VERB, *rest]
     if rest and rest[0] in _ACTIONS:
         return _verb(rest[0], rest[1:], line)
+    given = _options(rest, _OPTIONS, line, VERB)
+    return given if isinstance(given, Mistake) else _with_values(given, line)
+
+
+def _options(
+    rest: list[str], known: tuple[str, ...], line: list[str], verb: str
+) -> dict[str, str] | Mistake:
+    """The values of `name=value` words and flags, by name."""
     given: dict[str, str] = {}
+    verbs = _ACTIONS if verb == VERB else ()
     for word in rest:
         key, equals, value = word.partition("=")
         if not equals:
             if word not in _FLAGS:
-                return _mistake(line, _unknown(word, (*_ACTIONS, *_FLAGS, *_OPTIONS)))
+                return _mistake(line, _unknown(word, (*verbs, *_FLAGS, *known)))
             key, value = word, "yes"
-        elif key not in _OPTIONS:
-            return _mistake(line, _unknown(key, _OPTIONS))
+        elif key not in known:
+            return _mistake(line, _unknown(key, known))
         if key in given:
             return _mistake(line, f"`{key}` is given twice.")
         given[key] = value
-    return _with_values(given, line)
+    return given
 
 
 def _with_values(given: dict[str, str], line: list[str]) -> Command | Mistake:
@@ -159,11 +223,9 @@ def _with_values(given: dict[str, str], line: list[str]) -> Command | Mistake:
             f"`budget` cannot be {_word([budget])}; it is a number of evaluations from 3 to"
             f" {MAX_BUDGET}.",
         )
-    chip = _device(target) if target is not None else ""
-    if target is not None and not chip:
-        # No guess: 910C is not a misspelt 910B4 but another chip.
-        known = ", ".join(f"`{name}`" for name in device_names())
-        return _mistake(line, f"`target` cannot be {_word([target])}. Known: {known}.")
+    chip = _chip(target, line)
+    if isinstance(chip, Mistake):
+        return chip
     return Command(
         action="optimize",
         op=op or "",
@@ -172,6 +234,16 @@ def _with_values(given: dict[str, str], line: list[str]) -> Command | Mistake:
         target=chip,
         dry_run="dry-run" in given,
     )
+
+
+def _chip(target: str | None, line: list[str]) -> str | Mistake:
+    """The device of `target=`, '' where it is not given."""
+    chip = _device(target) if target is not None else ""
+    if target is not None and not chip:
+        # No guess: 910C is not a misspelt 910B4 but another chip.
+        known = ", ".join(f"`{name}`" for name in device_names())
+        return _mistake(line, f"`target` cannot be {_word([target])}. Known: {known}.")
+    return chip
 
 
 def _device(word: str) -> str:

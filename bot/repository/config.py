@@ -45,6 +45,7 @@ class Triggers(Frozen):
         default=False,
         description="A merge request that changes kernel or tiling sources, without being asked.",
     )
+    create: bool = Field(default=True, description="`/create` in an issue or on a merge request.")
     push: bool = Field(
         default=True, description="A push to the default branch that changes such sources."
     )
@@ -117,6 +118,11 @@ class RepositoryConfig(Frozen):
         default=False,
         description="Add the workload that was derived for an operator without one to the merge"
         " request.",
+    )
+    created: Inside = Field(
+        default="",
+        description="Folder that takes the operators that `/create` makes; the one that holds most"
+        " operators when not given.",
     )
     target: Device = Field(
         default=DEFAULT_DEVICE, description="Chip to optimize for: 910B1 … 910B4."

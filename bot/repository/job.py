@@ -29,15 +29,20 @@ class Job(Frozen):
     tokens."""
 
     key: str = Field(description="Equal for equal work: see `job_key`. Names the run.")
-    kind: Literal["optimize", "verify"] = Field(
-        default="optimize", description="verify: measure a proposed patch again on a moved base."
+    kind: Literal["optimize", "verify", "create"] = Field(
+        default="optimize",
+        description="verify: measure a proposed patch again on a moved base; create: make an"
+        " operator of a golden function.",
     )
     forge: str = Field(description="Name of the forge in the bot's configuration.")
     repository: str = Field(description="owner/name.")
     number: int = Field(
         default=0, description="Merge request that it is about; 0 for a push or the night."
     )
-    operator: str = Field(description="Operator's folder from the repository's top.")
+    issue: int = Field(default=0, description="Issue that it was asked for in; 0 for none.")
+    operator: str = Field(
+        description="Operator's folder from the repository's top, be it to be made."
+    )
     source_ref: str = Field(description="Ref on the forge that holds `source_commit`.")
     source_commit: str = Field(description="Commit whose sources are optimized.")
     target_branch: str = Field(description="Branch that the result is proposed for.")
@@ -58,6 +63,11 @@ class Job(Frozen):
     from_fork: bool = False
     patch: str = Field(default="", description="What a verify job measures against the base.")
     patch_of: int = Field(default=0, description="The bot's merge request that `patch` is from.")
+    golden: str = Field(
+        default="", description="Of create: Python that a person wrote, for the sandbox alone."
+    )
+    function: str = Field(default="", description="Of create: the golden function's name.")
+    shapes: str = Field(default="", description="Of create: the text of the workload file.")
     requested_by: str = Field(default="", description="Login of who asked; '' for a push.")
     comment_id: int = Field(default=0, description="The comment that asked, if one did.")
 

@@ -28,22 +28,23 @@ from bot.forge.base import ForgeError
 from bot.repository.connection import Connection
 from bot.repository.job import DERIVED, ENDED, Job, Record
 from bot.repository.mirror import workload_of
-from bot.server.delivery import DAY_S, Delivered, NotAllowed, deliver
+from bot.server.create_plan import folder_for
+from bot.server.delivery import DAY_S, Delivered, NotAllowed, hand_in
 from bot.server.learning import learnt
 from bot.server.merge_request import read_result
 from bot.server.plan_folder import write_plan
-from bot.server.planner import NotShown, plan
+from bot.server.planner import plan
 from bot.server.queue import ATTEMPTS, Queue
 from bot.server.run_folder import read_failure
-from bot.server.run_job import result_file
+from bot.server.run_job import left_file, result_file
 from bot.server.service import carry_out
-from bot.server.speech import TEMPORARY, asked_wait, away, say, set_check
+from bot.server.speech import TEMPORARY, asked_wait, away, set_check, tell_run
+from bot.server.spoken import NotShown
 from bot.server.state_branch import BANK, WORKER, StateBranch, checked_bank
 from bot.server.verify_again import look_again
 from bot.server.watch import noted, poll
-from bot.server.wording import failed, run_mark, said, waiting
+from bot.server.wording import failed, said, waiting
 from ci.model.errors import InputError
-from ci.model.result import Result
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 # How long a run of the CI has for its jobs, waiting for a runner included, before they are planned
@@ -232,6 +233,12 @@ def _fit(connection: Connection, queue: Queue, record: Record, now: float) -> bo
         judged = job.judge_ref == f"refs/heads/{home.default_branch}" and mirror.git.succeeds(
             "merge-base", "--is-ancestor", job.judge_commit, tip
         )
+        if job.kind == "create":
+            folder, _, name = job.operator.rpartition("/")
+            wanted = config.triggers.create and folder == folder_for(mirror.commit(tip), config)
+            if not (judged and wanted and name.isidentifier()):
+                raise InputError("The configuration no longer lets operators be made there.")
+            return True
         chosen = config.override(job.operator).workload
         workload = (
             workload_of(mirror.commit(job.judge_commit), job.operator, chosen, config.workloads)
@@ -256,8 +263,7 @@ def _tell_end(connection: Connection, job: Job, state: str, reason: str) -> None
     """Say that a job failed or was cancelled; a forge that is away loses a word."""
     forge = connection.forge
     with suppress(*TEMPORARY):
-        if job.number:
-            say(forge, job.number, run_mark(job), failed(job, state, reason))
+        tell_run(job, forge, failed(job, state, reason))
         set_check(job, forge, "error", reason or "Cancelled.")
 
 
@@ -341,12 +347,11 @@ def _reported(
     """Deliver one result: what to say, what to remember, how many merge requests were opened."""
     forge, folder = connection.forge, results / job.key
     try:
-        result = read_result(folder)
         connection.mirror.ensure(forge, job.source_ref, job.source_commit)
-        done = deliver(job, result, connection, today, page)
+        done = hand_in(job, folder, connection, today, page)
     except InputError as problem:
         failure = read_failure(folder)
-        left = failure is not None or result_file(folder).exists()
+        left = failure is not None or left_file(job, folder).exists()
         head, reason = "The run left no result.", str(problem)
         if isinstance(problem, NotAllowed):
             head = "No merge request could be opened."
@@ -354,9 +359,7 @@ def _reported(
             reason = said("no_result", visible(failure.sentence, 500) if failure else problem)
         # A runner that died, or a passing reason: once more, as long as it may be tried.
         again = tries < ATTEMPTS and (not left or (failure is not None and not failure.lasting))
-        if job.number:
-            words = waiting(job, reason) if again else failed(job, "failed", reason)
-            say(forge, job.number, run_mark(job), words)
+        tell_run(job, forge, waiting(job, reason) if again else failed(job, "failed", reason))
         set_check(job, forge, "pending" if again else "error", head, reason)
 
         def fail(queue: Queue) -> None:
@@ -370,15 +373,16 @@ def _reported(
 
     def finish(queue: Queue) -> None:
         _held(queue, job)
-        _remember(queue, job, result, done)
+        _remember(queue, job, folder, done)
 
     return done.note, finish, int(done.opened)
 
 
-def _remember(queue: Queue, job: Job, result: Result, done: Delivered) -> None:
-    folder = queue.runs / job.key
-    folder.mkdir(parents=True, exist_ok=True)
-    result_file(folder).write_text(result.model_dump_json(), encoding="utf-8")
+def _remember(queue: Queue, job: Job, left: Path, done: Delivered) -> None:
+    if job.kind != "create":  # what it made is in its merge request
+        folder = queue.runs / job.key
+        folder.mkdir(parents=True, exist_ok=True)
+        result_file(folder).write_text(read_result(left).model_dump_json(), encoding="utf-8")
     queue.finish(
         job.key,
         WORKER,
@@ -386,5 +390,5 @@ def _remember(queue: Queue, job: Job, result: Result, done: Delivered) -> None:
         state="done",
         note=done.note,
         merge_request=done.merge_request,
-        speedup=result.speedup,
+        speedup=done.speedup,
     )

@@ -6,10 +6,14 @@ Every step may be repeated after a crash.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from bot.base.text import visible
+from bot.forge.base import Forge
 from bot.forge.errors import ForgeError
 from bot.forge.kinds import FORGES
 from bot.forge.model import CheckState
@@ -17,9 +21,10 @@ from bot.report.facts import headline
 from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
 from bot.repository.job import Job
-from bot.server.merge_request import BRANCHES, SubmitSettings, submit
-from bot.server.speech import answer, close, say, set_check
-from bot.server.wording import concluded, run_mark, said
+from bot.server.made import Made, branch_of, check_made, read_made, submit_made
+from bot.server.merge_request import BRANCHES, OWN_BRANCHES, SubmitSettings, read_result, submit
+from bot.server.speech import answer, close, set_check, tell_run
+from bot.server.wording import concluded, made_comment, said
 from ci.model.errors import InputError
 from ci.model.result import Result
 
@@ -35,6 +40,46 @@ class Delivered:
     merge_request: int = 0
     opened: bool = False
     """Whether the merge request is a new one."""
+    speedup: float = 0.0
+    """Of the result, 0 where nothing was sped up but made."""
+
+
+def hand_in(
+    job: Job, folder: Path, connection: Connection, opened_today: int, report_at: str = ""
+) -> Delivered:
+    """Deliver what a run left in `folder`; arguments and errors as of `deliver`."""
+    if job.kind == "create":
+        return deliver_made(job, read_made(folder), connection, opened_today)
+    result = read_result(folder)
+    return replace(
+        deliver(job, result, connection, opened_today, report_at), speedup=result.speedup
+    )
+
+
+def deliver_made(job: Job, made: Made, connection: Connection, opened_today: int) -> Delivered:
+    """Propose a made operator, and say so where it was asked for."""
+    check_made(job, made)
+    done = _propose_made(job, made, connection, opened_today)
+    tell_run(job, connection.forge, made_comment(job, made.headline, done.note))
+    return done
+
+
+def _propose_made(job: Job, made: Made, connection: Connection, opened_today: int) -> Delivered:
+    if job.dry_run:
+        return Delivered(said("dry_run"))
+    forge, config = connection.forge, connection.limits()
+    full = _full(forge, config, opened_today, branch_of(job.operator))
+    if full:
+        return Delivered(full)
+    try:
+        with _told_what_is_missing(connection):
+            filed = submit_made(job, made, forge, connection.mirror.folder, config)
+    except NotAllowed:
+        raise
+    except InputError as problem:
+        return Delivered(said("refused", problem))
+    assert filed.merge_request is not None
+    return Delivered(filed.reason, filed.merge_request.number, opened=filed.action == "opened")
 
 
 def deliver(
@@ -52,9 +97,7 @@ def deliver(
         return _rebase(job, result, connection, report_at)
     done = _propose(job, result, connection, opened_today, report_at)
     forge = connection.forge
-    if job.number:
-        text = concluded(job, result, done.note, show_patch=not done.merge_request)
-        say(forge, job.number, run_mark(job), text)
+    tell_run(job, forge, concluded(job, result, done.note, show_patch=not done.merge_request))
     states: dict[str, CheckState] = {"improved": "success", "baseline_failed": "failure"}
     set_check(job, forge, states.get(result.verdict, "neutral"), headline(result), done.note)
     return done
@@ -113,33 +156,48 @@ def _propose(
     if job.from_fork:
         return Delivered(said("into_a_fork"))
     config = connection.limits()
-    ours = forge.merge_requests("open", BRANCHES)
-    branch_open = any(f"/{job.operator.rsplit('/', 1)[-1]}/" in m.source_branch for m in ours)
-    if not branch_open:
-        if len(ours) >= config.limits.open_merge_requests:
-            return Delivered(said("too_many_open", len(ours)))
-        if opened_today >= config.limits.daily_merge_requests:
-            return Delivered(said("too_many_today", opened_today))
+    full = _full(forge, config, opened_today, f"{BRANCHES}{job.operator.rsplit('/', 1)[-1]}/")
+    if full:
+        return Delivered(full)
+    settings = _submit_settings(job, config, report_at)
     try:
-        filed = submit(
-            result,
-            forge,
-            connection.mirror.folder,
-            _submit_settings(job, config, report_at),
-        )
+        with _told_what_is_missing(connection):
+            filed = submit(result, forge, connection.mirror.folder, settings)
+    except NotAllowed:
+        raise
     except InputError as problem:
         return Delivered(said("refused", problem))
+    request = filed.merge_request
+    if filed.action != "declined" and request is not None and config.merge_requests.labels:
+        forge.add_labels(request.number, config.merge_requests.labels)
+    number = request.number if request is not None and filed.action != "declined" else 0
+    return Delivered(filed.reason, number, opened=filed.action == "opened")
+
+
+def _full(forge: Forge, config: RepositoryConfig, opened_today: int, branch: str) -> str:
+    """Why no merge request may be opened, '' when one may or one whose branch begins with `branch`
+    is open."""
+    ours = [m for prefix in OWN_BRANCHES for m in forge.merge_requests("open", prefix)]
+    if any(m.source_branch.startswith(branch) for m in ours):
+        return ""
+    if len(ours) >= config.limits.open_merge_requests:
+        return said("too_many_open", len(ours))
+    if opened_today >= config.limits.daily_merge_requests:
+        return said("too_many_today", opened_today)
+    return ""
+
+
+@contextmanager
+def _told_what_is_missing(connection: Connection) -> Iterator[None]:
+    """A refusal of the forge becomes `NotAllowed` with the setting to change."""
+    try:
+        yield
     except ForgeError as problem:
         if problem.kind != "forbidden":
             raise
         words = visible(str(problem), 300).rstrip(".")
         right = FORGES[connection.name].right
         raise NotAllowed(said("not_allowed", words, right)) from problem
-    request = filed.merge_request
-    if filed.action != "declined" and request is not None and config.merge_requests.labels:
-        forge.add_labels(request.number, config.merge_requests.labels)
-    number = request.number if request is not None and filed.action != "declined" else 0
-    return Delivered(filed.reason, number, opened=filed.action == "opened")
 
 
 def _rebase(job: Job, result: Result, connection: Connection, report_at: str) -> Delivered:

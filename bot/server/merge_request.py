@@ -36,6 +36,8 @@ from ci.model.result import Result
 from ci.model.yaml_model import YamlFile
 
 BRANCHES: Final = "optimize/"
+MADE_BRANCHES: Final = "create/"
+OWN_BRANCHES: Final = (BRANCHES, MADE_BRANCHES)
 CHECK: Final = "ascendopt/verified"
 _ID: Final = re.compile(r"[\w-]{1,64}$")
 _MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")

@@ -12,49 +12,23 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.events.model import Event
-from bot.forge.base import Forge, ForgeError
+from bot.forge.base import Forge
 from bot.forge.model import LEVELS, Comment, MergeRequest
-from bot.repository.command import ALLOW, HELP, VERB, Command, Mistake, parse
+from bot.repository.command import HELP, Command, Mistake, parse
 from bot.repository.config import FILE
 from bot.repository.connection import Connection
-from bot.repository.job import Job, Record
+from bot.repository.job import Record
 from bot.repository.mirror import Commit
 from bot.repository.trigger import Touched, changed_paths
+from bot.server.create_plan import create_job
 from bot.server.job_maker import Records, Work, choose, make_jobs, touched
 from bot.server.merge_request import BRANCHES, read_result
+from bot.server.plan_model import Plan, Reply, joined, reply_to
 from bot.server.speech import is_own
+from bot.server.spoken import own_comment, talk
 from bot.server.wording import history, reply_mark, said
 from ci.model.errors import InputError
 from rules.triggers import load_triggers
-
-
-@dataclass(frozen=True)
-class Reply:
-    """An answer to write under a merge request, once."""
-
-    number: int
-    mark: str
-    """What makes it the same answer when the event is handled again."""
-    body: str
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What follows from an event."""
-
-    jobs: tuple[Job, ...] = ()
-    replies: tuple[Reply, ...] = ()
-    seen: tuple[tuple[int, int], ...] = ()
-    """(merge request, comment) to react to: the command was taken."""
-    cancelled: tuple[int, ...] = ()
-    """Merge requests whose jobs are to stop."""
-    retried: tuple[str, ...] = ()
-    """Keys to queue again."""
-    base_moved: bool = False
-    """Whether the bot's open merge requests are to be looked at again."""
-    note: str = ""
-    """Why nothing follows, for the log."""
-
 
 NOT_ALLOWED: Final = "a fork's head that nobody allowed"
 
@@ -70,16 +44,6 @@ def allowed(forge: Forge, request: MergeRequest) -> bool:
     return any(is_own(c, line, forge) for c in forge.comments(request.number))
 
 
-def talk(event: Event) -> bool:
-    """Whether a comment is people talking among themselves, as most are.
-
-    Not one question to the forge is spent on it: a signed text that names no command starts
-    nothing, whatever the forge would say.
-    """
-    named = VERB in event.text or ALLOW in event.text
-    return event.kind == "comment" and bool(event.text) and not named
-
-
 def plan(event: Event, connection: Connection, records: Records) -> Plan:
     """What follows from `event`. Raises ForgeError or GitError when the forge cannot be asked."""
     if event.kind == "other":
@@ -87,8 +51,8 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
     if talk(event):
         return Plan(note="no command")
     comment = None
-    if event.kind == "comment":  # before anything is fetched: most comments are no commands
-        comment = _own_comment(event, connection.forge)
+    if event.kind in ("comment", "issue"):  # before anything is fetched: most are no commands
+        comment = own_comment(event, connection.forge)
         if comment is None:
             return Plan(note="an edit, a bot's comment, or one that is gone")
         if not parse(comment.body):
@@ -97,13 +61,13 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
     try:
         config = connection.config(tip)
     except InputError as problem:
-        return _broken_config(comment, str(problem))
+        return _broken_config(event, comment, str(problem))
     if not config.enabled:
         return Plan(note=f"{FILE} says enabled: false")
     home, judge = connection.forge.repository(), connection.mirror.commit(tip)
     work = Work(event, connection, records, home, judge, config)
     if comment is not None:
-        return _comment(work, comment)
+        return _issue(work, comment) if event.kind == "issue" else _comment(work, comment)
     if event.kind == "merge_request":
         return _merge_request(work)
     if event.kind == "schedule":
@@ -114,12 +78,14 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
     return _push(work)
 
 
-def _broken_config(comment: Comment | None, problem: str) -> Plan:
+def _broken_config(event: Event, comment: Comment | None, problem: str) -> Plan:
     """A person who asks is told; other events wait for a good configuration."""
     if comment is None:
         return Plan(note=problem)
-    words = said("broken_config", problem)
-    return Plan(replies=(_reply(comment, words),), note=problem)
+    reply = replace(
+        reply_to(comment, said("broken_config", problem)), in_issue=event.kind == "issue"
+    )
+    return Plan(replies=(reply,), note=problem)
 
 
 def _changes(
@@ -140,45 +106,7 @@ def _changes(
     return head, touched(head, changed_paths(work.forge.diff(request.number)))
 
 
-def reply_key(comment: Comment) -> str:
-    """Marks the answer to a comment."""
-    return f"comment-{comment.id}"
-
-
-def _reply(comment: Comment, body: str) -> Reply:
-    return Reply(comment.merge_request, reply_key(comment), body)
-
-
 # Comments
-
-
-class NotShown(ForgeError):
-    """The forge does not show a comment that an event names, not yet or no more.
-
-    A webhook can be faster than the forge's own pages: the event is handled again later.
-    """
-
-
-def _own_comment(event: Event, forge: Forge) -> Comment | None:
-    """The comment that the event is about, as the forge has it; None when it is nothing to read.
-
-    Raises `NotShown` when the forge does not show it.
-    """
-    if event.action != "created" or not event.number or not event.comment_id:
-        return None
-    words = f"Comment {event.comment_id} of merge request {event.number} is not shown."
-    try:
-        found = forge.comments(event.number)
-    except ForgeError as problem:
-        if problem.kind == "not_found":
-            raise NotShown(words, "not_found") from problem
-        raise
-    comment = next((c for c in found if c.id == event.comment_id), None)
-    if comment is None:
-        raise NotShown(words, "not_found")
-    if comment.author_is_bot or comment.author == forge.viewer():
-        return None
-    return None if load_triggers().ignores(comment.author) else comment
 
 
 @dataclass(frozen=True)
@@ -192,41 +120,70 @@ class _Asked:
     """An earlier command of the same comment allows a fork's head."""
 
 
+def _may_ask(work: Work, login: str) -> bool:
+    """Whether a person's permission of now is enough to give commands."""
+    return LEVELS.index(work.forge.permission(login)) >= LEVELS.index(work.config.permission)
+
+
+def _issue(work: Work, comment: Comment) -> Plan:
+    """What the commands in an issue ask for: an operator that does not exist yet."""
+    may_ask = _may_ask(work, comment.author)
+    plans = [_in_issue(work, comment, one, may_ask) for one in parse(comment.body)]
+    made = joined(plans, comment)
+    answers = tuple(replace(reply, in_issue=True) for reply in made.replies)
+    return replace(made, replies=answers, seen=())
+
+
+def _in_issue(work: Work, comment: Comment, command: Command | Mistake, may_ask: bool) -> Plan:
+    def answer(body: str, note: str) -> Plan:
+        return Plan(replies=(reply_to(comment, body),), note=note)
+
+    if isinstance(command, Mistake):
+        return answer(said("not_understood", command.message), "a mistake in a command")
+    if command.action == "help":
+        return answer(HELP, "help")
+    if not may_ask:
+        return answer(said("no_permission", work.config.permission), "no permission")
+    if command.action == "create":
+        return _create(work, comment, command, issue=comment.merge_request)
+    if command.action == "retry" and command.run:
+        keys, words = _again(work, command.run, ())
+        return replace(answer(words, "retry"), retried=keys)
+    return answer(said("only_create"), "a command for merge requests")
+
+
+def _create(
+    work: Work, comment: Comment, command: Command, *, number: int = 0, issue: int = 0
+) -> Plan:
+    """The job of `/create`, or why there is none."""
+    try:
+        job = create_job(work, command, comment, number, issue)
+    except InputError as problem:
+        return Plan(replies=(reply_to(comment, said("not_made", problem)),), note="nothing to make")
+    known = work.records.get(job.key)
+    if known is not None:
+        return Plan(replies=(reply_to(comment, said("on_record", known)),), note="on record")
+    return Plan(jobs=(job,), note="an operator to make")
+
+
 def _comment(work: Work, comment: Comment) -> Plan:
     """What the commands of a comment ask for."""
     commands = parse(comment.body)
     request = work.forge.merge_request(comment.merge_request)
-    access = work.forge.permission(comment.author)
-    may_ask = LEVELS.index(access) >= LEVELS.index(work.config.permission)
+    may_ask = _may_ask(work, comment.author)
     plans: list[Plan] = []
     for command in commands:
         marks = {reply.mark for made in plans for reply in made.replies}
         granted = allowance_mark(request.head) in marks
         plans.append(_command(work, _Asked(comment, request, may_ask, granted), command))
-    return _joined(plans, comment)
-
-
-def _joined(plans: Sequence[Plan], comment: Comment) -> Plan:
-    """The plans of a comment's commands as one, with one answer; what is asked twice is one job."""
-    own = reply_key(comment)
-    words = dict.fromkeys(r.body for made in plans for r in made.replies if r.mark == own)
-    others = tuple(r for made in plans for r in made.replies if r.mark != own)
-    acted = bool(others) or any(p.jobs or p.cancelled or p.retried for p in plans)
-    return Plan(
-        jobs=tuple({j.key: j for p in plans for j in p.jobs}.values()),
-        replies=(*others, *((_reply(comment, "\n\n".join(words)),) if words else ())),
-        seen=((comment.merge_request, comment.id),) if acted else (),
-        cancelled=tuple(n for p in plans for n in p.cancelled),
-        retried=tuple(k for p in plans for k in p.retried),
-        note="; ".join(p.note for p in plans if p.note),
-    )
+    return joined(plans, comment)
 
 
 def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
     request = asked.request
 
     def answer(body: str, note: str) -> Plan:
-        return Plan(replies=(_reply(asked.comment, body),), note=note)
+        return Plan(replies=(reply_to(asked.comment, body),), note=note)
 
     if isinstance(command, Mistake):
         return answer(said("not_understood", command.message), "a mistake in a command")
@@ -255,6 +212,8 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
         words = said("head_allowed", request.head)
         mark = allowance_mark(request.head)
         return Plan(replies=(Reply(request.number, mark, words),), note="head allowed")
+    if command.action == "create":
+        return _create(work, asked.comment, command, number=request.number)
     if not work.config.triggers.comment:
         return answer(said("comments_off", FILE), "comments are off")
     return _optimize(work, asked, command)
@@ -285,6 +244,8 @@ def _explained(work: Work, run: str) -> str:
     record = _record(work, run)
     if record is None:
         return said("unknown_run", run)
+    if record.job.kind == "create":
+        return said("on_record", record)
     try:
         result = read_result(work.records.runs / record.job.key)
     except InputError:
@@ -298,11 +259,11 @@ def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
     changes = _changes(work, request, granted=asked.granted)
     if changes is None:
         refusal = said("fork_refused", request.head)
-        return Plan(replies=(_reply(comment, refusal),), note=NOT_ALLOWED)
+        return Plan(replies=(reply_to(comment, refusal),), note=NOT_ALLOWED)
     head, found = changes
     chosen, problem = choose(head, found, command.op)
     if problem:
-        return Plan(replies=(_reply(comment, problem),), note="no operator")
+        return Plan(replies=(reply_to(comment, problem),), note="no operator")
     jobs, words = make_jobs(work, head, chosen, command, request, comment)
     fresh = []
     for job in jobs:
@@ -311,7 +272,7 @@ def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
             fresh.append(job)
         else:
             words.append(said("on_record", known))
-    replies = (_reply(comment, "\n\n".join(words)),) if words else ()
+    replies = (reply_to(comment, "\n\n".join(words)),) if words else ()
     return Plan(jobs=tuple(fresh), replies=replies, note=f"{len(fresh)} jobs")
 
 
@@ -354,8 +315,7 @@ def _stale(work: Work, request: MergeRequest) -> tuple[int, ...]:
 def _dispatch(work: Work) -> Plan:
     """A run that a person started by hand in the forge's CI: no comment, so no answer either."""
     event = work.event
-    access = work.forge.permission(event.sender)
-    if LEVELS.index(access) < LEVELS.index(work.config.permission):
+    if not _may_ask(work, event.sender):
         return Plan(note=f"{event.sender} has no {work.config.permission} permission")
     text = event.text.strip()
     commands = parse(text if text.startswith("/") else f"/optimize {text}")

@@ -28,6 +28,7 @@ from ci.session.derive import derived_for
 JOB_FILE: Final = "job.json"
 CHECKOUT: Final = "checkout"
 JUDGE: Final = "judge"
+MADE: Final = "made.json"
 OWN_WORKLOAD: Final = "workload"
 """Folder of a run that takes the workload that it derives."""
 
@@ -59,14 +60,7 @@ def run_job(
     sandbox closes files. Raises InputError when that is refused, and when the job does not fit the
     repository, such as a patch that no longer applies.
     """
-    if (job.number or job.patch_of) and not (
-        allow_unsandboxed or facts.files_are_closed(job.backend)
-    ):
-        raise InputError(
-            "Nothing of a merge request is run here: no sandbox closes this machine's files to it"
-            " (`ascendopt doctor` says what is missing); the bot's setting allow_unsandboxed: true"
-            " runs it all the same."
-        )
+    refuse_open_files(job, allow_unsandboxed=allow_unsandboxed)
     top, judge = out / CHECKOUT, out / JUDGE
     check_out(git_folder, job, top)
     setup = EvaluationSetup(backend=job.backend, device=job.device)
@@ -104,6 +98,22 @@ def run_job(
     return write_run(found.model_copy(update=told), session.operator, out)
 
 
+def refuse_open_files(job: Job, *, allow_unsandboxed: bool) -> None:
+    """Raises InputError where what a person outside wrote would run with this machine's files."""
+    foreign = job.number or job.patch_of or job.kind == "create"
+    if foreign and not (allow_unsandboxed or facts.files_are_closed(job.backend)):
+        raise InputError(
+            "Nothing of a merge request or a comment is run here: no sandbox closes this machine's"
+            " files to it (`ascendopt doctor` says what is missing); the bot's setting"
+            " allow_unsandboxed: true runs it all the same."
+        )
+
+
 def result_file(out: Path) -> Path:
     """Where a run leaves its result."""
     return out / RESULT
+
+
+def left_file(job: Job, out: Path) -> Path:
+    """Where a run of the job's kind leaves what it found or made."""
+    return out / MADE if job.kind == "create" else result_file(out)

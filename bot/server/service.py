@@ -21,11 +21,12 @@ from bot.events.model import Event
 from bot.forge.base import Forge, ForgeError
 from bot.repository.connection import Connection, Connections
 from bot.server.job_maker import Records
-from bot.server.planner import Plan, plan
+from bot.server.plan_model import Plan
+from bot.server.planner import plan
 from bot.server.queue import Queue
-from bot.server.speech import TEMPORARY, answer, asked_wait, say
+from bot.server.speech import TEMPORARY, answer, asked_wait, tell_run
 from bot.server.verify_again import look_again
-from bot.server.wording import run_mark, waiting
+from bot.server.wording import waiting
 from bot.server.worker import Worker, WorkSettings
 from ci.model.errors import EnvironmentProblem, InputError
 
@@ -220,13 +221,11 @@ def carry_out(
 def speak(made: Plan, forge: Forge, records: Records) -> dict[str, int]:
     """Write a plan's answers and its new jobs' status comments; the comments by key."""
     for reply in made.replies:
-        answer(forge, reply.number, reply.mark, reply.body)
+        answer(forge.of_issues() if reply.in_issue else forge, reply.number, reply.mark, reply.body)
     # Before they are queued: a worker that starts at once must not be overwritten.
-    return {
-        job.key: say(forge, job.number, run_mark(job), waiting(job))
-        for job in made.jobs
-        if job.number and records.get(job.key) is None
-    }
+    fresh = [job for job in made.jobs if records.get(job.key) is None]
+    told = {job.key: tell_run(job, forge, waiting(job)) for job in fresh}
+    return {key: comment for key, comment in told.items() if comment}
 
 
 def nod(made: Plan, event: Event, forge: Forge) -> None:

@@ -13,7 +13,7 @@ from bot.base.text import visible
 from bot.forge.base import Forge, ForgeError
 from bot.forge.model import CheckState, Comment, MergeRequest, Status
 from bot.repository.job import Job
-from bot.server.wording import reply_mark, said
+from bot.server.wording import reply_mark, run_mark, said
 
 TEMPORARY: Final = (ForgeError, GitError)
 
@@ -40,6 +40,20 @@ def say(forge: Forge, number: int, mark: str, text: str) -> int:
     return existing.id
 
 
+def place_of(job: Job, forge: Forge) -> tuple[Forge, int] | None:
+    """Where a run is spoken of: the forge as it takes comments there, and the number; None where
+    nobody asked for it in writing."""
+    if job.issue:
+        return forge.of_issues(), job.issue
+    return (forge, job.number) if job.number else None
+
+
+def tell_run(job: Job, forge: Forge, text: str) -> int:
+    """Write or rewrite the status comment of a run; its id, 0 where it has no place."""
+    place = place_of(job, forge)
+    return say(*place, run_mark(job), text) if place is not None else 0
+
+
 def is_own(comment: Comment, mark: str, forge: Forge) -> bool:
     """Whether a comment is the bot's own and begins with `mark`: others may quote it."""
     return comment.body.startswith(mark) and comment.author == forge.viewer()
@@ -61,7 +75,12 @@ def close(forge: Forge, request: MergeRequest, reason: str, commit: str) -> None
 def set_check(
     job: Job, forge: Forge, state: CheckState, description: str, summary: str = ""
 ) -> None:
-    """Set the check of the commit; a commit that the forge no longer has is no reason to fail."""
+    """Set the check of the commit; a commit that the forge no longer has is no reason to fail.
+
+    A job that makes an operator says nothing of the commit that it starts from.
+    """
+    if job.kind == "create":
+        return
     status = Status(
         context=f"ascendopt/{job.operator.rsplit('/', 1)[-1]}",
         state=state,

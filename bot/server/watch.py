@@ -12,6 +12,7 @@ from typing import Final
 from bot.events.model import Event
 from bot.repository.connection import Connection
 from bot.server.queue import Queue
+from bot.server.spoken import talk
 
 # A comment may reach the forge's list a little after its own time stamp.
 _OVERLAP: Final = timedelta(minutes=5)
@@ -27,6 +28,7 @@ def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
     first = not queue.fact(f"polled {where}")
     events = [
         *_comments(connection, queue, where, now, first),
+        *_issues(connection, queue, where, now, first),
         *_pushes(connection, queue, where, first),
         *_heads(connection, queue, where, first),
     ]
@@ -39,6 +41,8 @@ def noted(event: Event, connection: Connection, queue: Queue) -> None:
     where = f"{connection.name} {connection.repository}"
     if event.kind == "comment" and event.comment_id:
         queue.set_fact(_answered(where, event.comment_id), "1")
+    elif event.kind == "issue" and event.number:
+        queue.set_fact(_answered_in_issue(where, event.number, event.comment_id), "1")
     elif event.kind == "merge_request" and event.number and event.head:
         queue.set_fact(f"request head {where} {event.number}", event.head)
     elif event.kind == "push" and event.after:
@@ -49,6 +53,10 @@ def noted(event: Event, connection: Connection, queue: Queue) -> None:
 
 def _answered(where: str, comment: int) -> str:
     return f"answered {where} {comment}"
+
+
+def _answered_in_issue(where: str, issue: int, comment: int) -> str:
+    return f"answered issue {where} {issue} {comment}"
 
 
 def _store(queue: Queue, event: Event, now: float) -> list[Event]:
@@ -91,6 +99,43 @@ def _comments(
     if found.modified:
         queue.set_fact(f"comments etag {where}", found.etag)
         queue.set_fact(f"comments since {where}", at.isoformat())
+    return events
+
+
+def _issues(
+    connection: Connection, queue: Queue, where: str, now: float, first: bool
+) -> list[Event]:
+    """Issues that were opened, and comments in issues, of which only commands are kept."""
+    at = datetime.fromtimestamp(now, UTC).isoformat()
+    last = queue.fact(f"issues since {where}")
+    if first or not last:
+        queue.set_fact(f"issues since {where}", at)
+        queue.set_fact(f"issues from {where}", at)
+        return []
+    since = datetime.fromisoformat(last) - _OVERLAP
+    begin = datetime.fromisoformat(queue.fact(f"issues from {where}") or last)
+    found = connection.forge.recent_issues(since, queue.fact(f"issues etag {where}"))
+    events = []
+    for comment in found.comments:
+        event = Event(
+            forge=connection.name,
+            delivery=f"poll-issue-{connection.repository}-{comment.merge_request}-{comment.id}",
+            kind="issue",
+            action="created",
+            repository=connection.repository,
+            number=comment.merge_request,
+            comment_id=comment.id,
+            text=comment.body,
+            sender=comment.author,
+            sender_is_bot=comment.author_is_bot,
+            at=comment.created_at,
+        )
+        known = queue.fact(_answered_in_issue(where, comment.merge_request, comment.id))
+        if comment.created_at >= begin and not known and not talk(event):
+            events += _store(queue, event, now)
+    if found.modified:
+        queue.set_fact(f"issues etag {where}", found.etag)
+        queue.set_fact(f"issues since {where}", at)
     return events
 
 

@@ -70,6 +70,11 @@ def concluded(job: Job, result: Result, outcome: str, *, show_patch: bool) -> st
     return said("concluded", job, mark, result, *facts, outcome, show_patch, ended) + "\n"
 
 
+def made_comment(job: Job, headline: str, outcome: str) -> str:
+    """The status comment of a run that made an operator; `outcome`: what became of it."""
+    return said("made", job, run_mark(job), headline, outcome, ended_mark()) + "\n"
+
+
 def history(record: Record, result: Result | None) -> str:
     """The answer to `/optimize explain RUN`: why each change was tried, kept or dropped."""
     if result is None:

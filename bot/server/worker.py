@@ -23,13 +23,12 @@ from typing import IO, Final, Literal
 from bot.base.text import visible
 from bot.repository.connection import Connection
 from bot.repository.job import Job, Record, State
-from bot.server.delivery import DAY_S, deliver
-from bot.server.merge_request import read_result
+from bot.server.delivery import DAY_S, hand_in
 from bot.server.queue import LEASE_S, Queue
 from bot.server.run_folder import FAILURE, read_failure
-from bot.server.run_job import JOB_FILE, result_file
-from bot.server.speech import TEMPORARY, asked_wait, away, say, set_check
-from bot.server.wording import failed, run_mark, running, waiting
+from bot.server.run_job import JOB_FILE, left_file
+from bot.server.speech import TEMPORARY, asked_wait, away, set_check, tell_run
+from bot.server.wording import failed, running, waiting
 from ci.model.environment import passed_on
 from ci.model.errors import EnvironmentProblem, InputError
 
@@ -110,7 +109,7 @@ class Worker:
 
     def _run(self, job: Job, connection: Connection) -> None:
         out = self.out(job)
-        if result_file(out).exists():
+        if left_file(job, out).exists():
             return  # a worker died between the run's end and saying so
         forge, mirror = connection.forge, connection.mirror
         mirror.ensure(forge, job.source_ref, job.source_commit)
@@ -121,7 +120,7 @@ class Worker:
         set_check(job, forge, "pending", f"Run {job.run} has started.")
         (out / FAILURE).unlink(missing_ok=True)  # of an earlier attempt
         last = self._process(job, connection)
-        if not result_file(out).exists():
+        if not left_file(job, out).exists():
             failure = read_failure(out)
             if failure is not None and failure.lasting:
                 raise InputError(visible(failure.sentence, 1000))
@@ -183,10 +182,9 @@ class Worker:
     # Ending
 
     def _deliver(self, job: Job, connection: Connection) -> str:
-        result = read_result(self.out(job))
         today = self._queue.opened_since(job.forge, job.repository, self._clock() - DAY_S)
         page = f"{self._settings.dashboard}/runs/{job.key}" if self._settings.dashboard else ""
-        done = deliver(job, result, connection, today, page)
+        done = hand_in(job, self.out(job), connection, today, page)
         if done.merge_request:
             self._queue.set_merge_request(job.key, done.merge_request)
         self._queue.finish(
@@ -196,7 +194,7 @@ class Worker:
             state="done",
             note=done.note,
             merge_request=done.merge_request,
-            speedup=result.speedup,
+            speedup=done.speedup,
         )
         return "done"
 
@@ -234,12 +232,12 @@ class Worker:
 
     def _tell(self, job: Job, connection: Connection, text: str) -> None:
         """Edit the status comment; a forge that is away for a while loses a word, not the run."""
-        if not job.number:
-            return
         try:
-            self._queue.set_comment(job.key, say(connection.forge, job.number, run_mark(job), text))
+            comment = tell_run(job, connection.forge, text)
         except TEMPORARY:
             return
+        if comment:
+            self._queue.set_comment(job.key, comment)
 
 
 def _read(pipe: IO[bytes], log: IO[bytes], lines: deque[str]) -> None:

@@ -23,8 +23,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot.events import Event, EventError, SignatureError, receive
-from bot.server.planner import talk
 from bot.server.queue import Queue
+from bot.server.spoken import talk
 from bot.web.dashboard import Dashboard
 from bot.web.metrics import Metrics
 

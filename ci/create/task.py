@@ -64,7 +64,11 @@ def golden_of(text: str) -> tuple[Path, str]:
 
 def functions_in(file: Path) -> list[str]:
     """The public functions that a file defines."""
-    text = file.read_text(encoding="utf-8", errors="replace")
+    return public_functions(file.read_text(encoding="utf-8", errors="replace"))
+
+
+def public_functions(text: str) -> list[str]:
+    """The functions of a Python file whose names do not begin with an underscore; it is not run."""
     return re.findall(r"^def\s+([A-Za-z]\w*)\s*\(", text, re.MULTILINE)
 
 

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
+from ci.model.trial import CaseMeasurement, Fingerprint
+from ci.model.workload import Tolerance
 
 
 class CreateSettings(Frozen):
@@ -57,3 +59,12 @@ class Created(Frozen):
     )
     device: str
     headers: str = ""
+
+
+class Judged(Frozen):
+    """What a made operator does on the cases of its workload, and by what it was called right."""
+
+    fingerprint: Fingerprint
+    cases: tuple[CaseMeasurement, ...] = Field(description="Times, over the ensemble too.")
+    floors_us: dict[str, float] = Field(description="Least time of each case, in µs.")
+    tolerances: dict[str, Tolerance] = Field(description="By dtype.")

@@ -6,9 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ci.model.created import Judged
+
 if TYPE_CHECKING:
+    from ci.create.asked import Asked
     from ci.model.bench.create import CreateBench, CreateBenchSettings, CreateRow
     from ci.model.created import Created, CreateSettings
+
+
+def asked(golden: str, shapes: str, name: str = "") -> Asked:
+    """What somebody asks for with the texts of a golden function and its shapes; nothing is run.
+
+    Raises InputError with a sentence that says what they lack.
+    """
+    from ci.create.asked import asked
+
+    return asked(golden, shapes, name)
 
 
 def create_operator(
@@ -19,6 +32,33 @@ def create_operator(
     from ci.create.create import create
 
     return create(golden, settings, say)
+
+
+def judged(folder: Path, device: str) -> Judged:
+    """A made operator on the cases of its workload once more, over the machine's uncertainty."""
+    from ci.judge.roofline import rooflines
+    from ci.model.errors import InputError
+    from ci.model.settings import EvaluationSetup
+    from ci.model.trial import Candidate
+    from ci.session import open_session
+    from rules.tolerances import default_tolerances
+
+    session = open_session(folder, EvaluationSetup(device=device))
+    trial = session.evaluate(Candidate(), widened=True)
+    if trial.measurement is None:
+        words = trial.refusal.message if trial.refusal else trial.outcome.value
+        raise InputError(f"The made operator does not pass its own workload: {words}")
+    workload = session.workload
+    entries = (e for case in workload.cases for e in case.inputs)
+    tensors = (t for e in entries for t in (e if isinstance(e, tuple) else (e,)))
+    dtypes = dict.fromkeys(t.dtype for t in tensors)
+    known = default_tolerances() | workload.tolerances
+    return Judged(
+        fingerprint=trial.measurement.fingerprint,
+        cases=trial.measurement.cases,
+        floors_us={r.case: r.floor_us for r in rooflines(trial.measurement)},
+        tolerances={d: known[d] for d in dtypes if d in known},
+    )
 
 
 def bench_create(

@@ -16,7 +16,8 @@ from bot.events.model import Event
 from bot.forge.local import LocalForge
 from bot.forge.model import MergeRequest
 from bot.repository.connection import Connection
-from bot.server.planner import Plan, plan
+from bot.server.plan_model import Plan
+from bot.server.planner import plan
 from bot.server.queue import Queue
 from tests.bot.make import OPERATOR_PATH, SOURCES, git, published, written
 

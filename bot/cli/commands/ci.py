@@ -203,16 +203,22 @@ def _show(page: str) -> None:
 def _run_one(job: Job, place: Path, out: Path, chosen: RunOptions, bank: Path | None) -> str:
     """Run one job, whose commits lie in `place`, and leave its result or its reason in `out`."""
     from bot.server.plan_folder import repository_of
+    from bot.server.run_create import run_create
     from bot.server.run_folder import leaving_reason
     from bot.server.run_job import run_job
 
+    console = Console(stderr=True, force_terminal=False)
+    if job.kind == "create":
+        with leaving_reason(out):
+            run_create(job, out, console, allow_unsandboxed=chosen.allow_unsandboxed)
+        return "made"
     source = chosen.repository or repository_of(job, place, out)
     with leaving_reason(out):
         made = run_job(
             job,
             source,
             out,
-            Console(stderr=True, force_terminal=False),
+            console,
             bank=bank,
             models=chosen.models,
             allow_unsandboxed=chosen.allow_unsandboxed,

@@ -158,3 +158,38 @@ class HttpForgeContract(ForgeContract):
         server.log.clear()
         assert not forge.recent_comments(LONG_AGO, etag).modified
         assert len(server.log) == 1
+
+    def test_an_issue_is_read_and_answered_in_place(
+        self, forge: Forge, server: ForgeServer
+    ) -> None:
+        number = server.issues.open("alice", "/create")
+        begun = forge.issue(number)
+        assert (begun.id, begun.merge_request, begun.body) == (0, number, "/create")
+        assert (begun.author, begun.author_is_bot) == ("alice", False)
+        inside = forge.of_issues()
+        made = inside.comment(number, "Queued.")
+        assert inside.edit_comment(number, made.id, "Done.").body == "Done."
+        server.issues.say(number, "alice", "thanks")
+        found = [(c.author, c.body, c.merge_request) for c in inside.comments(number)]
+        assert found == [(forge.viewer(), "Done.", number), ("alice", "thanks", number)]
+        assert inside.repository() == forge.repository()
+
+    def test_a_merge_request_is_no_issue(self, forge: Forge) -> None:
+        number = forge.open("one", "", "work", "main").number
+        with pytest.raises(ForgeError) as refused:
+            forge.issue(number)
+        assert refused.value.kind == "not_found"
+
+    def test_polling_sees_what_is_written_in_issues_and_then_nothing_new(
+        self, forge: Forge, server: ForgeServer
+    ) -> None:
+        number = server.issues.open("alice", "/create")
+        server.issues.say(number, "bob", "me too")
+        poll = forge.recent_issues(LONG_AGO)
+        found = {(c.merge_request, c.body) for c in poll.comments}
+        assert found == {(number, "/create"), (number, "me too")}
+        server.log.clear()
+        again = forge.recent_issues(LONG_AGO, poll.etag)
+        assert (again.modified, again.comments, len(server.log)) == (False, (), 1)
+        server.issues.say(number, "bob", "please")
+        assert [c.body for c in forge.recent_issues(LONG_AGO, again.etag).comments][-1] == "please"

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from bot.repository.job import DERIVED
-from bot.server.planner import NotShown, Plan
+from bot.server.plan_model import Plan
 from bot.server.service import carry_out
+from bot.server.spoken import NotShown
 from tests.bot.make import git
 from tests.bot.operator_repository import FILES, KERNEL, Repository, operator_repository
 

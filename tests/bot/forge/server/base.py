@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -21,6 +22,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from bot.forge.errors import ForgeError
 from bot.forge.local import LocalForge
 from bot.forge.model import Comment, MergeRequest
+from tests.bot.forge.server.issues import Issues
 
 STATUS = {
     "not_found": 404,
@@ -66,6 +68,7 @@ class ForgeServer(ABC):
     def __init__(self, bare: Path, tokens: dict[str, str], name: str = "team/ops") -> None:
         self.bare, self.tokens, self.name = bare, dict(tokens), name
         self._forge = LocalForge(bare)
+        self.issues = Issues()
         self.log: list[str] = []
         self.failures: deque[tuple[int, dict[str, str]]] = deque()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -186,7 +189,29 @@ class ForgeServer(ABC):
         made = self.forge(request.user).comment(int(number), request.body["body"])
         return Answer(self.remark(made), 201)
 
+    def say_in_issue(self, request: Request, number: str) -> Answer:
+        return Answer(
+            self.remark(self.issues.say(int(number), request.user, request.body["body"])), 201
+        )
+
+    def issue(self, request: Request, number: str) -> Answer:
+        return Answer(self.begun(self.issues.beginning(int(number))))
+
+    def begun(self, c: Comment) -> dict[str, Any]:
+        """An issue, in its forge's words but for numbers and text, which differ."""
+        shown = {k: v for k, v in self.remark(c).items() if k not in ("id", "issue_url")}
+        count = len(self.issues.comments(c.merge_request))
+        return shown | {"number": c.merge_request, "title": "An issue", "comments": count}
+
+    def listed_issues(self, request: Request) -> Answer:
+        since = request.query.get("since") or request.query["updated_after"]
+        at = datetime.fromisoformat(since.replace("Z", "+00:00"))
+        return self.page([self.begun(c) for c in self.issues.since(at)], request)
+
     def found(self, comment_id: str) -> Comment:
+        in_issue = self.issues.find(int(comment_id))
+        if in_issue is not None:
+            return in_issue
         for made in self.forge().merge_requests():
             for comment in self.forge().comments(made.number):
                 if comment.id == int(comment_id):
@@ -199,6 +224,8 @@ class ForgeServer(ABC):
     def edit_comment(self, request: Request, *ids: str) -> Answer:
         """As forges do: who may write may edit anybody's comment."""
         old = self.found(ids[-1])
+        if self.issues.find(old.id) is not None:
+            return Answer(self.remark(self.issues.edit(old.id, request.body["body"])))
         forge = self.forge(old.author)
         made = forge.edit_comment(old.merge_request, old.id, request.body["body"])
         return Answer(self.remark(made))

@@ -33,6 +33,12 @@ class GitCodeServer(ForgeServer):
         ("POST", r"/pulls/(\d+)/comments", "say"),
         ("GET", r"/pulls/comments/(\d+)", "one_comment"),
         ("PATCH", r"/pulls/comments/(\d+)", "edit_comment"),
+        ("GET", "/issues", "listed_issues"),
+        ("GET", r"/issues/(\d+)", "issue"),
+        ("GET", r"/issues/(\d+)/comments", "issue_comments"),
+        ("POST", r"/issues/(\d+)/comments", "say_in_issue"),
+        ("GET", r"/issues/comments/(\d+)", "one_comment"),
+        ("PATCH", r"/issues/comments/(\d+)", "edit_comment"),
     ]
 
     def error(self, status: int, message: str) -> Any:
@@ -117,6 +123,12 @@ class GitCodeServer(ForgeServer):
         found = [self.remark(c) for c in self.forge().comments(int(number))]
         on_a_line = [found[0] | {"id": 9999, "comment_type": "diff_comment"}] if found else []
         return Answer([*reversed(found), *on_a_line])
+
+    def issue_comments(self, request: Request, number: str) -> Answer:
+        return Answer([self.remark(c) for c in self.issues.comments(int(number))])
+
+    def begun(self, c: Comment) -> dict[str, Any]:
+        return super().begun(c) | {"number": str(c.merge_request)}
 
     def say(self, request: Request, number: str) -> Answer:
         """The answer's id is that of the discussion."""

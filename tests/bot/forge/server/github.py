@@ -37,6 +37,8 @@ class GitHubServer(ForgeServer):
         ("GET", r"/issues/(\d+)/comments", "comments"),
         ("POST", r"/issues/(\d+)/comments", "say"),
         ("GET", "/issues/comments", "recent"),
+        ("GET", "/issues", "listed_issues"),
+        ("GET", r"/issues/(\d+)", "issue"),
         ("GET", r"/issues/comments/(\d+)", "one_comment"),
         ("PATCH", r"/issues/comments/(\d+)", "edit_comment"),
         ("POST", r"/issues/comments/(\d+)/reactions", "react"),
@@ -162,7 +164,13 @@ class GitHubServer(ForgeServer):
             "updated_at": stamp(c.updated_at),
         }
 
+    def say(self, request: Request, number: str) -> Answer:
+        in_issue = int(number) in self.issues.begun
+        return (self.say_in_issue if in_issue else super().say)(request, number)
+
     def comments(self, request: Request, number: str) -> Answer:
+        if int(number) in self.issues.begun:
+            return Answer([self.remark(c) for c in self.issues.comments(int(number))])
         since = request.query.get("since")
         at = datetime.fromisoformat(since.replace("Z", "+00:00")) if since else None
         return Answer([self.remark(c) for c in self.forge().comments(int(number), at)])

@@ -39,6 +39,12 @@ class GitLabServer(ForgeServer):
         ("GET", r"/merge_requests/(\d+)/notes/(\d+)", "one_comment"),
         ("PUT", r"/merge_requests/(\d+)/notes/(\d+)", "edit_comment"),
         ("POST", r"/merge_requests/(\d+)/notes/(\d+)/award_emoji", "award"),
+        ("GET", "/issues", "listed_issues"),
+        ("GET", r"/issues/(\d+)", "issue"),
+        ("GET", r"/issues/(\d+)/notes", "issue_notes"),
+        ("POST", r"/issues/(\d+)/notes", "say_in_issue"),
+        ("GET", r"/issues/(\d+)/notes/(\d+)", "one_comment"),
+        ("PUT", r"/issues/(\d+)/notes/(\d+)", "edit_comment"),
         ("GET", r"/repository/commits/(\w+)/statuses", "statuses"),
         ("POST", r"/statuses/(\w+)", "set_status"),
     ]
@@ -152,6 +158,16 @@ class GitLabServer(ForgeServer):
         if request.query["sort"] == "desc":
             found.sort(key=lambda n: n[request.query["order_by"]], reverse=True)
         return self.page(found, request, 20)
+
+    def issue_notes(self, request: Request, number: str) -> Answer:
+        found = [self.remark(c) for c in self.issues.comments(int(number))]
+        if request.query["sort"] == "desc":
+            found.reverse()
+        return self.page(found, request, 20)
+
+    def begun(self, c: Comment) -> dict[str, Any]:
+        shown = super().begun(c)
+        return shown | {"id": 9, "iid": shown.pop("number"), "description": shown.pop("body")}
 
     def award(self, request: Request, number: str, note: str) -> Answer:
         self.forge(request.user).react(int(number), int(note), "eyes")
