@@ -54,7 +54,16 @@ def left_to_do(
         f' commit -m "Set up ascendopt" && git push origin HEAD:{branch}'
     )
     found += _ON_THE_FORGE.get(forge, _nothing)(repository, branch)
+    found.append(_TRY[bool(place)])
     return tuple(found)
+
+
+_TRY: Final = {
+    where: "Then try it: `/optimize` under a merge request that changes an operator; `/create` with"
+    f" a golden function and its shapes in code blocks, {words}, makes a new one."
+    for where, words in ((True, "there or in an issue"), (False, "there too"))
+}
+"""By whether the forge has issues: only the local one, which has no CI, has none."""
 
 
 def _nothing(repository: str, branch: str) -> list[str]:
@@ -71,7 +80,7 @@ def _github(repository: str, branch: str) -> list[str]:
         " first. Pull requests that this token opens start no other workflows.",
         "Or, so that they do: Settings, Secrets and variables, Actions, New repository secret"
         " ASCENDOPT_TOKEN: a fine-grained personal access token of an account of the bot's own with"
-        " Contents, Pull requests and Commit statuses: Read and write.",
+        " Contents, Issues, Pull requests and Commit statuses: Read and write.",
         'In a fork: the tab Actions, "I understand my workflows, go ahead and enable them", and'
         " there enable the workflow `ascendopt`: schedules are off in forks.",
         "Runner: the jobs ask for the label ubuntu-22.04; for an NPU write the labels of your own"

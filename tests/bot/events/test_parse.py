@@ -43,7 +43,13 @@ def test_every_recorded_delivery_of_github_is_read() -> None:
             assert event.number == data["number"]
             assert event.head == data["pull_request"]["head"]["sha"]
             assert event.draft == data["pull_request"]["draft"]
-    assert kinds == {"other": 291, "merge_request": 29, "push": 7, "dispatch": 2}
+    assert kinds == {
+        "other": 253,
+        "issue": 38,
+        "merge_request": 29,
+        "push": 7,
+        "dispatch": 2,
+    }
 
 
 def test_a_push_of_github() -> None:
@@ -80,9 +86,11 @@ def test_a_closed_pull_request_may_have_been_merged() -> None:
     assert hub("pull_request", data).action == "merged"
 
 
-def test_a_comment_counts_only_on_a_pull_request() -> None:
+def test_a_comment_is_one_of_an_issue_or_of_a_pull_request() -> None:
     data = recorded("issue_comment", "created")
-    assert hub("issue_comment", data).kind == "other"
+    event = hub("issue_comment", data)
+    assert (event.kind, event.action, event.number) == ("issue", "created", data["issue"]["number"])
+    assert (event.comment_id, event.text) == (data["comment"]["id"], data["comment"]["body"])
     data["issue"]["pull_request"] = {"url": "https://api.github.com/"}
     event = hub("issue_comment", data)
     assert (event.kind, event.action) == ("comment", "created")
@@ -122,10 +130,35 @@ def test_a_note_of_gitlab() -> None:
 
 
 @pytest.mark.parametrize(
-    "note", [{"noteable_type": "Issue"}, {"noteable_type": "Commit"}, {"system": True}]
+    "note",
+    [{"noteable_type": "Snippet"}, {"noteable_type": "Commit"}, {"system": True}],
 )
 def test_other_notes_of_gitlab_do_not_count(note: dict[str, Any]) -> None:
     assert gitlab.parse({}, raw(gitlab_note(**note))).kind == "other"
+
+
+def test_an_issue_that_is_opened_is_one_and_no_edit_of_it() -> None:
+    data = recorded("issues", "opened")
+    event = hub("issues", data)
+    assert (event.kind, event.action, event.comment_id) == ("issue", "created", 0)
+    assert (event.number, event.text) == (data["issue"]["number"], data["issue"]["body"])
+    assert hub("issues", recorded("issues", "edited")).action == ""
+    assert hub("issue_comment", recorded("issue_comment", "edited")).action == ""
+
+
+def test_issues_of_gitlab_and_notes_in_them_are_told_apart_by_their_ids() -> None:
+    note = gitlab_note("/create", noteable_type="Issue")
+    del note["merge_request"]
+    event = gitlab.parse({}, raw(note | {"issue": {"iid": 3}}))
+    assert (event.kind, event.action, event.number) == ("issue", "created", 3)
+    assert (event.comment_id, event.text) == (1241, "/create")
+    begun = {"object_kind": "issue", "project": {"path_with_namespace": "team/ops"}}
+    fields = {"id": 99, "iid": 4, "action": "open", "description": "/create"}
+    event = gitlab.parse({}, raw(begun | {"object_attributes": fields}))
+    assert (event.kind, event.action, event.number) == ("issue", "created", 4)
+    assert (event.comment_id, event.text) == (0, "/create")
+    edited = gitlab.parse({}, raw(begun | {"object_attributes": fields | {"action": "update"}}))
+    assert edited.action == "edited"
 
 
 def test_an_edited_note_of_gitlab_says_so() -> None:

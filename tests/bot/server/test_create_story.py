@@ -82,7 +82,7 @@ def test_an_issue_becomes_a_merge_request_with_a_new_operator(forge: str, tmp_pa
         "ASCENDOPT_FORGE_URL": ops.server.url,
         "ASCENDOPT_FORGE_API": _api(ops, forge),
     }
-    assert "src/math/halved" in command("plan", "--out", "plan", env=trusted, cwd=tmp_path)
+    assert "src/activation/halved" in command("plan", "--out", "plan", env=trusted, cwd=tmp_path)
     (told,) = [c for c in ops.server.issues.comments(number) if c.author == "robot"]
     assert "waits for a runner" in told.body
     calls = len(ops.server.log)
@@ -97,7 +97,7 @@ def test_an_issue_becomes_a_merge_request_with_a_new_operator(forge: str, tmp_pa
     assert "return x * 0.5" in ours.body and "Simulated time" in ours.body
     git(ops.checkout, "fetch", "-q", "origin", ours.source_branch)
     changed = git(ops.checkout, "diff", "--name-only", "main", "FETCH_HEAD").split()
-    assert changed and all(p.startswith("src/math/halved/") for p in changed)
+    assert changed and all(p.startswith("src/activation/halved/") for p in changed)
     again = command("plan", "--out", "again", env=trusted, cwd=tmp_path)
     assert "Nothing to do." in again, "finished work is answered from the record"
     ops.server.stop()

@@ -105,6 +105,7 @@ def test_gitcodes_template_uses_what_gitcode_documents() -> None:
     types = {
         "pull_request_comment": {"created", "edited", "deleted"},
         "pull_request_target": {"open", "reopen", "update", "merge"},
+        "issue_comment": {"created", "edited", "deleted"},
     }
     for event, known in types.items():
         assert set(data["on"][event]["types"]) <= known
@@ -124,6 +125,9 @@ def test_gitcodes_template_uses_what_gitcode_documents() -> None:
         ("/optimize", True),
         ("/optimize op=add budget=5", True),
         ("/ok-to-optimize", True),
+        ("/create", True),
+        ("/create softmax target=910B4", True),
+        ("/created", False),
         ("/optimizer", False),
         ("please /optimize", False),
         ("> /optimize", False),
@@ -249,8 +253,10 @@ def test_a_comment_that_is_no_command_starts_no_runner_on_github() -> None:
     data = loaded(HUB)
     starts = " ".join(data["jobs"]["plan"]["if"].split())
     for command in ("/optimize", "/ok-to-optimize"):
-        assert f"contains(github.event.comment.body, '{command}')" in starts
-    assert starts.startswith("github.event_name != 'issue_comment' ||")
+        assert f"contains(github.event.comment.body || '', '{command}')" in starts
+    assert "contains(github.event.comment.body || github.event.issue.body, '/create')" in starts
+    other = "(github.event_name != 'issue_comment' && github.event_name != 'issues') ||"
+    assert starts.startswith(other)
     assert data["jobs"]["optimize"]["needs"] == "plan"
 
 
