@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from bot.report.uncertainty import reported_times
-from ci.model.comparison import STEP_EFFECT, Comparison, compare
+from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, Comparison, compare
 from ci.model.result import OtherSizes, Result, UsedTuple
 from ci.model.trial import CaseMeasurement, Measurement, Outcome, Trial
 from rules.load import load_motifs
@@ -51,6 +51,14 @@ class Step(NamedTuple):
     trial: Trial
     before_us: float
     after_us: float
+    together: tuple[int, ...] = ()
+    """Trials of earlier steps that are told with this one."""
+
+    @property
+    def numbers(self) -> str:
+        """'trial 4', or 'trials 2 and 4'."""
+        *others, own = (*self.together, self.trial.number)
+        return f"trials {', '.join(map(str, others))} and {own}" if others else f"trial {own}"
 
 
 class TupleRow(NamedTuple):
@@ -139,6 +147,34 @@ def steps(result: Result) -> list[Step]:
         found.append(Step(trial, previous, now))
         previous = now
     return found
+
+
+def told_steps(result: Result) -> list[Step]:
+    """The steps as a reviewer is told them: what earns too little by itself, and stays because
+    another rests on it, is told together with the next one, or the last with the one before."""
+    found: list[Step] = []
+    for step in steps(result):
+        if found and min(_gain(found[-1]), _gain(step)) < 1 + MINIMUM_EFFECT:
+            found[-1] = _together(found[-1], step)
+        else:
+            found.append(step)
+    return found
+
+
+def _gain(step: Step) -> float:
+    return step.before_us / step.after_us
+
+
+def _together(one: Step, two: Step) -> Step:
+    first, second = one.trial.candidate, two.trial.candidate
+    told = {
+        "rationale": " ".join(filter(None, (first.rationale, second.rationale))),
+        "motif_ids": tuple(dict.fromkeys((*first.motif_ids, *second.motif_ids))),
+        "tuple_ids": tuple(dict.fromkeys((*first.tuple_ids, *second.tuple_ids))),
+    }
+    trial = two.trial.model_copy(update={"candidate": second.model_copy(update=told)})
+    numbers = (*one.together, one.trial.number)
+    return Step(trial, one.before_us, two.after_us, numbers)
 
 
 def by(trial: Trial) -> str:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, get_args
 from ci.model.ensemble import Condition
 from ci.model.result import Result
 from ci.model.trial import Measurement, weighted_mean
+from rules.constants import in_words
 
 CONDITIONS: Final = get_args(Condition)
 
@@ -23,9 +24,15 @@ class SpreadRow(NamedTuple):
     """A member of the ensemble: mean time over the cases before and after, and the speedup."""
 
     member: str
+    """As the measurement names it."""
     before_us: float
     after_us: float
     ratio: float
+
+    @property
+    def words(self) -> str:
+        """The member for people who merge."""
+        return in_words(self.member)
 
 
 def spread_rows(result: Result) -> list[SpreadRow]:
@@ -66,12 +73,19 @@ def spread_note(result: Result) -> str:
     found = result.uncertainty
     if found is None:
         return ""
+    hanging = f" Less than half of the gain is left {_where(found.lowest)}."
     return (
         f"{len(found.members)} members: conditions of a launch, and every constant of the machine"
         f" that is assumed or loosely fitted, one at a time at both ends of its range. The least,"
-        f" {found.low:.2f}×, is with {found.lowest}, the most, {found.high:.2f}×, with"
-        f" {found.highest}. {found.hanging()}"
-    ).strip()
+        f" {found.low:.2f}×, is {_where(found.lowest)}; the most, {found.high:.2f}×, is"
+        f" {_where(found.highest)}.{hanging if found.hangs_on else ''}"
+    )
+
+
+def _where(member: str) -> str:
+    """A member as the end of a sentence."""
+    words = in_words(member)
+    return f"with {words}" if words == member else f"if {words}"
 
 
 def ensemble_lines(members_us: Mapping[str, float]) -> list[str]:

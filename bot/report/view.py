@@ -29,10 +29,12 @@ from bot.report.facts import (
     siblings,
     steps,
     time_word,
+    told_steps,
     trajectory,
     tuple_rows,
     varied,
 )
+from bot.report.stale import stale_comments
 from bot.report.uncertainty import spread_note, spread_rows
 from ci.model.result import Result
 
@@ -126,6 +128,8 @@ def values(result: Result) -> dict[str, Any]:
         "spread_note": spread_note(result),
         "widest": max((row.ratio for row in cases), default=1.0),
         "steps": steps(result),
+        "told_steps": told_steps(result),
+        "stale": stale_comments(result.diff),
         "pipes": pipe_rows(result),
         "points": trajectory(result),
         "tuples": tuple_rows(result),

@@ -9,6 +9,7 @@ from bot.report.facts import (
     reproduction,
     screening,
     steps,
+    told_steps,
     trajectory,
     tuple_rows,
 )
@@ -116,3 +117,17 @@ def test_a_run_on_a_device_says_what_the_simulator_decided() -> None:
     trials[1:4] = [t.model_copy(update={"screened": True}) for t in trials[1:4]]
     told = screening(made.model_copy(update={"trials": tuple(trials)}))
     assert told == "The simulator that screens decided 3 of them; a device decided the others."
+
+
+def test_a_step_that_earns_too_little_is_told_with_the_one_that_rests_on_it() -> None:
+    base = trial(0, None, 10.0, stage="baseline")
+    weak = trial(1, {"a": "1"}, 9.95, parent=base.candidate.hash, rationale="Prepares.")
+    strong = trial(2, {"a": "2"}, 6.0, parent=weak.candidate.hash, rationale="Uses it.")
+    last = trial(3, {"a": "3"}, 5.98, parent=strong.candidate.hash, rationale="Polishes.")
+    made = result(baseline=base, best=last, trials=(base, weak, strong, last))
+    (told,) = told_steps(made)
+    assert told.trial.candidate.rationale == "Prepares. Uses it. Polishes."
+    assert told.numbers == "trials 1, 2 and 3"
+    first, last_one = steps(made)[0], steps(made)[-1]
+    assert (told.before_us, told.after_us) == (first.before_us, last_one.after_us)
+    assert [step.trial.number for step in told_steps(result())] == [2, 5]

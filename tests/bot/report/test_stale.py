@@ -1,0 +1,44 @@
+from bot.report.stale import Stale, stale_comments
+
+HEAD = "--- a/op_host/x.cpp\n+++ b/op_host/x.cpp\n"
+
+
+def found(*lines: str) -> list[tuple[int, tuple[str, ...]]]:
+    old = sum(line[0] in " -" for line in lines)
+    new = sum(line[0] in " +" for line in lines)
+    diff = f"{HEAD}@@ -10,{old} +10,{new} @@\n" + "".join(f"{line}\n" for line in lines)
+    made = stale_comments(diff)
+    assert all(isinstance(one, Stale) and one.path == "op_host/x.cpp" for one in made)
+    return [(one.line, one.names) for one in made]
+
+
+def test_a_comment_above_that_names_the_old_number_is_found() -> None:
+    lines = (" int a;", " // a tile has 1024 elements", "-int tile = 1024;", "+int tile = 8192;")
+    assert found(*lines) == [(11, ("1024",))]
+
+
+def test_a_comment_at_the_end_of_a_changed_line_is_found() -> None:
+    lines = (
+        "-n = total / coreNum;  // total by coreNum",
+        "+n = total / used;  // total by coreNum",
+    )
+    assert found(*lines) == [(10, ("coreNum",))]
+
+
+def test_a_block_comment_right_above_counts_line_by_line() -> None:
+    lines = (" /*", "  * BLOCK_SIZE bytes", "  * of a row", "  */", "-a = BLOCK_SIZE;", "+a = 64;")
+    assert found(*lines) == [(11, ("BLOCK_SIZE",))]
+
+
+def test_a_comment_that_says_what_still_stands_is_none() -> None:
+    assert not found(" // tile of the row", "-int tile = 1024;", "+int tile = 8192;")
+    assert not found(" // 1024", " int other;", "-int tile = 1024;", "+int tile = 8192;")
+
+
+def test_a_comment_that_the_change_takes_along_is_none() -> None:
+    assert not found("-int tile = 1024;  // 1024", "+int tile = 8192;  // 8192")
+    assert not found("-// 1024", "+// 8192", "-int tile = 1024;", "+int tile = 8192;")
+
+
+def test_words_of_the_language_and_of_texts_are_no_names() -> None:
+    assert not found(" // for each int", '-int a = f("1024");', "+a = f();")
