@@ -59,9 +59,10 @@ def left_to_do(
 
 
 _TRY: Final = {
-    where: "Then try it: `/optimize` under a merge request that changes an operator; `/create` with"
-    f" a golden function and its shapes in code blocks, {words}, makes a new one."
-    for where, words in ((True, "there or in an issue"), (False, "there too"))
+    where: "Then try it: `/optimize` under a merge request that changes an operator. For one that"
+    f" does not exist yet, write `/create` {words}, with a golden function and its shapes in two"
+    " code blocks."
+    for where, words in ((True, "there or in an issue"), (False, "there, too"))
 }
 """By whether the forge has issues: only the local one, which has no CI, has none."""
 
@@ -85,8 +86,8 @@ def _github(repository: str, branch: str) -> list[str]:
         " there enable the workflow `ascendopt`: schedules are off in forks.",
         "Runner: the jobs ask for the label ubuntu-22.04; for an NPU write the labels of your own"
         " (such as [self-hosted, ascend]) at the job `optimize`.",
-        "If a ruleset or branch protection covers every branch: let the bot push to optimize/** and"
-        " ascendopt-state.",
+        "If a ruleset or branch protection covers every branch: let the bot push to optimize/**,"
+        " create/** and ascendopt-state.",
     ]
 
 

@@ -237,7 +237,7 @@ def test_a_job_outlives_an_outage_that_its_report_met(
         raise out
 
     with monkeypatch.context() as patch:
-        patch.setattr(ci_mode, "deliver", away)
+        patch.setattr(ci_mode, "hand_in", away)
         for _ in range(ATTEMPTS + 1):
             with pytest.raises(ForgeError, match="out of order"):
                 ci.report(job, result())
@@ -255,7 +255,7 @@ def test_what_the_forge_refuses_each_time_is_given_up_and_said_to_be_so(
     def refuse(*words: object) -> None:
         raise ForgeError("The forge says no.", "refused")
 
-    monkeypatch.setattr(ci_mode, "deliver", refuse)
+    monkeypatch.setattr(ci_mode, "hand_in", refuse)
     for _ in range(ATTEMPTS):
         assert "`/optimize retry" not in ci.answers(number)
         with pytest.raises(ForgeError, match="says no"):

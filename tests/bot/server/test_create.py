@@ -6,11 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from bot.repository.job import Job
 from bot.server.create_plan import folder_for
 from bot.server.delivery import deliver_made
 from bot.server.made import TRAILER, Made, branch_of, check_made, read_made
+from bot.server.run_create import run_create
 from bot.server.run_job import left_file
 from ci.model.created import Created, CreatedCase, Judged
 from ci.model.errors import InputError
@@ -211,6 +213,17 @@ def test_what_was_made_is_read_back_or_said_to_be_none(ops: Repository, tmp_path
         read_made(tmp_path)
     left_file(job, tmp_path).write_text(made(job).model_dump_json())
     assert read_made(tmp_path) == made(job)
+
+
+def test_a_golden_is_not_run_where_files_are_open(
+    ops: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = asked(ops).model_copy(update={"golden": "raise SystemExit\n" + GOLDEN})
+    monkeypatch.setattr("ci.session.facts.sandbox_level", lambda: "limits only")
+    console = Console(quiet=True)
+    with pytest.raises(InputError, match="Nothing of a merge request or a comment is run"):
+        run_create(job, tmp_path / "out", console)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_merged_operator_is_new_to_the_bot(ops: Repository) -> None:

@@ -146,7 +146,11 @@ def test_nothing_of_a_merge_request_is_run_where_files_are_open(
 ) -> None:
     monkeypatch.setattr("ci.session.facts.sandbox_level", lambda: level)
     job = a_job(checkout, "", **changes, workload="src/lost.yaml")
-    words = "Nothing of a merge request is run here" if refused else "lost.yaml is not on the"
+    words = (
+        "Nothing of a merge request or a comment is run here"
+        if refused
+        else "lost.yaml is not on the"
+    )
     with pytest.raises(InputError, match=words):
         run_job(job, checkout, tmp_path / "out", CONSOLE, allow_unsandboxed=allowed)
     assert (tmp_path / "out").exists() is not refused
