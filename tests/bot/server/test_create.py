@@ -8,15 +8,19 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from bot.forge.local import LocalForge
+from bot.forge.model import Comment
 from bot.repository.job import Job
 from bot.server.create_plan import folder_for
 from bot.server.delivery import deliver_made
 from bot.server.made import TRAILER, Made, branch_of, check_made, read_made
+from bot.server.plan_model import Plan
 from bot.server.run_create import run_create
 from bot.server.run_job import left_file
 from ci.model.created import Created, CreatedCase, Judged
 from ci.model.errors import InputError
 from ci.model.workload import Tolerance
+from tests.bot.forge.server.issues import Issues
 from tests.bot.make import SIMULATED, git, measurement
 from tests.bot.operator_repository import Repository, operator_repository
 
@@ -108,6 +112,50 @@ def test_what_cannot_be_made_is_answered_with_one_sentence(
 def test_only_who_may_write_may_ask(ops: Repository) -> None:
     plan = ops.comment(ops.request().number, ASK, user="mallory", access="read")
     assert not plan.jobs and "Only people with write permission" in plan.replies[0].body
+
+
+class WithIssues(LocalForge):
+    """The local forge with issues beside it, as forges over HTTP have them."""
+
+    book = Issues()
+
+    def of_issues(self) -> WithIssues:
+        other = self.as_user(self.viewer())
+        other.comments = lambda number, since=None: self.book.comments(number)
+        return other
+
+    def issue(self, number: int) -> Comment:
+        return self.book.beginning(number)
+
+
+def in_issue(ops: Repository, user: str, access: str, text: str, begun: str = "") -> Plan:
+    """What the bot plans for a comment in an issue, or for the issue itself if it holds `begun`."""
+    ops.bot.set_permission(user, access)  # type: ignore[arg-type]
+    ops.bot = WithIssues(ops.folder / "ops.git")
+    number = WithIssues.book.open(user, begun)
+    comment = WithIssues.book.say(number, user, text).id if text else 0
+    told = {"kind": "issue", "action": "created", "number": number, "comment_id": comment}
+    return ops.plan(**told, text=text or begun)
+
+
+def test_an_issue_asks_by_its_text_and_by_its_comments(ops: Repository) -> None:
+    for plan in (in_issue(ops, "alice", "write", "", ASK), in_issue(ops, "alice", "write", ASK)):
+        (job,) = plan.jobs
+        assert (job.number, job.operator) == (0, "src/math/halved") and job.issue >= 101
+
+
+def test_in_an_issue_only_who_may_write_may_ask_and_only_for_operators(ops: Repository) -> None:
+    for begun, text in ((ASK, ""), ("", ASK)):
+        plan = in_issue(ops, "mallory", "read", text, begun)
+        (reply,) = plan.replies
+        assert not plan.jobs and reply.in_issue and "Only people with write" in reply.body
+    (reply,) = in_issue(ops, "alice", "write", "/optimize op=scale").replies
+    assert "In an issue `/create`" in reply.body
+
+
+def test_talk_in_an_issue_asks_the_forge_nothing(ops: Repository) -> None:
+    plan = ops.plan(kind="issue", action="created", number=7, text="create a thing, please")
+    assert plan.note == "no command"
 
 
 def test_the_configuration_switches_it_off_and_says_where_operators_go(tmp_path: Path) -> None:
@@ -218,7 +266,8 @@ def test_what_was_made_is_read_back_or_said_to_be_none(ops: Repository, tmp_path
 def test_a_golden_is_not_run_where_files_are_open(
     ops: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = asked(ops).model_copy(update={"golden": "raise SystemExit\n" + GOLDEN})
+    told = {"golden": "raise SystemExit\n" + GOLDEN, "number": 0, "issue": 101}
+    job = asked(ops).model_copy(update=told)
     monkeypatch.setattr("ci.session.facts.sandbox_level", lambda: "limits only")
     console = Console(quiet=True)
     with pytest.raises(InputError, match="Nothing of a merge request or a comment is run"):
