@@ -14,7 +14,9 @@ from ci.backend.base import Backend, RunOptions
 from ci.backend.tiled import TiledBuild
 from ci.backend.told_shapes import filled, told, with_room
 from ci.host.door import FrontDoor
+from ci.host.host_tiling import TilingAnswer
 from ci.host.kernel_unit import KernelVariant, twice_defined
+from ci.host.tiling_request import platform_facts
 from ci.model.errors import TrialFailure
 from ci.model.launch import CaseRun, Expected, Tensors
 from ci.model.operator import Operator
@@ -31,6 +33,8 @@ from ci.simulator.toolchain import Toolchain
 from ci.system.cache import digest
 from ci.system.sandbox import Limits
 from rules.devices import Device, load_device
+
+_WORD = 8  # an address
 
 LAUNCH_SECONDS = 60.0
 """Wall time of one simulated launch; the longest real one so far takes a tenth of it."""
@@ -169,15 +173,34 @@ class SimulatorBuild(TiledBuild):
                         self._rooms.pop(key, None)
 
     def program(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> str:
-        """A digest of the kernels' code and of the tiling's answer."""
+        """A digest of the kernels' code and of the tiling's answer, as far as it was written."""
         answer = self.tile(case, inputs, outputs)
         cores, *kernels = self.kernels(self.variant(case, answer))
         return digest(
             [
                 *(code_digest(kernel) for kernel in kernels if kernel),
                 *map(str, (cores, answer.block_dim, answer.tiling_key, answer.workspace)),
-                *(answer.data.hex(), str(self.initial()), str(self.auto_sync)),
+                *(self._written(case, inputs, outputs, answer).hex(), str(self.initial())),
+                str(self.auto_sync),
             ]
+        )
+
+    def _written(
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, answer: TilingAnswer
+    ) -> bytes:
+        """The tiling data with zeros in what its author never wrote.
+
+        Hosts fill arrays as far as cores take part; the rest is what the stack held, addresses
+        among it that another process has elsewhere.
+        """
+        if not self.has_arrays(answer.tiling_key):
+            return answer.data
+        facts = platform_facts(self.device)
+        other = self.host.tile(self.operator, case, facts, inputs, outputs, anew=True).data
+        words = [answer.data[i : i + _WORD] for i in range(0, len(answer.data), _WORD)]
+        return b"".join(
+            word if other[i * _WORD :].startswith(word) else bytes(len(word))
+            for i, word in enumerate(words)
         )
 
     def run(

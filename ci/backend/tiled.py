@@ -89,6 +89,11 @@ class TiledBuild(Build):
                 )
         return answer
 
+    def has_arrays(self, tiling_key: int) -> bool:
+        """Whether the tiling data of a key hold arrays, which need not be filled."""
+        struct = self._description.struct_for(tiling_key)
+        return struct is None or any(field.count for field in struct.fields)
+
     def variant(self, case: WorkloadCase, answer: TilingAnswer) -> KernelVariant:
         """What the kernel of a case is specialised for: its dtypes and the tiling's key."""
         operator = self.operator

@@ -95,6 +95,25 @@ def test_evaluating_again_gives_the_same_figure_to_the_cycle(
     assert again.number == 7
 
 
+def test_what_a_tiling_never_wrote_tells_no_programs_apart(evaluator: Evaluator) -> None:
+    header = "op_host/scale_shift_tiling.h"
+    field = "TILING_DATA_FIELD_DEF(uint32_t, coreLength);"
+    spare = f"{field}\nTILING_DATA_FIELD_DEF_ARR(uint64_t, 2, spare);"
+    saved = "tiling.set_tileLength(TILE_LENGTH);"
+
+    def program(second: str, said: str = "") -> str:
+        """Of a tiling that fills an array as far as it is needed, and with what is left there."""
+        held = f"uint64_t spare[2] = {{7, {second}}};\n    tiling.set_spare(spare);\n    {said}"
+        host = changed(saved, f"{saved}\n    {held}", HOST)
+        return evaluator.program(
+            Candidate(files=host.files | changed(field, spare, header).files, stage="tiling")
+        )
+
+    left = "reinterpret_cast<uint64_t>(&tiling)"
+    assert program(left) == program(left, "// nothing new") != ""
+    assert program("8") != program("9")
+
+
 def test_an_equal_program_is_answered_from_memory(evaluator: Evaluator, baseline: Trial) -> None:
     same = Candidate(files={KERNEL: OPERATOR.read(KERNEL)}, stage="kernel")
     again = evaluator.evaluate(same, 9)
