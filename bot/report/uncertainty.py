@@ -10,6 +10,7 @@ from ci.model.ensemble import Condition
 from ci.model.result import Result
 from ci.model.trial import Measurement, weighted_mean
 from rules.constants import in_words
+from rules.devices import device_names, load_device
 
 CONDITIONS: Final = get_args(Condition)
 
@@ -28,11 +29,8 @@ class SpreadRow(NamedTuple):
     before_us: float
     after_us: float
     ratio: float
-
-    @property
-    def words(self) -> str:
-        """The member for people who merge."""
-        return in_words(self.member)
+    words: str = ""
+    """The member for people who merge."""
 
 
 def spread_rows(result: Result) -> list[SpreadRow]:
@@ -50,7 +48,16 @@ def spread_rows(result: Result) -> list[SpreadRow]:
     conditions = [member for member in known if member in CONDITIONS]
     moved = [m for m in known if m not in CONDITIONS and far(m) > TOLD]
     shown = [*conditions, *sorted(moved, key=far, reverse=True)[:MOST_ROWS]]
-    return [SpreadRow(m, _mean(before, m), _mean(after, m), found.members[m]) for m in shown]
+    return [
+        SpreadRow(m, _mean(before, m), _mean(after, m), found.members[m], _words(result, m))
+        for m in shown
+    ]
+
+
+def _words(result: Result, member: str) -> str:
+    """A member in words, with what is assumed otherwise where the device is known here."""
+    device = result.fingerprint.device
+    return in_words(member, load_device(device).constants if device in device_names() else None)
 
 
 def _mean(measured: Measurement, member: str) -> float:
@@ -73,19 +80,20 @@ def spread_note(result: Result) -> str:
     found = result.uncertainty
     if found is None:
         return ""
-    hanging = f" Less than half of the gain is left {_where(found.lowest)}."
+    least, most = _where(result, found.lowest), _where(result, found.highest)
+    hanging = f" Less than half of the gain is left {least}."
     return (
         f"{len(found.members)} members: conditions of a launch, and every constant of the machine"
-        f" that is assumed or loosely fitted, one at a time at both ends of its range. The least,"
-        f" {found.low:.2f}×, is {_where(found.lowest)}; the most, {found.high:.2f}×, is"
-        f" {_where(found.highest)}.{hanging if found.hangs_on else ''}"
+        f" that is assumed or loosely fitted, one at a time at both ends of its range. It is"
+        f" {found.low:.2f}× at the least, {least}, and {found.high:.2f}× at the most, {most}."
+        f"{hanging if found.hangs_on else ''}"
     )
 
 
-def _where(member: str) -> str:
+def _where(result: Result, member: str) -> str:
     """A member as the end of a sentence."""
-    words = in_words(member)
-    return f"with {words}" if words == member else f"if {words}"
+    words = _words(result, member)
+    return f'under "{words}"' if member in CONDITIONS else f"if {words}"
 
 
 def ensemble_lines(members_us: Mapping[str, float]) -> list[str]:

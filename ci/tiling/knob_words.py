@@ -26,9 +26,10 @@ _NEUTRAL = {
 
 def set_to(knob: Knob, before: KnobValue, value: KnobValue) -> str:
     """What it means that a knob goes from one value to another, without a full stop."""
-    where = knob.name.split(".")[0]
+    where, _, place = knob.name.partition(".")
     if knob.kind not in _WORDS:
-        return f"{knob.name} is {value} instead of {before}"
+        which = f"{where} at its place {int(place) + 1}" if place.isdigit() else knob.name
+        return f"{which} is {value} instead of {before}"
     was = "" if before == knob.neutral else f", before {before}"
     said = _NEUTRAL if value == knob.neutral else _WORDS
     text = said[knob.kind].format(value=value)

@@ -76,14 +76,17 @@ def test_only_the_strongest_constants_are_named_and_idle_ones_are_not() -> None:
 def test_the_note_names_the_ends_and_what_the_gain_hangs_on() -> None:
     note = spread_note(MADE)
     assert "4 members" in note
-    arrives = "if a copy into the core begins to arrive after 240 cycles"
-    assert f"The least, 1.25×, is {arrives}; the most, 2.22×" in note
+    arrives = "if a copy into the core begins to arrive after 240 instead of 200 cycles"
+    assert f"It is 1.25× at the least, {arrives}, and 2.22× at the most, if the memory" in note
     assert f"Less than half of the gain is left {arrives}." in note
 
 
 def test_every_report_shows_it_and_none_where_nothing_was_measured() -> None:
     for shown in (markdown(MADE), html(MADE), body(MADE)):
-        assert "How sure the figure is" in shown and "the memory gives 0.9 of its peak" in shown
+        assert (
+            "How sure the figure is" in shown
+            and "the memory gives 0.9 instead of 0.83 of its peak" in shown
+        )
         assert "hbm.efficiency" not in shown
     for shown in (markdown(result()), html(result()), body(result())):
         assert "How sure the figure is" not in shown
