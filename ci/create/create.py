@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from ci.create.make import Made, make
 from ci.create.passes.copies import camel
 from ci.create.task import FLOATS, Task, function_in, golden_of, read_task, snake
 from ci.create.tracer import MOST_ELEMENTS, Tracer
-from ci.create.verify import check_operator, check_program
+from ci.create.verify import WrongProgram, check_operator, check_program
 from ci.model.created import Created, CreateSettings
 from ci.model.errors import InputError
 
@@ -55,6 +56,17 @@ def create(
         if settings.name:
             task = replace(task, name=snake(settings.name))
         return create_task(task, tracer, settings, say)
+    except InputError as problem:
+        if settings.from_benchmark:
+            raise
+        if settings.proposer == "rules":
+            raise InputError(f"{problem} (A model may write it: --proposer llm.)") from None
+        say(str(problem))
+        from ci.create.writing import write_operator
+
+        return write_operator(
+            task, str(problem), settings, partial(build, task, settings=settings, say=say), say
+        )
     finally:
         tracer.close()
 
@@ -62,8 +74,27 @@ def create(
 def create_task(
     task: Task, tracer: Tracer, settings: CreateSettings, say: Callable[[str], None]
 ) -> Created:
-    """The same for a task that is read already."""
+    """The same for a task that is read already, by tracing alone."""
     made = make(task, tracer)
+    try:
+        return build(task, made, settings=settings, say=say)
+    except WrongProgram as problem:
+        raise InputError(
+            f"{problem} This is a defect of ascendopt's tracing or scheduling; report it with the"
+            " golden function."
+        ) from None
+
+
+def build(
+    task: Task,
+    made: Made,
+    written_by: str = "",
+    *,
+    settings: CreateSettings,
+    say: Callable[[str], None],
+) -> Created:
+    """Write, build and verify what was made. Raises WrongProgram or NotRight, and leaves nothing
+    then."""
     settings.out.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=".create-", dir=settings.out.parent))
     try:
@@ -76,6 +107,7 @@ def create_task(
             " ones (the first run on a machine builds the simulator too)."
         )
         _, created = check_operator(made, folder, settings, settings.out)
+        created = created.model_copy(update={"written_by": written_by})
         _readme(task, made, created, folder)
         folder.rename(settings.out)
         return created

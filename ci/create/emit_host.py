@@ -144,6 +144,7 @@ def element_cycles(lowered: Lowered) -> float:
                 continue
             if statement.tensor is not None:
                 cycles += 4 / BYTES_A_CYCLE
+                cycles += plan.phase.turns(statement.tensor) / GATHERED
             if statement.op.startswith("window"):
                 window = Window.read(statement.op)
                 cycles += window.size[-1] / GATHERED + math.prod(window.size) / VECTOR
@@ -175,6 +176,7 @@ def _phase(plan: Plan) -> dict[str, Any]:
         "rows_shared": str(phase.rows in kept).lower(),
         "cols_shared": str(phase.cols in kept).lower(),
         "two_forms": has_two_forms(phase),
+        "turned": str(any(s.tensor and phase.turns(s.tensor) for s in phase.statements)).lower(),
     }
 
 
@@ -183,13 +185,13 @@ def _need(need: Budget) -> str:
 
 
 def _smallest(lowered: Lowered) -> str:
-    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind == "tile"}
+    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind in ("tile", "turned")}
     least = min([*(n for n in sizes if n), 4])
     return f"(narrow && {least} > 2 ? 2 : {least})" if 0 in sizes else str(least)
 
 
 def _mixed(lowered: Lowered) -> str:
-    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind == "tile"}
+    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind in ("tile", "turned")}
     fixed = sizes - {0}
     if len(fixed) > 1:
         return "true"

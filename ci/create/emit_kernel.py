@@ -16,20 +16,9 @@ from ci.create.passes.copies import camel, queue_of, type_of
 from ci.create.passes.vector import FOLDS
 
 HELPERS: Final = (
-    *(
-        "Apply",
-        "Spread",
-        "RowOp",
-        "ColOp",
-        "RowFold",
-        "ColFold",
-        "Join",
-        "RowScan",
-        "ColScan",
-        "Fold",
-        "Windows",
-    ),
-    *("CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte", "Claimed", "Deliver", "Give"),
+    *("Apply", "Spread", "RowOp", "ColOp", "RowFold", "ColFold", "Join", "RowScan", "ColScan"),
+    *("Fold", "Windows", "CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte"),
+    *("Claimed", "Deliver", "Give", "GiveByte", "TakeTurned", "GiveTurned"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp", "ColFold"), ("Apply",)),
@@ -55,7 +44,7 @@ def kernel_text(lowered: Lowered, title: str) -> str:
     """The whole kernel file."""
     program = lowered.program
     tensors = (*program.inputs, *program.outputs)
-    tiles = [q.tensor for q in lowered.queues if q.kind == "tile"]
+    tiles = [q.tensor for q in lowered.queues if q.kind in ("tile", "turned")]
     wanted = set(lowered.helpers)
     if lowered.totals:
         wanted |= {"RowFold", "Spread"}
@@ -114,6 +103,7 @@ def _queue(queue: Queue) -> dict[str, Any]:
     room = {
         "halo": f"{queue.room.text if queue.room else ''} * {size}",
         "tile": f"tiling.tile * {size}",
+        "turned": f"(tiling.tile + PITCH * tiling.tileCols) * {size}",
         "rows": f"RoundUp(tiling.tileRows, VECTOR) * {size}",
         "cols": f"RoundUp(tiling.tileCols, VECTOR) * {size}",
         "cell": f"VECTOR * {size}",
@@ -134,6 +124,7 @@ def _init(slot: Slot) -> str:
         "wide": "RoundUp(tiling.tileRows, BLOCK) * BLOCK_BYTES",
         "cols": "RoundUp(tiling.tileCols, VECTOR) * sizeof(float)",
         "cell": "VECTOR * sizeof(float)",
+        "turned": "(tiling.tile + PITCH * tiling.tileCols) * sizeof(float)",
         "lines": "(tiling.tile + 7 * tiling.tileCols + tiling.tileRows + VECTOR) * sizeof(float)",
         "halo": f"{slot.room.text if slot.room else ''} * sizeof(float)",
     }[slot.kind]

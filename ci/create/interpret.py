@@ -254,20 +254,23 @@ class _Machine:
         return tuple(at.get(g, slice(None)) for g in tensor.groups)
 
     def _load(self, phase: Phase, tensor: Tensor, at: dict[str, slice]) -> Array:
-        part = self.memory[tensor.name][self._index(tensor, at)]
-        rows = phase.rows in tensor.groups and phase.rows != ""
-        cols = phase.cols in tensor.groups
-        return part.reshape(
-            self._length(phase.rows, at) if rows else 1, self._length(phase.cols, at) if cols else 1
-        )
+        return self._tile(phase, tensor, self.memory[tensor.name][self._index(tensor, at)])
+
+    def _tile(self, phase: Phase, tensor: Tensor, part: Array) -> Array:
+        """A part of a tensor as rows and columns; further axes have one element."""
+        inner = [tensor.groups.index(g) for g in (phase.rows, phase.cols) if g in tensor.groups]
+        outer = [axis for axis in range(part.ndim) if axis not in inner]
+        sizes = {g: part.shape[i] for i, g in enumerate(tensor.groups)}
+        shape = (sizes.get(phase.rows, 1), sizes.get(phase.cols, 1))
+        return part.transpose([*outer, *inner]).reshape(shape)
 
     def _store(self, phase: Phase, tensor: Tensor, at: dict[str, slice], value: Array) -> None:
         index = self._index(tensor, at)
-        place = self.memory[tensor.name][index]
-        rows = self._length(phase.rows, at) if phase.rows in tensor.groups else 1
-        cols = self._length(phase.cols, at) if phase.cols in tensor.groups else 1
-        shaped = np.broadcast_to(value, (rows, cols)).reshape(place.shape)
-        self.memory[tensor.name][index] = shaped
+        place = self._tile(phase, tensor, self.memory[tensor.name][index])
+        filled = np.broadcast_to(value, place.shape)
+        shape = self.memory[tensor.name][index].shape
+        turned = filled.T if phase.turns(tensor) else filled
+        self.memory[tensor.name][index] = turned.reshape(shape)
 
 
 def _neutral(statement: Statement) -> float:

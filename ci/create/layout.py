@@ -90,9 +90,11 @@ def layout_of(
     """
     axes = axes_of_nodes(graph)
     needed = _needed(graph)
-    orders = [leaves_of([a for axis in axes[i] for a in axis]) for i in needed]
-    leaves = _in_order(orders)
-    names = _joined(graph, axes, needed, leaves)
+    at_ends = sorted(needed, key=lambda i: graph.nodes[i].op != "input")
+    leaves = _in_order([leaves_of([a for axis in axes[i] for a in axis]) for i in at_ends])
+    ends = [i for i in needed if graph.nodes[i].op == "input" or i in graph.outputs]
+    tensors = [leaves_of([a for axis in axes[i] for a in axis]) for i in ends]
+    names = _joined(graph, axes, needed, leaves, tensors)
     made = _Maker(graph, axes, names, leaves, dict(inputs))
     return made.layout(list(outputs))
 
@@ -109,29 +111,46 @@ def _needed(graph: Graph) -> list[int]:
 
 
 def _in_order(orders: list[list[Atom]]) -> list[Atom]:
-    """All leaves, so that every tensor has its own in this order."""
+    """All leaves, so that tensors have their own in this order: every one where that can be, else
+    the longest and those before others."""
+    if any(len(set(order)) != len(order) for order in orders):
+        raise InputError("One axis of a tensor meets another one of the same tensor.")
+    kept: list[list[Atom]] = []
+    for order in (max(orders, key=len), *orders):
+        if _sorted([*kept, order]) is None:  # this tensor has its axes in another order
+            order = [leaf for leaf in order if not any(leaf in one for one in kept)]
+        kept.append(order)
+    found = _sorted(kept)
+    assert found is not None
+    return found
+
+
+def _sorted(orders: list[list[Atom]]) -> list[Atom] | None:
     sorter: TopologicalSorter[Atom] = TopologicalSorter()
-    longest = max(orders, key=len)
-    for order in (longest, *orders):
+    for order in orders:
         for leaf in order:
             sorter.add(leaf)
         for before, after in zip(order, order[1:], strict=False):
             sorter.add(after, before)
     try:
-        found = list(sorter.static_order())
+        return list(sorter.static_order())
     except CycleError:
-        raise InputError(
-            "It orders the axes of a tensor anew (transpose); that is not lowered."
-        ) from None
-    if any(len(set(order)) != len(order) for order in orders):
-        raise InputError("One axis of a tensor meets another one of the same tensor.")
-    return found
+        return None
 
 
 def _joined(
-    graph: Graph, axes: list[list[list[Atom]]], needed: list[int], leaves: list[Atom]
+    graph: Graph,
+    axes: list[list[list[Atom]]],
+    needed: list[int],
+    leaves: list[Atom],
+    tensors: list[list[Atom]],
 ) -> dict[Atom, str]:
-    """The name of the group of each leaf."""
+    """The name of the group of each leaf; in `tensors`, of memory, a group is one run."""
+
+    def apart(before: Atom, leaf: Atom) -> bool:
+        both = [t for t in tensors if before in t and leaf in t]
+        return any(t.index(leaf) != t.index(before) + 1 for t in both)
+
     marks: list[set[Atom]] = []
     for i in needed:
         marks.append(set(leaves_of([a for axis in axes[i] for a in axis])))
@@ -145,7 +164,11 @@ def _joined(
     names: dict[Atom, str] = {}
     number_ = -1
     for before, leaf in zip([None, *leaves], leaves, strict=False):
-        if before is None or any((before in m) != (leaf in m) for m in marks):
+        if (
+            before is None
+            or any((before in m) != (leaf in m) for m in marks)
+            or apart(before, leaf)
+        ):
             number_ += 1
         names[leaf] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[min(number_, 25)]
     return names

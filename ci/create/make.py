@@ -12,6 +12,7 @@ from ci.create.emit_kernel import kernel_text
 from ci.create.graph import ELEMENTWISE, LEAVES, Graph, Parameter
 from ci.create.layout import Layout, layout_of
 from ci.create.lower import Lowered, lower
+from ci.create.passes.base import BYTES
 from ci.create.program import Program
 from ci.create.schedule import program_of
 from ci.create.simplify import simplified
@@ -40,10 +41,30 @@ def make(task: Task, tracer: Tracer) -> Made:
     return _Maker(task, tracer).made()
 
 
+def assembled(
+    task: Task,
+    program: Program,
+    layouts: Sequence[Layout],
+    classes: Sequence[str],
+    attributes: tuple[Attribute, ...],
+) -> Made:
+    """The files of a program; `layouts` say how the host computes its lengths, `classes` the
+    dtypes of its inputs. Raises InputError with what a pass finds broken."""
+    lowered = lower(program)
+    outputs = [(t.name, t.dtype) for t in program.outputs]
+    columns = _columns([*zip(task.inputs, classes, strict=True), *outputs])
+    names = tuple(n for n, _ in outputs)
+    interface = Interface(task.name, columns, task.inputs, names, attributes)
+    title = f"{task.name}, made from the golden function {task.function}."
+    files = host_files(lowered, list(layouts), interface)
+    files[f"op_kernel/{task.name}.cpp"] = kernel_text(lowered, title)
+    return Made(interface, program, tuple(layouts), lowered, files)
+
+
 class _Maker:
     def __init__(self, task: Task, tracer: Tracer) -> None:
         self.task, self.tracer = task, tracer
-        self.classes = _classes(task)
+        self.classes = classes_of(task)
 
     def made(self) -> Made:
         task = self.task
@@ -59,17 +80,7 @@ class _Maker:
         attributes = tuple(self._attribute(p, outputs, layouts[0]) for p in task.attributes)
         probe = self._other_rank(outputs, layouts[0])
         known = [*layouts, probe] if probe is not None else layouts
-        program = program_of(task.name, layouts[0])
-        lowered = lower(program)
-        columns = {
-            name: FLOATS if kind == "T" else (kind,) * len(FLOATS)
-            for name, kind in (*zip(task.inputs, self.classes, strict=True), *outputs)
-        }
-        interface = Interface(task.name, columns, task.inputs, names, attributes)
-        title = f"{task.name}, made from the golden function {task.function}."
-        files = host_files(lowered, known, interface)
-        files[f"op_kernel/{task.name}.cpp"] = kernel_text(lowered, title)
-        return Made(interface, program, tuple(known), lowered, files)
+        return assembled(task, program_of(task.name, layouts[0]), known, self.classes, attributes)
 
     def _graph(self, case: TaskCase, **changed: Any) -> Graph:
         shapes = changed.get("shapes", case.shapes)
@@ -99,11 +110,11 @@ class _Maker:
                 and graphs[0].nodes[graphs[0].outputs[place]].dtype.startswith("float")
             ):
                 found.append("T" if "T" in self.classes else "float32")
-            elif kind == "float32":
-                found.append("float32")
+            elif kind in BYTES:
+                found.append(kind)
             else:
                 raise InputError(
-                    f"Output {place} is of dtype {kind}; only floating-point outputs are lowered."
+                    f"Output {place} is of dtype {kind}; lowered are {', '.join(list(BYTES)[1:])}."
                 )
         return found
 
@@ -112,32 +123,15 @@ class _Maker:
     ) -> Attribute:
         case = self.task.cases[0]
         value = case.attrs.get(parameter.name, parameter.default)
-        if value is None or isinstance(value, list | tuple):
-            raise InputError(f"The attribute '{parameter.name}' is neither a number nor a text.")
-        kind = _KINDS[type(parameter.default if parameter.given else value)]
-        default: Any = parameter.default if parameter.given else None
-        if isinstance(value, bool | str):
-            return self._fixed(parameter.name, kind, default, value)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return attribute(self.task, parameter, free=False)
         other = value * _ALTERED if isinstance(value, float) else value + 1
         try:
             altered = self._layout(self._graph(case, attrs={parameter.name: other}), outputs)
-            forgotten = altered.text() != layout.text()
+            free = altered.text() == layout.text()
         except InputError:
-            forgotten = True
-        if forgotten:
-            return self._fixed(parameter.name, kind, default, value)
-        return Attribute(parameter.name, kind, default)
-
-    def _fixed(self, name: str, kind: str, default: Any, value: Any) -> Attribute:
-        if any(c.attrs.get(name, default) != value for c in self.task.cases):
-            raise InputError(
-                f"The attribute '{name}' decides how the result is computed, and differs from case"
-                " to case; such an attribute can have one value."
-            )
-        if kind == "Str":
-            raise InputError(f"The attribute '{name}' is a text; give it its value in the golden.")
-        text = str(value).lower() if kind == "Bool" else value
-        return Attribute(name, kind, default, text)
+            free = False
+        return attribute(self.task, parameter, free=free)
 
     def _other_rank(self, outputs: Sequence[tuple[str, str]], layout: Layout) -> Layout | None:
         """The layout with one axis more, where that is the same program."""
@@ -161,6 +155,33 @@ class _Maker:
         return other
 
 
+def attribute(task: Task, parameter: Parameter, *, free: bool) -> Attribute:
+    """An attribute of the operator, that takes any number or, when it is not `free`, the one value
+    of all cases. Raises InputError where there is no such value."""
+    name, default = parameter.name, parameter.default if parameter.given else None
+    value = task.cases[0].attrs.get(name, parameter.default)
+    if value is None or isinstance(value, list | tuple):
+        raise InputError(f"The attribute '{name}' is neither a number nor a text.")
+    kind = _KINDS[type(parameter.default if parameter.given else value)]
+    given: Any = default
+    if free:
+        return Attribute(name, kind, given)
+    if any(c.attrs.get(name, default) != value for c in task.cases):
+        raise InputError(
+            f"The attribute '{name}' decides how the result is computed, and differs from case"
+            " to case; such an attribute can have one value."
+        )
+    if kind == "Str":
+        raise InputError(f"The attribute '{name}' is a text; give it its value in the golden.")
+    return Attribute(name, kind, given, str(value).lower() if kind == "Bool" else value)
+
+
+def _columns(tensors: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """The dtypes of each tensor in the definition: one column for each T, or one in all."""
+    many = len(FLOATS) if "T" in (kind for _, kind in tensors) else 1
+    return {name: FLOATS if kind == "T" else (kind,) * many for name, kind in tensors}
+
+
 def task_fixes_rank(task: Task, graph: Graph) -> bool:
     """Whether the judge's function is for one rank: one that was written of a trace names axes."""
     named = [n.op for n in graph.nodes if n.op not in ELEMENTWISE | set(LEAVES)]
@@ -178,7 +199,7 @@ def _without_ones(case: TaskCase, cases: Sequence[TaskCase]) -> tuple[tuple[int,
     return case.shapes
 
 
-def _classes(task: Task) -> tuple[str, ...]:
+def classes_of(task: Task) -> tuple[str, ...]:
     """For each input 'T' if it has the dtype that the operator is built for, else its dtype."""
     first = next(
         (i for i in range(len(task.inputs)) if all(c.dtypes[i] in FLOATS for c in task.cases)),

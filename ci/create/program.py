@@ -9,6 +9,7 @@ value a unit or step.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,13 @@ from ci.create.layout import Group, Tensor
 from ci.create.scalars import Scalar
 
 Kind = Literal["tile", "rows", "cols", "cell"]
+
+
+def kind_of(groups: Collection[str], rows: str, cols: str) -> Kind:
+    """What a value over these groups is, where tiles have these rows and columns."""
+    if cols in groups and (rows in groups or not rows):
+        return "tile"
+    return "rows" if rows in groups else "cols" if cols in groups else "cell"
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,8 @@ class Statement:
             return f"{self.value} = load {self.tensor.name} [{self.value and self.value.kind}]"
         if self.op == "store" and self.tensor:
             return f"store {self.tensor.name}, {given}"
+        if self.tensor is not None:
+            return f"{self.value} = {self.op} of {self.tensor.name}"
         if self.op.startswith("fold"):
             over = "all cores" if self.total else f"each of {self.value and self.value.kind}"
             return f"{self.value} <- {self.op}({given}) for {over}"
@@ -87,6 +97,10 @@ class Phase:
     def groups(self) -> tuple[str, ...]:
         """Outermost first."""
         return tuple(g for g in (*self.outer, self.rows, self.cols) if g)
+
+    def turns(self, tensor: Tensor) -> bool:
+        """Whether a tensor has the rows of tiles innermost, so that tiles of it are turned."""
+        return {self.rows, self.cols} <= set(tensor.groups) and tensor.groups[-1] == self.rows
 
     @property
     def kept(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ They are computed in double precision on the host and given to the kernel as flo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,7 +29,7 @@ class Scalar:
         known = [a.constant for a in self.args]
         if self.op not in _MEANING or any(k is None for k in known):
             return None
-        return _MEANING[self.op](*(k for k in known if k is not None))
+        return _computed(self.op, [k for k in known if k is not None])
 
     def evaluate(self, attrs: Mapping[str, float], sizes: Mapping[str, int]) -> float:
         """Its value for these attributes and sizes of groups."""
@@ -39,11 +39,11 @@ class Scalar:
             return float(attrs[self.name])
         if self.op == "extent":
             return float(math.prod(sizes[g] for g in self.name.split("*") if g))
-        return _MEANING[self.op](*(a.evaluate(attrs, sizes) for a in self.args))
+        return _computed(self.op, [a.evaluate(attrs, sizes) for a in self.args])
 
     def __str__(self) -> str:
         if self.op == "const":
-            return f"{self.value:g}"
+            return repr(self.value).removesuffix(".0")
         if self.op in ("attr", "extent"):
             return self.name or "1"
         if self.op in _SIGNS:
@@ -70,6 +70,15 @@ def supported(op: str) -> bool:
     return op in _MEANING
 
 
+def _computed(op: str, args: Sequence[float]) -> float:
+    """The value of an operation; not a number where it has none."""
+    try:
+        found = _MEANING[op](*args)
+    except (ArithmeticError, ValueError):
+        return math.nan
+    return found if isinstance(found, float) else math.nan
+
+
 def _divided(a: float, b: float) -> float:
     return a / b if b else math.copysign(math.inf, a) if a else math.nan
 
@@ -79,7 +88,7 @@ _MEANING: Final[dict[str, Callable[..., float]]] = {
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "div": _divided,
-    "pow": lambda a, b: float(a**b),
+    "pow": lambda a, b: a**b,  # complex where a root is none
     "max": max,
     "min": min,
     "neg": lambda a: -a,
@@ -98,7 +107,8 @@ _MEANING: Final[dict[str, Callable[..., float]]] = {
 def c_text(scalar: Scalar) -> str:
     """The expression in the host's C++; names of groups are `lengthA`, sizes `Dim(x, 0)`."""
     if scalar.op == "const":
-        return repr(scalar.value) if math.isfinite(scalar.value) else "INFINITY"
+        signs = {math.inf: "INFINITY", -math.inf: "-INFINITY"}
+        return repr(scalar.value) if math.isfinite(scalar.value) else signs.get(scalar.value, "NAN")
     if scalar.op == "attr":
         name, _, axis = scalar.name.partition(".")
         return f"{name}Shape.GetDim({axis})" if axis else f"{name}Attr"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ci.create.layout import Item, Layout
-from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value
+from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value, kind_of
 from ci.create.scalars import Scalar
 from ci.model.errors import InputError
 
@@ -58,8 +58,8 @@ class _PhaseMaker:
         used |= frozenset().union(*(items[i].along for i in self.totals))
         active = [g.name for g in self.layout.groups if g.name in used]
         self.cols = active[-1] if active else ""
-        self.rows = active[-2] if len(active) > 1 else ""
-        self.outer = tuple(active[:-2])
+        self.rows = self._rows(active)
+        self.outer = tuple(g for g in active if g not in (self.rows, self.cols))
         folds = [i for i in self.needed if items[i].along and not is_total(items[i])]
         self.sequential = frozenset().union(*(items[i].along for i in folds))
         for i in folds:
@@ -72,6 +72,16 @@ class _PhaseMaker:
         self.depth = self._depths()
         self.names = {i: self._name(i) for i in (*self.needed, *self.totals)}
         return self._made()
+
+    def _rows(self, active: list[str]) -> str:
+        """The group around the columns: the last of a tensor that is turned, if there is one."""
+        loaded = {self.layout.items[i].op.partition("load ")[2] for i in self.needed}
+        tensors = [t for t in self.layout.inputs if t.name in loaded]
+        tensors += [t for t, _ in self.stores]
+        turned = {t.groups[-1] for t in tensors if self.cols in t.groups[:-1]}
+        if len(turned) > 1:
+            raise InputError("Tensors end with three different axes; that is not lowered.")
+        return turned.pop() if turned else active[-2] if len(active) > 1 else ""
 
     def _ends_here(self, total: int) -> bool:
         wanted, left = False, list(self.layout.stored)
@@ -116,12 +126,7 @@ class _PhaseMaker:
         return found
 
     def _kind(self, groups: frozenset[str]) -> Kind:
-        rows, cols = self.rows in groups, self.cols in groups
-        return (
-            "tile"
-            if rows and cols or (cols and not self.rows)
-            else ("rows" if rows else "cols" if cols else "cell")
-        )
+        return kind_of(groups, self.rows, self.cols)
 
     def _name(self, i: int) -> Value:
         item = self.layout.items[i]

@@ -52,6 +52,11 @@ class Task:
     reduced: bool = False
     """Whether the sizes of a benchmark's task were halved."""
 
+    @property
+    def own_text(self) -> str:
+        """The golden's file without the function that judges."""
+        return self.golden.removesuffix(_IN_FLOAT32.format(function=self.function))
+
 
 def golden_of(text: str) -> tuple[Path, str]:
     """File and function of `file.py:function`; of a bare file '' for the function."""
@@ -96,6 +101,27 @@ def safe(name: str) -> str:
     """The name of a tensor that is no word of C++ or of the kernels that are written."""
     lower = name.lower()
     return f"{lower}_in" if lower in _TAKEN else lower
+
+
+def is_taken(name: str) -> bool:
+    """Whether a value of a tile program cannot have this name: a kernel has it for something."""
+    return (
+        name.lower() in _TAKEN
+        or len(name) > MOST_LETTERS
+        or re.fullmatch(r"[a-z]\w*", name) is None
+        or re.fullmatch(_OWN, name) is not None
+    )
+
+
+MOST_LETTERS: Final = 40
+"""Of the name of a value."""
+
+_OWN: Final = (
+    r"(tile|mask|rows|wide|cols|cell|lines|halo|scalar|units|half)(Work)?\d*|narrow[A-Z]\w*"
+    r"|(length|at|in|out|ramp|scan|window|halo|row|col)[A-Z]\w*|(total|carry)_\w+"
+    r"|\w+(Wide|Sum|Buf|Gm|Work)"
+)
+"""Buffers, queues and indexes of the kernels that are written."""
 
 
 # fmt: off

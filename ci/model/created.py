@@ -6,13 +6,14 @@ from pathlib import Path
 
 from pydantic import Field
 
+from ci.model.budget import ModelLimits
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
 from ci.model.trial import CaseMeasurement, Fingerprint
 from ci.model.workload import Tolerance
 
 
-class CreateSettings(Frozen):
+class CreateSettings(ModelLimits):
     """How an operator is made."""
 
     workload: Path | None = Field(
@@ -27,6 +28,16 @@ class CreateSettings(Frozen):
     name: str | None = Field(
         default=None,
         description="Name of the operator; that of the golden function when not given.",
+    )
+    proposer: str = Field(
+        default="rules",
+        description="Who writes the tile program of what cannot be traced: rules (nobody), llm (a"
+        " language model), or replay:FILE, which takes the answers that FILE.calls.sqlite holds.",
+    )
+    models: Path | None = Field(
+        default=None,
+        description="YAML file that says which model fills which role of --proposer llm;"
+        " $ASCENDOPT_LLM_MODELS when not given.",
     )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     asc_headers: str = Field(
@@ -59,6 +70,9 @@ class Created(Frozen):
     )
     device: str
     headers: str = ""
+    written_by: str = Field(default="", description="Model that wrote the program; '': traced.")
+    tokens: int = Field(default=0, description="Of that model.")
+    cost: float = Field(default=0.0, description="In the price's currency.")
 
 
 class Judged(Frozen):

@@ -101,12 +101,12 @@ def roles(models: Path | None, *, ask: bool = False) -> Roles:
 
     Raises InputError when `models` cannot be used.
     """
-    from ci.proposer.llm.settings import ROLES, load_models
+    from ci.proposer.llm.settings import CREATION, ROLES, load_models
 
     chosen = load_models(models)
     by_model: dict[str, list[str]] = {}
     by_rules: list[str] = []
-    for role in ROLES:
+    for role in (*ROLES, CREATION):
         one = chosen.of(role)
         if one is None:
             by_rules.append(role)
@@ -149,6 +149,6 @@ class ModelsFile(NamedTuple):
 def models_file() -> ModelsFile:
     """The fields of a models file, for its page."""
     from ci.proposer.llm.prices import load_prices
-    from ci.proposer.llm.settings import ROLES, ModelSettings, Price
+    from ci.proposer.llm.settings import CREATION, ROLES, ModelSettings, Price
 
-    return ModelsFile((*ROLES, "embedding"), ModelSettings, Price, load_prices())
+    return ModelsFile((*ROLES, CREATION, "embedding"), ModelSettings, Price, load_prices())

@@ -29,6 +29,11 @@ def echo_created(created: Created) -> None:
         f"Simulated time on {created.device}. It also passed {created.varied} cases of other"
         " shapes, dtypes and values."
     )
+    if created.written_by:
+        click.echo(
+            f"{visible(created.written_by, 80)} wrote its tile program, for"
+            f" {created.tokens} tokens."
+        )
     for note in created.notes:
         click.echo(f"note: {visible(note, 300)}")
     click.echo(f"Make it faster with: ascendopt optimize {created.folder}")
@@ -45,6 +50,18 @@ class GoOnOptions(Frozen):
     )
 
 
+def _models_left(settings: CreateSettings, created: Created) -> dict[str, Any]:
+    """The models of the search that follows, with what the making left of their budget."""
+    if settings.proposer != "llm":
+        return {}
+    return {
+        "proposer": "llm",
+        "models": settings.models,
+        "max_tokens": settings.max_tokens and max(1, settings.max_tokens - created.tokens),
+        "max_cost": settings.max_cost and max(1e-9, settings.max_cost - created.cost),
+    }
+
+
 @options(CreateSettings, GoOnOptions)
 @click.command()
 @click.argument("golden")
@@ -56,6 +73,7 @@ def create(ctx: click.Context, /, golden: str, as_json: bool, **given: Any) -> N
     The function is traced, not guessed: numpy code of elementwise operations, broadcasts and
     reductions becomes a tile program, and that an operator folder with tiling, kernel, build file
     and workload. It is built, run and verified before it takes its place; else nothing is left.
+    With --proposer llm a model writes the tile program of what cannot be traced.
     """
     settings = build(CreateSettings, given)
     further = build(GoOnOptions, given).optimize
@@ -76,5 +94,6 @@ def create(ctx: click.Context, /, golden: str, as_json: bool, **given: Any) -> N
             budget=further,
             device=settings.device,
             asc_headers=settings.asc_headers,
+            **_models_left(settings, created),
             out=settings.out.with_name(f"{settings.out.name}-optimized"),
         )

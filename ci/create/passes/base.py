@@ -12,7 +12,7 @@ from ci.create.scalars import Scalar
 from ci.model.errors import InputError
 
 Pool = Literal["calc", "narrow"]
-SlotKind = Literal["tile", "mask", "rows", "wide", "cols", "cell", "lines", "halo"]
+SlotKind = Literal["tile", "mask", "rows", "wide", "cols", "cell", "lines", "turned", "halo"]
 
 BYTES = {
     "T": 0,
@@ -159,6 +159,16 @@ def has_two_forms(phase: Phase) -> bool:
     outer = set(phase.sequential) & set(phase.outer)
     scans = any(s.op.startswith("scan") for s in phase.statements)
     return sum(bool(s.body) for s in phase.sweeps) > 1 and not outer and not scans
+
+
+def same_for_all(plan: Plan, statement: Statement) -> bool:
+    """Whether each unit would load the same: a cell, or columns where a tile has all of them."""
+    value, tensor, phase = statement.value, statement.tensor, plan.phase
+    assert value is not None and tensor is not None
+    if not phase.groups:
+        return False
+    whole = plan.resident and phase.cols in phase.sequential
+    return not tensor.groups or (whole and value.kind == "cols" and tensor.groups == (phase.cols,))
 
 
 def broken(plan: Plan, what: str) -> InputError:

@@ -33,7 +33,7 @@ class Queue:
 
 def queues(plans: Iterable[Plan]) -> list[Queue]:
     """The queues of a kernel. Raises InputError for more than the events allow."""
-    size = {"cell": 0, "rows": 1, "cols": 2, "tile": 3, "halo": 4}
+    size = {"cell": 0, "rows": 1, "cols": 2, "tile": 3, "turned": 4, "halo": 5}
     kinds: dict[tuple[Tensor, bool], str] = {}
     rooms: dict[Tensor, Room] = {}
     for plan in plans:
@@ -43,6 +43,8 @@ def queues(plans: Iterable[Plan]) -> list[Queue]:
             out = statement.op == "store"
             value = statement.args[0] if out else statement.value
             kind = getattr(value, "kind", "cell")
+            if kind == "tile" and plan.phase.turns(statement.tensor):
+                kind = "turned"
             if statement.op.startswith("window"):
                 kind = "halo"
                 rooms[statement.tensor] = Window.read(statement.op).halo
@@ -54,10 +56,11 @@ def queues(plans: Iterable[Plan]) -> list[Queue]:
             f"It has {max(inputs, len(kinds) - inputs)} tensors on one side; a kernel has {EVENTS}"
             " events for them."
         )
-    tiles = sum(not out and kind == "tile" for (_, out), kind in kinds.items())
+    whole = ("tile", "turned")
+    tiles = sum(not out and kind in whole for (_, out), kind in kinds.items())
     double = inputs + tiles <= EVENTS
     return [
-        Queue(tensor, out, kind, 2 if kind == "tile" and (out or double) else 1, rooms.get(tensor))
+        Queue(tensor, out, kind, 2 if kind in whole and (out or double) else 1, rooms.get(tensor))
         for (tensor, out), kind in kinds.items()
     ]
 
@@ -82,6 +85,8 @@ def budget(slots: Iterable[Slot], used: Iterable[Queue], narrow: bool, totals: i
                 column += 4
             case "lines":  # a tile turned round, its rows rounded up to a block, and a line more
                 tile, row, column = tile + 4, row + 4, column + 28
+            case "turned":  # its rows are the columns, each rounded up to a block
+                tile, column = tile + 4, column + 4 * SMALLEST
             case "halo":
                 assert slot.room is not None
                 tile, row = tile + 4 * slot.room.tile, row + 4 * slot.room.row
@@ -98,6 +103,9 @@ def budget(slots: Iterable[Slot], used: Iterable[Queue], narrow: bool, totals: i
                 fixed += size * queue.room.fixed * queue.depth
             case "tile":
                 tile += size * queue.depth
+            case "turned":
+                tile += size * queue.depth
+                column += size * SMALLEST * queue.depth
             case "rows":
                 row += size * queue.depth
             case "cols":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ci.create.passes.base import Plan, Region, broken
+from ci.create.passes.base import Plan, Region, SlotKind, broken, same_for_all
 from ci.create.program import Statement, Value
 
 APART = ("where", "expand", "iota", "load", "store")
@@ -34,7 +34,9 @@ def _owned(plan: Plan) -> None:
         compared = statement.op in ("lt", "le", "gt", "ge", "eq", "ne")
         if compared:
             plan.owned |= {a.name for a in statement.args if isinstance(a, Value)}
-        if statement.op == "load" and statement.value and statement.value.kind != "tile":
+        turned = statement.tensor is not None and plan.phase.turns(statement.tensor)
+        apart = turned or (statement.value is not None and statement.value.kind != "tile")
+        if statement.op == "load" and statement.value and apart:
             plan.owned.add(statement.value.name)
 
 
@@ -44,6 +46,8 @@ def _claims(plan: Plan, region: Region) -> None:
     for store in region.statements:
         (arg,) = store.args if store.op == "store" else (None,)
         if not isinstance(arg, Value) or store.tensor is None or arg.name in region.claimed:
+            continue
+        if plan.phase.turns(store.tensor):
             continue
         compared = arg.name in plan.owned
         by = made.get(arg.name)
@@ -113,18 +117,46 @@ def _home(
 
 
 def _others(plan: Plan) -> None:
-    """Values that are no tiles have buffers of their own; they may live through many tiles."""
-    for statement in plan.phase.statements:
-        for value in (statement.value, statement.carry):
-            if value is None or value.kind == "tile" or value.name in plan.homes:
-                continue
-            if value.mask:
-                plan.homes[value.name] = plan.slot("mask")
-            else:
-                plan.homes[value.name] = plan.slot(value.kind)
-        if statement.total and statement.value is not None:
-            plan.homes.setdefault(statement.value.name, plan.slot("cell"))
+    """Homes of values that are no tiles. They may live through many tiles, so a value that a loop
+    reads or collects keeps its home for the whole loop."""
+    lives = _lives(plan)
+    free: dict[SlotKind, list[str]] = {}
+    ends: list[tuple[int, SlotKind, str]] = []
+    for value, (begin, end) in sorted(lives.items(), key=lambda one: one[1][0]):
+        for one in [e for e in ends if e[0] < begin]:
+            ends.remove(one)
+            free.setdefault(one[1], []).append(one[2])
+        kind: SlotKind = "mask" if value.mask else value.kind
+        spare = free.get(kind)
+        home = plan.homes[value.name] = spare.pop(0) if spare else plan.slot(kind)
+        ends.append((end, kind, home))
+    for statement in plan.phase.totals:
+        assert statement.value is not None
+        plan.homes[statement.value.name] = plan.slot("cell")
     for statement in plan.phase.statements:
         for value in _reads(statement):
             if value.kind == "cell" and value.name not in plan.homes:  # of an earlier phase
                 plan.homes[value.name] = f"total_{value.name}"
+
+
+def _lives(plan: Plan) -> dict[Value, tuple[int, int]]:
+    """From which to which statement each value lives that is no tile and no total."""
+    found: dict[Value, tuple[int, int]] = {}
+    totals = {s.value for s in plan.phase.totals}
+    count = sum(len(region.statements) for region in plan.regions)
+    place = 0
+    for region in plan.regions:
+        first, last = place, place + len(region.statements) - 1
+        for statement in region.statements:
+            whole = region.loops or statement.carry is not None
+            begin, end = (first, last) if whole else (place, place)
+            if statement.op == "load" and same_for_all(plan, statement):
+                begin, end = 0, count
+            for value in (statement.value, statement.carry, *_reads(statement)):
+                if value is None or value.kind == "tile" or value in totals:
+                    continue
+                if value in found or value in (statement.value, statement.carry):
+                    known = found.get(value, (begin, end))
+                    found[value] = min(known[0], begin), max(known[1], end)
+            place += 1
+    return found

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ci.create.layout import Tensor
-from ci.create.passes.base import Plan, Region, Slot, Step
+from ci.create.passes.base import Plan, Region, Slot, Step, broken, same_for_all
 from ci.create.program import Statement, Value
+
+BYTE_TYPES: Final = ("bool", "int8", "uint8")
+"""Of 8-bit elements, which the vector unit converts to half alone."""
 
 
 def copies(plan: Plan) -> None:
@@ -18,7 +23,7 @@ def copies(plan: Plan) -> None:
         last = _last_uses(region)
         for place, statement in enumerate(region.statements):
             value = statement.value
-            if statement.op == "load" and _same_for_all(plan, statement):
+            if statement.op == "load" and same_for_all(plan, statement):
                 assert value is not None
                 plan.once.setdefault(
                     value.name, [_issue(plan, statement), _taken(plan, region, statement)]
@@ -66,14 +71,34 @@ def offset(plan: Plan, tensor: Tensor) -> str:
     return " + ".join(terms) or "0"
 
 
-def extent(kind: str) -> str:
-    """Rows, columns and distance of rows in global memory for a copy."""
+def extent(plan: Plan, tensor: Tensor, kind: str) -> str:
+    """Rows, columns and distance of rows in global memory for a copy.
+
+    Raises InputError where what is copied does not lie in runs.
+    """
+    phase, groups = plan.phase, tensor.groups
+    last = {"tile": (phase.cols, phase.rows), "rows": (phase.rows,), "cols": (phase.cols,)}
+    if kind != "cell" and groups[-1] not in last[kind]:
+        raise broken(plan, f"elements of '{tensor.name}' that go together lie apart in memory.")
+    if kind == "tile" and phase.turns(tensor):
+        if len({t.dtype for t in (*plan.program.inputs, *plan.program.outputs)}) > 1:
+            raise broken(plan, f"'{tensor.name}' is turned beside tensors of another dtype.")
+        return f"cols, rows, {_distance(tensor, phase.cols)}"
+    stride = "stride"
+    if kind == "tile" and phase.rows in groups and groups[-2] != phase.rows:
+        stride = _distance(tensor, phase.rows)
     return {
-        "tile": "rows, cols, stride",
+        "tile": f"rows, cols, {stride}",
         "rows": "1, rows, rows",
         "cols": "1, cols, cols",
         "cell": "1, 1, 1",
     }[kind]
+
+
+def _distance(tensor: Tensor, group: str) -> str:
+    """Elements between neighbours along a group."""
+    inner = tensor.groups[tensor.groups.index(group) + 1 :]
+    return " * ".join(f"length{g}" for g in inner)
 
 
 def _issue(plan: Plan, statement: Statement) -> Step:
@@ -81,7 +106,9 @@ def _issue(plan: Plan, statement: Statement) -> Step:
     assert value is not None and tensor is not None
     plan.helpers.add("CopyIn")
     where = f"{tensor.name}Gm[{offset(plan, tensor)}]"
-    return Step([f"CopyIn({queue_of(tensor, False)}, {where}, {extent(value.kind)});"])
+    return Step(
+        [f"CopyIn({queue_of(tensor, False)}, {where}, {extent(plan, tensor, value.kind)});"]
+    )
 
 
 def _last_uses(region: Region) -> dict[str, int]:
@@ -93,16 +120,6 @@ def _last_uses(region: Region) -> dict[str, int]:
     return last
 
 
-def _same_for_all(plan: Plan, statement: Statement) -> bool:
-    """Whether each unit would load the same: a cell, or columns where a tile has all of them."""
-    value, tensor, phase = statement.value, statement.tensor, plan.phase
-    assert value is not None and tensor is not None
-    if not phase.groups:
-        return False
-    whole = plan.resident and phase.cols in phase.sequential
-    return not tensor.groups or (whole and value.kind == "cols" and tensor.groups == (phase.cols,))
-
-
 def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
     """A loaded tensor brought into a buffer of its own, as float."""
     value, tensor = statement.value, statement.tensor
@@ -111,12 +128,13 @@ def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
     count = {"tile": "count", "rows": "rows", "cols": "pitch", "cell": "1"}[value.kind]
     if value.kind == "cols" and tensor.dtype != "T":
         count = "cols"
+    if plan.phase.turns(tensor) and value.kind == "tile":
+        return _turned(plan, statement, home, f"TakeTurned<{kind}>({home}, {queue}", "rampCols")
     writes = [home]
     work = ""
-    narrow = tensor.dtype in ("bool", "int8", "uint8")
+    narrow = tensor.dtype in BYTE_TYPES
     if narrow:
-        plan.slots.setdefault("halfWork", Slot("halfWork", "tile"))
-        work = ", halfWork.ReinterpretCast<half>()"
+        work = f", {_half_work(plan)}"
         writes.append("halfWork")
     call = "TakeByte" if narrow else "Take"
     plan.helpers.add(call)
@@ -130,6 +148,19 @@ def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
         writes.append("cellWork")
         lines += ["PipeBarrier<PIPE_V>();", f"Spread({home}, cellWork, 8);"]
     return Step(lines, frozenset(), frozenset(writes), str(statement))
+
+
+def _turned(plan: Plan, statement: Statement, home: str, call: str, ramp: str) -> Step:
+    """A tile turned round on its way in or out."""
+    plan.helpers |= {call.partition("<")[0], "Give" if call.startswith("Give") else "Take"}
+    index = "turnCols" if ramp == "rampCols" else "turnRows"
+    for name, kind in (("turnWork", "turned"), (index, ramp[4:].lower()), (ramp, ramp[4:].lower())):
+        plan.slots.setdefault(name, Slot(name, kind))  # type: ignore[arg-type]
+    lines = [f"{call}, turnWork, {index}, {ramp}, rows, cols, width);"]
+    used = frozenset(["turnWork", index])
+    if statement.op == "load":
+        return Step(lines, frozenset(), used | {home}, str(statement))
+    return Step(lines, frozenset([home]), used, str(statement))
 
 
 def _arrive(
@@ -179,10 +210,27 @@ def _store(plan: Plan, region: Region, statement: Statement) -> Step:
     home = plan.home(region, value.name)
     count = {"tile": "count", "rows": "rows", "cols": "cols", "cell": "8"}[value.kind]
     plan.helpers.add("CopyOut")
+    copy = f"CopyOut({queue}, {where}, {extent(plan, tensor, value.kind)});"
+    if plan.phase.turns(tensor) and value.kind == "tile":
+        made = _turned(plan, statement, home, f"GiveTurned<{kind}>({queue}, {home}", "rampRows")
+        made.lines.append(copy)
+        plan.helpers.add("CopyOut")
+        return made
+    writes = set[str]()
     if region.claimed.get(value.name) == tensor:
         lines = [f"Deliver<{kind}>({queue}, {home}, {count});"]
+    elif tensor.dtype in BYTE_TYPES:
+        plan.helpers.add("GiveByte")
+        writes.add("halfWork")
+        lines = [f"GiveByte<{kind}>({queue}, {home}, {_half_work(plan)}, {count});"]
     else:
         plan.helpers.add("Give")
         lines = [f"Give<{kind}>({queue}, {home}, {count});"]
-    lines.append(f"CopyOut({queue}, {where}, {extent(value.kind)});")
-    return Step(lines, frozenset([home]), frozenset(), str(statement))
+    lines.append(copy)
+    return Step(lines, frozenset([home]), frozenset(writes), str(statement))
+
+
+def _half_work(plan: Plan) -> str:
+    """Room for a tile in half, between float and 8-bit elements."""
+    plan.slots.setdefault("halfWork", Slot("halfWork", "tile"))
+    return "halfWork.ReinterpretCast<half>()"

@@ -144,7 +144,9 @@ class Traced(NDArrayOperatorsMixin):
         self._no("turns a tensor into a plain array")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise Untraceable("It assigns to elements of a tensor, which is not traced.")
+        if not isinstance(key, Traced) or key.dtype != bool or key.sizes != self.sizes:
+            raise Untraceable("It assigns to elements of a tensor by something else than a mask.")
+        self.node = np.where(key, value, self).astype(self.dtype).node
 
     # numpy's protocols
 
@@ -224,6 +226,12 @@ def elementwise(tape: Tape, name: str, inputs: tuple[Any, ...]) -> Traced:
     if name == "logical_not" or name == "invert":
         node = tape.write("not", (values[0].node,), shape, "bool")
         return Traced(tape, node, shape, "bool")
+    if name in ("floor_divide", "remainder"):
+        a, b = values
+        kind = _result_dtype(name, inputs, values)
+        quotient: Traced = np.floor(a / b).astype(kind)
+        rest: Traced = a - quotient * b
+        return quotient if name == "floor_divide" else rest
     for table, fixed in ((UNARY, ""), (BINARY, ""), (COMPARISONS, "bool"), (LOGIC, "bool")):
         if name in table and len(values) == (1 if table is UNARY else 2):
             dtype = fixed or _result_dtype(name, inputs, values)
@@ -243,7 +251,10 @@ def _result_dtype(name: str, inputs: tuple[Any, ...], values: list[Traced]) -> A
 
 
 def _plain_number(value: Any) -> Any:
-    return float(value) if isinstance(value, int | float) else value
+    """A number as numpy takes one: it gives way to the dtype of an array."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return int(value) if isinstance(value, int) else float(value)
 
 
 _KEEP = ("negative", "absolute", "square", "sign", "floor", "ceil", "rint", "trunc", "positive")

@@ -74,6 +74,46 @@ def prod(x: Traced, axis: Any = None, dtype: Any = None, keepdims: bool = False)
     return reduced("prod", x if dtype is None else astype(x, dtype), axis, keepdims)
 
 
+def argmax(x: Traced, axis: Any = None, keepdims: bool = False) -> Any:
+    """numpy.argmax: the first of the places where the largest element stands."""
+    return _place_of("max", x, axis, keepdims)
+
+
+def argmin(x: Traced, axis: Any = None, keepdims: bool = False) -> Any:
+    """numpy.argmin."""
+    return _place_of("min", x, axis, keepdims)
+
+
+def _place_of(kind: str, x: Traced, axis: Any, keepdims: bool) -> Any:
+    flat = reshaped(x, (-1,)) if axis is None else x
+    (along,) = axes_of(0 if axis is None else axis, flat.ndim)
+    place = _places(flat, along)
+    found = where(flat == reduced(kind, flat, along, True), place, flat.shape[along])
+    return astype(reduced("min", found, along, keepdims), "int64")
+
+
+def _places(x: Traced, axis: int) -> Traced:
+    """0, 1, 2 … along an axis."""
+    shape = tuple(n if a == axis else 1 for a, n in enumerate(x.sizes))
+    node = x.tape.write("iota", (x.node,), shape, "int64", axis=axis)
+    return Traced(x.tape, node, shape, "int64")
+
+
+def any_(x: Traced, axis: Any = None, keepdims: bool = False) -> Any:
+    """numpy.any."""
+    return reduced("max", where(x, 1.0, 0.0), axis, keepdims) > 0
+
+
+def all_(x: Traced, axis: Any = None, keepdims: bool = False) -> Any:
+    """numpy.all."""
+    return reduced("min", where(x, 1.0, 0.0), axis, keepdims) > 0
+
+
+def count_nonzero(x: Traced, axis: Any = None, keepdims: bool = False) -> Any:
+    """numpy.count_nonzero."""
+    return astype(reduced("sum", where(x, 1.0, 0.0), axis, keepdims), "int64")
+
+
 def cumsum(x: Traced, axis: Any = None, dtype: Any = None) -> Any:
     """numpy.cumsum."""
     x = x if dtype is None else astype(x, dtype)
@@ -193,9 +233,7 @@ def take_along_axis(x: Traced, indices: Traced, axis: int = -1) -> Traced:
     (along,) = axes_of(axis, x.ndim)
     if indices.sizes[along] != 1:
         raise Untraceable("It takes more than one element along an axis.")
-    shape = tuple(n if a == along else 1 for a, n in enumerate(x.sizes))
-    node = x.tape.write("iota", (x.node,), shape, "int64", axis=along)
-    place = Traced(x.tape, node, shape, "int64")
+    place = _places(x, along)
     return astype(reduced("sum", where(place == indices, x, 0.0), along, True), x.dtype)
 
 
@@ -294,6 +332,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "amax": max_,
     "min": min_,
     "amin": min_,
+    "argmax": argmax,
+    "argmin": argmin,
+    "any": any_,
+    "all": all_,
+    "count_nonzero": count_nonzero,
     "cumsum": cumsum,
     "cumprod": cumprod,
     "where": where,
@@ -317,7 +360,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "median": nan_error,
     "broadcast_to": lambda x, shape: broadcast(x, tuple(int(n) for n in shape)),
     "ravel": lambda x: reshaped(x, (-1,)),
-    "copy": lambda x, **_: x,
+    "copy": lambda x, **_: Traced(x.tape, x.node, x.sizes, x.dtype),
     "nan_to_num": nan_error,
     "shape": lambda x: x.shape,
     "ndim": lambda x: x.ndim,
@@ -329,7 +372,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 METHODS: dict[str, Callable[..., Any]] = {
     **{n: FUNCTIONS[n] for n in ("sum", "mean", "var", "std", "prod", "max", "min", "cumsum")},
     **{n: FUNCTIONS[n] for n in ("cumprod", "clip", "reshape", "squeeze", "transpose", "ravel")},
-    **{n: FUNCTIONS[n] for n in ("swapaxes", "copy", "round")},
+    **{n: FUNCTIONS[n] for n in ("swapaxes", "copy", "round", "argmax", "argmin", "any", "all")},
     "astype": astype,
     "windows": windows,
     "flatten": FUNCTIONS["ravel"],

@@ -67,6 +67,13 @@ def _without_commas(text: str) -> str:
     return _TRAILING_COMMA.sub(lambda m: m.group(1) or m.group(2), text)
 
 
+def fenced_text(text: str) -> str:
+    """What stands in the last fence of an answer; all of it where there is none."""
+    said = spoken(text)
+    fences = [m.group(2) for m in _FENCE.finditer(said)]
+    return fences[-1] if fences else said
+
+
 def read_line(text: str, name: str, limit: int = 1000) -> str:
     """What follows `NAME:` on its line (in bold or as a list item too); '' when it is missing."""
     found = re.search(

@@ -50,6 +50,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     jinja.filters["fenced"] = fenced
+    jinja.filters["template_text"] = lambda name: (PROMPTS / name).read_text(encoding="utf-8")
     return jinja
 
 

@@ -17,11 +17,18 @@ from ci.model.errors import InputError, first_fault
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import YamlFile
 
-Role = Literal["synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting"]
+Role = Literal[
+    "synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting", "creation"
+]
 ROLES: Final[tuple[Role, ...]] = (
     "synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting",
 )  # fmt: skip
-OFFLINE: Final[tuple[Role, ...]] = ("synthesis", "rewind", "distillation")
+"""Of a search and of the bank."""
+
+CREATION: Final[Role] = "creation"
+"""Writes the program of an operator that does not exist yet, where tracing cannot."""
+
+OFFLINE: Final[tuple[Role, ...]] = ("synthesis", "rewind", "distillation", CREATION)
 """Asked seldom, and worth a strong model: what they make is used again and again."""
 
 NAMED_ONLY: Final[tuple[Role, ...]] = ("synthesis", "diagnosis")
@@ -132,7 +139,7 @@ class Models(Frozen):
         return self.models[name] if name is not None else None
 
     def in_use(self) -> list[ModelSettings]:
-        """The models that fill one of the six roles, each once."""
+        """The models that fill a role, each once."""
         filled = {name for role, name in self.roles.items() if role != "embedding"}
         return [self.models[name] for name in sorted(filled)]
 
@@ -162,7 +169,11 @@ def load_models(file: Path | None = None) -> Models:
     models, roles = dict(found.models), dict(found.roles)
     for prefix, key, fills in (
         ("ASCENDOPT_LLM_OFFLINE_", OFFLINE_KEY_VARIABLE, OFFLINE),
-        ("ASCENDOPT_LLM_", KEY_VARIABLE, tuple(r for r in ROLES if r not in NAMED_ONLY)),
+        (
+            "ASCENDOPT_LLM_",
+            KEY_VARIABLE,
+            tuple(r for r in (*ROLES, CREATION) if r not in NAMED_ONLY),
+        ),
     ):
         try:
             given = _Environment(_env_prefix=prefix)

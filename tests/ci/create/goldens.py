@@ -93,3 +93,27 @@ def reads_secrets(x):
 
 def running(x):
     return np.cumsum(x, axis=-1) + np.cumprod(x, axis=-1)
+
+
+def columns_first(x, bias):
+    """To channels first, with a bias of each channel."""
+    return np.swapaxes(x + bias, 1, 2)
+
+
+def heads_first(x):
+    return np.exp(x).transpose(0, 2, 1, 3)
+
+
+def turned_softmax(x):
+    e = np.exp(x.astype(np.float64) - x.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)).astype(x.dtype).T
+
+
+def sum_of_turned(x, y):
+    return x + y.T
+
+
+def branches(x, bound: float = 1.0):
+    """Element by element, as people write what they think of as scalar."""
+    flat = [bound if v > bound else 0.5 * v for v in np.reshape(x, -1)]
+    return np.reshape(np.array(flat, x.dtype), x.shape)

@@ -53,6 +53,10 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
         ("step", ((5, 14), (5, 14), (5, 14))),
         ("from_the_end", ((4, 12, 6),)),
         ("running", ((5, 12),)),
+        ("columns_first", ((2, 7, 11), (11,))),
+        ("heads_first", ((2, 3, 4, 5),)),
+        ("turned_softmax", ((6, 13),)),
+        ("sum_of_turned", ((5, 12), (12, 5))),
     ],
 )
 def test_a_program_computes_what_its_golden_does(name: str, shapes: Shapes) -> None:
