@@ -16,12 +16,15 @@ CLOSE: Final = 1.1
 
 def part(found: CreateBench) -> str:
     """The part of a page that its table replaces: tasks and pairs each have their own."""
-    return "create GOLDENS.py" if found.pairs else "create"
+    door = " --asc-headers" if found.headers else ""
+    return f"create GOLDENS.py{door}" if found.pairs else f"create{door}"
 
 
 def table(found: CreateBench) -> str:
     """The counts by category, every task, and what stops those that are not right."""
     stopped = [(r, visible(r.said, 300)) for r in found.rows if not r.right]
+    if found.headers:
+        return page("created_doors.md.j2", found=found, stopped=stopped)
     if found.pairs:
         ratios = [r.microseconds / r.by_hand_us for r in found.rows if r.by_hand_us]
         return page(

@@ -9,7 +9,8 @@ from typing import Any
 from ci.create.emit_kernel import templates
 from ci.create.layout import Layout
 from ci.create.lower import Lowered
-from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, has_two_forms
+from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, folds_of, has_two_forms
+from ci.create.passes.budget import PARTS_BYTES
 from ci.create.passes.copies import camel
 from ci.create.passes.windows import Window
 from ci.create.scalars import c_text
@@ -100,6 +101,9 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
         "mixed": _mixed(lowered),
         "two_forms": bool(lowered.resident),
         "totals": lowered.totals,
+        "turned": any(p["turned"] == "true" for p in phases),
+        "split": _split(lowered.split) if lowered.split else None,
+        "parts_bytes": PARTS_BYTES,
         "needs": {
             f"{form}_{kind}": _need(lowered.budget(form == "resident", kind == "narrow"))
             for form in ("streamed", *(("resident",) if lowered.resident else ()))
@@ -177,6 +181,25 @@ def _phase(plan: Plan) -> dict[str, Any]:
         "cols_shared": str(phase.cols in kept).lower(),
         "two_forms": has_two_forms(phase),
         "turned": str(any(s.tensor and phase.turns(s.tensor) for s in phase.statements)).lower(),
+    }
+
+
+def _split(plan: Plan) -> dict[str, Any]:
+    phase = plan.phase
+    group = next(g for g in phase.groups if g in phase.sequential)
+    return {
+        "number": phase.number,
+        "length": f"length{group}",
+        "tile": {phase.cols: "cols", phase.rows: "rows"}.get(group, ""),
+        "joins": len(
+            {
+                i
+                for i, r in enumerate(plan.regions)
+                for s in folds_of(plan)
+                if r.loops and s in r.statements
+            }
+        ),
+        "folds": len(folds_of(plan)),
     }
 
 

@@ -86,8 +86,18 @@ class Expander:
             raise InputError("It compares two numbers that are known before; do it in Python.")
         groups = self._maker.items[a].groups
         if isinstance(b, int) and self._maker.items[b].groups != groups:
-            a, b = self._maker.item("sub", (a, b)), number(0)
+            if op in ("lt", "gt"):
+                a, b = self._maker.item("sub", (a, b)), number(0)
+            else:  # infinities are equal, and their difference is no number
+                groups |= self._maker.items[b].groups
+                a, b = self._wide(a, groups), self._wide(b, groups)
         return self._maker.item(op, (a, b), mask=True)
+
+    def _wide(self, value: int, groups: frozenset[str]) -> int:
+        """A value over these groups."""
+        if self._maker.items[value].groups == groups:
+            return value
+        return self._maker.item("expand", (value,), groups)
 
     def _where(self, args: tuple[Value, ...]) -> Value:
         condition = args[0]

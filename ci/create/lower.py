@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from ci.create.passes.base import Budget, Plan, Slot, has_two_forms
+from ci.create.passes.base import Budget, Plan, Slot, has_two_forms, splits
 from ci.create.passes.budget import Queue, budget, queues
 from ci.create.passes.buffers import buffers
 from ci.create.passes.copies import copies
@@ -47,9 +47,15 @@ class Lowered:
         """Numbers that all cores compute together."""
         return sum(len(p.phase.totals) for p in self.streamed)
 
+    @property
+    def split(self) -> Plan | None:
+        """The phase of which several cores can do one unit, if it is like that."""
+        return next((p for p in self.streamed if splits(p)), None)
+
     def budget(self, resident: bool, narrow: bool) -> Budget:
         """What a tile takes of UB."""
-        return budget(self.slots(resident), self.queues, narrow, self.totals)
+        split = self.split is not None and not resident
+        return budget(self.slots(resident), self.queues, narrow, self.totals, split)
 
 
 def lower(program: Program) -> Lowered:
@@ -69,7 +75,7 @@ def lower(program: Program) -> Lowered:
     streamed = planned(False)
     both = any(has_two_forms(phase) for phase in program.phases)
     resident = planned(True) if both else ()
-    made = Lowered(program, streamed, resident, tuple(queues(streamed)), scalars)
+    made = Lowered(program, streamed, resident, tuple(queues((*streamed, *resident))), scalars)
     for form in (False, True) if both else (False,):
         for narrow in (False, True):
             made.budget(form, narrow)

@@ -80,6 +80,8 @@ class Region:
     backwards: bool = False
     before: list[Step] = field(default_factory=list)
     """Before the loops."""
+    issued: list[Step] = field(default_factory=list)
+    """The loads, before anything is computed."""
     steps: list[Step] = field(default_factory=list)
     after: list[Step] = field(default_factory=list)
     """After the loops."""
@@ -121,6 +123,17 @@ class Plan:
         form = "" if not has_two_forms(self.phase) else "Resident" if self.resident else "Streamed"
         return f"Phase{self.phase.number}{form}"
 
+    @property
+    def one_tile(self) -> bool:
+        """Whether a unit is done in one go, so that the next one can be loaded meanwhile."""
+        return bool(self.phase.groups) and (self.resident or not self.phase.sequential)
+
+    @property
+    def looped(self) -> frozenset[Statement]:
+        """What stands in loops over tiles."""
+        inner = (region.statements for region in self.regions if region.loops)
+        return frozenset().union(*inner)
+
     def slot(self, kind: SlotKind, pool: Pool = "calc") -> str:
         """A new buffer."""
         count = sum(s.kind == kind and s.pool == pool for s in self.slots.values())
@@ -159,6 +172,22 @@ def has_two_forms(phase: Phase) -> bool:
     outer = set(phase.sequential) & set(phase.outer)
     scans = any(s.op.startswith("scan") for s in phase.statements)
     return sum(bool(s.body) for s in phase.sweeps) > 1 and not outer and not scans
+
+
+def splits(plan: Plan) -> bool:
+    """Whether several cores can do one unit, each a part of the first loop, and then join what they
+    folded: the only phase with tiles, and one that folds and does not scan."""
+    phase = plan.phase
+    scans = any(s.carry is not None or s.op.startswith("window") for s in phase.statements)
+    alone = sum(bool(p.groups) for p in plan.program.phases) == 1
+    claims = any(region.claimed and not region.loops for region in plan.regions)
+    return bool(phase.sequential) and alone and not (plan.resident or scans or claims)
+
+
+def folds_of(plan: Plan) -> list[Statement]:
+    """What the cores of a unit join, in order: folds that are no totals."""
+    loops = (region for region in plan.regions if region.loops)
+    return [s for r in loops for s in r.statements if s.op.startswith("fold") and not s.total]
 
 
 def same_for_all(plan: Plan, statement: Statement) -> bool:

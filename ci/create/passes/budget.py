@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ci.create.layout import Tensor
-from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot
+from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot, same_for_all, splits
 from ci.create.passes.windows import Window
 from ci.model.errors import InputError
 
@@ -20,6 +20,10 @@ SMALLEST_UB = 180 * 1024
 """Bytes of UB that every chip of the family leaves to a kernel."""
 
 
+PARTS_BYTES = 8 * 1024
+"""Of what the cores that share a unit folded, as one of them reads it, and no more of its own."""
+
+
 @dataclass(frozen=True)
 class Queue:
     """A queue for one tensor; `kind` is the largest thing that goes through it."""
@@ -31,15 +35,19 @@ class Queue:
     room: Room | None = None
 
 
-def queues(plans: Iterable[Plan]) -> list[Queue]:
+def queues(plans: Sequence[Plan]) -> list[Queue]:
     """The queues of a kernel. Raises InputError for more than the events allow."""
     size = {"cell": 0, "rows": 1, "cols": 2, "tile": 3, "turned": 4, "halo": 5}
     kinds: dict[tuple[Tensor, bool], str] = {}
     rooms: dict[Tensor, Room] = {}
+    ahead = set[Tensor]()
     for plan in plans:
         for statement in plan.phase.statements:
             if statement.tensor is None:
                 continue
+            looped = plan.one_tile or statement in plan.looped
+            if looped and statement.op == "load" and not same_for_all(plan, statement):
+                ahead.add(statement.tensor)
             out = statement.op == "store"
             value = statement.args[0] if out else statement.value
             kind = getattr(value, "kind", "cell")
@@ -58,16 +66,27 @@ def queues(plans: Iterable[Plan]) -> list[Queue]:
         )
     whole = ("tile", "turned")
     tiles = sum(not out and kind in whole for (_, out), kind in kinds.items())
-    double = inputs + tiles <= EVENTS
+    spare = EVENTS - inputs - tiles - any(p.phase.totals for p in plans) - any(map(splits, plans))
+    double = spare >= 0
+    further = len(ahead - {t for (t, out), kind in kinds.items() if not out and kind in whole})
+    deep = spare >= further
+
+    def depth(tensor: Tensor, out: bool, kind: str) -> int:
+        if kind in whole:
+            return 2 if out or double else 1
+        return 2 if deep and not out and tensor in ahead else 1
+
     return [
-        Queue(tensor, out, kind, 2 if kind in whole and (out or double) else 1, rooms.get(tensor))
+        Queue(tensor, out, kind, depth(tensor, out, kind), rooms.get(tensor))
         for (tensor, out), kind in kinds.items()
     ]
 
 
-def budget(slots: Iterable[Slot], used: Iterable[Queue], narrow: bool, totals: int) -> Budget:
+def budget(
+    slots: Iterable[Slot], used: Iterable[Queue], narrow: bool, totals: int, split: bool
+) -> Budget:
     """Bytes of UB of a kernel's buffers for T of 2 bytes (`narrow`) or 4."""
-    tile, row, column, fixed = 0.0, 0, 0, 1024 + totals * 1024
+    tile, row, column, fixed = 0.0, 0, 0, 1024 + totals * 1024 + split * 2 * PARTS_BYTES
     for slot in slots:
         if slot.pool == "narrow" and not narrow:
             continue

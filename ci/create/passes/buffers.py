@@ -14,8 +14,9 @@ def buffers(plan: Plan) -> None:
     _owned(plan)
     for region in plan.regions:
         _claims(plan, region)
+    free: dict[tuple[str, str], list[str]] = {}
     for region in plan.regions:
-        _tiles(plan, region)
+        _tiles(plan, region, free)
     _others(plan)
     for region in plan.regions:
         known: set[str] = set()
@@ -60,23 +61,26 @@ def _reads(statement: Statement) -> list[Value]:
     return [a for a in statement.args if isinstance(a, Value)]
 
 
-def _tiles(plan: Plan, region: Region) -> None:
-    """Homes of tiles and masks: the first slot that is free from definition to last use."""
+def _tiles(plan: Plan, region: Region, free: dict[tuple[str, str], list[str]]) -> None:
+    """Homes of tiles and masks: the first slot that is free from definition to last use; all are
+    free again after the region."""
     last: dict[str, int] = {}
     for place, statement in enumerate(region.statements):
         for read in _reads(statement):
             last[read.name] = place
         if statement.value is not None:
             last.setdefault(statement.value.name, place)
-    free: dict[tuple[str, str], list[str]] = {}
     homes: dict[str, str] = {}
+
+    def give_back(name: str) -> None:
+        slot = plan.slots.get(homes.pop(name))
+        if slot is not None:
+            free.setdefault((slot.kind, slot.pool), []).append(slot.name)
 
     def release(place: int, statement: Statement) -> None:
         for read in _reads(statement):
             if last[read.name] == place and read.name in homes:
-                slot = plan.slots.get(homes.pop(read.name))
-                if slot is not None:
-                    free.setdefault((slot.kind, slot.pool), []).append(slot.name)
+                give_back(read.name)
 
     for place, statement in enumerate(region.statements):
         value = statement.value
@@ -89,6 +93,8 @@ def _tiles(plan: Plan, region: Region) -> None:
             home = _home(plan, region, statement, free)
             region.homes[value.name] = homes[value.name] = home
         release(place, statement)
+    for name in tuple(homes):
+        give_back(name)
 
 
 def _spread(statement: Statement) -> bool:

@@ -19,7 +19,6 @@ def copies(plan: Plan) -> None:
     run while this one is computed; what is the same for all units is loaded before the first.
     """
     for region in plan.regions:
-        issued: list[Step] = []
         last = _last_uses(region)
         for place, statement in enumerate(region.statements):
             value = statement.value
@@ -29,14 +28,13 @@ def copies(plan: Plan) -> None:
                     value.name, [_issue(plan, statement), _taken(plan, region, statement)]
                 )
             elif statement.op == "load":
-                issued.append(_issue(plan, statement))
+                region.issued.append(_issue(plan, statement))
                 _arrive(plan, region, place, statement, last)
             elif value is not None and value.name in region.claimed:
                 _claim(plan, region, place, region.claimed[value.name], value)
         for place, statement in enumerate(region.statements):
             if statement.op == "store":
                 region.at.setdefault(place, []).append(_store(plan, region, statement))
-        region.steps = issued
 
 
 def queue_of(tensor: Tensor, out: bool) -> str:

@@ -15,14 +15,13 @@ def sync(plan: Plan) -> None:
     for name, steps in plan.once.items():
         plan.once[name] = _ordered(Region((), loops=False), steps)
     for region in plan.regions:
-        issued = region.steps
         rest = [
             step
             for place in range(len(region.statements))
             for step in (*region.at.get(place, []), *region.done.get(place, []))
         ]
         region.before = _ordered(region, region.before)
-        region.steps = [*issued, *_ordered(region, rest)]
+        region.steps = _ordered(region, rest)
         region.after = _ordered(region, region.after)
 
 

@@ -146,7 +146,8 @@ class Traced(NDArrayOperatorsMixin):
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(key, Traced) or key.dtype != bool or key.sizes != self.sizes:
             raise Untraceable("It assigns to elements of a tensor by something else than a mask.")
-        self.node = np.where(key, value, self).astype(self.dtype).node
+        found: Any = np.where(key, value, self)
+        self.node = found.astype(self.dtype).node
 
     # numpy's protocols
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
@@ -38,7 +40,7 @@ def measure(
             continue
         row = known.get(f"{category}/{name}")
         if row is None:
-            row = make()
+            row = _apart(make)
             with (settings.out / ROWS).open("a", encoding="utf-8") as rest:
                 rest.write(row.model_dump_json() + "\n")
             on_row(row)
@@ -48,7 +50,14 @@ def measure(
         pairs=_holds_goldens(path),
         device=settings.device,
         elements=settings.elements,
+        headers=settings.asc_headers,
     )
+
+
+def _apart(make: Callable[[], CreateRow]) -> CreateRow:
+    """A row made in a process of its own: what tensors took is given back when it ends."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(make).result()
 
 
 def _tasks(
@@ -87,7 +96,12 @@ def _row(file: Path, settings: CreateBenchSettings) -> CreateRow:
     out = settings.out / category / task.name
     shutil.rmtree(out, ignore_errors=True)
     try:
-        wanted = CreateSettings(from_benchmark=True, out=out, device=settings.device)
+        wanted = CreateSettings(
+            from_benchmark=True,
+            out=out,
+            device=settings.device,
+            asc_headers=settings.asc_headers,
+        )
         created = create_task(task, tracer, wanted, lambda said: None)
     except NotRight as problem:
         compiled = problem.outcome is not Outcome.COMPILE_ERROR
@@ -117,7 +131,7 @@ def _by_hand(created: Path, name: str, settings: CreateBenchSettings) -> float |
     if operator is None or len(operator.inputs) != len(own.cases[0].inputs):
         return None
     workload = own.model_copy(update={"operator": operator.op_type, "cases": own.cases[:1]})
-    backend = make_backend("sim", settings.device)
+    backend = make_backend("sim", settings.device, asc_headers=settings.asc_headers)
     try:
         trial = Evaluator(operator, workload, backend).evaluate(Candidate(), 0)
     except InputError:

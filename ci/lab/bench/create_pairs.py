@@ -30,8 +30,8 @@ KEPT: Final = ("tolerances", "cases")
 def pair_row(file: Path, function: str, settings: CreateBenchSettings) -> CreateRow:
     """What became of one function, and the times of both on the same cases.
 
-    Times are geometric means over the cases whose tensors are all floating-point. Raises InputError
-    when no repository or workloads are given.
+    Times are geometric means over the cases whose tensors are all floating-point. With real headers
+    the made one is judged alone. Raises InputError when no repository or workloads are given.
     """
     row = CreateRow(task=function, category=file.stem)
     if settings.repository is None or settings.workloads is None:
@@ -46,9 +46,9 @@ def pair_row(file: Path, function: str, settings: CreateBenchSettings) -> Create
     shutil.rmtree(out, ignore_errors=True)
     try:
         source, workload = _workload(found, settings)
-        created = _created(f"{file}:{function}", source, workload, out, settings.device)
+        created = _created(f"{file}:{function}", source, workload, out, settings)
         row = row.model_copy(update={"traced": True, "compiled": True, "right": True})
-        by_hand = _times(found, workload, settings.device)
+        by_hand = {} if settings.asc_headers else _times(found, workload, settings)
     except NotRight as problem:
         compiled = problem.outcome is not Outcome.COMPILE_ERROR
         return row.model_copy(update={"traced": True, "compiled": compiled, "said": str(problem)})
@@ -62,7 +62,7 @@ def pair_row(file: Path, function: str, settings: CreateBenchSettings) -> Create
             "microseconds": float(gmean([one.microseconds for one in cases])),
             "floor_us": float(gmean([one.floor_us for one in cases])),
             "varied": created.varied,
-            "by_hand_us": float(gmean([by_hand[one.name] for one in cases])),
+            "by_hand_us": float(gmean([by_hand[one.name] for one in cases])) if by_hand else None,
         }
     )
 
@@ -84,7 +84,9 @@ def _floating(case: WorkloadCase) -> bool:
     return all(isinstance(t, TensorCase) and t.dtype in FLOATS for t in case.inputs)
 
 
-def _created(golden: str, source: Path, workload: Workload, out: Path, device: str) -> Created:
+def _created(
+    golden: str, source: Path, workload: Workload, out: Path, settings: CreateBenchSettings
+) -> Created:
     """The operator made of the golden function for the workload's cases, read from `source`."""
     given: dict[str, Any] = yaml.safe_load(source.read_text(encoding="utf-8"))
     names = {case.name for case in workload.cases}
@@ -93,12 +95,16 @@ def _created(golden: str, source: Path, workload: Workload, out: Path, device: s
     own = out.with_suffix(".yaml")
     own.parent.mkdir(parents=True, exist_ok=True)
     own.write_text(yaml.safe_dump(given, sort_keys=False), encoding="utf-8")
-    return create(golden, CreateSettings(workload=own, out=out, device=device))
+    wanted = {"device": settings.device, "asc_headers": settings.asc_headers}
+    return create(golden, CreateSettings.model_validate({"workload": own, "out": out, **wanted}))
 
 
-def _times(operator: Operator, workload: Workload, device: str) -> dict[str, float]:
+def _times(
+    operator: Operator, workload: Workload, settings: CreateBenchSettings
+) -> dict[str, float]:
     """What the operator written by hand takes, µs by case; raises InputError when it is wrong."""
-    trial = Evaluator(operator, workload, make_backend("sim", device)).evaluate(Candidate(), 0)
+    backend = make_backend("sim", settings.device, asc_headers=settings.asc_headers)
+    trial = Evaluator(operator, workload, backend).evaluate(Candidate(), 0)
     if trial.measurement is None:
         said = trial.refusal.message if trial.refusal else trial.outcome.value
         raise InputError(f"{operator.name} as it is written by hand does not run: {said}")

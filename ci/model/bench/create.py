@@ -35,6 +35,10 @@ class CreateBenchSettings(Frozen):
         " golden functions.",
     )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
+    asc_headers: str = Field(
+        default="",
+        description="Real AscendC headers to compile against, as for `ascendopt evaluate`.",
+    )
 
 
 class CreateRow(Frozen):
@@ -63,3 +67,4 @@ class CreateBench(Frozen):
     )
     device: str
     elements: int
+    headers: str = ""

@@ -117,3 +117,17 @@ def branches(x, bound: float = 1.0):
     """Element by element, as people write what they think of as scalar."""
     flat = [bound if v > bound else 0.5 * v for v in np.reshape(x, -1)]
     return np.reshape(np.array(flat, x.dtype), x.shape)
+
+
+def is_large(x):
+    return np.abs(x) > 0.5
+
+
+def first_largest(x):
+    return np.argmax(x, axis=-1)
+
+
+def bounded(x):
+    y = x.copy()
+    y[y > 1.25] = 1.25
+    return y

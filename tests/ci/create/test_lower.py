@@ -1,9 +1,10 @@
 """Programs become kernels: what the passes put where."""
 
 from ci.create.emit_kernel import kernel_text
+from ci.create.layout import layout_of
 from ci.create.lower import lower
 from ci.create.schedule import program_of
-from tests.ci.create.test_program import Shapes, layout
+from tests.ci.create.test_program import Shapes, layout, tracer
 
 
 def kernel(name: str, shapes: Shapes) -> str:
@@ -28,3 +29,37 @@ def test_a_row_that_all_rows_meet_is_loaded_once_where_a_tile_has_all_of_it() ->
     assert "CopyIn(inGamma" in whole[0] and "CopyIn(inGamma" not in whole[1]
     parts = method(text, "Phase0Streamed").split("for (uint64_t unit")
     assert "CopyIn(inGamma" in parts[1] and "CopyIn(inGamma" not in parts[0]
+
+
+def test_the_next_tile_is_loaded_before_this_one_is_computed() -> None:
+    text = kernel("gelu", ((64, 70),))
+    loop = method(text, "Phase0").split("for (uint64_t unit")[1]
+    assert loop.index("LoadPhase0(unit + 1)") < loop.index("Arrived<")
+    assert "CopyIn(inX" not in loop
+
+
+def test_buffers_of_one_sweep_serve_the_next() -> None:
+    text = kernel("softmax", ((64, 70),))
+    streamed = method(text, "Phase0Streamed")
+    assert streamed.count("= tile0Buf.Get") == 1 and "tile2Buf" not in streamed
+
+
+def test_few_units_are_shared_and_what_was_folded_is_joined() -> None:
+    streamed = method(kernel("softmax", ((3, 70001),)), "Phase0Streamed")
+    joins = [line.strip() for line in streamed.splitlines() if "JoinParts" in line]
+    assert [j.partition("(")[0] for j in joins] == ["JoinParts<Op::MAX>", "JoinParts<Op::ADD>"]
+    assert "colStart = begin; colStart < end" in streamed
+
+
+def test_whole_numbers_leave_through_half_where_they_have_a_byte() -> None:
+    found = tracer("is_large").trace([((9, 70), "float32")], {}, [])
+    made = layout_of(found, {0: ("x", "T")}, [("y", "bool")])
+    text = kernel_text(lower(program_of("is_large", made)), "title")
+    assert "GiveByte<uint8_t>(outY" in text
+
+
+def test_a_tile_of_a_tensor_with_other_axes_last_is_turned_round() -> None:
+    text = kernel("columns_first", ((2, 40, 70), (70,)))
+    assert "GiveTurned<DTYPE_Y0>" in text
+    assert "CopyOut(outY0, y0Gm[atA * lengthC * lengthB + colStart * lengthB + rowStart]" in text
+    assert ", cols, rows, lengthB);" in text
