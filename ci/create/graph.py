@@ -154,3 +154,4 @@ class Parameter(Frozen):
     name: str = Field(pattern=r"^[A-Za-z_]\w*$", max_length=60)
     default: float | int | str | bool | tuple[Any, ...] | None = None
     given: bool = Field(default=False, description="Whether it has a default.")
+    many: bool = Field(default=False, description="Whether it takes any number of inputs.")

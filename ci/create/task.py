@@ -158,7 +158,8 @@ def task_of(
     file = YamlFile.open(workload, most_bytes=MOST_BYTES, aliases=True)
     given = GivenWorkload(**raw) if workload.name == "cases.yaml" else file.read(GivenWorkload)
     names = _inputs(file, given.cases[0], parameters)
-    rest = tuple(p for p in parameters if p.name not in names and p.name != "dtypes")
+    plain = [p for p in parameters if not p.many]
+    rest = tuple(p for p in plain if p.name not in names and p.name != "dtypes")
     lacking = [
         p.name for p in rest if not p.given and any(p.name not in c.attrs for c in given.cases)
     ]
@@ -205,7 +206,14 @@ def {function}_in_float32(*given, **named):
 
 
 def _inputs(file: YamlFile, case: GivenCase, parameters: tuple[Parameter, ...]) -> tuple[str, ...]:
-    known = [p.name for p in parameters]
+    many = next((p.name for p in parameters if p.many), "")
+    known = [p.name for p in parameters if not p.many]
+    if many:  # the case says how many there are
+        first = [p.name for p in parameters[: [p.many for p in parameters].index(True)]]
+        if isinstance(case.inputs, dict):
+            return tuple(case.inputs)
+        count = len(case.inputs or ()) - len(first)
+        return (*first, *(f"{many}{i}" for i in range(count)))
     if isinstance(case.inputs, dict):
         for name in case.inputs:
             if name not in known:

@@ -91,7 +91,10 @@ def described(function: Callable[..., Any]) -> list[dict[str, Any]]:
     """The parameters: name, and the default of those that have one."""
     found = []
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+        if parameter.kind == parameter.VAR_KEYWORD:
+            continue
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            found.append({"name": name, "many": True})
             continue
         has = parameter.default is not parameter.empty
         plain = isinstance(parameter.default, int | float | str | bool | tuple | type(None))

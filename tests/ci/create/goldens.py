@@ -131,3 +131,10 @@ def bounded(x):
     y = x.copy()
     y[y > 1.25] = 1.25
     return y
+
+
+def mean_of_all(*given, scale: float = 1.0):
+    total = given[0]
+    for one in given[1:]:
+        total = total + one
+    return total * (scale / len(given))

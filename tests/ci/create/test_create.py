@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from ci.create.create import create
+from ci.create.make import make
+from ci.create.task import read_task
+from ci.create.tracer import Tracer
 from ci.model.created import CreateSettings
 from ci.model.errors import InputError
 from ci.source.discovery import load_operator
@@ -75,3 +78,18 @@ def test_a_workload_that_does_not_fit_the_golden_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=says):
         create(f"{FILE}:gelu", settings(tmp_path, text))
+
+
+def test_a_golden_takes_as_many_inputs_as_its_cases_give(tmp_path: Path) -> None:
+    one = "{shape: [9, 70], dtype: float32}"
+    asked = settings(tmp_path, f"cases: [{{inputs: [{one}, {one}, {one}]}}]")
+    tracer = Tracer(FILE, "mean_of_all")
+    try:
+        assert asked.workload is not None
+        task = read_task(FILE, "mean_of_all", asked.workload, tracer.parameters)
+        program = make(task, tracer).program
+    finally:
+        tracer.close()
+    assert task.inputs == ("given0", "given1", "given2")
+    assert [p.name for p in task.attributes] == ["scale"]
+    assert "mul(add4, (scale / 3))" in program.text()

@@ -96,7 +96,7 @@ SOFTMAX = """program softmax(x: T[A, B]) -> y: T[A, B]
         ("fold max(x)", "fold median(x)", r"Line 8 .*no fold 'median'"),
         ("    low = mul(most, -1)", "    low = mul(x, -1)", r"Line 9 .*'x' is not known here"),
         ("    low = mul", "    low = tanh", r"Line 9 .*no operation 'tanh'"),
-        ("    low = mul(most, -1)", "    low = mul(most, exp(most))", r"Line 9 .*a line of its own"),
+        ("low = mul(most, -1)", "low = mul(most, exp(most))", r"Line 9 .*a line of its own"),
         ("power = exp(below)", "power = gt(below, most)", r"Line 13 .*over the same groups"),
         ("power = exp(below)", "power = exp(below, 2)", r"Line 13 .*takes 1 arguments"),
         ("      share = div", "      most = div", r"Line 19 .*name of something else"),

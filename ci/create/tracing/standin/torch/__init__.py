@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ci.create.tracing.tape import Untraceable
+
 from .tensor import Tensor, of, plain, tensor, wrap
 
 __version__ = "0 (stand-in of ascendopt)"
@@ -40,7 +42,7 @@ class DrawnLater:
 def _drawn(shape: Any, low: Any, high: Any, kind: Any) -> Tensor:
     given = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
     if DrawnLater.make is None:
-        raise NotImplementedError("random tensors exist only where inputs are described")
+        raise Untraceable("It draws random numbers while it computes.")
     return Tensor(DrawnLater.make(tuple(given), low, high, kind))
 
 

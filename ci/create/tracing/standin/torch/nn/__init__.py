@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ci.create.tracing.tape import Untraceable
+
 from ..tensor import Tensor
 from . import functional
 from . import functional as F  # noqa: N812
@@ -188,7 +190,7 @@ class _Pool(Module):
         self.window = kernel_size, stride, padding
         self.more = more
         if any(more.values()) or any(_):
-            raise NotImplementedError("pooling with indices, dilation or ceil_mode")
+            raise Untraceable("It pools with indices, dilation or ceil_mode, which is not traced.")
 
     def forward(self, x: Tensor) -> Tensor:
         """The module's function."""
