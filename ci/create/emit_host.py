@@ -186,20 +186,15 @@ def _phase(plan: Plan) -> dict[str, Any]:
 
 def _split(plan: Plan) -> dict[str, Any]:
     phase = plan.phase
+    folds = folds_of(plan)
     group = next(g for g in phase.groups if g in phase.sequential)
     return {
         "number": phase.number,
         "length": f"length{group}",
         "tile": {phase.cols: "cols", phase.rows: "rows"}.get(group, ""),
-        "joins": len(
-            {
-                i
-                for i, r in enumerate(plan.regions)
-                for s in folds_of(plan)
-                if r.loops and s in r.statements
-            }
-        ),
-        "folds": len(folds_of(plan)),
+        "joins": sum(any(f in region.statements for f in folds) for region in plan.regions),
+        "folds": len(folds),
+        "kinds": sorted({f.value.kind for f in folds if f.value} - {"cell"}),
     }
 
 

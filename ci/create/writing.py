@@ -84,7 +84,7 @@ def write_operator(
         caller.calls.close()
     raise InputError(
         f"None of the {ROUNDS} programs that {model.model} wrote of {task.function} was right; of"
-        f" the last: {mistake}"
+        f" the last: {mistake} Delete {calls} to ask anew."
     )
 
 

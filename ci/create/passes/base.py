@@ -181,7 +181,8 @@ def splits(plan: Plan) -> bool:
     scans = any(s.carry is not None or s.op.startswith("window") for s in phase.statements)
     alone = sum(bool(p.groups) for p in plan.program.phases) == 1
     claims = any(region.claimed and not region.loops for region in plan.regions)
-    return bool(phase.sequential) and alone and not (plan.resident or scans or claims)
+    wide = any(s.value is not None and s.value.kind == "tile" for s in folds_of(plan))
+    return bool(phase.sequential) and alone and not (plan.resident or scans or claims or wide)
 
 
 def folds_of(plan: Plan) -> list[Statement]:
