@@ -196,6 +196,14 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
     #include "util/math_util.h"
     #include "util/fp16.h"
     #include "util/bfloat16.h"
+    #include "acl/acl_rt.h"
+    #include "register/tuning_bank_key_registry.h"
+    #include <nlohmann/json.hpp>
+    static int CHECKED = [] {
+        ops::OpAICoreDef core;
+        optiling::OpCheckFuncHelper(FUNC_CHECK_SUPPORTED, "ScaleMask", core.GetCheckSupport());
+        return 0;
+    }();
     namespace optiling {
     BEGIN_TILING_DATA_DEF(ScaleMaskTilingData)
     TILING_DATA_FIELD_DEF_STRUCT(LayerNormTiling, layer);
@@ -224,6 +232,15 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
         if (least[0] != 3 * 256 || most[0] != 4 * 3 * 256 || least[1] != 4 * 256 ||
             most[1] != (2 * 64 + 2 * 200) * 4 || least[2] != 4 * 112 * 4 ||
             most[2] != (2 * 112 + 2 * 8 * 112) * 4) {
+            return ge::GRAPH_FAILED;
+        }
+        const nlohmann::json compiled = nlohmann::json::parse("{}");
+        const auto names = compiled.at("_vars").begin().value().get<std::vector<std::string>>();
+        if (compiled["tiling_type"] == "binary" || !names.empty() || context->GetInputStride(0) ||
+            compiled.type() != nlohmann::json::value_t::object ||
+            !Ops::Base::IsFloatEqual(0.1f + 0.2f, 0.3f) || Ops::Base::IsFloatEqual(1.0f, 1.1f) ||
+            aclsysGetVersionNum("toolkit", nullptr) == ACL_SUCCESS ||
+            sizeof(AscendC::tiling::TCubeTiling) % 8 != 0 || AscendC::BLOCK_CUBE != 16) {
             return ge::GRAPH_FAILED;
         }
         gert::Shape reduced;
