@@ -146,13 +146,19 @@ def _generic(operator: Operator, column: int, shape: tuple[int, ...], full: bool
 
 
 def _mixed(operator: Operator) -> Iterator[WorkloadCase]:
-    """Cases in which required inputs after the first have shapes that follow from the first's."""
-    required = [i for i, s in enumerate(operator.inputs) if s.param_type == "required"][1:4]
+    """Cases in which required inputs after the first have shapes that follow from the first's, or
+    one value for each tensor of a list."""
+    later = list(enumerate(operator.inputs))[1:]
+    required = [i for i, s in later if s.param_type == "required"][:3]
     if not required:
         return
+    lists = any(spec.param_type == "dynamic" for spec in operator.inputs)
     for shape in ((32, 1024), (4, 16, 64), (2, 16, 16, 16), (4096,)):
         parts = dict.fromkeys(
-            (shape, shape[-1:], shape[:1], shape[:-1], (*shape[:-1], 1), (1,), shape[1:])
+            (
+                *([(_LIST_LENGTH,)] if lists else []),
+                *(shape, shape[-1:], shape[:1], shape[:-1], (*shape[:-1], 1), (1,), shape[1:]),
+            )
         )
         for chosen in product([p for p in parts if p], repeat=len(required)):
             shapes: list[tuple[int, ...]] = [shape] * len(operator.inputs)

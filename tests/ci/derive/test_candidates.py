@@ -34,6 +34,19 @@ def test_generic_cases_cover_every_shape_and_fill_required_attributes(tmp_path: 
     assert isinstance(weights, tuple) and len(weights) == 2
 
 
+def test_an_input_beside_a_list_may_have_a_value_for_each_of_its_tensors(tmp_path: Path) -> None:
+    lists = DEFINITION.replace('"x")\n            .ParamType(REQUIRED)', '"x").ParamType(DYNAMIC)')
+    lists = lists.replace('"mask").ParamType(OPTIONAL)', '"scalars").ParamType(REQUIRED)')
+    operator = load_operator(write_operator(tmp_path, host=TILING + lists))
+    found = set()
+    for _, case in candidate_cases(operator):
+        xs, scalars, _ = case.inputs
+        assert isinstance(xs, tuple) and isinstance(scalars, TensorCase)
+        if scalars.shape == (len(xs),):
+            found.add(xs[0].shape)
+    assert (32, 1024) in found
+
+
 def test_the_example_program_goes_first_with_its_shapes_and_values(tmp_path: Path) -> None:
     root = write_operator(tmp_path)
     (root / "examples").mkdir()
