@@ -116,9 +116,10 @@ def operator_folders(top: Path) -> list[Path]:
 def is_shared(folder: Path) -> bool:
     """Whether a folder with op_host and op_kernel holds only what operators beside it share: it
     declares none, and has no kernel."""
-    host, kernel = (_sources(folder, side).values() for side in (layout.HOST, layout.KERNEL))
-    declares = any("OpDef" in text or "OPDEF" in text for text in host)
-    return not declares and not any("__global__" in text for text in kernel)
+    host, kernel = (_sources(folder, side) for side in (layout.HOST, layout.KERNEL))
+    units = [text for path, text in host.items() if _is_unit(path)]
+    declares = any("OpDef" in text or "OPDEF" in text for text in units)
+    return not declares and not any("__global__" in text for text in kernel.values())
 
 
 def for_chip(operator: Operator) -> bool:
