@@ -85,7 +85,8 @@ def test_another_operator_that_is_needed_tiles_only_for_one_that_has_no_tiling(
 def test_a_folder_that_only_holds_what_others_share_is_no_operator(tmp_path: Path) -> None:
     moved = in_the_ops_nn_layout(tmp_path)
     common = moved.parent / "math_common"
-    (common / "op_host" / "macros.h").write_text("#define A_OPDEF(name) class name : public OpDef {}")
+    macros = common / "op_host" / "macros.h"
+    macros.write_text("#define A_OPDEF(name) class name : public OpDef {}")
     assert operator_folders(tmp_path) == [common, moved]
     assert [is_shared(folder) for folder in (common, moved)] == [True, False]
     for kernel in (moved / "op_kernel").glob("*.cpp"):
