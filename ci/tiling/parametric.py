@@ -123,12 +123,17 @@ def _hopeless(
     unfit only from the present value, and with the kernel as it is: another one may want it.
     Where several kernels did not care what a knob was, no other one is asked.
     """
-    now, kernel = template.values, _kernel(best, template)
+    now, kernel, mine = template.values, _kernel(best, template), template.skeleton()
     by_hash = {t.candidate.hash: t for t in history if not t.cached}
     found: dict[str, tuple[list[KnobValue], list[KnobValue]]] = {}
     idle_under: dict[str, list[dict[str, str]]] = {}
     acted: set[str] = set()
     for trial in history:
+        at = templates.get(trial.candidate.hash)
+        if at is not None and _kernel(trial, template) == kernel and at.skeleton() == mine:
+            apart = [k for k in now if at.values.get(k, now[k]) != now[k]]
+            if len(apart) == 1 and _ratio(trial, best) > HARM:  # from whatever it was made
+                found.setdefault(apart[0], ([], []))[1].append(at.values[apart[0]])
         parent = by_hash.get(trial.candidate.parent)
         knobs = trial.candidate.knobs
         if parent is None or not knobs:

@@ -108,6 +108,30 @@ def test_beyond_what_did_not_fit_other_shapes_nothing_is_tried_and_milder_values
     assert values == [4096, 2048, 1024, 512]
 
 
+def test_what_was_slower_under_this_kernel_is_not_moved_to_wherever_it_was_tried_from(
+    operator: Operator, baseline: Trial
+) -> None:
+    template = synthesize(operator, "910B4")
+
+    def tried(share: int, time: float) -> Trial:
+        """A move of the unified buffer's share, made from the baseline."""
+        values = template.values | {"ubSize.share": share}
+        took = trial(baseline, "ubSize.share", share, operator, time)
+        told = took.candidate.model_dump() | {"files": template.changes(values), "knobs": values}
+        return took.model_copy(update={"candidate": Candidate(**told)})
+
+    def shares(*others: Trial) -> set[KnobValue]:
+        best = tried(8, 5.0)
+        history = [baseline, best, *others]
+        at = follow(operator, template, history)
+        now = at[best.candidate.hash]
+        moves = knob_moves(now, (), best, history, {}, at)
+        return {values["ubSize.share"] for values, *_ in moves}
+
+    assert {2, 4} <= shares() and not {2, 4} & shares(tried(4, 5.5))
+    assert 2 in shares(tried(4, 5.05))
+
+
 def test_a_knob_that_several_kernels_did_not_care_for_is_left_alone_under_the_next(
     operator: Operator, baseline: Trial
 ) -> None:
