@@ -173,7 +173,9 @@ def _of_shapes(
 ) -> WorkloadCase:
     inputs: list[Entry] = []
     for spec, shape in zip(operator.inputs, shapes, strict=True):
-        one = _tensor(spec, (1,) if spec.scalar else shape, _dtype(spec, column))
+        # A scalar, or a list of scalars with one for each tensor of a list.
+        single = spec.scalar and shape != (_LIST_LENGTH,)
+        one = _tensor(spec, (1,) if single else shape, _dtype(spec, column))
         if spec.param_type == "dynamic":
             inputs.append((one,) * _LIST_LENGTH)
         elif spec.param_type == "optional":

@@ -36,7 +36,8 @@ def test_generic_cases_cover_every_shape_and_fill_required_attributes(tmp_path: 
 
 def test_an_input_beside_a_list_may_have_a_value_for_each_of_its_tensors(tmp_path: Path) -> None:
     lists = DEFINITION.replace('"x")\n            .ParamType(REQUIRED)', '"x").ParamType(DYNAMIC)')
-    lists = lists.replace('"mask").ParamType(OPTIONAL)', '"scalars").ParamType(REQUIRED)')
+    scalars = '"scalars").ParamType(REQUIRED).ScalarList()'
+    lists = lists.replace('"mask").ParamType(OPTIONAL)', scalars)
     operator = load_operator(write_operator(tmp_path, host=TILING + lists))
     found = set()
     for _, case in candidate_cases(operator):
