@@ -72,6 +72,8 @@ def _lines(text: str) -> list[Line]:
         if len(row) > LONGEST_LINE:
             raise BadProgram(f"Line {place} has more than {LONGEST_LINE} characters.")
         plain = row.partition("#")[0].rstrip()
+        if not plain.isascii():  # names get into a kernel, where letters that look alike deceive
+            raise BadProgram(f"Line {place} holds a character that is not ASCII.")
         if plain.strip():
             found.append(Line(place, len(plain) - len(plain.lstrip()), plain.strip()))
     return found

@@ -14,6 +14,9 @@ from ci.create.scalars import Scalar, combined, number, supported
 DEEPEST: Final = 40
 """Brackets within brackets."""
 
+MOST_PARTS: Final = 200
+"""Names, numbers and signs: a chain of them is as deep a tree as it is long."""
+
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf\b|nan\b)"
     r"|(?P<name>[A-Za-z_]\w*(?:\.\d+|(?:\*[A-Z]\b)+)?)|(?P<sign>\*\*|[-+*/(),]))"
@@ -50,6 +53,8 @@ def _tokens(text: str) -> list[tuple[str, str]]:
             raise BadScalar(f"'{text[at:].strip()[:20]}' is no part of an expression.")
         found.append((match.lastgroup, match.group(match.lastgroup)))
         at = match.end()
+    if len(found) > MOST_PARTS:
+        raise BadScalar(f"An expression has more than {MOST_PARTS} names, numbers and signs.")
     return found
 
 

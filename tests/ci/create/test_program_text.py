@@ -88,6 +88,8 @@ SOFTMAX = """program softmax(x: T[A, B]) -> y: T[A, B]
         ("(x: T[A, B])", "(x: float32[A, B])", r"Line 1 .*the inputs are, in this order, x: T"),
         ("A = x.0", "A = x.7", r"Line 2 .*'x.7' is no value"),
         ("A = x.0", "A = __import__('os').system('id')", "Line 2 .*is no part of an expression"),
+        ("A = x.0", f"A = 1{' + 1' * 100}", "Line 2 .*more than 200 names, numbers and signs"),
+        ("power = exp(below)", "р = exp(below)", "Line 13 holds a character that is not ASCII"),
         ("  B = x.1\n", "", r"Line 1 .*with a line of its own"),
         ("cores share A;", "cores share B;", r"Line 5 .*is either shared by the cores or gone"),
         ("along B with rows of A", "along B", r"Line 5 .*with rows of B"),
