@@ -20,7 +20,7 @@ from ci.create.passes.copies import camel
 from ci.create.task import FLOATS, Task, function_in, golden_of, read_task, snake
 from ci.create.tracer import MOST_ELEMENTS, Tracer
 from ci.create.verify import WrongProgram, check_operator, check_program
-from ci.model.created import Created, CreateSettings
+from ci.model.created import Created, CreateSettings, NotTraced
 from ci.model.errors import InputError
 
 
@@ -60,7 +60,7 @@ def create(
         if settings.from_benchmark:
             raise
         if settings.proposer == "rules":
-            raise InputError(f"{problem} (A model may write it: --proposer llm.)") from None
+            raise NotTraced(str(problem)) from None
         say(str(problem))
         from ci.create.writing import write_operator
 

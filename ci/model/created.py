@@ -7,10 +7,15 @@ from pathlib import Path
 from pydantic import Field
 
 from ci.model.budget import ModelLimits
+from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
 from ci.model.trial import CaseMeasurement, Fingerprint
 from ci.model.workload import Tolerance
+
+
+class NotTraced(InputError):
+    """A function of which tracing makes no right operator; a model may write one."""
 
 
 class CreateSettings(ModelLimits):

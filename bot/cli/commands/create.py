@@ -10,7 +10,7 @@ from pydantic import Field
 from bot.base.text import visible
 from bot.cli.options import build, json_option, options
 from bot.report.facts import microseconds
-from ci.model.created import Created, CreateSettings
+from ci.model.created import Created, CreateSettings, NotTraced
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.session.create import create_operator
@@ -79,7 +79,10 @@ def create(ctx: click.Context, /, golden: str, as_json: bool, **given: Any) -> N
     further = build(GoOnOptions, given).optimize
     if further and as_json:
         raise InputError("--json prints one object: run `ascendopt optimize --json` afterwards.")
-    created = create_operator(golden, settings, lambda said: click.echo(said, err=True))
+    try:
+        created = create_operator(golden, settings, lambda said: click.echo(said, err=True))
+    except NotTraced as problem:
+        raise InputError(f"{problem} (A model may write it: --proposer llm.)") from None
     if as_json:
         click.echo(created.model_dump_json(indent=2))
     else:
