@@ -28,8 +28,9 @@ $(VENV)/.lint: $(VENV)/.test
 demo: $(VENV)/.installed
 	@$(PY) examples/demo.py --into $(DEMO)
 
+# Three workers for two cores: much of the tests of the bot waits for processes and the clock.
 test: $(VENV)/.test
-	@$(PY) -m pytest -n 2 $(PYTEST_ARGS)
+	@$(PY) -m pytest -n 3 $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint
 	@$(VENV)/bin/ruff check .

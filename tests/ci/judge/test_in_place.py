@@ -90,7 +90,7 @@ initial: {{sum: {start}}}
 cases:
   - name: small
     inputs:
-      - {{shape: [64], dtype: float32{more}}}
+      - {{shape: {shape}, dtype: float32{more}}}
 """
 
 
@@ -103,9 +103,11 @@ def operator(tmp_path_factory: pytest.TempPathFactory) -> Operator:
     return load_operator(root)
 
 
-def write(folder: Path, *, start: float = 5, factor: float = 2, more: str = "") -> Path:
+def write(
+    folder: Path, *, start: float = 5, factor: float = 2, more: str = "", shape: str = "[64]"
+) -> Path:
     (folder / "golden.py").write_text(GOLDEN.format(start=start, factor=factor))
-    (folder / "workload.yaml").write_text(WORKLOAD.format(start=start, more=more))
+    (folder / "workload.yaml").write_text(WORKLOAD.format(start=start, more=more, shape=shape))
     return folder / "workload.yaml"
 
 
@@ -128,7 +130,10 @@ def test_a_wrong_update_is_a_wrong_result(operator: Operator, tmp_path: Path) ->
 
 
 def test_the_format_chooses_the_column(operator: Operator, tmp_path: Path) -> None:
-    assert judge(operator, write(tmp_path, factor=3)).outcome is Outcome.OK  # NHWC comes first
+    # None is said: NHWC comes first where there are four dimensions.
+    assert judge(operator, write(tmp_path)).outcome is Outcome.OK
+    trial = judge(operator, write(tmp_path, factor=3, shape="[2, 2, 4, 4]"))
+    assert trial.outcome is Outcome.OK
     trial = judge(operator, write(tmp_path, factor=3, more=", format: NHWC"))
     assert trial.outcome is Outcome.OK
 
