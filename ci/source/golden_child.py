@@ -157,10 +157,10 @@ def load(file: Path) -> ModuleType:
     return module
 
 
-def _read(stream: BinaryIO, described: Any) -> Any:
+def read(stream: BinaryIO, described: Any) -> Any:
     """The tensors that a head describes, from the stream."""
     if isinstance(described, list):
-        return [_read(stream, one) for one in described]
+        return [read(stream, one) for one in described]
     if described is None:
         return None
     array = np.empty(described["shape"], described["dtype"])
@@ -192,7 +192,7 @@ def serve(file: Path, name: str) -> None:
     say({"ready": True}, [])
     while length := questions.read(LENGTH.size):
         asked = json.loads(questions.read(LENGTH.unpack(length)[0]))
-        arguments = _read(questions, asked["arguments"])
+        arguments = read(questions, asked["arguments"])
         arrays: list[np.ndarray[Any, Any]] = []
         try:
             outputs = told(golden.answer(asked, arguments), arrays)

@@ -3,6 +3,10 @@
 The repositories themselves are no part of this project, so their operators do not run here.
 """
 
+import io
+import json
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.launch import Array
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.model.yaml_model import YamlFile
+from ci.source import golden_child
 from ci.source.golden import Golden
 from ci.source.inputs import draw_inputs
 from ci.source.workload_file import MOST_BYTES
@@ -66,10 +71,56 @@ def shapes(outputs: list[Any]) -> list[Any]:
     ]
 
 
+class _Here:
+    """A golden's process without the process, for files that are our own: hundreds of sandboxes
+    would take a tenth of the whole suite."""
+
+    alive = True
+
+    def __init__(self, file: Path, name: str) -> None:
+        self._golden = golden_child.Golden(file, name)
+        self._say({"ready": True}, [])
+
+    def tell(self, parts: Iterable[bytes | memoryview], deadline: float) -> None:
+        stream = io.BytesIO(b"".join(parts))
+        asked = json.loads(stream.read(*golden_child.LENGTH.unpack(stream.read(8))))
+        arguments = golden_child.read(stream, asked["arguments"])
+        arrays: list[Any] = []
+        self._say(
+            {"outputs": golden_child.told(self._golden.answer(asked, arguments), arrays)}, arrays
+        )
+
+    def hear(self, count: int, deadline: float) -> bytearray:
+        return bytearray(self._said.read(count))
+
+    def close(self) -> None:
+        self._said.close()
+
+    def _say(self, head: dict[str, Any], arrays: list[Any]) -> None:
+        self._said = io.BytesIO(b"".join(golden_child.packed(head, arrays)))
+
+
+class _OwnGolden(Golden):
+    def _started(self) -> Any:
+        return _Here(self._file, self._name)
+
+
+@pytest.fixture
+def as_it_was() -> Iterator[None]:
+    """Leaves no module of a golden behind: another folder's may have the same name."""
+    path, known = list(sys.path), set(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - known:
+        if str(EXAMPLES) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
 @pytest.mark.parametrize("file", [*FILES, *OPS_MATH], ids=lambda f: f.parent.name)
+@pytest.mark.usefixtures("as_it_was")
 def test_golden_gives_finite_outputs_of_the_declared_shapes(file: Path) -> None:
     workload = read(file)
-    golden = Golden(workload)
+    golden = _OwnGolden(workload)
     for case in workload.cases:
         told = file.parent.name in TOLD
         asked = case.model_copy(update={"outputs": ()}) if told else case
