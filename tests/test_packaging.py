@@ -99,10 +99,11 @@ def installed(made: dict[str, Path]) -> Path:
     """
     place = TOP / "build" / "wheel-environment"
     shutil.rmtree(place, ignore_errors=True)
-    venv.create(place, with_pip=True, symlinks=True)
+    venv.create(place, symlinks=True)
     python = place / "bin" / "python"
-    install = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-index")
-    subprocess.run([python, *install, str(made[".whl"])], check=True)
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    install = ("install", "--quiet", "--no-deps", "--no-index", str(made[".whl"]))
+    subprocess.run([*pip, *install], check=True)
     (site,) = place.glob("lib/python*/site-packages")
     # Folders that are named here are searched, but the .pth files in them are not read: the
     # editable install of the tests' interpreter stays out.
