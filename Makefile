@@ -30,7 +30,7 @@ demo: $(VENV)/.installed
 
 # Three workers for two cores: much of the tests of the bot waits for processes and the clock.
 test: $(VENV)/.test
-	@$(PY) -m pytest -n 3 --dist loadgroup $(PYTEST_ARGS)
+	@$(PY) -m pytest -n 3 $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint
 	@$(VENV)/bin/ruff check .

@@ -63,7 +63,6 @@ def event(forge: str, number: int, comment: int, text: str) -> tuple[dict[str, s
     return {f"ATOMGIT_{k}": v for k, v in names.items()}, hub | {"comment": said}
 
 
-@pytest.mark.xdist_group("one made operator")
 @pytest.mark.parametrize("forge", ["github", "gitlab", "gitcode"])
 def test_an_issue_becomes_a_merge_request_with_a_new_operator(forge: str, tmp_path: Path) -> None:
     ops, trap = Ops(tmp_path, SERVERS[forge]), tmp_path / "trap"

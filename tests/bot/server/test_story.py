@@ -304,7 +304,6 @@ def run_planned(folder: Path, env: dict[str, str]) -> None:
     (place / RESULT).write_text(result.model_copy(update=own).model_dump_json())
 
 
-@pytest.mark.xdist_group("one run")
 @pytest.mark.parametrize("forge", ["github", "gitlab", "gitcode"])
 def test_three_ci_steps_do_the_same_and_the_middle_one_needs_no_token(
     forge: str, tmp_path: Path
