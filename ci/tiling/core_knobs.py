@@ -7,6 +7,7 @@ import re
 from tree_sitter import Node
 
 from ci.source.cpp_source import Source, ancestors, walk
+from ci.tiling.limits import VALUE, Limit, at_most, limited
 from ci.tiling.template import Kind, Knob
 
 NO_CAP = 0
@@ -45,13 +46,12 @@ _CALL = re.compile(r"[\w.>-]+GetCoreNum(?:Aiv|Aic|Vector)?\(\)")
 ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
 """What the context tells of the amount of work: the elements of the first input."""
 _MADE = ELEMENTS.replace("Input", "Output")
-_MEASURES = {"work": ELEMENTS, "output": _MADE}
-"""Knobs of the least work a core: by what is read, and by what is made where that is more."""
 
 WHY_WORK = "Starting a core costs time, so each should have enough to do."
 WHY_ROOT = "Starting a core costs time, so the work must grow faster than the number of cores."
-REMARK_ROOT = "A further core pays where what it takes off the others is longer than its start."
-REMARK_WORK = "Starting a core costs time: small inputs take fewer."
+_REMARK_READ = "At least {value} elements a core: starting one costs time."
+_REMARK_MADE = "At least {value} elements of the output a core: starting one costs time."
+_REMARK_ROOT = "A core gets through {value} elements while another one starts: as many as pay."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
 _WHY = {"core_work": WHY_WORK, "core_root": WHY_ROOT, "core_cap": WHY_CAP}
 _VALUES = {"core_work": CORE_WORK, "core_root": CORE_ROOT}
@@ -67,129 +67,53 @@ def find_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Kn
 
 
 def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
-    """A least amount of work a core where the core count is asked for; else a cap on the count."""
+    """Limits by the work where the core count is asked for, or a cap where nothing tells the work.
+
+    A limit by the work adapts to other shapes, a fixed one fits the workload's.
+    """
     knobs = []
     for left, node in _values_from(source, max(caps, default=0)):
-        name = left.split(".")[-1].split("->")[-1]
-        after = source.shadow[node.end_byte :]
-        indent = "\n" + source.indent(node.start_byte)
-        place = node.end_byte
+        place, indent = node.end_byte, "\n" + source.indent(node.start_byte)
         context = context_name(source, node)
-        escaped = re.escape(left)
-        for kind, elements in _MEASURES.items() if context else ():
-            total = f"{context}->{elements}"
-            shape = unasked_shape(source, node, total)
-            limit = f"{total} / {{value}} + 1"
-            work = limited_after(left, limit, after)
-            end = place + (work.end() if work else 0)
-            knobs.append(
-                Knob(
-                    name=f"{name}.{kind}",
-                    kind="core_work",
-                    file=path,
-                    start=place,
-                    end=end,
-                    form=limiting(left, limit, shape, indent, REMARK_WORK),
-                    values=CORE_WORK,
-                    written=int(work.group(1)) if work else NO_CAP,
-                    decides="block_dim",
-                    why=WHY_WORK,
-                    neutral=NO_CAP,
-                )
-            )
-            after, place = source.shadow[end:], end
-        if context:
-            total = f"{context}->{ELEMENTS}"
-            limit = f"{left} > 1 && static_cast<int64_t>({left}) * {left} * {{value}} > {total}"
-            shape = unasked_shape(source, node, total)
-            root = _lowered_after(left, limit, shape, after)
-            knobs.append(
-                Knob(
-                    name=f"{name}.root",
-                    kind="core_root",
-                    file=path,
-                    start=place,
-                    end=place + (root.end() if root else 0),
-                    form=_lowering(left, limit, shape, indent),
-                    values=CORE_ROOT,
-                    written=int(root.group(1)) if root else NO_CAP,
-                    decides="block_dim",
-                    why=WHY_ROOT,
-                    neutral=NO_CAP,
-                )
-            )
-            place += root.end() if root else 0
-            after = source.shadow[place:]
-        cap = re.match(rf"\s*if \({escaped} > (\d+)\) \{{\s*{escaped} = \d+;\s*\}}", after)
-        if context and not cap:
-            continue  # a limit by work adapts to other shapes; a fixed one fits the workload's
-        form = f"{indent}if ({left} > {{value}}) {{{indent}    {left} = {{value}};{indent}}}"
-        knobs.append(
-            Knob(
-                name=f"{name}.cap",
-                kind="core_cap",
+        limits = _by_work(source, node, left, context) if context else []
+        for name, kind, limit in [*limits, ("cap", "core_cap", _cap(left))]:
+            knob = limited(
+                limit,
+                source,
+                place,
+                indent,
+                name=f"{left.split('.')[-1].split('->')[-1]}.{name}",
+                kind=kind,
                 file=path,
-                start=place,
-                end=place + (cap.end() if cap else 0),
-                form=form,
-                values=(NO_CAP, *caps),
-                written=int(cap.group(1)) if cap else NO_CAP,
+                values=_VALUES.get(kind, (NO_CAP, *caps)),
                 decides="block_dim",
-                why=WHY_CAP,
-                neutral=NO_CAP,
+                why=_WHY[kind],
             )
-        )
+            if kind != "core_cap" or not context or knob.end > place:
+                knobs.append(knob)
+            place = knob.end
     return knobs
 
 
-def limiting(left: str, limit: str, shape: str, indent: str, remark: str) -> str:
-    """A statement that keeps a value at most at `limit`, where `shape` is there if one is named.
-
-    libstdc++, with which hosts are built, has std::min wherever it has strings or vectors.
-    """
-    held = limit.replace(f"{shape}->", "shape->") if shape else limit
-    statement = f"{left} = std::min<int64_t>({left}, {held});"
-    said = f"{indent}// {remark}{indent}"
-    if not shape:
-        return said + statement
-    return f"{said}if (const auto* shape = {shape}) {{{indent}    {statement}{indent}}}"
-
-
-def limited_after(left: str, limit: str, text: str) -> re.Match[str] | None:
-    """Such a statement at the beginning of `text`; its group 1 is the {value} of `limit`."""
-    name, (shape, _, rest) = re.escape(left), limit.partition("->GetStorageShape")
-
-    def statement(limit: str) -> str:
-        value = re.escape(limit.replace("{value}", "@")).replace("@", r"(\d+)")
-        return rf"{name} = std::min<int64_t>\({name}, {value}\);"
-
-    inner = statement(f"shape->GetStorageShape{rest}")
-    asked = rf"\s*if \(const auto\* shape = {re.escape(shape)}\) \{{\s*{inner}\s*\}}"
-    return re.match(asked, text) or re.match(rf"\s*{statement(limit)}", text)
+def _by_work(source: Source, node: Node, left: str, context: str) -> list[tuple[str, Kind, Limit]]:
+    """(name, kind, limit) by what is read, by what is made, and by the root of what is read."""
+    found: list[tuple[str, Kind, Limit]] = []
+    for name, elements, remark in (
+        ("work", ELEMENTS, _REMARK_READ),
+        ("output", _MADE, _REMARK_MADE),
+    ):
+        total = f"{context}->{elements}"
+        lines = at_most(left, f"{total} / {VALUE} + 1")
+        found.append((name, "core_work", Limit(lines, remark, unasked_shape(source, node, total))))
+    total = f"{context}->{ELEMENTS}"
+    pays = f"{left} > 1 && static_cast<int64_t>({left}) * {left} * {VALUE} > {total}"
+    lowered = (f"while ({pays}) {{", f"    {left} -= 1;", "}")
+    root = Limit(lowered, _REMARK_ROOT, unasked_shape(source, node, total))
+    return [*found, ("root", "core_root", root)]
 
 
-def _lowering(left: str, limit: str, shape: str, indent: str) -> str:
-    """A loop that lowers a core count while `limit` holds, if `shape` is there or none is named."""
-    held = limit.replace(f"{shape}->", "shape->") if shape else limit
-    said = f"{indent}// {REMARK_ROOT}{indent}"
-    if not shape:
-        return f"{said}while ({held}) {{{indent}    {left} -= 1;{indent}}}"
-    inner = f"{indent}    while ({held}) {{{indent}        {left} -= 1;{indent}    }}"
-    return f"{said}if (const auto* shape = {shape}) {{{inner}{indent}}}"
-
-
-def _lowered_after(left: str, limit: str, shape: str, text: str) -> re.Match[str] | None:
-    """Such a loop at the beginning of `text`; its group 1 is the {value} of `limit`."""
-
-    def loop(limit: str) -> str:
-        held = re.escape(limit.replace("{value}", "@")).replace("@", r"(\d+)")
-        return rf"while \({held}\) \{{\s*{re.escape(left)} -= 1;\s*\}}"
-
-    if not shape:
-        return re.match(rf"\s*{loop(limit)}", text)
-    inner = loop(limit.replace(f"{shape}->", "shape->"))
-    asked = rf"\s*if \(const auto\* shape = {re.escape(shape)}\) \{{\s*{inner}\s*\}}"
-    return re.match(asked, text) or re.match(rf"\s*{loop(limit)}", text)
+def _cap(left: str) -> Limit:
+    return Limit((f"if ({left} > {VALUE}) {{", f"    {left} = {VALUE};", "}"))
 
 
 def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
@@ -250,7 +174,7 @@ def _lowered_within(call: str, total: str, indent: str) -> str:
     lines = [
         "[&] {",
         f"    uint32_t paying = {call};",
-        f"    // {REMARK_ROOT}",
+        f"    // {_REMARK_ROOT}",
         f"    while ({limit}) {{",
         "        paying -= 1;",
         "    }",

@@ -18,10 +18,9 @@ from ci.tiling.core_knobs import (
     ELEMENTS,
     context_name,
     find_core_knobs,
-    limited_after,
-    limiting,
     unasked_shape,
 )
+from ci.tiling.limits import VALUE, Limit, at_most, limited
 from ci.tiling.template import LARGEST_DIVISOR, Decides, Kind, Knob
 
 UB_SHARES = 16
@@ -32,7 +31,7 @@ UB_WORK = (0, 1, 2, 4, 8, 16, 32)
 LEAST_UB = 16384
 """Bytes of UB that the smallest input has, for what tilings hold back of it."""
 
-_REMARK_UB = "Smaller tiles for small inputs: more cores share them, or copies overlap."
+_REMARK_UB = f"{VALUE} bytes an element beyond {LEAST_UB}: more cores share small inputs."
 _UB_CALL = re.compile(r"GetCoreMemSize\(.*CoreMemType::UB,([\w.\->]+)\)$")
 _NUMBER = re.compile(r"^(\d+)([uUlL]*)$")
 _PRODUCT = re.compile(r"^\(?\d+[uUlL]*(?:\*\d+[uUlL]*)+\)?$")
@@ -88,48 +87,39 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
         if not found:
             continue
         variable = found.group(1)
-        indent = "\n" + source.indent(node.start_byte)
-        after = source.shadow[node.end_byte :]
-        held = re.match(
-            rf"\s*{re.escape(variable)} = {re.escape(variable)} / {UB_SHARES} \* (\d+);", after
-        )
-        place = node.end_byte + (held.end() if held else 0)
+        place, indent = node.end_byte, "\n" + source.indent(node.start_byte)
         name = variable.split(".")[-1].split("->")[-1]
-        knobs.append(
-            Knob(
-                name=f"{name}.share",
-                kind="ub_share",
-                file=path,
-                start=node.end_byte,
-                end=place,
-                form=f"{indent}{variable} = {variable} / {UB_SHARES} * {{value}};",
-                values=UB_SHARE_VALUES,
-                written=int(held.group(1)) if held else UB_SHARES,
-                decides="partition",
-                why="Several smaller tiles a core let copies run while the vector unit computes.",
-                neutral=UB_SHARES,
-            )
+        share = limited(
+            Limit((f"{variable} = {variable} / {UB_SHARES} * {VALUE};",)),
+            source,
+            place,
+            indent,
+            name=f"{name}.share",
+            kind="ub_share",
+            file=path,
+            values=UB_SHARE_VALUES,
+            decides="partition",
+            why="Several smaller tiles a core let copies run while the vector unit computes.",
+            neutral=UB_SHARES,
         )
+        knobs.append(share)
         context = context_name(source, node)
         if not context:
             continue
         total = f"{context}->{ELEMENTS}"
-        shape = unasked_shape(source, node, total)
-        limit = f"{total} * {{value}} + {LEAST_UB}"
-        limited = limited_after(variable, limit, source.shadow[place:])
+        lines = at_most(variable, f"{total} * {VALUE} + {LEAST_UB}")
         knobs.append(
-            Knob(
+            limited(
+                Limit(lines, _REMARK_UB, unasked_shape(source, node, total)),
+                source,
+                share.end,
+                indent,
                 name=f"{name}.work",
                 kind="ub_work",
                 file=path,
-                start=place,
-                end=place + (limited.end() if limited else 0),
-                form=limiting(variable, limit, shape, indent, _REMARK_UB),
                 values=UB_WORK,
-                written=int(limited.group(1)) if limited else 0,
                 decides="partition",
                 why="Smaller tiles of a small input let more cores share it, or copies overlap.",
-                neutral=0,
             )
         )
     return knobs

@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
 
 GIVEN = "const auto* shape = context->GetInputShape(0)"
 COUNTED = "shape->GetStorageShape().GetShapeSize()"
-REMARK = "// Starting a core costs time: small inputs take fewer."
+REMARK = "// At least 512 elements a core: starting one costs time."
 ELEMENTS = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
 
 CLASS_TILING = """#include "register/op_def_registry.h"
