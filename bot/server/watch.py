@@ -6,10 +6,12 @@ found, so that nothing is handled twice however polls and restarts overlap.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from bot.events.model import Event
+from bot.forge.model import RecentComments
 from bot.repository.connection import Connection
 from bot.server.queue import Queue
 from bot.server.spoken import talk
@@ -27,8 +29,8 @@ def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
     where = f"{connection.name} {connection.repository}"
     first = not queue.fact(f"polled {where}")
     events = [
-        *_comments(connection, queue, where, now, first),
-        *_issues(connection, queue, where, now, first),
+        *_spoken(connection, queue, where, now, "comment", connection.forge.recent_comments),
+        *_spoken(connection, queue, where, now, "issue", connection.forge.recent_issues),
         *_pushes(connection, queue, where, first),
         *_heads(connection, queue, where, first),
     ]
@@ -39,10 +41,8 @@ def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
 def noted(event: Event, connection: Connection, queue: Queue) -> None:
     """Note an event that came another way than by polling, so that no poll finds it again."""
     where = f"{connection.name} {connection.repository}"
-    if event.kind == "comment" and event.comment_id:
-        queue.set_fact(_answered(where, event.comment_id), "1")
-    elif event.kind == "issue" and event.number:
-        queue.set_fact(_answered_in_issue(where, event.number, event.comment_id), "1")
+    if (event.kind == "comment" and event.comment_id) or (event.kind == "issue" and event.number):
+        queue.set_fact(_answered(where, event), "1")
     elif event.kind == "merge_request" and event.number and event.head:
         queue.set_fact(f"request head {where} {event.number}", event.head)
     elif event.kind == "push" and event.after:
@@ -51,41 +51,40 @@ def noted(event: Event, connection: Connection, queue: Queue) -> None:
             queue.set_fact(f"head {where}", event.after)
 
 
-def _answered(where: str, comment: int) -> str:
-    return f"answered {where} {comment}"
-
-
-def _answered_in_issue(where: str, issue: int, comment: int) -> str:
-    return f"answered issue {where} {issue} {comment}"
+def _answered(where: str, event: Event) -> str:
+    if event.kind == "issue":
+        return f"answered issue {where} {event.number} {event.comment_id}"
+    return f"answered {where} {event.comment_id}"
 
 
 def _store(queue: Queue, event: Event, now: float) -> list[Event]:
     return [event] if queue.receive(event, now) else []
 
 
-def _comments(
-    connection: Connection, queue: Queue, where: str, now: float, first: bool
+def _spoken(
+    connection: Connection,
+    queue: Queue,
+    where: str,
+    now: float,
+    kind: Literal["comment", "issue"],
+    recent: Callable[[datetime, str], RecentComments],
 ) -> list[Event]:
-    last = queue.fact(f"comments since {where}")
-    started = queue.fact(f"comments from {where}")
-    at = datetime.fromtimestamp(now, UTC)
-    if first or not last:
-        queue.set_fact(f"comments since {where}", at.isoformat())
-        queue.set_fact(f"comments from {where}", at.isoformat())
+    """Comments on merge requests, or issues and their comments: what `recent` finds of them."""
+    since, begun, etag = (f"{kind}s {word} {where}" for word in ("since", "from", "etag"))
+    at, last = datetime.fromtimestamp(now, UTC).isoformat(), queue.fact(since)
+    if not last:
+        queue.set_fact(since, at)
+        queue.set_fact(begun, at)
         return []
-    since = datetime.fromisoformat(last) - _OVERLAP
-    found = connection.forge.recent_comments(since, queue.fact(f"comments etag {where}"))
+    found = recent(datetime.fromisoformat(last) - _OVERLAP, queue.fact(etag))
+    begin = datetime.fromisoformat(queue.fact(begun) or last)
     events = []
-    begin = datetime.fromisoformat(started) if started else at
     for comment in found.comments:
-        if comment.created_at < begin:
-            continue  # an old comment that was edited: edits start nothing
-        if queue.fact(_answered(where, comment.id)):
-            continue
+        own = f"{comment.merge_request}-{comment.id}" if kind == "issue" else comment.id
         event = Event(
             forge=connection.name,
-            delivery=f"poll-comment-{connection.repository}-{comment.id}",
-            kind="comment",
+            delivery=f"poll-{kind}-{connection.repository}-{own}",
+            kind=kind,
             action="created",
             repository=connection.repository,
             number=comment.merge_request,
@@ -95,47 +94,13 @@ def _comments(
             sender_is_bot=comment.author_is_bot,
             at=comment.created_at,
         )
+        # An old comment that was edited starts nothing, nor does people's talk.
+        if comment.created_at < begin or queue.fact(_answered(where, event)) or talk(event):
+            continue
         events += _store(queue, event, now)
     if found.modified:
-        queue.set_fact(f"comments etag {where}", found.etag)
-        queue.set_fact(f"comments since {where}", at.isoformat())
-    return events
-
-
-def _issues(
-    connection: Connection, queue: Queue, where: str, now: float, first: bool
-) -> list[Event]:
-    """Issues that were opened, and comments in issues, of which only commands are kept."""
-    at = datetime.fromtimestamp(now, UTC).isoformat()
-    last = queue.fact(f"issues since {where}")
-    if first or not last:
-        queue.set_fact(f"issues since {where}", at)
-        queue.set_fact(f"issues from {where}", at)
-        return []
-    since = datetime.fromisoformat(last) - _OVERLAP
-    begin = datetime.fromisoformat(queue.fact(f"issues from {where}") or last)
-    found = connection.forge.recent_issues(since, queue.fact(f"issues etag {where}"))
-    events = []
-    for comment in found.comments:
-        event = Event(
-            forge=connection.name,
-            delivery=f"poll-issue-{connection.repository}-{comment.merge_request}-{comment.id}",
-            kind="issue",
-            action="created",
-            repository=connection.repository,
-            number=comment.merge_request,
-            comment_id=comment.id,
-            text=comment.body,
-            sender=comment.author,
-            sender_is_bot=comment.author_is_bot,
-            at=comment.created_at,
-        )
-        known = queue.fact(_answered_in_issue(where, comment.merge_request, comment.id))
-        if comment.created_at >= begin and not known and not talk(event):
-            events += _store(queue, event, now)
-    if found.modified:
-        queue.set_fact(f"issues etag {where}", found.etag)
-        queue.set_fact(f"issues since {where}", at)
+        queue.set_fact(etag, found.etag)
+        queue.set_fact(since, at)
     return events
 
 
