@@ -103,8 +103,8 @@ def build(
         say("Running the tile program in numpy.")
         check_program(task, made, folder)
         say(
-            f"Building and verifying {camel(task.name)} on {len(task.cases)} cases and on varied"
-            " ones (the first run on a machine builds the simulator too)."
+            f"Building and verifying {camel(task.name)} on {_counted(len(task.cases), 'case')} and"
+            " on varied ones (the first run on a machine builds the simulator too)."
         )
         _, created = check_operator(made, folder, settings, settings.out)
         created = created.model_copy(update={"written_by": written_by})
@@ -113,6 +113,11 @@ def build(
         return created
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _counted(number: int, what: str) -> str:
+    """A number of things in words: `1 case`, `2 cases`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def write(task: Task, made: Made, folder: Path) -> None:

@@ -148,7 +148,7 @@ def element_cycles(lowered: Lowered) -> float:
                 continue
             if statement.tensor is not None:
                 cycles += 4 / BYTES_A_CYCLE
-                cycles += plan.phase.turns(statement.tensor) / GATHERED
+                cycles += plan.phase.turns(statement.tensor) / TURNED
             if statement.op.startswith("window"):
                 window = Window.read(statement.op)
                 cycles += window.size[-1] / GATHERED + math.prod(window.size) / VECTOR
@@ -161,6 +161,9 @@ def element_cycles(lowered: Lowered) -> float:
 
 GATHERED = 4
 """Elements that a gather takes a cycle, with what waits for it."""
+
+TURNED = 8
+"""Elements of four bytes that are turned round a cycle: 128 in 16 cycles."""
 
 
 def _is_t(interface: Interface, name: str) -> bool:

@@ -17,14 +17,27 @@ from ci.create.passes.copies import camel, queue_of, type_of
 from ci.create.passes.vector import FOLDS
 
 HELPERS: Final = (
-    *("Apply", "Spread", "RowOp", "ColOp", "RowFold", "ColFold", "Join", "RowScan", "ColScan"),
+    *(
+        "Apply",
+        "Spread",
+        "RowOp",
+        "ColOp",
+        "RowFold",
+        "Combine",
+        "ColFold",
+        "Join",
+        "RowScan",
+        "ColScan",
+    ),
     *("Fold", "Windows", "CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte"),
-    *("Claimed", "Deliver", "Give", "GiveByte", "TakeTurned", "GiveTurned"),
+    *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "TakeTurned", "GiveTurned"),
 )
 NEEDS: Final = {
-    **dict.fromkeys(("RowOp", "ColOp", "ColFold"), ("Apply",)),
+    **dict.fromkeys(("RowOp", "ColOp"), ("Apply",)),
+    "ColFold": ("Combine",),
     "RowFold": ("Apply",),
     "Windows": ("Fold",),
+    **dict.fromkeys(("TakeTurned", "GiveTurned"), ("Turn",)),
     **dict.fromkeys(("RowScan", "ColScan"), ("Join",)),
 }
 

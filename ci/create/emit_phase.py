@@ -236,7 +236,9 @@ def _tile(plan: Plan, used: list[str] | None = None) -> list[str]:
     text = "\n".join(used if used is not None else [line for s in steps for line in s.lines])
     lines = []
     if "width" in text or "count" in text:
-        lines.append("const uint32_t width = rows == 1 ? cols : pitch;")
+        turns = any(s.tensor and plan.phase.turns(s.tensor) for s in plan.phase.statements)
+        width = "pitch" if turns else "rows == 1 ? cols : pitch"  # turned are whole blocks
+        lines.append(f"const uint32_t width = {width};")
     if "count" in text:
         lines.append("const uint32_t count = rows * width;")
     if "stride" in text:

@@ -80,6 +80,13 @@ def _sound(node: Node, number: int) -> bool:
         case "reshape":
             sizes = given.get("sizes") or ()
             return all(s is None or (type(s) is int and 0 <= s < number) for s in sizes)
+        case "slice":
+            start, stop, step = (given.get(k) for k in ("start", "stop", "step"))
+            at = given.get("sizes")
+            if not (type(start) is int and type(stop) is int and type(step) is int):
+                return False
+            told = isinstance(at, list) and all(type(s) is int and 0 <= s < number for s in at)
+            return told and len(given["sizes"]) == 2 and 0 <= start < stop and step != 0
         case "window_sum" | "window_max":
             return all(
                 isinstance(w, list)

@@ -127,7 +127,7 @@ def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
     if value.kind == "cols" and tensor.dtype != "T":
         count = "cols"
     if plan.phase.turns(tensor) and value.kind == "tile":
-        return _turned(plan, statement, home, f"TakeTurned<{kind}>({home}, {queue}", "rampCols")
+        return _turned(plan, statement, home, f"TakeTurned<{kind}>({home}, {queue}")
     writes = [home]
     work = ""
     narrow = tensor.dtype in BYTE_TYPES
@@ -148,14 +148,12 @@ def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
     return Step(lines, frozenset(), frozenset(writes), str(statement))
 
 
-def _turned(plan: Plan, statement: Statement, home: str, call: str, ramp: str) -> Step:
+def _turned(plan: Plan, statement: Statement, home: str, call: str) -> Step:
     """A tile turned round on its way in or out."""
     plan.helpers |= {call.partition("<")[0], "Give" if call.startswith("Give") else "Take"}
-    index = "turnCols" if ramp == "rampCols" else "turnRows"
-    for name, kind in (("turnWork", "turned"), (index, ramp[4:].lower()), (ramp, ramp[4:].lower())):
-        plan.slots.setdefault(name, Slot(name, kind))  # type: ignore[arg-type]
-    lines = [f"{call}, turnWork, {index}, {ramp}, rows, cols, width);"]
-    used = frozenset(["turnWork", index])
+    plan.slots.setdefault("turnWork", Slot("turnWork", "turned"))
+    lines = [f"{call}, turnWork, rows, cols, width);"]
+    used = frozenset(["turnWork"])
     if statement.op == "load":
         return Step(lines, frozenset(), used | {home}, str(statement))
     return Step(lines, frozenset([home]), used, str(statement))
@@ -210,7 +208,7 @@ def _store(plan: Plan, region: Region, statement: Statement) -> Step:
     plan.helpers.add("CopyOut")
     copy = f"CopyOut({queue}, {where}, {extent(plan, tensor, value.kind)});"
     if plan.phase.turns(tensor) and value.kind == "tile":
-        made = _turned(plan, statement, home, f"GiveTurned<{kind}>({queue}, {home}", "rampRows")
+        made = _turned(plan, statement, home, f"GiveTurned<{kind}>({queue}, {home}")
         made.lines.append(copy)
         plan.helpers.add("CopyOut")
         return made

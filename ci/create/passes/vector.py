@@ -304,7 +304,8 @@ class _Writer:
                     "PipeBarrier<PIPE_V>();",
                 ]
             )
-            return [*start, f"ColFold{op}({target}, {self._at(arg)}, rows, cols, pitch);"]
+            work = self._work("tile")
+            return [*start, f"ColFold{op}({target}, {self._at(arg)}, {work}, rows, cols, pitch);"]
         if kind == "prod":
             raise broken(self.plan, "a product along the innermost axis is not lowered.")
         self.plan.helpers.add("RowFold")

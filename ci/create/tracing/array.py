@@ -188,7 +188,7 @@ class Traced(NDArrayOperatorsMixin):
         raise Untraceable(f"It uses .{name} of an array, which is not traced.")
 
     def __getitem__(self, key: Any) -> Any:
-        from ci.create.tracing.functions import indexed
+        from ci.create.tracing.ranges import indexed
 
         return indexed(self, key)
 

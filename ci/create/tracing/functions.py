@@ -16,6 +16,7 @@ from ci.create.tracing.array import (
     reshaped,
     scanned,
 )
+from ci.create.tracing.ranges import concatenate, flip, split, stack
 from ci.create.tracing.tape import Untraceable
 
 
@@ -209,25 +210,6 @@ def moveaxis(x: Traced, source: int, destination: int) -> Traced:
     return transpose(x, order)
 
 
-def flip(x: Traced, axis: Any = None) -> Traced:
-    """numpy.flip."""
-    axes = axes_of(axis, x.ndim)
-    return Traced(
-        x.tape, x.tape.write("flip", (x.node,), x.sizes, x.dtype, axes=list(axes)), x.sizes, x.dtype
-    )
-
-
-def concatenate(parts: Any, axis: int = 0) -> Traced:
-    """numpy.concatenate."""
-    values = _lifted(*parts)
-    (along,) = axes_of(axis, values[0].ndim)
-    shape = list(values[0].sizes)
-    shape[along] = sum(v.sizes[along] for v in values)
-    tape, dtype = values[0].tape, np.result_type(*(v.dtype for v in values))
-    node = tape.write("concat", tuple(v.node for v in values), tuple(shape), dtype, axis=along)
-    return Traced(tape, node, tuple(shape), dtype)
-
-
 def take_along_axis(x: Traced, indices: Traced, axis: int = -1) -> Traced:
     """numpy.take_along_axis of one element a row: a masked sum."""
     (along,) = axes_of(axis, x.ndim)
@@ -258,45 +240,6 @@ def round_(x: Traced, decimals: int = 0) -> Any:
 def nan_error(*_: Any, **__: Any) -> Any:
     """What sorts or finds depends on values."""
     raise Untraceable("It sorts or searches, which is not traced.")
-
-
-def indexed(x: Traced, key: Any) -> Traced:
-    """Basic indexing: new axes, whole axes, one place or a range of an axis."""
-    keys = list(key) if isinstance(key, tuple) else [key]
-    if any(isinstance(k, Traced | np.ndarray | list) for k in keys):
-        raise Untraceable("It indexes a tensor with a tensor; numpy.take_along_axis is traced.")
-    if Ellipsis in keys:
-        place = keys.index(Ellipsis)
-        used = sum(k is not None and k is not Ellipsis for k in keys)
-        keys[place : place + 1] = [slice(None)] * (x.ndim - used)
-    keys += [slice(None)] * (x.ndim - sum(k is not None for k in keys))
-    found, axis, shape = x, 0, []
-    for one in keys:
-        if one is None:
-            shape.append(1)
-            continue
-        n = x.sizes[axis]
-        if isinstance(one, slice):
-            start, stop, step = one.indices(n)
-            if step == -1 and len(range(start, stop, step)) == n:
-                found = flip(found, axis)
-            elif (start, stop, step) != (0, n, 1):
-                found = sliced(found, axis, start, stop, step)
-            shape.append(found.sizes[axis])
-        else:
-            found = found if n == 1 else sliced(found, axis, int(one) % n, int(one) % n + 1, 1)
-        axis += 1
-    return reshaped(found, tuple(shape))
-
-
-def sliced(x: Traced, axis: int, start: int, stop: int, step: int) -> Traced:
-    """A range of an axis."""
-    shape = list(x.sizes)
-    shape[axis] = len(range(start, stop, step))
-    node = x.tape.write(
-        "slice", (x.node,), tuple(shape), x.dtype, axis=axis, start=start, stop=stop, step=step
-    )
-    return Traced(x.tape, node, tuple(shape), x.dtype)
 
 
 def windows(
@@ -352,6 +295,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "moveaxis": moveaxis,
     "flip": flip,
     "concatenate": concatenate,
+    "stack": stack,
+    "split": split,
     "take_along_axis": take_along_axis,
     "round": round_,
     "around": round_,

@@ -105,6 +105,20 @@ def _give_arithmetic(kind: type) -> None:
         setattr(kind, name, forward(op, compute, False))
         setattr(kind, "__r" + name[2:], forward(op, compute, True))
 
+    def floored(swapped: bool) -> Callable[..., Any]:
+        def method(self: Any, other: Any) -> Any:
+            if isinstance(other, bool) or not isinstance(other, int | float | np.number):
+                return NotImplemented
+            a, b = (other, self) if swapped else (self, other)
+            parts = (scalar_node(self.tape, a), scalar_node(self.tape, b))
+            node = self.tape.write("floor", (self.tape.write("div", parts),))
+            return symbolic(self.tape, node, _plain(a) // _plain(b))
+
+        return method
+
+    for name, swapped in (("__floordiv__", False), ("__rfloordiv__", True)):
+        setattr(kind, name, floored(swapped))
+
     def negated(self: Any) -> Any:
         return symbolic(self.tape, self.tape.write("neg", (self.node,)), -_plain(self))
 

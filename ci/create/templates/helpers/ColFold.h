@@ -1,17 +1,19 @@
-// line[c] = line[c] op src[0][c] op src[1][c] …
+// line[c] = line[c] op src[0][c] op src[1][c] …; `work` has room for a tile.
 template <Op OP>
 __aicore__ inline void ColFold(const LocalTensor<float>& line, const LocalTensor<float>& src,
-                               uint32_t rows, uint32_t cols, uint32_t pitch) {
-    const uint32_t whole = cols / VECTOR;
-    for (uint32_t r = 0; r < rows; r++) {
-        for (uint32_t c = 0; c < whole; c += MAX_REPEATS) {
-            Apply<OP>(line[c * VECTOR], line[c * VECTOR], src[r * pitch + c * VECTOR], VECTOR,
-                      Least(whole - c, MAX_REPEATS), {1, 1, 1, BLOCK, BLOCK, BLOCK});
-        }
-        if (cols % VECTOR != 0) {
-            Apply<OP>(line[whole * VECTOR], line[whole * VECTOR], src[r * pitch + whole * VECTOR],
-                      cols % VECTOR, 1, {1, 1, 1, BLOCK, BLOCK, BLOCK});
-        }
+                               const LocalTensor<float>& work, uint32_t rows, uint32_t cols,
+                               uint32_t pitch) {
+    LocalTensor<float> from = src;
+    while (rows > 1) {  // the lower half of the rows onto the upper one
+        const uint32_t half = rows / 2;
+        Combine<OP>(work, from, from[half * pitch], half * pitch);
         PipeBarrier<PIPE_V>();
+        if (rows % 2 != 0) {
+            Combine<OP>(work, work, from[(rows - 1) * pitch], pitch);
+            PipeBarrier<PIPE_V>();
+        }
+        from = work;
+        rows = half;
     }
+    Combine<OP>(line, line, from, cols);
 }

@@ -5,8 +5,8 @@ __aicore__ inline void CopyIn(Queue& queue, const GlobalTensor<T>& src, uint32_t
                               uint32_t cols, uint64_t stride) {
     LocalTensor<T> local = queue.template AllocTensor<T>();
     const uint32_t pitch = RoundUp(cols, PITCH);
-    const DataCopyPadExtParams<T> pad{true, 0, static_cast<uint8_t>(rows > 1 ? pitch - cols : 0),
-                                      0};
+    const uint32_t rest = (pitch - cols) * sizeof(T) < BLOCK_BYTES ? pitch - cols : 0;
+    const DataCopyPadExtParams<T> pad{true, 0, static_cast<uint8_t>(rest), 0};
     if (stride == cols && pitch == cols) {
         const DataCopyExtParams copy{1, static_cast<uint32_t>(rows * cols * sizeof(T)), 0, 0, 0};
         DataCopyPad(local, src, copy, pad);

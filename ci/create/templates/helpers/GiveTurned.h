@@ -1,18 +1,24 @@
 // Queues a copy of `src` that is turned round: with a row for each column of the tile.
 template <typename T, typename Queue>
 __aicore__ inline void GiveTurned(Queue& queue, const LocalTensor<float>& src,
-                                  const LocalTensor<float>& work, const LocalTensor<float>& index,
-                                  const LocalTensor<float>& ramp, uint32_t rows, uint32_t cols,
+                                  const LocalTensor<float>& work, uint32_t rows, uint32_t cols,
                                   uint32_t pitch) {
     const uint32_t height = RoundUp(rows, PITCH);
-    Muls(index.ReinterpretCast<int32_t>(), ramp.ReinterpretCast<int32_t>(),
-         static_cast<int32_t>(pitch * sizeof(float)), rows);
-    Duplicate(work, 0.0f, cols * height);
-    PipeBarrier<PIPE_V>();
-    for (uint32_t c = 0; c < cols; c++) {
-        Gather(work[c * height], src, index.ReinterpretCast<uint32_t>(),
-               static_cast<uint32_t>(c * sizeof(float)), rows);
+    if constexpr (IsSameType<T, float>::value) {
+        LocalTensor<T> out = queue.template AllocTensor<T>();
+        Turn<T>(out, src, rows, cols, pitch, height);
+        queue.EnQue(out);
+    } else if constexpr (sizeof(T) == 2) {
+        LocalTensor<T> narrow = work.template ReinterpretCast<T>();
+        Cast(narrow, src, RoundMode::CAST_RINT, rows * pitch);
+        LocalTensor<T> out = queue.template AllocTensor<T>();
+        PipeBarrier<PIPE_V>();
+        Turn<half>(out.template ReinterpretCast<half>(), narrow.template ReinterpretCast<half>(),
+                   rows, cols, pitch, height);  // their bits, whatever they mean
+        queue.EnQue(out);
+    } else {
+        Turn<float>(work, src, rows, cols, pitch, height);
+        PipeBarrier<PIPE_V>();
+        Give<T>(queue, work, cols * height);
     }
-    PipeBarrier<PIPE_V>();
-    Give<T>(queue, work, cols * height);
 }

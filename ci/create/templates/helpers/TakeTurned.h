@@ -1,20 +1,29 @@
-// Moves the next tensor of a queue into `dst` as float and turns it round: it has a row for each
-// column of the tile.
+// Moves the next tensor of a queue, which has a row for each column of the tile, into `dst` as
+// float and turned round.
 template <typename T, typename Queue>
 __aicore__ inline void TakeTurned(const LocalTensor<float>& dst, Queue& queue,
-                                  const LocalTensor<float>& work, const LocalTensor<float>& index,
-                                  const LocalTensor<float>& ramp, uint32_t rows, uint32_t cols,
+                                  const LocalTensor<float>& work, uint32_t rows, uint32_t cols,
                                   uint32_t pitch) {
     const uint32_t height = RoundUp(rows, PITCH);
-    Take<T>(work, queue, cols * height);
-    Muls(index.ReinterpretCast<int32_t>(), ramp.ReinterpretCast<int32_t>(),
-         static_cast<int32_t>(height * sizeof(float)), cols);
-    if (rows > 1) {
-        Duplicate(dst, 0.0f, rows * pitch);
-    }
-    PipeBarrier<PIPE_V>();
-    for (uint32_t r = 0; r < rows; r++) {
-        Gather(dst[r * pitch], work, index.ReinterpretCast<uint32_t>(),
-               static_cast<uint32_t>(r * sizeof(float)), cols);
+    if constexpr (IsSameType<T, float>::value) {
+        LocalTensor<T> local = queue.template DeQue<T>();
+        Turn<T>(dst, local, cols, rows, height, pitch);
+        queue.FreeTensor(local);
+    } else if constexpr (sizeof(T) == 2) {
+        LocalTensor<T> local = queue.template DeQue<T>();
+        LocalTensor<T> turned = work.template ReinterpretCast<T>();
+        Turn<half>(turned.template ReinterpretCast<half>(), local.template ReinterpretCast<half>(),
+                   cols, rows, height, pitch);  // their bits, whatever they mean
+        queue.FreeTensor(local);
+        PipeBarrier<PIPE_V>();
+        if constexpr (IsSameType<T, int16_t>::value) {
+            Cast(dst, turned, RoundMode::CAST_RINT, rows * pitch);
+        } else {
+            Cast(dst, turned, RoundMode::CAST_NONE, rows * pitch);
+        }
+    } else {
+        Take<T>(work, queue, cols * height);
+        PipeBarrier<PIPE_V>();
+        Turn<float>(dst, work, cols, rows, height, pitch);
     }
 }
