@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE, PoolOptions
+from ci.model.settings import DEFAULT_DEVICE, AscHeaders, PoolOptions
 
 
 class Stage(StrEnum):
@@ -119,9 +119,7 @@ class CensusSettings(PoolOptions):
         description="Folder with <operator>/workload.yaml for operators that have none beside.",
     )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
-    asc_headers: str = Field(
-        default="", description="Real AscendC headers to compile against, as evaluate takes them."
-    )
+    asc_headers: AscHeaders = ""
     again: Literal["missing", "failed", "all"] = Field(
         default="missing",
         description="Which operators to try: those that the census in --out does not hold yet; also"

@@ -9,7 +9,7 @@ from pydantic import Field
 from ci.model.budget import ModelLimits
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE
+from ci.model.settings import DEFAULT_DEVICE, AscHeaders
 from ci.model.trial import CaseMeasurement, Fingerprint
 from ci.model.workload import Tolerance
 
@@ -45,10 +45,7 @@ class CreateSettings(ModelLimits):
         " $ASCENDOPT_LLM_MODELS when not given.",
     )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
-    asc_headers: str = Field(
-        default="",
-        description="Real AscendC headers to compile against, as for `ascendopt evaluate`.",
-    )
+    asc_headers: AscHeaders = ""
 
 
 class CreatedCase(Frozen):

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE
+from ci.model.settings import DEFAULT_DEVICE, AscHeaders
 
 ROWS = "derived.jsonl"
 """Name of the file with one row a line; a later row of an operator replaces an earlier one."""
@@ -40,9 +40,7 @@ class DeriveSettings(Frozen):
     )
     again: bool = Field(default=False, description="Write those anew that are there already.")
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
-    asc_headers: str = Field(
-        default="", description="Real AscendC headers to compile against, as evaluate takes them."
-    )
+    asc_headers: AscHeaders = ""
 
 
 class DerivedCase(Frozen):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
@@ -83,6 +83,17 @@ TWO_WORKERS = "local:2"
 """The pool of what goes over many operators where none is given."""
 
 
+AscHeaders = Annotated[
+    str,
+    Field(
+        description="Real AscendC headers to compile kernels against: an asc-devkit checkout, a"
+        " toolkit's folder, or the word installed for $ASCEND_HOME_PATH. Without it the variable"
+        " ASCENDOPT_ASC_HEADERS counts, and else our own headers.",
+    ),
+]
+"""The option that opens the second front door, wherever kernels are compiled."""
+
+
 class EvaluationSetup(Frozen):
     """What an operator is evaluated with: workload, backend and device."""
 
@@ -96,12 +107,7 @@ class EvaluationSetup(Frozen):
         description="What builds and runs candidates: sim, cann, cann-direct, camodel or replay.",
     )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices) or SoC.")
-    asc_headers: str = Field(
-        default="",
-        description="Real AscendC headers to compile kernels against: an asc-devkit checkout, a"
-        " toolkit's folder, or the word installed for $ASCEND_HOME_PATH. Without it the variable"
-        " ASCENDOPT_ASC_HEADERS counts, and else our own headers.",
-    )
+    asc_headers: AscHeaders = ""
     recording: Path | None = Field(
         default=None,
         description="File that --backend replay answers from, and that any other one writes.",

@@ -154,12 +154,17 @@ def census(
 
 
 def validate(
-    family: str, version: str, page: Path | None, tell: Callable[[str], None]
+    family: str,
+    version: str,
+    page: Path | None,
+    tell: Callable[[str], None],
+    *,
+    asc_headers: str = "",
 ) -> Validation:
     """Run published cases and compare their times with those of hardware."""
     from ci.lab.published.validate import validate as compare
 
-    return compare(family, version, page, tell)
+    return compare(family, version, page, tell, asc_headers=asc_headers)
 
 
 def calibrate(device: str) -> Calibration:

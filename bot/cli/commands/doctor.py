@@ -11,6 +11,7 @@ from pydantic import Field
 from bot.cli.doctor import examine
 from bot.cli.options import build, json_option, options
 from ci.model.frozen import Frozen
+from ci.model.settings import AscHeaders
 
 
 class DoctorOptions(Frozen):
@@ -25,9 +26,7 @@ class DoctorOptions(Frozen):
         default=False,
         description="Send each configured model one tiny request; else nothing is sent.",
     )
-    asc_headers: str = Field(
-        default="", description="Real AscendC headers to look for, as evaluate takes them."
-    )
+    asc_headers: AscHeaders = ""
 
 
 @options(DoctorOptions)

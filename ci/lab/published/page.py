@@ -8,6 +8,7 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader
 
+from ci.lab.published.doors import APART, DoorResult, differing
 from ci.lab.published.figures import Version, load_remarks
 from ci.lab.published.statistics import (
     DIFFERENT,
@@ -50,15 +51,24 @@ def summary(families: Sequence[FamilyResult]) -> list[str]:
     return _rendered("summary.md.j2", families=families).splitlines()
 
 
-def page(families: Sequence[FamilyResult], missing: Sequence[Version], device: str) -> str:
-    """The whole page as Markdown."""
+def totals(doors: Sequence[DoorResult]) -> list[str]:
+    """The table of the doors, as Markdown lines."""
+    return _rendered("totals.md.j2", doors=doors).splitlines()
+
+
+def page(doors: Sequence[DoorResult], missing: Sequence[Version], device: str) -> str:
+    """The whole page as Markdown: the first door's families, and how the doors differ."""
+    families = doors[0].families
     return _rendered(
         "page.md.j2",
         families=families,
+        doors=doors,
+        differing=differing(*doors[:2]) if len(doors) > 1 else [],
         missing=sorted({version.family for version in missing}),
         device=device,
         misses=misses(families),
         different=DIFFERENT,
+        apart=APART,
         ratio_target=RATIO_TARGET,
         pipe_target=PIPE_TARGET,
     )
@@ -78,15 +88,15 @@ def _rendered(template: str, **values: object) -> str:
     return jinja.get_template(template).render(values)
 
 
-def write_page(
-    folder: Path, families: Sequence[FamilyResult], missing: Sequence[Version], device: str
-) -> Path:
+def write_page(folder: Path, doors: Sequence[DoorResult], missing: Sequence[Version]) -> Path:
     """Write validation.md and its plots below `folder`; answers the page's path."""
+    families = doors[0].families
+    devices = sorted({run.version.device for one in families for run in one.versions})
     (folder / IMAGES).mkdir(parents=True, exist_ok=True)
     _plot_times(families, folder / IMAGES / TIMES)
     _plot_pipes(families, folder / IMAGES / PIPES)
     path = folder / "validation.md"
-    path.write_text(page(families, missing, device), encoding="utf-8")
+    path.write_text(page(doors, missing, ", ".join(devices)), encoding="utf-8")
     return path
 
 

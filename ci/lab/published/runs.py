@@ -8,6 +8,7 @@ import numpy as np
 
 from ci.backend.base import Build
 from ci.backend.sim import SimulatorBackend
+from ci.host.door import FrontDoor
 from ci.lab.published.figures import SOURCES, Version
 from ci.model.ensemble import Ensemble
 from ci.model.errors import InputError, TrialFailure
@@ -37,10 +38,18 @@ class Simulated(Frozen):
     time: float
     pipes_us: dict[str, float]
     """Mean busy time over the cores, by pipe."""
+    own_matmul: bool = False
+    """The kernel ran by the Matmul API of our headers, for which real ones are recommended."""
+
+    @property
+    def error(self) -> float:
+        """Relative error of the whole time."""
+        return self.time / self.version.time - 1
 
 
-def simulate(versions: list[Version]) -> Iterator[Simulated]:
-    """Run versions of one family, in order; each is yielded when it has been verified.
+def simulate(versions: list[Version], door: FrontDoor | None = None) -> Iterator[Simulated]:
+    """Run versions of one family, in order, through `door`; our own headers when not given. Each
+    is yielded when it has been verified.
 
     Raises InputError when a version has no workload case or its outputs are wrong, and
     TrialFailure when it does not run.
@@ -55,7 +64,7 @@ def simulate(versions: list[Version]) -> Iterator[Simulated]:
         if version.version not in cases:
             raise InputError(f"The workload of {family} has no case '{version.version}'.")
         if version.device not in builds:
-            backend = SimulatorBackend(version.device, launch_seconds=LAUNCH_SECONDS)
+            backend = SimulatorBackend(version.device, door=door, launch_seconds=LAUNCH_SECONDS)
             builds[version.device] = backend, backend.build(operator, {}, workload)
         backend, build = builds[version.device]
         asked = Ensemble(conditions=(version.conditions,))
@@ -76,7 +85,12 @@ def in_unit(version: Version, run: CaseRun, device: Device) -> Simulated:
     if version.unit == "core us":
         time -= device.number("launch.base_us")
         time -= device.number("launch.us_per_core") * (run.pipes.block_dim - 1)
-    return Simulated(version=version, time=time, pipes_us=pipes)
+    return Simulated(
+        version=version,
+        time=time,
+        pipes_us=pipes,
+        own_matmul=any(warning.kind == "door" for warning in run.warnings),
+    )
 
 
 def _verified(

@@ -124,7 +124,7 @@ def judge(family: str, runs: Sequence[Simulated], pairs: Sequence[Pair]) -> Fami
         ),
         in_order=right,
         to_order=len(apart),
-        time_error=_median(run.time / run.version.time - 1 for run in runs),
+        time_error=_median(run.error for run in runs),
         ratio_error=_median(result.error for result in results),
         pipe_error=_median(pipe.error for pipe in pipes),
     )

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.lab.published.figures import load_pairs, load_versions, rebuilt_families
-from ci.lab.published.page import misses, summary, write_page
-from ci.lab.published.runs import simulate
+from ci.host.door import FrontDoor, open_door, own_headers
+from ci.lab.published.doors import DoorResult, recommended
+from ci.lab.published.figures import Version, load_pairs, load_versions, rebuilt_families
+from ci.lab.published.page import misses, summary, totals, write_page
+from ci.lab.published.runs import Simulated, simulate
 from ci.lab.published.statistics import FamilyResult, judge
 from ci.model.errors import InputError
 
@@ -17,46 +19,88 @@ from ci.model.errors import InputError
 class Validation:
     """The families that were judged, and what that comes to."""
 
-    families: tuple[FamilyResult, ...]
+    doors: tuple[DoorResult, ...]
+    """Through our own headers; where real ones were given, also through them and, each version for
+    itself, through the recommended door."""
+
+    @property
+    def families(self) -> tuple[FamilyResult, ...]:
+        """The families through the recommended door."""
+        return self.doors[-1].families
 
     @property
     def ordered(self) -> bool:
         """Whether every published pair that differs enough comes out in the right order."""
-        return all(p.ordered for one in self.families for p in one.pairs if p.judged)
+        return self.doors[-1].ordered == len(self.doors[-1].judged)
 
     def lines(self) -> list[str]:
         """The figures, then what was missed, for a person."""
-        return [*summary(self.families), *(f"missed: {said}" for said in misses(self.families))]
+        return [
+            *summary(self.families),
+            "",
+            *totals(self.doors),
+            "",
+            *(f"missed: {said}" for said in misses(self.families)),
+        ]
 
 
 def validate(
-    family: str, version: str, page: Path | None, tell: Callable[[str], None]
+    family: str,
+    version: str,
+    page: Path | None,
+    tell: Callable[[str], None],
+    *,
+    asc_headers: str = "",
 ) -> Validation:
     """Run and judge one family ('' for all), or those versions of it (separated by commas).
 
-    `page` is the folder that takes validation.md and its plots. Raises InputError for a family or
-    version that there is not.
+    `page` is the folder that takes validation.md and its plots, `asc_headers` names real headers,
+    as for evaluate. Raises InputError for a family or version that there is not, and for headers
+    that are none.
     """
     known, every = rebuilt_families(), load_versions()
     if family and family not in known:
         raise InputError(f"There is no family '{family}'; known are {', '.join(known)}.")
     wanted = {name.strip() for name in version.split(",") if name.strip()}
-    results = []
+    own, chosen = own_headers(), open_door(asc_headers)
+    doors = [own] if chosen.name == own.name else [own, chosen]
+    runs: list[list[list[Simulated]]] = []
     for name in [family] if family else known:
         versions = [one for one in every if one.family == name]
         unknown = wanted - {one.version for one in versions}
         if unknown:
             raise InputError(f"{name} has no version {', '.join(sorted(unknown))}.")
-        runs = []
-        for run in simulate([one for one in versions if not wanted or one.version in wanted]):
-            runs.append(run)
-            tell(
-                f"{name} {run.version.version}: {run.time:,.1f} simulated,"
-                f" {run.version.time:,.1f} published"
-            )
-        results.append(judge(name, runs, load_pairs()))
+        asked = [one for one in versions if not wanted or one.version in wanted]
+        runs.append([_runs(asked, door, tell) for door in doors])
+    found = Validation(_judged([door.name for door in doors], runs))
     if page is not None:
         missing = [one for one in every if one.family not in known]
-        names = sorted({run.version.device for one in results for run in one.versions})
-        tell(f"wrote {write_page(page, results, missing, ', '.join(names))}")
-    return Validation(tuple(results))
+        tell(f"wrote {write_page(page, found.doors, missing)}")
+    return found
+
+
+def _judged(names: list[str], runs: list[list[list[Simulated]]]) -> tuple[DoorResult, ...]:
+    """Each door's families; `runs` holds the runs of a family by door."""
+    ways = [list(way) for way in zip(*runs, strict=True)]
+    if len(ways) > 1:
+        names = [*names, "recommended"]
+        ways.append([list(map(recommended, own, real)) for own, real in zip(*ways, strict=True)])
+    pairs = load_pairs()
+    return tuple(
+        DoorResult(
+            door=name,
+            families=tuple(judge(one[0].version.family, one, pairs) for one in way),
+        )
+        for name, way in zip(names, ways, strict=True)
+    )
+
+
+def _runs(versions: list[Version], door: FrontDoor, tell: Callable[[str], None]) -> list[Simulated]:
+    runs = []
+    for run in simulate(versions, door):
+        runs.append(run)
+        tell(
+            f"{run.version.family} {run.version.version}: {run.time:,.1f} simulated,"
+            f" {run.version.time:,.1f} published (headers: {door.name})"
+        )
+    return runs

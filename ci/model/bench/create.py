@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE
+from ci.model.settings import DEFAULT_DEVICE, AscHeaders
 
 
 class CreateBenchSettings(Frozen):
@@ -35,10 +35,7 @@ class CreateBenchSettings(Frozen):
         " golden functions.",
     )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
-    asc_headers: str = Field(
-        default="",
-        description="Real AscendC headers to compile against, as for `ascendopt evaluate`.",
-    )
+    asc_headers: AscHeaders = ""
 
 
 class CreateRow(Frozen):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ci.lab.published.doors import DoorResult, differing, recommended
 from ci.lab.published.figures import Pair, Version
 from ci.lab.published.page import misses, page, summary
 from ci.lab.published.runs import Simulated
@@ -68,7 +69,32 @@ def test_rank_correlation_takes_times_within_one_percent_as_ties() -> None:
 
 def test_the_page_holds_the_figures_and_what_was_missed() -> None:
     found = judge("f", [run("a", 100, 90), run("b", 80, 95)], [pair("a", "b")])
-    text = page([found], [found.versions[0].version], "910B1")
+    text = page([DoorResult(door="own", families=(found,))], [found.versions[0].version], "910B1")
     assert "| a → b | o | 1.250 | 0.947 | -24.2% | wrong |" in text
     assert "Not rebuilt: f." in text
     assert all(line in text for line in summary([found]))
+
+
+def test_a_version_counts_through_real_headers_only_where_ours_compute_by_their_own_matmul() -> (
+    None
+):
+    own = run("a", 100, 150).model_copy(update={"own_matmul": True})
+    real = run("a", 100, 110)
+    assert recommended(own, real) is real
+    plain = run("b", 50, 60)
+    assert recommended(plain, run("b", 50, 50)) is plain
+
+
+def test_a_door_counts_the_pairs_that_differ_and_tells_the_versions_that_it_times_otherwise() -> (
+    None
+):
+    pairs = [pair("a", "b"), pair("b", "c")]
+    own = judge("f", [run("a", 100, 90), run("b", 80, 95), run("c", 79, 60)], pairs)
+    real = judge("f", [run("a", 100, 100), run("b", 80, 95.5), run("c", 79, 60)], pairs)
+    doors = [DoorResult(door=n, families=(f,)) for n, f in (("own", own), ("kit 1", real))]
+    assert [(one.ordered, len(one.judged)) for one in doors] == [(0, 1), (1, 1)]
+    assert doors[1].ratio_error == pytest.approx(1 - (100 / 95.5) / 1.25)
+    assert [one.own.version.version for one in differing(*doors)] == ["a"]
+    text = page(doors, [], "910B1")
+    assert "| kit 1 | 1 of 1 | 16.2% | 19.4% |" in text
+    assert "| f a | 100.0 µs | 90.0 (-10.0%) | 100.0 (+0.0%) | ours |" in text

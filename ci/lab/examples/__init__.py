@@ -1,0 +1,1 @@
+"""Runs examples of asc-devkit as they stand: host program, kernels, and their verdict."""

@@ -1,0 +1,71 @@
+"""What the front doors come to: published versions through our headers and through real ones."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Final
+
+from ci.lab.published.runs import Simulated
+from ci.lab.published.statistics import FamilyResult, PairResult
+from ci.model.frozen import Frozen
+
+APART: Final = 0.01
+"""Times of one version that differ by more between the doors are told."""
+
+
+class DoorResult(Frozen):
+    """All families through one door."""
+
+    door: str
+    """As the page names it."""
+    families: tuple[FamilyResult, ...]
+
+    @property
+    def judged(self) -> list[PairResult]:
+        """The published pairs that differ enough to have an order."""
+        return [pair for one in self.families for pair in one.pairs if pair.judged]
+
+    @property
+    def ordered(self) -> int:
+        """How many of these come out in order."""
+        return sum(pair.ordered for pair in self.judged)
+
+    @property
+    def ratio_error(self) -> float:
+        """Median of the absolute ratio errors of these."""
+        return median(abs(pair.error) for pair in self.judged) if self.judged else 0.0
+
+    @property
+    def time_error(self) -> float:
+        """Median of the absolute relative errors of all versions' whole times."""
+        errors = [abs(run.error) for one in self.families for run in one.versions]
+        return median(errors) if errors else 0.0
+
+
+class Differing(Frozen):
+    """A version that takes another time through another door."""
+
+    own: Simulated
+    real: Simulated
+
+    @property
+    def recommended(self) -> Simulated:
+        """As it comes through the recommended door."""
+        return recommended(self.own, self.real)
+
+
+def recommended(own: Simulated, real: Simulated) -> Simulated:
+    """A version as it comes through the door that the tool recommends for it: the real one where
+    our headers compute by a Matmul of their own, ours elsewhere, since they ask for the same
+    instructions. The choice knows nothing of published times."""
+    return real if own.own_matmul else own
+
+
+def differing(own: DoorResult, real: DoorResult) -> list[Differing]:
+    """The versions whose times differ between the doors."""
+    pairs = [
+        Differing(own=a, real=b)
+        for one, other in zip(own.families, real.families, strict=True)
+        for a, b in zip(one.versions, other.versions, strict=True)
+    ]
+    return [one for one in pairs if abs(one.real.time / one.own.time - 1) > APART]
