@@ -55,6 +55,7 @@ struct Signals {
     std::map<std::tuple<int, int, int>, uint32_t> turns;             // by core, mode and flag
     std::map<std::pair<int, int64_t>, std::deque<Signal*>> pending;  // by (receiving core, flag)
     std::set<std::pair<int, int64_t>> waited;  // which of them the core has ever waited for
+    std::set<std::pair<int, int64_t>> unread;  // which have overflown without that
     std::map<std::pair<int, int>, Handover> handovers;  // by (block, event)
 };
 
@@ -171,6 +172,26 @@ void dav_sync_first(int32_t cores) {
         __builtin_return_address(0));
 }
 
+namespace {
+// The cores of a block that get a flag.
+struct Receivers {
+    bool cube;
+    int block;
+    int flag;
+};
+// Whether none of them has to take a signal before it can get another.
+bool have_room(void* raw) {
+    const auto& to = *static_cast<Receivers*>(raw);
+    for (const Core* core : launch().cores) {
+        const std::pair<int, int64_t> key{core->index, to.flag};
+        if (in_kind(*core, to.cube, to.block) && signals().pending[key].size() == FLAG_MOST &&
+            (signals().waited.count(key) || !signals().unread.count(key)))
+            return false;
+    }
+    return true;
+}
+}  // namespace
+
 void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
     const void* site = __builtin_return_address(0);
     check_pipe(pipe, "ffts_cross_core_sync", site);
@@ -184,6 +205,9 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
     if (mode == 0) require_resident("ffts_cross_core_sync in mode 0", site);
     const int block = mode == 0 ? NO_BLOCK : current->block;
     const bool receivers_cube = mode == 2 ? !cube : cube;
+    // Cores are executed one after another: this one may be ahead of what the clock would let it be.
+    Receivers receivers{receivers_cube, block, flag};
+    if (mode == 2 && !have_room(&receivers)) give_turn(have_room, &receivers, site);
     bool first = false;
     Signal& signal = join_signal(
         mode, cube, block, flag, [&](const Core& core) { return in_kind(core, cube, block); },
@@ -198,6 +222,7 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
                     // The counter has 4 bits. A cube core that answers one of its vector cores sets
                     // the other's flag along, and that one never looks at it.
                     queue.clear();
+                    signals().unread.insert({core->index, flag});
                     continue;
                 }
                 if (queue.size() == FLAG_MOST)

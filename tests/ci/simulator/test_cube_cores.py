@@ -238,9 +238,17 @@ def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(harness: Machine
     }
     how = {"outputs": [np.zeros(16, np.int32)], "cores": (1, 2), "cube_body": answers}
     harness.ok(asks, define=define, **how)
-    # Without the questions the first core's own counter overflows.
-    eager = harness.run(asks, define={"SET": "", "WAIT": ""}, **how)
-    assert "deadlock" in eager.message
+
+
+def test_a_core_that_is_executed_ahead_lets_others_take_its_signals(harness: MachineHarness) -> None:
+    """The cube core is executed first, and sets forty times what a counter of 4 bits holds."""
+    sets = "for (int i = 0; i < 40; ++i) ffts_cross_core_sync(PIPE_FIX, 1 | 2 << 4 | 3 << 8);"
+    waits = "for (int i = 0; i < TIMES; ++i) wait_flag_dev(3);"
+    how = {"outputs": [np.zeros(16, np.int32)], "cores": (1, 2), "cube_body": sets}
+    harness.ok(waits, define={"TIMES": "40"}, **how)
+    few = harness.run(waits, define={"TIMES": "5"}, **how)
+    assert few.outcome == "launch_error"
+    assert "cross-core flag 3 is set for core 1 for the 16th time without a wait" in few.message
 
 
 def test_a_signal_behind_unit_flags_covers_what_the_product_read(harness: MachineHarness) -> None:
