@@ -205,7 +205,8 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
     if (mode == 0) require_resident("ffts_cross_core_sync in mode 0", site);
     const int block = mode == 0 ? NO_BLOCK : current->block;
     const bool receivers_cube = mode == 2 ? !cube : cube;
-    // Cores are executed one after another: this one may be ahead of what the clock would let it be.
+    // Cores are executed one after another: this one may be ahead of what the clock would let it
+    // be.
     Receivers receivers{receivers_cube, block, flag};
     if (mode == 2 && !have_room(&receivers)) give_turn(have_room, &receivers, site);
     bool first = false;

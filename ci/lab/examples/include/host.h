@@ -1,5 +1,6 @@
 // What an example's host program is compiled after. It holds host and device code together, and our
-// headers of both sides define some names each: those of the host stand in a namespace of their own.
+// headers of both sides define some names each: those of the host stand in a namespace of their
+// own.
 #pragma once
 
 #include <fcntl.h>

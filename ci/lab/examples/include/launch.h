@@ -1,7 +1,8 @@
 // Launches of an example's host program. `kernel<<<blocks, 0, stream>>>(arguments)` has become
-// `Launch<(kernel)>::with(blocks, arguments)`. The n-th launch writes down what it was asked for, and
-// what the device's memory held, and ends the program, unless the memory after that launch is there
-// already: then it is read, and the program goes on. So a program is run once more than it launches.
+// `Launch<(kernel)>::with(blocks, arguments)`. The n-th launch writes down what it was asked for,
+// and what the device's memory held, and ends the program, unless the memory after that launch is
+// there already: then it is read, and the program goes on. So a program is run once more than it
+// launches.
 #pragma once
 
 #include <unistd.h>
@@ -26,16 +27,14 @@ struct Buffer {
 inline std::vector<Buffer> buffers;
 inline int launches = 0;
 
-inline void* new_buffer(size_t bytes)
-{
+inline void* new_buffer(size_t bytes) {
     auto memory = static_cast<uint8_t*>(malloc(bytes + 64));
     memset(memory, 0xFF, bytes + 64);
     buffers.push_back({memory, bytes});
     return memory;
 }
 
-inline void free_buffer(void* memory)
-{
+inline void free_buffer(void* memory) {
     for (size_t i = 0; i < buffers.size(); i++) {
         if (buffers[i].begin == memory) {
             buffers.erase(buffers.begin() + i);
@@ -45,28 +44,23 @@ inline void free_buffer(void* memory)
     }
 }
 
-inline std::string place(const char* what, size_t number)
-{
+inline std::string place(const char* what, size_t number) {
     return "launches/" + std::to_string(launches) + "." + what + std::to_string(number);
 }
 
-inline void must(bool done, const std::string& path)
-{
+inline void must(bool done, const std::string& path) {
     if (!done) {
         fprintf(stderr, "%s cannot be read or written\n", path.c_str());
         _exit(1);
     }
 }
 
-inline void save(const std::string& path, const void* from, size_t bytes)
-{
+inline void save(const std::string& path, const void* from, size_t bytes) {
     FILE* file = fopen(path.c_str(), "wb");
     must(file != nullptr && fwrite(from, 1, bytes, file) == bytes && fclose(file) == 0, path);
 }
 
-template <typename T>
-std::string told(const T& value)
-{
+template <typename T> std::string told(const T& value) {
     std::string text = "value ";
     if constexpr (std::is_pointer_v<T>) {
         auto address = reinterpret_cast<const uint8_t*>(value);
@@ -93,8 +87,7 @@ std::string told(const T& value)
     return text;
 }
 
-inline void done(const std::string& asked)
-{
+inline void done(const std::string& asked) {
     const bool known = access(place("after", 0).c_str(), R_OK) == 0;
     for (size_t i = 0; i < buffers.size(); i++) {
         if (known) {
@@ -114,22 +107,18 @@ inline void done(const std::string& asked)
     launches++;
 }
 
-template <auto KERNEL, typename F = decltype(KERNEL)>
-struct Launch;
+template <auto KERNEL, typename F = decltype(KERNEL)> struct Launch;
 
-template <auto KERNEL, typename... P>
-struct Launch<KERNEL, void (*)(P...)> {
+template <auto KERNEL, typename... P> struct Launch<KERNEL, void (*)(P...)> {
     // The compiler says which instance of a template it is.
-    static std::string name()
-    {
+    static std::string name() {
         std::string text = __PRETTY_FUNCTION__;
         const std::string mark = "KERNEL = ";
         const size_t from = text.find(mark) + mark.size();
         const size_t to = text.find("; P = ", from);
         return text.substr(from, to - from);
     }
-    static void with(uint32_t blocks, P... arguments)
-    {
+    static void with(uint32_t blocks, P... arguments) {
         std::string asked = name() + "\n" + std::to_string(blocks) + "\n";
         ((asked += told<P>(arguments) + "\n"), ...);
         done(asked);

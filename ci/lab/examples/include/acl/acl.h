@@ -1,5 +1,5 @@
-// The runtime that an example's host program calls: memory of this computer, one stream, launches that
-// are written down. See launch.h.
+// The runtime that an example's host program calls: memory of this computer, one stream, launches
+// that are written down. See launch.h.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,11 @@ using aclrtContext = void*;
 using aclrtEvent = void*;
 constexpr aclError ACL_SUCCESS = 0;
 constexpr aclError ACL_ERROR_NONE = 0;
-enum aclrtMemMallocPolicy { ACL_MEM_MALLOC_HUGE_FIRST, ACL_MEM_MALLOC_HUGE_ONLY, ACL_MEM_MALLOC_NORMAL_ONLY };
+enum aclrtMemMallocPolicy {
+    ACL_MEM_MALLOC_HUGE_FIRST,
+    ACL_MEM_MALLOC_HUGE_ONLY,
+    ACL_MEM_MALLOC_NORMAL_ONLY
+};
 enum aclrtMemcpyKind {
     ACL_MEMCPY_HOST_TO_HOST,
     ACL_MEMCPY_HOST_TO_DEVICE,
@@ -35,38 +39,31 @@ inline aclError aclrtSynchronizeStream(aclrtStream) { return ACL_SUCCESS; }
 inline aclError aclrtSynchronizeDevice() { return ACL_SUCCESS; }
 inline const char* aclGetRecentErrMsg() { return ""; }
 
-inline aclError aclrtMalloc(void** memory, size_t bytes, aclrtMemMallocPolicy)
-{
+inline aclError aclrtMalloc(void** memory, size_t bytes, aclrtMemMallocPolicy) {
     *memory = ascendopt_example::new_buffer(bytes);
     return ACL_SUCCESS;
 }
-inline aclError aclrtFree(void* memory)
-{
+inline aclError aclrtFree(void* memory) {
     ascendopt_example::free_buffer(memory);
     return ACL_SUCCESS;
 }
-inline aclError aclrtMallocHost(void** memory, size_t bytes)
-{
+inline aclError aclrtMallocHost(void** memory, size_t bytes) {
     *memory = calloc(bytes, 1);
     return ACL_SUCCESS;
 }
-inline aclError aclrtFreeHost(void* memory)
-{
+inline aclError aclrtFreeHost(void* memory) {
     free(memory);
     return ACL_SUCCESS;
 }
-inline aclError aclrtMemcpy(void* to, size_t, const void* from, size_t bytes, aclrtMemcpyKind)
-{
+inline aclError aclrtMemcpy(void* to, size_t, const void* from, size_t bytes, aclrtMemcpyKind) {
     memcpy(to, from, bytes);
     return ACL_SUCCESS;
 }
 inline aclError aclrtMemcpyAsync(void* to, size_t room, const void* from, size_t bytes,
-                                 aclrtMemcpyKind kind, aclrtStream)
-{
+                                 aclrtMemcpyKind kind, aclrtStream) {
     return aclrtMemcpy(to, room, from, bytes, kind);
 }
-inline aclError aclrtMemset(void* memory, size_t, int32_t value, size_t bytes)
-{
+inline aclError aclrtMemset(void* memory, size_t, int32_t value, size_t bytes) {
     memset(memory, value, bytes);
     return ACL_SUCCESS;
 }
