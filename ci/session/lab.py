@@ -160,11 +160,12 @@ def validate(
     tell: Callable[[str], None],
     *,
     asc_headers: str = "",
+    out: Path | None = None,
 ) -> Validation:
     """Run published cases and compare their times with those of hardware."""
     from ci.lab.published.validate import validate as compare
 
-    return compare(family, version, page, tell, asc_headers=asc_headers)
+    return compare(family, version, page, tell, asc_headers=asc_headers, out=out)
 
 
 def calibrate(device: str) -> Calibration:

@@ -24,6 +24,11 @@ class ValidateOptions(Frozen):
         default="", description="Only these versions, separated by commas, of the family."
     )
     asc_headers: AscHeaders = ""
+    out: Path | None = Field(
+        default=None,
+        description="Folder that keeps the runs (validation.jsonl); what it holds of the same"
+        " simulator is not run again.",
+    )
     page: Path | None = Field(
         default=None, description="Folder to write validation.md and its plots to."
     )
@@ -69,6 +74,7 @@ def validate(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
         own.page,
         lambda text: click.echo(text, err=True),
         asc_headers=own.asc_headers,
+        out=own.out,
     )
     if as_json:
         click.echo("[" + ",\n".join(one.model_dump_json(indent=2) for one in found.families) + "]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 
@@ -14,11 +15,13 @@ from ci.model.ensemble import Ensemble
 from ci.model.errors import InputError, TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Array, CaseRun, Tensors
+from ci.model.layout import SOURCES as EDITABLE
 from ci.model.workload import Workload, WorkloadCase
 from ci.source.discovery import load_operator
 from ci.source.golden import Golden
 from ci.source.inputs import draw_inputs
 from ci.source.workload_file import load_workload
+from ci.system.cache import digest, digest_tree
 from rules.devices import Device
 
 LAUNCH_SECONDS = 1800.0
@@ -29,6 +32,16 @@ TICK_MHZ = 50.0
 
 TOLERANCE = 1e-3
 """Relative to the largest golden value; matters only where sums are taken in another order."""
+
+
+class Memory(Protocol):
+    """Where runs are kept and found again by a digest of all that they depend on."""
+
+    def find(self, key: str) -> Simulated | None:
+        """The run of this key."""
+
+    def add(self, key: str, run: Simulated) -> None:
+        """Keep a run."""
 
 
 class Simulated(Frozen):
@@ -47,9 +60,11 @@ class Simulated(Frozen):
         return self.time / self.version.time - 1
 
 
-def simulate(versions: list[Version], door: FrontDoor | None = None) -> Iterator[Simulated]:
+def simulate(
+    versions: list[Version], door: FrontDoor | None = None, memory: Memory | None = None
+) -> Iterator[Simulated]:
     """Run versions of one family, in order, through `door`; our own headers when not given. Each
-    is yielded when it has been verified.
+    is yielded when it has been verified. What `memory` holds is not run again.
 
     Raises InputError when a version has no workload case or its outputs are wrong, and
     TrialFailure when it does not run.
@@ -67,9 +82,23 @@ def simulate(versions: list[Version], door: FrontDoor | None = None) -> Iterator
             backend = SimulatorBackend(version.device, door=door, launch_seconds=LAUNCH_SECONDS)
             builds[version.device] = backend, backend.build(operator, {}, workload)
         backend, build = builds[version.device]
+        key = digest(
+            [
+                backend.fingerprint().version,
+                digest_tree(SOURCES / family, (*EDITABLE, ".py", ".yaml")),
+                version.model_dump_json(),
+            ]
+        )
+        known = memory.find(key) if memory else None
+        if known is not None:
+            yield known
+            continue
         asked = Ensemble(conditions=(version.conditions,))
         run = _verified(build, workload, cases[version.version], golden, asked)
-        yield in_unit(version, run, backend.device)
+        found = in_unit(version, run, backend.device)
+        if memory:
+            memory.add(key, found)
+        yield found
 
 
 def in_unit(version: Version, run: CaseRun, device: Device) -> Simulated:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ci.host.door import FrontDoor, open_door, own_headers
 from ci.lab.published.doors import DoorResult, recommended
 from ci.lab.published.figures import Version, load_pairs, load_versions, rebuilt_families
+from ci.lab.published.kept import KeptRuns
 from ci.lab.published.page import misses, summary, totals, write_page
 from ci.lab.published.runs import Simulated, simulate
 from ci.lab.published.statistics import FamilyResult, judge
@@ -51,12 +52,13 @@ def validate(
     tell: Callable[[str], None],
     *,
     asc_headers: str = "",
+    out: Path | None = None,
 ) -> Validation:
     """Run and judge one family ('' for all), or those versions of it (separated by commas).
 
     `page` is the folder that takes validation.md and its plots, `asc_headers` names real headers,
-    as for evaluate. Raises InputError for a family or version that there is not, and for headers
-    that are none.
+    as for evaluate, `out` a folder that keeps runs. Raises InputError for a family or version that
+    there is not, and for headers that are none.
     """
     known, every = rebuilt_families(), load_versions()
     if family and family not in known:
@@ -65,13 +67,14 @@ def validate(
     own, chosen = own_headers(), open_door(asc_headers)
     doors = [own] if chosen.name == own.name else [own, chosen]
     runs: list[list[list[Simulated]]] = []
+    kept = KeptRuns(out)
     for name in [family] if family else known:
         versions = [one for one in every if one.family == name]
         unknown = wanted - {one.version for one in versions}
         if unknown:
             raise InputError(f"{name} has no version {', '.join(sorted(unknown))}.")
         asked = [one for one in versions if not wanted or one.version in wanted]
-        runs.append([_runs(asked, door, tell) for door in doors])
+        runs.append([_runs(asked, door, kept, tell) for door in doors])
     found = Validation(_judged([door.name for door in doors], runs))
     if page is not None:
         missing = [one for one in every if one.family not in known]
@@ -95,9 +98,11 @@ def _judged(names: list[str], runs: list[list[list[Simulated]]]) -> tuple[DoorRe
     )
 
 
-def _runs(versions: list[Version], door: FrontDoor, tell: Callable[[str], None]) -> list[Simulated]:
+def _runs(
+    versions: list[Version], door: FrontDoor, kept: KeptRuns, tell: Callable[[str], None]
+) -> list[Simulated]:
     runs = []
-    for run in simulate(versions, door):
+    for run in simulate(versions, door, kept):
         runs.append(run)
         tell(
             f"{run.version.family} {run.version.version}: {run.time:,.1f} simulated,"

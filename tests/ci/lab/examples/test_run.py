@@ -63,7 +63,9 @@ int32_t main(int32_t argc, char* argv[])
     return 0;
 }
 """
-BUILD = "add_executable(demo scale.asc)\ntarget_compile_definitions(demo PRIVATE FACTOR=${FACTOR})\n"
+BUILD = (
+    "add_executable(demo scale.asc)\ntarget_compile_definitions(demo PRIVATE FACTOR=${FACTOR})\n"
+)
 DATA = """
 import numpy as np
 x = np.arange(512, dtype=np.float32)

@@ -87,5 +87,5 @@ int main() { run<<<1, 0, s>>>(x); }
 
 def test_of_two_heads_the_one_that_the_build_chooses_is_left() -> None:
     text = '#include "a.h"\n#if N == 0\n__mix__(1, 1)\n#else\n__mix__(1, 2)\n#endif\nvoid f();\n'
-    assert conditioned(text, ["N=0"]).split() == "__mix__(1, 1) void f();".split()
+    assert conditioned(text, ["N=0"]).split() == ["__mix__(1,", "1)", "void", "f();"]
     assert "__mix__(1, 2)" in conditioned(text, ["N=5"])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from ci.lab.published import runs
 from ci.lab.published.figures import SOURCES, load_pairs, load_versions, rebuilt_families
+from ci.lab.published.kept import ROWS, KeptRuns
 from ci.lab.published.runs import simulate
 from ci.lab.published.statistics import judge
 from ci.model.errors import InputError
@@ -43,6 +47,21 @@ def test_small_kernels_of_a_model_take_what_a_warm_launch_takes_and_not_a_cold_o
         assert abs(warm.time / warm.version.time - 1) < 0.25
     for cold in simulate([v.model_copy(update={"conditions": "cold"}) for v in chosen[:3]]):
         assert cold.time > 1.8 * cold.version.time
+
+
+def test_a_kept_run_is_not_made_again_while_all_that_it_depends_on_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = next(one for one in load_versions() if one.family == "bank_conflict_ub")
+    (first,) = simulate([version], memory=KeptRuns(tmp_path))
+    monkeypatch.setattr(runs, "_verified", None)
+    assert list(simulate([version], memory=KeptRuns(tmp_path))) == [first]
+    other = version.model_copy(update={"device": "910B4"})
+    with pytest.raises(TypeError):
+        list(simulate([other], memory=KeptRuns(tmp_path)))
+    (tmp_path / ROWS).write_text("{}\n")
+    with pytest.raises(InputError, match="line 1, is no run"):
+        KeptRuns(tmp_path)
 
 
 def test_a_version_without_a_case_is_refused_by_name() -> None:
