@@ -240,7 +240,7 @@ def test_the_flag_of_a_core_that_never_looks_at_it_may_overflow(harness: Machine
     harness.ok(asks, define=define, **how)
 
 
-def test_a_core_that_is_executed_ahead_lets_others_take_its_signals(harness: MachineHarness) -> None:
+def test_a_core_executed_ahead_lets_others_take_its_signals(harness: MachineHarness) -> None:
     """The cube core is executed first, and sets forty times what a counter of 4 bits holds."""
     sets = "for (int i = 0; i < 40; ++i) ffts_cross_core_sync(PIPE_FIX, 1 | 2 << 4 | 3 << 8);"
     waits = "for (int i = 0; i < TIMES; ++i) wait_flag_dev(3);"
