@@ -28,9 +28,10 @@ $(VENV)/.lint: $(VENV)/.test
 demo: $(VENV)/.installed
 	@$(PY) examples/demo.py --into $(DEMO)
 
-# Three workers for two cores: much of the tests of the bot waits for processes and the clock.
+# Three workers for two cores: much of the tests of the bot waits for processes and the clock. A file
+# stays with one worker, so that what its tests share is made once.
 test: $(VENV)/.test
-	@$(PY) -m pytest -n 3 $(PYTEST_ARGS)
+	@$(PY) -m pytest -n 3 --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint
 	@$(VENV)/bin/ruff check .

@@ -12,6 +12,7 @@ import copy
 import getpass
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
@@ -88,10 +89,13 @@ class LocalForge(Forge):
 
     def repository(self) -> Repository:
         """Named after the folder."""
-        try:
-            branch = self._git.run("symbolic-ref", "--short", "HEAD").strip()
-        except GitError as problem:
-            raise ForgeError(f"{self._bare} has no default branch: {problem}") from problem
+        head = (self._bare / "HEAD").read_text()  # git itself takes longer, and is asked often
+        branch = head.strip().removeprefix("ref: refs/heads/")
+        if branch == head.strip() or branch == ".invalid":  # no branch, or refs kept otherwise
+            try:
+                branch = self._git.run("symbolic-ref", "--short", "HEAD").strip()
+            except GitError as problem:
+                raise ForgeError(f"{self._bare} has no default branch: {problem}") from problem
         return Repository(name=self._name, default_branch=branch, push_url=str(self._bare))
 
     def viewer(self) -> str:
@@ -118,11 +122,8 @@ class LocalForge(Forge):
 
     def branches(self) -> dict[str, str]:
         """From refs/heads."""
-        listed = self._git.run(
-            "for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"
-        )
-        pairs = (line.split(" ", 1) for line in listed.splitlines())
-        return {name: commit for commit, name in pairs}
+        heads = "refs/heads/"
+        return {name.removeprefix(heads): c for name, c in self._refs(heads).items()}
 
     def branch_head(self, name: str) -> str | None:
         """From refs/heads."""
@@ -298,6 +299,11 @@ class LocalForge(Forge):
     def _name(self) -> str:
         return _name(self._bare)
 
+    def _refs(self, *patterns: str) -> dict[str, str]:
+        """Commits by the names of refs, in one call of git."""
+        listed = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", *patterns)
+        return {name: commit for commit, name in (r.split(" ", 1) for r in listed.splitlines())}
+
     def _is_bare(self) -> bool:
         try:
             return self._git.run("rev-parse", "--is-bare-repository").strip() == "true"
@@ -352,31 +358,40 @@ class LocalForge(Forge):
         made = record.merge_request
         if made.state != "open":
             return record
-        source = Git(Path(record.fork)) if record.fork else self._git
-        head = source.commit(f"refs/heads/{made.source_branch}")
-        target = self.branch_head(made.target_branch)
-        seen = head or made.head
-        if self._git.commit(_head_ref(made.number)) != seen:
+        at_source, at_target = (f"refs/heads/{b}" for b in (made.source_branch, made.target_branch))
+        refs = self._refs(at_source, at_target, _head_ref(made.number))
+        fork = Git(Path(record.fork)) if record.fork else None
+        head = fork.commit(at_source) if fork else refs.get(at_source)
+        target, seen = refs.get(at_target), head or made.head
+        if refs.get(_head_ref(made.number)) != seen:
             origin = record.fork or str(self._bare)
             refspec = f"+refs/heads/{made.source_branch}:{_head_ref(made.number)}"
             self._git.run("fetch", "--quiet", "--no-tags", "--", origin, refspec)
         fields: dict[str, object] = {"head": seen}
-        base = record.base
-        if target and self._git.succeeds("merge-base", "--is-ancestor", seen, target):
+        base, common = record.base, self._merge_base(target, seen) if target else ""
+        if common == seen:
             fields |= {"state": "merged", "merged_commit": target}
         elif head is None:
             fields |= {"state": "closed"}
         elif target:
-            base = self._merge_base(target, seen)
+            base = common
+            if not common:
+                raise ForgeError(f"{seen[:12]} has no history in common with its target.")
         return record.model_copy(
             update={"merge_request": made.model_copy(update=fields), "base": base or seen}
         )
 
-    def _merge_base(self, target: str, head: str) -> str:
+    def _merge_base(self, one: str, other: str) -> str:
+        """The commit from which two commits part; empty when there is none."""
         try:
-            return self._git.run("merge-base", target, head).strip()
-        except GitError as problem:
-            raise ForgeError(f"{head[:12]} has no history in common with its target.") from problem
+            return _merge_base(self._bare, one, other)
+        except GitError:
+            return ""
+
+
+@lru_cache(maxsize=10_000)
+def _merge_base(bare: Path, one: str, other: str) -> str:
+    return Git(bare).run("merge-base", one, other).strip()
 
 
 def _owner() -> str:

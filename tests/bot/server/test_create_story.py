@@ -6,8 +6,6 @@ other forges too.
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from bot.server.run_job import left_file
 from bot.server.wording import ended_mark
 from tests.bot.events.payloads import gitlab_note
 from tests.bot.make import git
-from tests.bot.server.test_story import SERVERS, TOKEN, VARIABLE, Ops, _api, command
+from tests.bot.server.test_story import SERVERS, Ops, command, environments
 
 GOLDEN = """\
 from pathlib import Path
@@ -71,17 +69,7 @@ def test_an_issue_becomes_a_merge_request_with_a_new_operator(forge: str, tmp_pa
     if forge != "github":
         comment = ops.server.issues.say(number, "alice", text).id
     variables, body = event(forge, number, comment, text)
-    file = tmp_path / "event.json"
-    file.write_text(json.dumps(body))
-    bare = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB", "CI_", "GITLAB"))}
-    trusted = {
-        **bare,
-        **variables,
-        VARIABLE[forge]: str(file),
-        "ASCENDOPT_TOKEN": TOKEN,
-        "ASCENDOPT_FORGE_URL": ops.server.url,
-        "ASCENDOPT_FORGE_API": _api(ops, forge),
-    }
+    bare, trusted = environments(ops, forge, variables, body, tmp_path)
     assert "src/activation/halved" in command("plan", "--out", "plan", env=trusted, cwd=tmp_path)
     (told,) = [c for c in ops.server.issues.comments(number) if c.author == "robot"]
     assert "waits for a runner" in told.body

@@ -311,17 +311,7 @@ def test_three_ci_steps_do_the_same_and_the_middle_one_needs_no_token(
     ops = Ops(tmp_path, SERVERS[forge])
     comment = ops.alice.comment(ops.number, "/optimize")
     variables, body = payload(ops, forge, comment.id)
-    file = tmp_path / "event.json"
-    file.write_text(json.dumps(body))
-    bare = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB", "CI_", "GITLAB"))}
-    trusted = {
-        **bare,
-        **variables,
-        VARIABLE[forge]: str(file),
-        "ASCENDOPT_TOKEN": TOKEN,
-        "ASCENDOPT_FORGE_URL": ops.server.url,
-        "ASCENDOPT_FORGE_API": _api(ops, forge),
-    }
+    bare, trusted = environments(ops, forge, variables, body, tmp_path)
     assert "src/math/affine_clamp" in command("plan", "--out", "plan", env=trusted, cwd=tmp_path)
     assert "waits for a runner" in ops.status_comment()
     calls = len(ops.server.log)
@@ -335,6 +325,24 @@ def test_three_ci_steps_do_the_same_and_the_middle_one_needs_no_token(
     again = command("plan", "--out", "again", env=trusted, cwd=tmp_path)
     assert "Nothing to do." in again, "finished work is answered from the record"
     ops.server.stop()
+
+
+def environments(
+    ops: Ops, forge: str, variables: dict[str, str], body: Any, folder: Path
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What the step that runs candidates is given, and what those that hold the token are."""
+    file = folder / "event.json"
+    file.write_text(json.dumps(body))
+    bare = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB", "CI_", "GITLAB"))}
+    trusted = {
+        **bare,
+        **variables,
+        VARIABLE[forge]: str(file),
+        "ASCENDOPT_TOKEN": TOKEN,
+        "ASCENDOPT_FORGE_URL": ops.server.url,
+        "ASCENDOPT_FORGE_API": _api(ops, forge),
+    }
+    return bare, trusted
 
 
 def _api(ops: Ops, forge: str) -> str:

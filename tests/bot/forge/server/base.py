@@ -68,6 +68,7 @@ class ForgeServer(ABC):
     def __init__(self, bare: Path, tokens: dict[str, str], name: str = "team/ops") -> None:
         self.bare, self.tokens, self.name = bare, dict(tokens), name
         self._forge = LocalForge(bare)
+        self.default_branch = self._forge.repository().default_branch
         self.issues = Issues()
         self.log: list[str] = []
         self.failures: deque[tuple[int, dict[str, str]]] = deque()

@@ -52,8 +52,7 @@ class GitCodeServer(ForgeServer):
 
     def repo(self, name: str) -> dict[str, Any]:
         page = f"{self.url}/{name}.git"
-        branch = self.forge().repository().default_branch
-        return {"id": 7, "full_name": name, "html_url": page, "default_branch": branch}
+        return {"id": 7, "full_name": name, "html_url": page, "default_branch": self.default_branch}
 
     def permission(self, request: Request, user: str) -> Answer:
         access = self.forge().permission(user)

@@ -64,10 +64,9 @@ class GitHubServer(ForgeServer):
         return {"login": name, "type": "Bot" if name.endswith("[bot]") else "User", "id": 1}
 
     def repo(self, name: str) -> dict[str, Any]:
-        branch = self.forge().repository().default_branch
         return {
             "full_name": name,
-            "default_branch": branch,
+            "default_branch": self.default_branch,
             "clone_url": f"{self.url}/{name}.git",
             "html_url": f"{self.url}/{name}",
             "url": f"{self.url}/repos/{name}",

@@ -57,7 +57,7 @@ class GitLabServer(ForgeServer):
         return {
             "id": HOME_ID if name == self.name else 9,
             "path_with_namespace": name,
-            "default_branch": self.forge().repository().default_branch,
+            "default_branch": self.default_branch,
             "http_url_to_repo": f"{self.url}/{name}.git",
             "web_url": f"{self.url}/{name}",
         }
