@@ -21,6 +21,7 @@ from ci.proposer.motifs.transforms import (
     rows,
     scalars,
     strided,
+    throughs,
     tiling,
 )
 from ci.source.cpp_source import Source
@@ -64,6 +65,7 @@ TRANSFORMS: dict[str, Transform] = {
         rows.split_calls,
         scalars.late_scalar_read,
         strided.strided_stores,
+        throughs.copies_through,
         tiling.align_tile,
         tiling.scale_constant,
         tiling.spread_small_inputs,
