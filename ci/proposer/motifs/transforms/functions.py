@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -13,6 +14,7 @@ from ci.proposer.motifs.transforms.loops import declared_names
 from ci.source.cpp_source import LOOPS, Function, Source, ancestors, identifiers, root_name, walk
 from rules.api import load_api
 
+_NONE: frozenset[str] = frozenset()
 _QUEUES = frozenset({"AllocTensor", "DeQue", "EnQue", "FreeTensor"})
 _COPIES = frozenset({"DataCopy", "DataCopyPad"})
 _GET = re.compile(r"\b(\w+)\s*=\s*(?:this->)?(\w+)\s*\.\s*(?:template\s+)?Get\s*<")
@@ -51,6 +53,40 @@ def called_in(source: Source, node: Node) -> frozenset[str]:
     """Names of the functions of the same file that a stretch of code calls."""
     own = _own_names(source)
     return identifiers(source.shadow[node.start_byte : node.end_byte]) & own
+
+
+def buffers_taken(
+    source: Source, node: Node, within: frozenset[int] = frozenset(), by: frozenset[str] = _NONE
+) -> Counter[str]:
+    """How many buffers of each queue a stretch of code takes, on the branch that takes most.
+
+    What the functions of the file take that it calls is counted too. With `within`, only the
+    statements that start there count.
+    """
+    if within and node.start_byte in within and node.type.endswith("statement"):
+        within = frozenset()
+    found, other = Counter[str](), None
+    if node.type in ("if_statement", "preproc_if", "preproc_ifdef", "preproc_elif"):
+        other = node.child_by_field_name("alternative")
+    elif node.type == "call_expression" and not within:
+        found += _allocated(source).get(node.start_byte, Counter())
+        called = node.child_by_field_name("function")
+        names = called_in(source, called) - by if called is not None else _NONE
+        bodies = [f.body for f in source.functions if f.plain in names]
+        most = Counter[str]()
+        for body in bodies:  # of several classes, only one is in use
+            most |= buffers_taken(source, body, by=by | names)
+        found += most
+    for child in node.named_children:
+        if child != other:
+            found += buffers_taken(source, child, within, by)
+    return found | buffers_taken(source, other, within, by) if other is not None else found
+
+
+@lru_cache(maxsize=256)
+def _allocated(source: Source) -> dict[int, Counter[str]]:
+    """The queue that each AllocTensor takes a buffer of, by where the call starts."""
+    return {m.start: Counter((m.object,)) for m in source.methods if m.name == "AllocTensor"}
 
 
 @lru_cache(maxsize=256)

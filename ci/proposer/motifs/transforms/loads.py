@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from ci.proposer.motifs.transforms.functions import called_in, moves_tiles
+from ci.proposer.motifs.transforms.functions import buffers_taken, called_in, moves_tiles
 from ci.proposer.motifs.transforms.loops import assigned_names, declared_names
 from ci.source.cpp_source import Source, identifiers, root_name
 from rules.api import load_api
@@ -25,7 +25,8 @@ class Loads:
     statements: tuple[Node, ...]
     functions: frozenset[str]
     """Functions of the file that load, called by these statements."""
-    queues: frozenset[str]
+    buffers: frozenset[tuple[str, int]]
+    """How many buffers of each queue a turn takes."""
     slice: str
     """Code that loads a turn's tile: the loads with the scalars they depend on."""
     rest: str
@@ -36,6 +37,11 @@ class Loads:
     """Names that the slice declares itself."""
     lost: frozenset[str]
     """Names that statements set which do more than that."""
+
+    @property
+    def queues(self) -> frozenset[str]:
+        """The queues whose buffers are filled."""
+        return frozenset(queue for queue, _ in self.buffers)
 
     @property
     def name(self) -> str:
@@ -61,15 +67,7 @@ def find_loads(source: Source, body: Node) -> Loads | None:
     if any(re.search(r"\+\+|--|[^=!<>]=[^=]", test) for test in _conditions(source, body, taken)):
         return None  # asking twice would count twice
     reached = _texts(source, functions)
-    queues = {
-        m.object
-        for m in source.methods
-        if m.name == "AllocTensor"
-        and (
-            any(a <= m.start < b for a, b in reached)
-            or any(n.start_byte <= m.start < n.end_byte for n in found)
-        )
-    }
+    buffers = buffers_taken(source, body, frozenset(taken))
     plain = [n for n in _statements(body) if _is_control(source, n)]
     control = {n.start_byte for n in plain}
     last = max(n.start_byte for n in found)
@@ -86,7 +84,7 @@ def find_loads(source: Source, body: Node) -> Loads | None:
     return Loads(
         statements=tuple(found),
         functions=frozenset(functions),
-        queues=frozenset(queues),
+        buffers=frozenset(buffers.items()),
         slice=_slice(source, body, taken | early),
         rest="".join(source.code(n) for n in others),
         names=names,

@@ -44,8 +44,9 @@ def prefetch(source: Source, parameters: Mapping[str, object]) -> Iterator[Match
 
     The scalars that the copy depends on are set as in turn i + 1 and set back. A last tile that
     is handled behind the loop by the same steps is copied in by the loop's last turn. Queues that
-    hold one buffer get two; with `deeper: counted` only loops are found whose queues hold as many
-    as a name of another file says, or a template parameter, and they get one more.
+    hold the buffers of one turn get those of two; with `deeper: counted` only loops are found
+    whose queues hold as many as a name of another file says, or a template parameter, and they
+    get as many more as a turn takes.
     """
     counted = parameters.get("deeper") == "counted"
     for function, node, body in tile_loops(source):
@@ -82,7 +83,7 @@ def _ahead(
     if loads is None or _is_ahead(source, node, loads) or not _computes(source, loop.body, loads):
         return None
     edits = _pipelined(source, function, loop, loads)
-    deeper = _deeper(source, loads.queues, counted)
+    deeper = _deeper(source, loads.buffers, counted)
     return ([*edits, *deeper], loads) if edits and (deeper or not counted) else None
 
 
@@ -302,32 +303,34 @@ class _Tail:
 
 
 @lru_cache(maxsize=64)
-def _deeper(source: Source, queues: frozenset[str], counted: bool) -> tuple[Edit, ...]:
-    """One buffer more for each of the queues that holds one.
+def _deeper(source: Source, buffers: frozenset[tuple[str, int]], counted: bool) -> tuple[Edit, ...]:
+    """Buffers for one turn more, for each of the queues that holds those of one turn.
 
     Or, when `counted`, for each that holds as many as a name says that has no value in the file.
     """
     known = {source.code(name): source.code(value) for _, name, value in constants(source)}
-    ones = {"1"} | {name for name, value in known.items() if value == "1"}
+    queues = dict(buffers)
 
-    def more(count: str) -> str:
-        if not counted:
-            return "2" if count in ones else ""
-        return f"{count} + 1" if count.isidentifier() and count not in known else ""
+    def more(count: str, taken: int) -> str:
+        if counted:
+            return f"{count} + {taken}" if count.isidentifier() and count not in known else ""
+        value = known.get(count, count)
+        return str(2 * taken) if value.isdigit() and taken <= int(value) < 2 * taken else ""
 
     edits = []
     for method in source.methods:
         if method.name != "InitBuffer" or len(method.arguments) != 3:
             continue
-        count = method.argument_nodes[1]
-        new = more(source.code(count))
-        if new and _plain(method.arguments[0]) in queues:
+        count, queue = method.argument_nodes[1], _plain(method.arguments[0])
+        new = more(source.code(count), queues.get(queue, 0))
+        if new and queue in queues:
             edits.append(Edit(count.start_byte, count.end_byte, new))
     for node in nodes(source, "field_declaration", "declaration"):
         found = _QUEUE.match(source.shadow, node.start_byte)
-        if found is None or not identifiers(found.group(3)) & queues:
+        named = identifiers(found.group(3)) & queues.keys() if found is not None else set()
+        if found is None or not named:
             continue
-        if new := more(found.group(2)):
+        if new := more(found.group(2), max(queues[name] for name in named)):
             edits.append(Edit(found.start(2), found.end(2), new))
     return tuple(edits)
 
