@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ci.host.door.kernel_tiling import HEADER
 from ci.host.door.tiling_library import TilingLibrary
-from ci.host.host_tiling import library_arguments, prelude_arguments, prelude_texts
+from ci.host.host_command import library_arguments, prelude_arguments, prelude_texts
 from ci.host.source_tree import lay
 from ci.model.errors import EnvironmentProblem
 from ci.system.cache import BuildCache, digest

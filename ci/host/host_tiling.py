@@ -1,4 +1,4 @@
-"""The host side of an operator as a program: how to build it, ask it, and read its answers.
+"""The host side of an operator as a program: how to ask it, and to read its answers.
 
 The program is the operator's own host sources, compiled against the headers in `host/` and linked
 with the runtime there. `describe` tells definitions and tiling layouts, `tile` runs inference,
@@ -15,10 +15,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
 
-from ci.host.door.forwarding import forwarding
-from ci.host.door.tiling_library import FLAG, TilingLibrary
 from ci.host.host_room import HostRoom, HostRooms
-from ci.host.source_tree import include_arguments
 from ci.host.survey import HostAnswer, Inference, Question, Tiling
 from ci.host.tiling_layout import TilingStruct
 from ci.host.tiling_request import HostRequest, host_request
@@ -26,34 +23,11 @@ from ci.model.dtypes import BY_NAME, DType
 from ci.model.errors import TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Tensors
-from ci.model.layout import UNITS
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Refusal
-from ci.model.workload import TensorCase, WorkloadCase
-from ci.system.compiler import WARNINGS
+from ci.model.workload import WorkloadCase
 
 T = TypeVar("T", Inference, Tiling)
-
-HOST = Path(__file__).parent / "cpp"
-
-HOST_FLAGS = (
-    "-std=c++17", "-O0", "-g1", "-fpermissive", "-w",
-    # Fields that a tiling function forgets to set are zero every time, not what the stack held.
-    "-ftrivial-auto-var-init=zero",
-    "-DOPS_UTILS_LOG_SUB_MOD_NAME=\"OP_TILING\"", "-DOPS_UTILS_LOG_PACKAGE_TYPE=\"\"",
-)  # fmt: skip
-"""Compiler flags of host sources and of the prelude: a precompiled header needs the same ones.
-
-Permissive, because operators are built by other compilers: what those let pass (a member qualified
-inside its class, a default argument given twice, a pointer converted silently) is no fault here."""
-
-RUNTIME_FLAGS = ("-std=c++17", "-O1", "-g1", *WARNINGS)
-
-OWN_LIBRARY = ("library_tiling.cpp", "matmul_tiling.cpp")
-"""Sources of the runtime that a tiling library of the user's stands for."""
-
-LOGGING = ("CheckLogLevel", "DlogRecord")
-
 
 ANSWER_BYTES = 32 << 20
 """Of the largest answer that is read."""
@@ -61,97 +35,6 @@ ANSWER_BYTES = 32 << 20
 PROCESSES = 64
 """Further processes that answer the questions of the workload: what depends on an address in one
 case of seven is missed once in 20,000 times."""
-
-FORWARDING = "forwarding"
-"""Folder beside the prelude: our headers' other paths."""
-
-
-def prelude_texts() -> dict[str, str]:
-    """Texts by path of the folder of `host_prelude.h`, which every host source includes first."""
-    others = {f"{FORWARDING}/{path}": text for path, text in forwarding("host").items()}
-    return {"host_prelude.h": f'#include "{HOST}/host_prelude.h"\n', **others}
-
-
-def prelude_arguments(library: TilingLibrary | None = None) -> list[str]:
-    """Compiler arguments that precompile `host_prelude.h` where `prelude_texts` lie, the cwd.
-
-    With a tiling library of the user's, its `structs` lie there too.
-    """
-    return [
-        *HOST_FLAGS,
-        *((FLAG, "-I.") if library else ()),
-        f"-I{HOST}",
-        f"-I{FORWARDING}",
-        *(library.include_arguments() if library else ()),
-        "-x",
-        "c++-header",
-        "host_prelude.h",
-    ]
-
-
-def runtime_sources() -> list[Path]:
-    """Sources of the runtime, each compiled with `RUNTIME_FLAGS` and `-I<host folder>`."""
-    return sorted((HOST / "runtime").glob("*.cpp"))
-
-
-def library_arguments(library: TilingLibrary) -> list[str]:
-    """Compiler arguments for one source of a user's tiling library.
-
-    The cwd holds its structs and `prelude_texts`.
-    """
-    return [
-        *HOST_FLAGS,
-        FLAG,
-        # Our description of the platform stands for the tree's.
-        "-DPLATFORM_ASCENDC_H",
-        "-include",
-        "tiling/platform/platform_ascendc.h",
-        "-I.",
-        f"-I{HOST}",
-        f"-I{FORWARDING}",
-        f"-I{FORWARDING}/toolchain",
-        *library.include_arguments(),
-    ]
-
-
-def host_arguments(
-    operator: Operator,
-    texts: Mapping[str, str],
-    prelude: Path,
-    runtime: Sequence[Path],
-    library: TilingLibrary | None = None,
-    laid: Path | None = None,
-) -> list[str]:
-    """Compiler arguments, without output option, to build the program where `texts` are laid.
-
-    `prelude` is the folder with the precompiled `host_prelude.h`, `runtime` the object files (with
-    the archive of `library`, if there is one, last). Shared sources lie below `laid`.
-    """
-    units = [name for name in operator.host_sources if name in texts and name.endswith(UNITS)]
-    shared = operator.shared_paths
-    sources = [str((laid or Path()) / shared[name]) if name in shared else name for name in units]
-    folders = dict.fromkeys(str(Path(name).parent) for name in texts if name not in shared)
-    return [
-        *HOST_FLAGS,
-        *((FLAG, f"-I{prelude}") if library else ()),
-        # What a repository may hold a copy of although the toolkit implements it.
-        f"-I{HOST / 'ahead'}",
-        *(f"-I{folder}" for folder in ("op_host", *folders)),
-        "-I.",
-        *include_arguments(operator, laid),
-        f"-I{HOST}",
-        f"-I{prelude / FORWARDING}",
-        *(library.include_arguments() if library else ()),
-        "-include",
-        str(prelude / "host_prelude.h"),
-        *sources,
-        *map(str, operator.shared_host_sources),
-        *map(str, runtime),
-        # Headers of real operators define functions that are not inline.
-        "-Wl,--allow-multiple-definition",
-        # A tree's library looks up our logging by name.
-        *(f"-Wl,--export-dynamic-symbol={name}" for name in LOGGING if library),
-    ]
 
 
 class TilingAnswer(Frozen):
@@ -406,18 +289,3 @@ def _description(answer: dict[str, Any], operator: Operator, chip: str) -> OpDes
 
 def _failure(message: str, details: str) -> TrialFailure:
     return TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=message, evidence=details[-8000:]))
-
-
-__all__ = [
-    "HOST",
-    "HOST_FLAGS",
-    "RUNTIME_FLAGS",
-    "HostProgram",
-    "OpDescription",
-    "TensorCase",
-    "TilingAnswer",
-    "host_arguments",
-    "prelude_arguments",
-    "prelude_texts",
-    "runtime_sources",
-]

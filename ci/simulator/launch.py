@@ -18,7 +18,7 @@ from ci.model.launch import Array, Tensors
 from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal
 from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.launch_room import LaunchRoom
-from ci.simulator.toolchain import operator_lines
+from ci.simulator.source_lines import operator_lines
 from ci.system.ledger import book_machine
 from ci.system.sandbox import Limits
 from rules.devices import Device

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
@@ -17,8 +16,7 @@ from typing import Final
 
 from ci.host.door import FrontDoor, own_headers
 from ci.host.door.tiling_library import uses_library
-from ci.host.host_library import library_archive, library_prelude
-from ci.host.host_tiling import (
+from ci.host.host_command import (
     HOST,
     OWN_LIBRARY,
     RUNTIME_FLAGS,
@@ -27,6 +25,7 @@ from ci.host.host_tiling import (
     prelude_texts,
     runtime_sources,
 )
+from ci.host.host_library import library_archive, library_prelude
 from ci.host.kernel_unit import (
     KernelVariant,
     selecting_keys,
@@ -391,38 +390,6 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
     if any("op_host" in text for text in kernel.values()):
         return {**{f: t for f, t in texts.items() if f.startswith("op_host/")}, **kernel}
     return kernel
-
-
-def operator_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int]]:
-    """Source place of each code address: the innermost frame in the operator's own sources.
-
-    ('', 0) when there is none. Offsets are hexadecimal, from the program's start.
-    """
-    return list(_operator_lines(program, tuple(offsets)))
-
-
-@lru_cache(maxsize=256)
-def _operator_lines(program: Path, offsets: tuple[str, ...]) -> list[tuple[str, int]]:
-    if not offsets:
-        return []
-    # A return address belongs to the instruction before it.
-    asked = [f"{max(0, int(o, 16) - 1):#x}" for o in offsets]
-    done = subprocess.run(
-        ["addr2line", "-a", "-i", "-e", str(program), *asked],
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
-    places: list[tuple[str, int]] = []
-    for line in done.stdout.splitlines():
-        if line.startswith("0x"):
-            places.append(("", 0))
-            continue
-        file, _, number = line.partition(" ")[0].rpartition(":")
-        at = max(file.find("op_kernel/"), file.find("op_host/"))
-        if places and not places[-1][0] and at >= 0 and number.isdigit():
-            places[-1] = (file[at:], int(number))
-    return places if len(places) == len(offsets) else [("", 0)] * len(offsets)
 
 
 def _named(top: Path, place: Path, side: str) -> list[str]:

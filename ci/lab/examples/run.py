@@ -14,7 +14,7 @@ from pydantic import Field
 from ci.host.door import own_headers
 from ci.host.door.base import DEVICE
 from ci.host.door.tiling_library import uses_library
-from ci.host.host_tiling import FORWARDING, HOST
+from ci.host.host_command import FORWARDING, HOST
 from ci.host.source_tree import lay
 from ci.host.tiling_request import platform_facts
 from ci.lab.examples.kernel import read_asked, run_kernel

@@ -10,7 +10,7 @@ import yaml
 from ci.host.door.base import MACHINE
 from ci.host.door.forwarding import LIST, forwarding
 from ci.host.door.own import HEADERS
-from ci.host.host_tiling import HOST
+from ci.host.host_command import HOST
 
 FOLDERS = {"kernel": HEADERS, "host": HOST}
 

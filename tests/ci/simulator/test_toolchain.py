@@ -25,8 +25,9 @@ from ci.host.source_tree import lay_operator, neighbours
 from ci.host.tiling_layout import declarations
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
+from ci.simulator.source_lines import operator_lines
 from ci.simulator.symbols import check_symbols, instructions, undefined_symbols
-from ci.simulator.toolchain import Toolchain, operator_lines
+from ci.simulator.toolchain import Toolchain
 from ci.system.cache import BuildCache
 from ci.system.compiler import compile_candidate
 from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement

@@ -8,7 +8,7 @@ import pytest
 
 from ci.host.door.forwarding import forwarding
 from ci.host.door.own import HEADERS
-from ci.host.host_tiling import FORWARDING, HOST, prelude_texts
+from ci.host.host_command import FORWARDING, HOST, prelude_texts
 from ci.host.source_tree import lay
 from ci.simulator.toolchain import CORE_KINDS, MACHINE, Toolchain
 from ci.system.compiler import WARNINGS, compile_trusted
