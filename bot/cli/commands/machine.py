@@ -63,9 +63,9 @@ def validate(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     """Run the published cases and compare their times with those of hardware.
 
     Each version runs on the device of its publication and its results are verified. With real
-    headers it runs through both front doors, and counts as it comes through the recommended one:
-    through the real headers where the kernel calls the Matmul API. Ends with 1 when a published
-    pair that differs by more than 5 % comes out in the wrong order.
+    headers it runs through both front doors, and the door with more pairs in order is
+    recommended. Ends with 1 when a published pair that differs by more than 5 % comes out in the
+    wrong order through that.
     """
     own = build(ValidateOptions, given)
     found = lab.validate(

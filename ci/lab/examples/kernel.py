@@ -31,6 +31,7 @@ ENTRY = "ascendopt_example"
 
 # What device code includes for its host functions only. Their names stand in signatures.
 _HOST_ONLY = {
+    "acl/acl.h": "",
     "data_utils.h": "#include <cstdint>\n#include <cstdio>\n#include <string>\n#include <vector>\n",
     "tiling/platform/platform_ascendc.h": "namespace platform_ascendc { class PlatformAscendC; }\n",
     "tiling/tiling_api.h": "namespace matmul_tiling {}\nnamespace optiling {}\n",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
@@ -48,17 +49,11 @@ class Differing(Frozen):
     own: Simulated
     real: Simulated
 
-    @property
-    def recommended(self) -> Simulated:
-        """As it comes through the recommended door."""
-        return recommended(self.own, self.real)
 
-
-def recommended(own: Simulated, real: Simulated) -> Simulated:
-    """A version as it comes through the door that the tool recommends for it: the real one where
-    our headers compute by a Matmul of their own, ours elsewhere, since they ask for the same
-    instructions. The choice knows nothing of published times."""
-    return real if own.own_matmul else own
+def recommended(doors: Sequence[DoorResult]) -> DoorResult:
+    """The door whose times agree better with the published ones: more pairs in order, then the
+    smaller error of their ratios. The first of equal ones."""
+    return max(doors, key=lambda door: (door.ordered, -door.ratio_error))
 
 
 def differing(own: DoorResult, real: DoorResult) -> list[Differing]:

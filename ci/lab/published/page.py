@@ -8,7 +8,7 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader
 
-from ci.lab.published.doors import APART, DoorResult, differing
+from ci.lab.published.doors import APART, DoorResult, differing, recommended
 from ci.lab.published.figures import Version, load_remarks
 from ci.lab.published.statistics import (
     DIFFERENT,
@@ -69,6 +69,7 @@ def page(doors: Sequence[DoorResult], missing: Sequence[Version], device: str) -
         misses=misses(families),
         different=DIFFERENT,
         apart=APART,
+        recommended=recommended(doors).door,
         ratio_target=RATIO_TARGET,
         pipe_target=PIPE_TARGET,
     )

@@ -51,8 +51,6 @@ class Simulated(Frozen):
     time: float
     pipes_us: dict[str, float]
     """Mean busy time over the cores, by pipe."""
-    own_matmul: bool = False
-    """The kernel ran by the Matmul API of our headers, for which real ones are recommended."""
 
     @property
     def error(self) -> float:
@@ -114,12 +112,7 @@ def in_unit(version: Version, run: CaseRun, device: Device) -> Simulated:
     if version.unit == "core us":
         time -= device.number("launch.base_us")
         time -= device.number("launch.us_per_core") * (run.pipes.block_dim - 1)
-    return Simulated(
-        version=version,
-        time=time,
-        pipes_us=pipes,
-        own_matmul=any(warning.kind == "door" for warning in run.warnings),
-    )
+    return Simulated(version=version, time=time, pipes_us=pipes)
 
 
 def _verified(

@@ -21,18 +21,18 @@ class Validation:
     """The families that were judged, and what that comes to."""
 
     doors: tuple[DoorResult, ...]
-    """Through our own headers; where real ones were given, also through them and, each version for
-    itself, through the recommended door."""
+    """Through our own headers; where real ones were given, also through them."""
 
     @property
     def families(self) -> tuple[FamilyResult, ...]:
         """The families through the recommended door."""
-        return self.doors[-1].families
+        return recommended(self.doors).families
 
     @property
     def ordered(self) -> bool:
         """Whether every published pair that differs enough comes out in the right order."""
-        return self.doors[-1].ordered == len(self.doors[-1].judged)
+        door = recommended(self.doors)
+        return door.ordered == len(door.judged)
 
     def lines(self) -> list[str]:
         """The figures, then what was missed, for a person."""
@@ -85,9 +85,6 @@ def validate(
 def _judged(names: list[str], runs: list[list[list[Simulated]]]) -> tuple[DoorResult, ...]:
     """Each door's families; `runs` holds the runs of a family by door."""
     ways = [list(way) for way in zip(*runs, strict=True)]
-    if len(ways) > 1:
-        names = [*names, "recommended"]
-        ways.append([list(map(recommended, own, real)) for own, real in zip(*ways, strict=True)])
     pairs = load_pairs()
     return tuple(
         DoorResult(

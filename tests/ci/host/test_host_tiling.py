@@ -161,6 +161,9 @@ def test_both_registration_styles_and_value_dependent_inputs(
     host = """
     #include "register/op_impl_registry.h"
     #include "register/op_def_registry.h"
+    // The library's tiling, which is not included, has a constant of this name.
+    using namespace AscendC;
+    namespace { constexpr int BLOCK_CUBE = 100; }
     struct Info { uint32_t cores = 0; };
     static ge::graphStatus Parse(gert::TilingParseContext* context) {
         auto* info = context->GetCompiledInfo<Info>();
@@ -172,7 +175,7 @@ def test_both_registration_styles_and_value_dependent_inputs(
         const float* x = context->GetInputTensor(0)->GetData<float>();
         const float* hidden = context->GetDynamicInputTensor(2, 1)->GetData<float>();
         context->SetBlockDim(info->cores);
-        context->SetTilingKey(static_cast<uint64_t>(x[2]) + (hidden == nullptr ? 100 : 0));
+        context->SetTilingKey(static_cast<uint64_t>(x[2]) + (hidden == nullptr ? BLOCK_CUBE : 0));
         return ge::GRAPH_SUCCESS;
     }
     IMPL_OP_OPTILING(ScaleMask).Tiling(Tile).TilingParse<Info>(Parse)
@@ -198,7 +201,15 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
     #include "util/bfloat16.h"
     #include "acl/acl_rt.h"
     #include "register/tuning_bank_key_registry.h"
+    #include "register/tuning_tiling_registry.h"
+    #ifndef __INC_REGISTER_TUNING_TILING_REGISTRY_HEADER__
+    #error "A repository's own copy of that header, met by another path, would be read too."
+    #endif
     #include <nlohmann/json.hpp>
+    BEGIN_TUNING_TILING_DEF(Tuned)
+    TUNING_TILING_DATA_FIELD_DEF(uint32_t, cores);
+    FieldHandler cores_handler_ = FieldHandler(this, "uint32_t", "cores");
+    END_TUNING_TILING_DEF
     static int CHECKED = [] {
         ops::OpAICoreDef core;
         optiling::OpCheckFuncHelper(FUNC_CHECK_SUPPORTED, "ScaleMask", core.GetCheckSupport());
@@ -240,7 +251,8 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
             compiled.type() != nlohmann::json::value_t::object ||
             !Ops::Base::IsFloatEqual(0.1f + 0.2f, 0.3f) || Ops::Base::IsFloatEqual(1.0f, 1.1f) ||
             aclsysGetVersionNum("toolkit", nullptr) == ACL_SUCCESS ||
-            sizeof(AscendC::tiling::TCubeTiling) % 8 != 0 || AscendC::BLOCK_CUBE != 16) {
+            sizeof(AscendC::tiling::TCubeTiling) % 8 != 0 || AscendC::BLOCK_CUBE != 16 ||
+            ge::FORMAT_FRACTAL_NZ_C0_8 != 54) {
             return ge::GRAPH_FAILED;
         }
         gert::Shape reduced;

@@ -95,7 +95,6 @@ void GetWelfordFinalizeMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size,
 void GetNormalizeMaxMinTmpSize(const ge::Shape& shape, uint32_t affine_size, uint32_t type_size,
                                bool reuse, bool inverse, bool only_output, uint32_t& max,
                                uint32_t& min);
-constexpr int32_t BLOCK_CUBE = 16;     // rows and columns of a fractal
 constexpr uint32_t ONE_BLK_SIZE = 32;  // bytes
 
 // Axes that stay (A) and that are reduced (R), outermost first.

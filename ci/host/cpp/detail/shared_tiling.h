@@ -6,6 +6,11 @@
 #include "detail/matmul_tiling.h"
 
 #ifndef ASCENDOPT_ASC_TILING
+namespace AscendC {
+// Rows and columns of a fractal. Operators that do not include the library's tiling have a constant
+// of this name of their own.
+constexpr uint32_t BLOCK_CUBE = 16;
+}  // namespace AscendC
 #define ASCENDOPT_MEMBER(name) int32_t name;
 struct alignas(8) TCubeTiling {
     ASCENDOPT_CUBE_TILING(ASCENDOPT_MEMBER)

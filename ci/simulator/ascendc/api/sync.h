@@ -109,6 +109,11 @@ __aicore__ inline void SyncAll(const GlobalTensor<int32_t>& flags,
     dav_sync_first(int32_t(cores));
 }
 
+// The flags that SyncAll uses on the chip; kernels that write such a barrier themselves name them.
+constexpr uint16_t SYNC_AIC_FLAG = 11;
+constexpr uint16_t SYNC_AIV_FLAG = 12;
+constexpr uint16_t SYNC_AIC_AIV_FLAG = 13;
+
 constexpr uint64_t ffts_config(uint8_t mode, uint16_t flag) {
     return 1 | (uint64_t(mode) << 4) | (uint64_t(flag) << 8);
 }

@@ -21,6 +21,11 @@ namespace AscendC {
 template <class A, class B, class C, class BIAS = C, const auto& CONFIG = CFG_NORM,
           class CALLBACK = void, typename... POLICY>
 using Matmul = MatmulImpl<A, B, C, BIAS, CONFIG, CALLBACK, ASC_MATMUL_POSTS>;
+
+// Comes along with the API's own headers, and kernels use it.
+template <typename T> __aicore__ inline T CeilAlign(T value, T to) {
+    return (value + to - 1) / to * to;
+}
 }  // namespace AscendC
 
 namespace matmul {
