@@ -58,6 +58,7 @@ def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
     Raises InputError for what has no place in one space of axes.
     """
     found: list[list[Axis]] = []
+    alike: dict[tuple[object, ...], list[Axis]] = {}
     needed = graph.needed()
     for place, node in enumerate(graph.nodes):
         args = [found[a] for a in node.args]
@@ -85,6 +86,23 @@ def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
                 [Atom(n)] if i in node.axes() and n != 1 else axis
                 for i, (axis, n) in enumerate(zip(args[0], node.shape, strict=True))
             ]
+        elif node.op == "slice":
+            (along,) = node.axes()
+            own = [Atom(node.shape[along])] if node.shape[along] != 1 else []
+            fixed = all(graph.nodes[int(s)].op == "const" for s in node.params["sizes"])
+            ranges = alike.setdefault((*leaves_of(args[0][along]), fixed), [])
+            for before in ranges if own else ():
+                if before[0].size == own[0].size:  # halves, thirds …
+                    unify(before, own)
+            ranges += [own] if own else []
+            axes = [own if i == along else axis for i, axis in enumerate(args[0])]
+        elif node.op == "concat":
+            (along,) = node.axes()
+            for other in args[1:]:
+                for i, (a, b) in enumerate(zip(args[0], other, strict=True)):
+                    if i != along:
+                        unify(a, b)
+            axes = [[Atom(node.shape[i])] if i == along else a for i, a in enumerate(args[0])]
         elif node.op in ("const", "attr", "extent"):
             axes = []
         else:

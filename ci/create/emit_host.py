@@ -14,7 +14,7 @@ from ci.create.passes.budget import PARTS_BYTES
 from ci.create.passes.copies import camel
 from ci.create.passes.windows import Window
 from ci.create.scalars import c_text
-from ci.create.shapes import Segment, group_formulas, output_segments
+from ci.create.shapes import Segment, equal_lengths, group_formulas, output_segments
 
 GE: dict[str, str] = {
     "float32": "DT_FLOAT",
@@ -75,7 +75,8 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
     segments = output_segments(layouts)
     formulas = group_formulas(layouts)
     groups = [{"name": g.name, "formula": formulas[g.name]} for g in program.groups]
-    texts = " ".join([*formulas.values(), *(s["formula"] for s in scalars)])
+    checks = [{"group": g, "formula": f} for g, f in equal_lengths(layouts)]
+    texts = " ".join([*formulas.values(), *(s["formula"] for s in (*scalars, *checks))])
     shapes = [
         {"name": n, "index": i} for i, n in enumerate(interface.inputs) if f"{n}Shape" in texts
     ]
@@ -86,6 +87,8 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
         "groups": groups,
         "phases": phases,
         "scalars": scalars,
+        "ranges": _ranges(lowered),
+        "checks": checks,
         "least_per_core": LEAST_PER_CORE,
         "start_cycles": START_CYCLES,
         "element_cycles": element_cycles(lowered),
@@ -112,7 +115,7 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
         "infer_inputs": [
             {"name": n, "index": i}
             for i, n in enumerate(interface.inputs)
-            if any(s.name == n for one in segments for s in one)
+            if any(s.name == n or f"{n}Shape" in s.text for one in segments for s in one)
         ],
         "outputs": [
             _output(place, n, segments[place], interface)
@@ -164,6 +167,21 @@ GATHERED = 4
 
 TURNED = 8
 """Elements of four bytes that are turned round a cycle: 128 in 16 cycles."""
+
+
+def _ranges(lowered: Lowered) -> list[dict[str, str]]:
+    """Where the ranges of inputs end, and the lengths of the axes that they are ranges of."""
+    found: dict[tuple[str, str], None] = {}
+    for plan in lowered.streamed:
+        for statement in plan.phase.statements:
+            if statement.op != "load" or statement.tensor is None:
+                continue
+            for run in statement.tensor.runs:
+                if run.ranged:
+                    start = run.start if run.start.isdigit() else f"length{run.start}"
+                    length = " * ".join(f"length{g}" for g in run.groups) or "1"
+                    found[f"{start} + {length}", f"length{run.whole}"] = None
+    return [{"end": end, "whole": whole} for end, whole in found]
 
 
 def _is_t(interface: Interface, name: str) -> bool:

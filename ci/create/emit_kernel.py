@@ -9,12 +9,12 @@ from typing import Any, Final
 import jinja2
 
 from ci.create.emit_phase import methods
-from ci.create.layout import Tensor
 from ci.create.lower import Lowered
 from ci.create.passes.base import BYTES, Slot, has_two_forms
 from ci.create.passes.budget import PARTS_BYTES, Queue
 from ci.create.passes.copies import camel, queue_of, type_of
 from ci.create.passes.vector import FOLDS
+from ci.create.tensors import Tensor
 
 HELPERS: Final = (
     *(

@@ -96,6 +96,12 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
             return f"np.broadcast_to({args[0]}, ({_shape(shaper.shape(place))}))"
         case "transpose":
             return f"np.transpose({args[0]}, {list(node.params['order'])})"
+        case "slice":
+            begin, end = (f"int(v{s})" for s in node.params["sizes"])
+            before = "slice(None), " * node.axes()[0]
+            return f"{args[0]}[({before}slice({begin}, {end}, {node.params['step']}),)]"
+        case "concat":
+            return f"np.concatenate([{', '.join(args)}], axis={node.axes()[0]})"
         case "iota":
             (axis,) = node.axes()
             ones = ", ".join("-1" if a == axis else "1" for a in range(len(node.shape)))

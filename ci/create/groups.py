@@ -60,6 +60,9 @@ def named(
             if node.op.startswith("window_"):
                 marks += [set(leaves_of(arg[axis])) for axis in node.axes()]
                 marks += [set(leaves_of(axes[i][axis])) for axis in node.axes()]
+        if node.op in ("slice", "concat"):
+            (along,) = node.axes()
+            marks += [set(leaves_of(axes[a][along])) for a in (i, *node.args)]
     names: dict[Atom, str] = {}
     number_ = -1
     for before, leaf in zip([None, *leaves], leaves, strict=False):

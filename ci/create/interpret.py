@@ -3,6 +3,7 @@ lowered."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -11,10 +12,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ci.create.layout import Layout, Tensor
+from ci.create.layout import Layout
 from ci.create.passes.windows import Window
 from ci.create.program import Argument, Phase, Program, Statement, Value
 from ci.create.scalars import Scalar
+from ci.create.tensors import Tensor
 
 Array = NDArray[Any]
 
@@ -254,7 +256,7 @@ class _Machine:
         return tuple(at.get(g, slice(None)) for g in tensor.groups)
 
     def _load(self, phase: Phase, tensor: Tensor, at: dict[str, slice]) -> Array:
-        return self._tile(phase, tensor, self.memory[tensor.name][self._index(tensor, at)])
+        return self._tile(phase, tensor, self._memory(tensor)[self._index(tensor, at)])
 
     def _tile(self, phase: Phase, tensor: Tensor, part: Array) -> Array:
         """A part of a tensor as rows and columns; further axes have one element."""
@@ -264,13 +266,24 @@ class _Machine:
         shape = (sizes.get(phase.rows, 1), sizes.get(phase.cols, 1))
         return part.transpose([*outer, *inner]).reshape(shape)
 
+    def _memory(self, tensor: Tensor) -> Array:
+        """A tensor over its groups; a part is a view of what it is a part of."""
+        whole = self.memory[tensor.memory]
+        if not tensor.runs:
+            return whole
+        ranges = []
+        for run in tensor.runs:
+            start = int(run.start) if run.start.isdigit() else self.sizes[run.start]
+            ranges.append(slice(start, start + math.prod(self.sizes[g] for g in run.groups)))
+        return whole[tuple(ranges)].reshape([self.sizes[g] for g in tensor.groups])
+
     def _store(self, phase: Phase, tensor: Tensor, at: dict[str, slice], value: Array) -> None:
-        index = self._index(tensor, at)
-        place = self._tile(phase, tensor, self.memory[tensor.name][index])
+        memory, index = self._memory(tensor), self._index(tensor, at)
+        place = self._tile(phase, tensor, memory[index])
         filled = np.broadcast_to(value, place.shape)
-        shape = self.memory[tensor.name][index].shape
+        shape = memory[index].shape
         turned = filled.T if phase.turns(tensor) else filled
-        self.memory[tensor.name][index] = turned.reshape(shape)
+        memory[index] = turned.reshape(shape)
 
 
 def _neutral(statement: Statement) -> float:

@@ -14,28 +14,11 @@ from ci.create.axes import Atom, axes_of_nodes, leaves_of
 from ci.create.expand import Expander
 from ci.create.graph import ELEMENTWISE, Graph, Node
 from ci.create.groups import in_order, named
+from ci.create.parts import Parts, range_sizes
+from ci.create.ranges import at_ends
 from ci.create.scalars import Scalar, combined, number, supported
+from ci.create.tensors import Group, Tensor
 from ci.model.errors import InputError
-
-
-@dataclass(frozen=True)
-class Group:
-    """A run of axes; `size` says how the host computes its length."""
-
-    name: str
-    size: Scalar
-    example: int
-    """Its length in the case that was traced."""
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """An input or output in global memory: its groups, outermost first."""
-
-    name: str
-    dtype: str
-    """As in workloads, or 'T': the dtype that the operator is built for."""
-    groups: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +42,13 @@ class Layout:
     outputs: tuple[Tensor, ...]
     items: list[Item] = field(default_factory=list)
     stored: list[int] = field(default_factory=list)
-    """For each output the item that it is."""
+    """For each of `targets` the item that it is."""
+    targets: tuple[Tensor, ...] = ()
+    """The outputs, or their parts where they are put together of such."""
+    parts: tuple[Tensor, ...] = ()
+    """Ranges of inputs that are loaded."""
+    checks: tuple[tuple[str, Scalar], ...] = ()
+    """Groups, and what else each must be as long as."""
     dims: tuple[tuple[Scalar, ...], ...] = ()
     """For each output the length of each of its axes."""
     kinds: tuple[str, ...] = ()
@@ -74,9 +63,10 @@ class Layout:
             given = ", ".join(f"%{a}" if isinstance(a, int) else str(a) for a in item.args)
             over = f" over {'*'.join(sorted(item.along))}" if item.along else ""
             lines.append(f"%{place}[{', '.join(sorted(item.groups))}] = {item.op}({given}){over}")
+        lines += [f"{t.name} = {t.text}" for t in self.parts]
         lines += [
-            f"out {t.name}[{', '.join(t.groups)}] = %{i}"
-            for t, i in zip(self.outputs, self.stored, strict=True)
+            f"out {t.text}[{', '.join(t.groups)}] = %{i}"
+            for t, i in zip(self.targets, self.stored, strict=True)
         ]
         return "\n".join(lines)
 
@@ -88,10 +78,11 @@ def layout_of(
 
     Raises InputError with a sentence for what is not lowered.
     """
+    graph = at_ends(graph)
     axes = axes_of_nodes(graph)
     needed = _needed(graph)
-    at_ends = sorted(needed, key=lambda i: graph.nodes[i].op != "input")
-    leaves = in_order([leaves_of([a for axis in axes[i] for a in axis]) for i in at_ends])
+    inputs_first = sorted(needed, key=lambda i: graph.nodes[i].op != "input")
+    leaves = in_order([leaves_of([a for axis in axes[i] for a in axis]) for i in inputs_first])
     ends = [i for i in needed if graph.nodes[i].op == "input" or i in graph.outputs]
     tensors = [leaves_of([a for axis in axes[i] for a in axis]) for i in ends]
     names = named(graph, axes, needed, leaves, tensors)
@@ -125,6 +116,7 @@ class _Maker:
         self._known: dict[Item, int] = {}
         self.found: dict[int, int | Scalar] = {}
         self.sizes = self._leaf_sizes()
+        self.parts = Parts(graph, axes, names, self.sizes, self.checks)
 
     def layout(self, outputs: list[tuple[str, str]]) -> Layout:
         groups: dict[str, Group] = {}
@@ -142,16 +134,25 @@ class _Maker:
                 name, dtype = self.inputs[int(node.params["number"])]
                 tensors.append(Tensor(name, dtype, self._groups(i)))
         made = Layout(tuple(groups.values()), tuple(tensors), ())
-        stored = []
+        whole = []
+        stored = list[tuple[Tensor, int]]()
         for node_index, (name, dtype) in zip(self.graph.outputs, outputs, strict=True):
-            value = self._of(node_index)
-            wanted = frozenset(self._groups(node_index))
-            if isinstance(value, Scalar) or self.items[value].groups != wanted:
-                value = self.item("expand", (value,), groups=wanted)
-            if self.items[value].mask:
-                value = self.item("where", (value, number(1), number(0)))
-            stored.append((Tensor(name, dtype, self._groups(node_index)), value))
-        made.outputs = tuple(t for t, _ in stored)
+            tensor = Tensor(name, dtype, self._groups(node_index))
+            whole.append(tensor)
+            pieces = [(tensor, node_index)]
+            if self.graph.nodes[node_index].op == "concat":
+                pieces = self.parts.stored(node_index, name, dtype)
+            for part, index in pieces:
+                value = self._of(index)
+                wanted = frozenset(part.groups)
+                if isinstance(value, Scalar) or self.items[value].groups != wanted:
+                    value = self.item("expand", (value,), groups=wanted)
+                if self.items[value].mask:
+                    value = self.item("where", (value, number(1), number(0)))
+                stored.append((part, value))
+        made.outputs, made.targets = tuple(whole), tuple(t for t, _ in stored)
+        made.parts, made.checks = tuple(self.parts.all), self.checks
+        made.groups += tuple(self.parts.starts)
         made.items, made.stored = self.items, [i for _, i in stored]
         made.kinds = tuple(self.graph.nodes[i].dtype for i in self.graph.outputs)
         made.dims = tuple(self.dims(i) for i in self.graph.outputs)
@@ -234,6 +235,8 @@ class _Maker:
         for i, node in enumerate(self.graph.nodes):
             if node.op.startswith("window_"):
                 self._window_sizes(i, node, sizes)
+        checks = range_sizes(self.graph, self.axes, self.graph.needed(), sizes)
+        self.checks = tuple(dict.fromkeys((self.names[leaf], size) for leaf, size in checks))
         for leaf in self.leaves:
             sizes.setdefault(leaf, number(leaf.size))
         return sizes
@@ -266,6 +269,11 @@ class _Maker:
             name, dtype = self.inputs[tensor]
             loaded = self.item(f"load {name}", (), frozenset(self._groups(index)))
             return self.item("ne", (loaded, number(0)), mask=True) if dtype == "bool" else loaded
+        if node.op == "slice":
+            part = self.parts.loaded(index, self.inputs)
+            loaded = self.item(f"load {part.name}", (), frozenset(part.groups))
+            is_bool = part.dtype == "bool"
+            return self.item("ne", (loaded, number(0)), mask=True) if is_bool else loaded
         args = tuple(self._of(a) for a in node.args)
         if node.op in ("reshape", "broadcast", "transpose"):
             return args[0]

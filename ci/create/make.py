@@ -146,8 +146,9 @@ class _Maker:
             other = self._layout(self._graph(case, shapes=shapes), outputs)
             if other.text() != layout.text():
                 return None
-            from ci.create.shapes import group_formulas, output_segments
+            from ci.create.shapes import equal_lengths, group_formulas, output_segments
 
+            equal_lengths([layout, other])
             group_formulas([layout, other])
             output_segments([layout, other])
         except InputError:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ci.create.layout import Tensor
 from ci.create.program import Phase, Statement, Sweep, Value
 from ci.create.statement_text import BadStatement, Known, Space, read_statement
+from ci.create.tensors import Tensor
 from ci.model.errors import InputError
 
 _SHARED: Final = re.compile(

@@ -13,8 +13,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from ci.create.layout import Group, Tensor
 from ci.create.scalars import Scalar
+from ci.create.tensors import Group, Tensor
 
 Kind = Literal["tile", "rows", "cols", "cell"]
 
@@ -59,9 +59,9 @@ class Statement:
     def __str__(self) -> str:
         given = ", ".join(map(str, self.args))
         if self.op == "load" and self.tensor:
-            return f"{self.value} = load {self.tensor.name} [{self.value and self.value.kind}]"
+            return f"{self.value} = load {self.tensor.text} [{self.value and self.value.kind}]"
         if self.op == "store" and self.tensor:
-            return f"store {self.tensor.name}, {given}"
+            return f"store {self.tensor.text}, {given}"
         if self.tensor is not None:
             return f"{self.value} = {self.op} of {self.tensor.name}"
         if self.op.startswith("fold"):
@@ -146,7 +146,7 @@ class Program:
         lines += [f"  {g.name} = {g.size}" for g in self.groups]
         for phase in self.phases:
             lines.append("")
-            if phase.number:
+            if phase.number and self.phases[phase.number - 1].totals:
                 lines.append("  all cores meet")
             if not phase.groups:
                 lines.append("  on one core:")

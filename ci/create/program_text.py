@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ci.create.layout import Group, Tensor
 from ci.create.passes.base import BYTES
 from ci.create.phase_text import BadProgram, Line, Names, read_phase
 from ci.create.program import Phase, Program
 from ci.create.scalar_text import BadScalar, read_scalar
 from ci.create.scalars import Scalar
 from ci.create.task import is_taken
+from ci.create.tensors import Group, Tensor
 
 MOST_LINES: Final = 400
 LONGEST_LINE: Final = 1000

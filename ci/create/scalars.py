@@ -111,6 +111,8 @@ def c_text(scalar: Scalar) -> str:
         return repr(scalar.value) if math.isfinite(scalar.value) else signs.get(scalar.value, "NAN")
     if scalar.op == "attr":
         name, _, axis = scalar.name.partition(".")
+        if axis.startswith("-"):
+            axis = f"{name}Shape.GetDimNum() - {axis[1:]}"
         return f"{name}Shape.GetDim({axis})" if axis else f"{name}Attr"
     if scalar.op == "extent":
         product = " * ".join(f"length{g}" for g in scalar.name.split("*") if g)

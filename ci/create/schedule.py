@@ -17,10 +17,10 @@ from ci.model.errors import InputError
 def program_of(name: str, layout: Layout) -> Program:
     """The program that computes a layout; raises InputError with what is not lowered."""
     phases = _phases(layout)
-    most = max((phases[i] for i in layout.stored), default=0)
+    stores = _store_phases(layout, phases)
     made = []
-    for number in range(most + 1):
-        made.append(_PhaseMaker(layout, phases, number).phase())
+    for number in range(max(stores, default=0) + 1):
+        made.append(_PhaseMaker(layout, phases, stores, number).phase())
     return Program(name, layout.groups, layout.inputs, layout.outputs, tuple(made))
 
 
@@ -38,10 +38,25 @@ def _phases(layout: Layout) -> list[int]:
     return found
 
 
+def _store_phases(layout: Layout, phases: list[int]) -> list[int]:
+    """The phase that stores each target. Parts of an output of which one has groups that another
+    lacks go over spaces of their own, in phases of their own."""
+    found: list[int] = []
+    spaces: dict[tuple[str, int], frozenset[str]] = {}
+    for tensor, item in zip(layout.targets, layout.stored, strict=True):
+        phase, groups = phases[item], frozenset(tensor.groups)
+        while tensor.of and spaces.get((tensor.of, phase), groups) != groups:
+            phase += 1
+        spaces[tensor.of, phase] = groups
+        found.append(phase)
+    return found
+
+
 @dataclass
 class _PhaseMaker:
     layout: Layout
     phases: list[int]
+    store_phases: list[int]
     number: int
     needed: list[int] = field(default_factory=list)
 
@@ -50,8 +65,10 @@ class _PhaseMaker:
         self.totals = [i for i, item in enumerate(items) if is_total(item) and self._ends_here(i)]
         self.stores = [
             (tensor, i)
-            for tensor, i in zip(self.layout.outputs, self.layout.stored, strict=True)
-            if self.phases[i] == self.number
+            for tensor, i, phase in zip(
+                self.layout.targets, self.layout.stored, self.store_phases, strict=True
+            )
+            if phase == self.number
         ]
         self.needed = self._closure()
         used = frozenset().union(*(items[i].groups for i in self.needed))
@@ -63,7 +80,9 @@ class _PhaseMaker:
         folds = [i for i in self.needed if items[i].along and not is_total(items[i])]
         self.sequential = frozenset().union(*(items[i].along for i in folds))
         for i in folds:
-            if items[i].op.startswith("fold") and items[i].groups & self.sequential:
+            fold = items[i].op.startswith("fold")
+            again = fold and not self._arguments(i) >= self.sequential  # for each of another axis
+            if fold and (items[i].groups & self.sequential or again):
                 raise InputError(
                     "It reduces over different axes"
                     f" ({', '.join(sorted('*'.join(sorted(items[f].along)) for f in folds))})"
@@ -73,10 +92,17 @@ class _PhaseMaker:
         self.names = {i: self._name(i) for i in (*self.needed, *self.totals)}
         return self._made()
 
+    def _arguments(self, i: int) -> frozenset[str]:
+        """The groups that the arguments of an item vary over."""
+        given = (
+            self.layout.items[a].groups for a in self.layout.items[i].args if isinstance(a, int)
+        )
+        return frozenset().union(*given)
+
     def _rows(self, active: list[str]) -> str:
         """The group around the columns: the last of a tensor that is turned, if there is one."""
         loaded = {self.layout.items[i].op.partition("load ")[2] for i in self.needed}
-        tensors = [t for t in self.layout.inputs if t.name in loaded]
+        tensors = [t for t in (*self.layout.inputs, *self.layout.parts) if t.name in loaded]
         tensors += [t for t, _ in self.stores]
         turned = {t.groups[-1] for t in tensors if self.cols in t.groups[:-1]}
         if len(turned) > 1:
@@ -143,7 +169,8 @@ class _PhaseMaker:
         args = tuple(self._argument(a) for a in item.args)
         if item.op.startswith("load "):
             name = item.op.removeprefix("load ")
-            tensor = next(t for t in self.layout.inputs if t.name == name)
+            tensors = (*self.layout.inputs, *self.layout.parts)
+            tensor = next(t for t in tensors if t.name == name)
             return Statement("load", self.names[i], tensor=tensor)
         if item.op.startswith("window "):
             op, _, name = item.op.partition(" of ")

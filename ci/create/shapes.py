@@ -7,7 +7,7 @@ case: the outer group of softmax is all axes of `x` but the last, whatever its r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ci.create.layout import Layout
 from ci.create.scalars import Scalar, c_text, number
@@ -59,23 +59,43 @@ def factors(scalar: Scalar) -> list[Scalar]:
     return [scalar]
 
 
-def common(cases: Sequence[list[Piece]], what: str) -> list[str]:
-    """For each piece a C++ product or `begin..end` range that holds in all cases.
+def common(cases: Sequence[list[Piece]], ranks: Sequence[dict[str, int]], what: str) -> list[str]:
+    """For each piece a C++ product or `begin..end` range that holds in all cases; `ranks` are the
+    numbers of axes of the inputs in each.
 
     Raises InputError when the cases differ in more than ranks.
     """
     if len({len(c) for c in cases}) != 1:
         raise InputError(f"The cases differ in what {what} is made of; they need operators apart.")
-    return [_one([c[i] for c in cases], what) for i in range(len(cases[0]))]
+    return [_one([c[i] for c in cases], ranks, what) for i in range(len(cases[0]))]
 
 
-def _one(versions: list[Piece], what: str) -> str:
+def same_text(versions: Sequence[Scalar], ranks: Sequence[dict[str, int]], what: str) -> str:
+    """A number in the host's words, for cases in which axes count from the front or the back.
+
+    Raises InputError where neither says it for all of them.
+    """
+    texts = {c_text(v) for v in versions}
+    if len(texts) > 1:
+        backs = {c_text(_from_back(v, own)) for v, own in zip(versions, ranks, strict=True)}
+        if len(backs) > 1:
+            raise InputError(f"{what} is {' and '.join(sorted(texts))} in different cases.")
+        return backs.pop()
+    return texts.pop()
+
+
+def _from_back(scalar: Scalar, ranks: dict[str, int]) -> Scalar:
+    """The same with each axis of an input counted from the last, which is -1."""
+    name, _, axis = scalar.name.partition(".")
+    if scalar.op == "attr" and axis:
+        return Scalar("attr", name=f"{name}.{int(axis) - ranks[name]}")
+    return replace(scalar, args=tuple(_from_back(a, ranks) for a in scalar.args))
+
+
+def _one(versions: list[Piece], ranks: Sequence[dict[str, int]], what: str) -> str:
     runs = [v for v in versions if isinstance(v, Run)]
     if not runs:
-        texts = {c_text(v) for v in versions if isinstance(v, Scalar)}
-        if len(texts) > 1:
-            raise InputError(f"{what} is {' and '.join(sorted(texts))} in different cases.")
-        return texts.pop()
+        return same_text([v for v in versions if isinstance(v, Scalar)], ranks, what)
     if len(runs) != len(versions) or len({r.name for r in runs}) > 1:
         raise InputError(f"The cases differ in what {what} is made of; they need operators apart.")
     begin = _end(
@@ -100,19 +120,29 @@ def _end(places: list[tuple[int, int]], name: str, *, front: bool, what: str) ->
 def group_formulas(layouts: Sequence[Layout]) -> dict[str, str]:
     """For each group how the host computes its length."""
     found = {}
+    ranks = [one.ranks for one in layouts]
     for place, group in enumerate(layouts[0].groups):
         cases = [pieces(factors(one.groups[place].size), one.ranks) for one in layouts]
         try:
-            parts = common(cases, f"group {group.name}")
+            parts = common(cases, ranks, f"group {group.name}")
         except InputError:
             parts = None
         if parts is None or not all("|" in p for p in parts):
-            texts = {c_text(one.groups[place].size) for one in layouts}
-            if len(texts) > 1:
-                raise InputError(f"Group {group.name} differs from case to case.")
-            found[group.name] = f"static_cast<uint64_t>({texts.pop()})"
+            sizes = [one.groups[place].size for one in layouts]
+            text = same_text(sizes, ranks, f"The length of group {group.name}")
+            found[group.name] = f"static_cast<uint64_t>({text})"
             continue
         found[group.name] = " * ".join(_product(p) for p in parts)
+    return found
+
+
+def equal_lengths(layouts: Sequence[Layout]) -> list[tuple[str, str]]:
+    """Groups, and in the host's words what else each must be as long as."""
+    found = []
+    for place, (group, _) in enumerate(layouts[0].checks):
+        lengths = [one.checks[place][1] for one in layouts]
+        text = same_text(lengths, [one.ranks for one in layouts], f"The length of group {group}")
+        found.append((group, f"static_cast<uint64_t>({text})"))
     return found
 
 
@@ -134,9 +164,10 @@ class Segment:
 def output_segments(layouts: Sequence[Layout]) -> list[list[Segment]]:
     """For each output its shape in pieces."""
     found = []
+    ranks = [one.ranks for one in layouts]
     for place, tensor in enumerate(layouts[0].outputs):
         cases = [pieces(one.dims[place], one.ranks) for one in layouts]
-        parts = common(cases, f"the shape of output '{tensor.name}'")
+        parts = common(cases, ranks, f"the shape of output '{tensor.name}'")
         found.append(
             [
                 Segment(name=p.split("|")[0], begin=p.split("|")[1], end=p.split("|")[2])

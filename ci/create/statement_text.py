@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from ci.create.graph import COMPARISONS, LOGIC
-from ci.create.layout import Tensor
 from ci.create.passes.windows import Window
 from ci.create.program import Argument, Statement, Value, kind_of
 from ci.create.scalar_text import BadScalar, read_scalar
 from ci.create.scalars import Scalar, combined, number
 from ci.create.task import MOST_LETTERS, is_taken
+from ci.create.tensors import Tensor
 
 ARITHMETIC: Final = ("add", "sub", "mul", "div", "max", "min")
 FUNCTIONS: Final = ("exp", "log", "sqrt", "abs", "floor", "ceil", "rint", "trunc")

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ci.create.layout import Tensor
 from ci.create.program import Phase, Program, Statement
 from ci.create.scalars import Scalar
+from ci.create.tensors import Tensor
 from ci.model.errors import InputError
 
 Pool = Literal["calc", "narrow"]

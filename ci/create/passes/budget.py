@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ci.create.layout import Tensor
 from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot, same_for_all, splits
 from ci.create.passes.windows import Window
+from ci.create.tensors import Tensor
 from ci.model.errors import InputError
 
 EVENTS = 8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ci.create.layout import Tensor
 from ci.create.passes.base import Plan, Region, Slot, Step, broken, same_for_all
 from ci.create.program import Statement, Value
+from ci.create.tensors import Tensor
 
 BYTE_TYPES: Final = ("bool", "int8", "uint8")
 """Of 8-bit elements, which the vector unit converts to half alone."""
@@ -50,13 +50,14 @@ def camel(name: str) -> str:
 def type_of(tensor: Tensor) -> str:
     """The C++ type of its elements, by the macro that the build gives."""
     byte = {"bool": "uint8_t", "uint8": "uint8_t", "int8": "int8_t"}
-    return byte.get(tensor.dtype, f"DTYPE_{tensor.name.upper()}")
+    return byte.get(tensor.dtype, f"DTYPE_{tensor.memory.upper()}")
 
 
 def offset(plan: Plan, tensor: Tensor) -> str:
     """Where in a tensor the tile begins, in elements."""
-    phase, terms = plan.phase, []
-    for place, group in enumerate(tensor.groups):
+    phase = plan.phase
+    terms = [" * ".join([_number(s), *(f"length{g}" for g in inner)]) for s, inner in tensor.begins]
+    for group in tensor.groups:
         index = (
             "colStart"
             if group == phase.cols
@@ -64,9 +65,13 @@ def offset(plan: Plan, tensor: Tensor) -> str:
             if group == phase.rows
             else f"at{group}"
         )
-        inner = [f"length{g}" for g in tensor.groups[place + 1 :]]
+        inner = [f"length{g}" for g in tensor.behind(group)]
         terms.append(" * ".join([index, *inner]))
     return " + ".join(terms) or "0"
+
+
+def _number(start: str) -> str:
+    return start if start.isdigit() else f"length{start}"
 
 
 def extent(plan: Plan, tensor: Tensor, kind: str) -> str:
@@ -76,14 +81,14 @@ def extent(plan: Plan, tensor: Tensor, kind: str) -> str:
     """
     phase, groups = plan.phase, tensor.groups
     last = {"tile": (phase.cols, phase.rows), "rows": (phase.rows,), "cols": (phase.cols,)}
-    if kind != "cell" and groups[-1] not in last[kind]:
+    if kind != "cell" and (groups[-1] not in last[kind] or tensor.behind(groups[-1])):
         raise broken(plan, f"elements of '{tensor.name}' that go together lie apart in memory.")
     if kind == "tile" and phase.turns(tensor):
         if len({t.dtype for t in (*plan.program.inputs, *plan.program.outputs)}) > 1:
             raise broken(plan, f"'{tensor.name}' is turned beside tensors of another dtype.")
         return f"cols, rows, {_distance(tensor, phase.cols)}"
     stride = "stride"
-    if kind == "tile" and phase.rows in groups and groups[-2] != phase.rows:
+    if kind == "tile" and phase.rows in groups and (tensor.runs or groups[-2] != phase.rows):
         stride = _distance(tensor, phase.rows)
     return {
         "tile": f"rows, cols, {stride}",
@@ -95,15 +100,14 @@ def extent(plan: Plan, tensor: Tensor, kind: str) -> str:
 
 def _distance(tensor: Tensor, group: str) -> str:
     """Elements between neighbours along a group."""
-    inner = tensor.groups[tensor.groups.index(group) + 1 :]
-    return " * ".join(f"length{g}" for g in inner)
+    return " * ".join(f"length{g}" for g in tensor.behind(group))
 
 
 def _issue(plan: Plan, statement: Statement) -> Step:
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
     plan.helpers.add("CopyIn")
-    where = f"{tensor.name}Gm[{offset(plan, tensor)}]"
+    where = f"{tensor.memory}Gm[{offset(plan, tensor)}]"
     return Step(
         [f"CopyIn({queue_of(tensor, False)}, {where}, {extent(plan, tensor, value.kind)});"]
     )
@@ -202,7 +206,7 @@ def _store(plan: Plan, region: Region, statement: Statement) -> Step:
     tensor, (value,) = statement.tensor, statement.args
     assert tensor is not None and isinstance(value, Value)
     queue, kind = queue_of(tensor, True), type_of(tensor)
-    where = f"{tensor.name}Gm[{offset(plan, tensor)}]"
+    where = f"{tensor.memory}Gm[{offset(plan, tensor)}]"
     home = plan.home(region, value.name)
     count = {"tile": "count", "rows": "rows", "cols": "cols", "cell": "8"}[value.kind]
     plan.helpers.add("CopyOut")

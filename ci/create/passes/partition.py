@@ -25,6 +25,6 @@ def partition(plan: Plan) -> None:
         if missing:
             raise broken(
                 plan,
-                f"several cores would write output '{statement.tensor.name}', which lacks the"
+                f"several cores would write output '{statement.tensor.memory}', which lacks the"
                 f" groups {', '.join(missing)} that the cores share.",
             )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ci.create.layout import Tensor
 from ci.create.passes.base import Room
 from ci.create.program import Phase
+from ci.create.tensors import Tensor
 
 
 @dataclass(frozen=True)

@@ -138,3 +138,51 @@ def mean_of_all(*given, scale: float = 1.0):
     for one in given[1:]:
         total = total + one
     return total * (scale / len(given))
+
+
+def rotary(x, cos, sin):
+    """Both halves of the last axis, turned by an angle."""
+    half = x.shape[-1] // 2
+    a, b = x[..., :half], x[..., half:]
+    return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+
+def rotary_of_whole(x, cos, sin):
+    """The same as people write it: the halves change places."""
+    half = x.shape[-1] // 2
+    changed = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
+    return x * cos + changed * sin
+
+
+def gated(x):
+    a, b = np.split(x, 2, axis=-1)
+    return a / (1 + np.exp(-a)) * b
+
+
+def first_rows(x, bias):
+    """A range of an axis that is not the last, and its neighbours' difference."""
+    y = x[:, 1:] - x[:, :-1]
+    return y[:, :3] + bias
+
+
+def beside(x, y):
+    """Parts that differ in length."""
+    return np.concatenate([np.exp(x), y[:, 2:] * 2], axis=1)
+
+
+def on_top(x, y):
+    return np.stack([x + y, x - y], axis=1)
+
+
+def of_class_token(x):
+    return np.exp(x[:, 0])
+
+
+def normalized_parts(x):
+    a, b = np.split(x, 2, axis=1)
+    y = np.concatenate([a, 2 * b], axis=1)
+    return y / np.sqrt(np.sum(y * y, axis=1, keepdims=True))
+
+
+def every_other(x):
+    return x[..., ::2] + x[..., 1::2]

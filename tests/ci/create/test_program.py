@@ -60,6 +60,14 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
         ("heads_first", ((2, 3, 4, 5),)),
         ("turned_softmax", ((6, 13),)),
         ("sum_of_turned", ((5, 12), (12, 5))),
+        ("rotary", ((2, 3, 5, 12), (5, 6), (5, 6))),
+        ("rotary_of_whole", ((2, 5, 12), (5, 12), (5, 12))),
+        ("gated", ((3, 4, 14),)),
+        ("first_rows", ((3, 7, 5), (5,))),
+        ("beside", ((4, 6), (4, 11))),
+        ("on_top", ((4, 6), (4, 6))),
+        ("of_class_token", ((3, 4, 5),)),
+        ("normalized_parts", ((4, 6, 5),)),
     ],
 )
 def test_a_program_computes_what_its_golden_does(name: str, shapes: Shapes) -> None:
@@ -167,6 +175,11 @@ def test_what_cannot_be_traced_is_said_in_a_sentence(name: str, says: str) -> No
 def test_a_graph_that_a_hostile_function_made_up_is_refused(node: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Graph(nodes=(node,), outputs=(0,))  # type: ignore[arg-type]
+
+
+def test_a_range_in_steps_is_refused() -> None:
+    with pytest.raises(InputError, match="every 2th element"):
+        layout("every_other", ((4, 6),))
 
 
 def test_axes_of_another_order_are_refused() -> None:

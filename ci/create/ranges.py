@@ -1,0 +1,282 @@
+"""Ranges of axes brought to the ends of a graph: cut out of inputs, put together in outputs.
+
+A range of what an operation computes is what the operation computes of ranges, and what it computes
+of parts that were put together are such parts. So between the ends all is as without ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ci.create.graph import ELEMENTWISE, Graph, Node
+from ci.model.errors import InputError
+
+_JOINED_BY = {
+    "reduce_sum": "add",
+    "reduce_prod": "mul",
+    "reduce_max": "max",
+    "reduce_min": "min",
+}
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Parts that lie in a row along an axis."""
+
+    axis: int
+    parts: tuple[Form, ...]
+
+
+Form = int | Joined
+"""What a node becomes: a node of the new graph, or parts that are put together."""
+
+
+def at_ends(graph: Graph) -> Graph:
+    """The same graph with ranges of inputs alone and with parts in outputs alone.
+
+    Raises InputError for ranges of what does not take them.
+    """
+    needed = graph.needed()
+    if not any(graph.nodes[i].op in ("slice", "concat") for i in needed):
+        return graph
+    return _Mover(graph, needed).graph()
+
+
+class _Mover:
+    def __init__(self, graph: Graph, needed: set[int]) -> None:
+        self.old, self.needed = graph, needed
+        self.nodes: list[Node] = []
+        self._known: dict[str, int] = {}
+        self.forms: dict[int, Form] = {}
+
+    def graph(self) -> Graph:
+        for place, node in enumerate(self.old.nodes):
+            if place in self.needed or node.op == "input":
+                self.forms[place] = self._form(node)
+        outputs = tuple(self._whole(self.forms[i]) for i in self.old.outputs)
+        return Graph(nodes=tuple(self.nodes), outputs=outputs)
+
+    # Nodes of the new graph
+
+    def _write(
+        self, op: str, args: Sequence[int], shape: Sequence[int], dtype: str, **params: Any
+    ) -> int:
+        node = Node.model_validate(
+            {"op": op, "args": args, "shape": shape, "dtype": dtype, "params": params}
+        )
+        key = node.model_dump_json()
+        if key not in self._known:
+            self.nodes.append(node)
+            self._known[key] = len(self.nodes) - 1
+        return self._known[key]
+
+    def _like(self, node: Node, args: Sequence[int], shape: Sequence[int]) -> int:
+        """A node of the same operation on other arguments; `node` is one of the new graph."""
+        return self._write(node.op, args, shape, node.dtype, **node.params)
+
+    def _number(self, op: str, *args: int) -> int:
+        """A number that is computed of others."""
+        return self._write(op, args, (), "float64")
+
+    def _extent(self, form: Form, axis: int) -> int:
+        """The number of elements along an axis."""
+        if isinstance(form, Joined):
+            if form.axis != axis:
+                return self._extent(form.parts[0], axis)
+            found = [self._extent(part, axis) for part in form.parts]
+            total = found[0]
+            for one in found[1:]:
+                total = self._number("add", total, one)
+            return total
+        return self._write("extent", (form,), (), "float64", axes=[axis])
+
+    def _shape(self, form: Form) -> tuple[int, ...]:
+        if isinstance(form, int):
+            return self.nodes[form].shape
+        shapes = [self._shape(part) for part in form.parts]
+        along = sum(s[form.axis] for s in shapes)
+        return (*shapes[0][: form.axis], along, *shapes[0][form.axis + 1 :])
+
+    def _whole(self, form: Form) -> int:
+        if isinstance(form, int):
+            return form
+        parts = [self._whole(part) for part in form.parts]
+        dtype = self.nodes[parts[0]].dtype
+        return self._write("concat", parts, self._shape(form), dtype, axis=form.axis)
+
+    # What becomes of the old ones
+
+    def _form(self, node: Node) -> Form:
+        args = [self.forms[a] for a in node.args]
+        if node.op == "slice":
+            return self._sliced(node, args[0])
+        if node.op == "concat":
+            return Joined(node.axes()[0], tuple(args))
+        params = dict(node.params)
+        if "sizes" in params:
+            params["sizes"] = [None if s is None else self._scalar(s) for s in params["sizes"]]
+        node = node.model_copy(update={"params": params})
+        if all(isinstance(a, int) for a in args):
+            return self._like(node, [a for a in args if isinstance(a, int)], node.shape)
+        return self._of_joined(node, args)
+
+    def _scalar(self, old: int) -> int:
+        form = self.forms[old]
+        assert isinstance(form, int)
+        return form
+
+    def _sliced(self, node: Node, form: Form) -> Form:
+        if node.params["step"] != 1:
+            raise InputError(
+                f"It takes every {abs(node.params['step'])}th element of an axis; a tensor is read"
+                " in runs."
+            )
+        (axis,) = node.axes()
+        ends = (int(node.params["start"]), int(node.params["stop"]))
+        told = (self._scalar(node.params["sizes"][0]), self._scalar(node.params["sizes"][1]))
+        return self._cut(form, axis, ends, told)
+
+    def _cut(self, form: Form, axis: int, ends: tuple[int, int], told: tuple[int, int]) -> Form:
+        """A range of an axis; `told` are the nodes of its ends."""
+        if isinstance(form, int):
+            return self._range(form, axis, ends, told)
+        if form.axis != axis:
+            return Joined(form.axis, tuple(self._cut(p, axis, ends, told) for p in form.parts))
+        found: list[Form] = []
+        at = 0
+        for part in form.parts:
+            size = self._shape(part)[axis]
+            if max(at, ends[0]) < min(at + size, ends[1]):
+                if ends[0] > at or ends[1] < at + size:
+                    raise InputError("It takes a part of what it has put together of others.")
+                found.append(part)
+            at += size
+        return found[0] if len(found) == 1 else Joined(axis, tuple(found))
+
+    def _range(self, place: int, axis: int, ends: tuple[int, int], told: tuple[int, int]) -> int:
+        """A range of an axis of a node, cut out of the inputs that it is computed of."""
+        node = self.nodes[place]
+        if ends == (0, node.shape[axis]):
+            return place
+        shape = (*node.shape[:axis], ends[1] - ends[0], *node.shape[axis + 1 :])
+
+        def cut(arg: int, along: int) -> int:
+            return self._range(arg, along, ends, told)
+
+        def met(arg: int) -> int:
+            """Of an argument that the axis may be new to."""
+            along = axis - len(node.shape) + len(self.nodes[arg].shape)
+            whole = along < 0 or self.nodes[arg].shape[along] == 1
+            return arg if whole else cut(arg, along)
+
+        kept = node.op.startswith(("reduce_", "scan_")) and axis not in node.axes()
+        if node.op in ELEMENTWISE or node.op == "broadcast":
+            return self._like(node, [met(a) for a in node.args], shape)
+        if node.op == "transpose":
+            return self._like(node, [cut(node.args[0], node.params["order"][axis])], shape)
+        if node.op == "input" or (node.op == "slice" and node.axes() != (axis,)):
+            params = {"axis": axis, "start": ends[0], "stop": ends[1], "step": 1}
+            return self._write("slice", [place], shape, node.dtype, **params, sizes=list(told))
+        if node.op == "slice":
+            first = int(node.params["start"])
+            begin = node.params["sizes"][0]
+            both = (self._number("add", begin, told[0]), self._number("add", begin, told[1]))
+            return self._range(node.args[0], axis, (first + ends[0], first + ends[1]), both)
+        if node.op == "reshape":
+            along = _axis_before(self.nodes[node.args[0]].shape, node.shape, axis)
+            if along is not None:
+                sizes = list(node.params.get("sizes") or [None] * len(node.shape))
+                sizes[axis] = None
+                made = node.model_copy(update={"params": {**node.params, "sizes": sizes}})
+                return self._like(made, [cut(node.args[0], along)], shape)
+        if kept:
+            return self._like(node, [cut(node.args[0], axis)], shape)
+        if node.op == "iota":
+            counted = self._like(node, [cut(node.args[0], axis)], shape)
+            return self._write("add", (counted, told[0]), shape, node.dtype)
+        raise InputError(f"It takes a part of what '{node.op}' gives; that is not lowered.")
+
+    def _of_joined(self, node: Node, args: list[Form]) -> Form:
+        """An operation on parts: what it makes of each of them, put together."""
+        if node.op == "extent":
+            length, *more = [self._extent(args[0], a) for a in node.axes()]
+            for one in more:
+                length = self._number("mul", length, one)
+            return length
+        if node.op in ELEMENTWISE or node.op == "broadcast":
+            return self._elementwise(node, args)
+        (form,) = args
+        assert isinstance(form, Joined)
+        axis, shape = form.axis, self._shape(form)
+        after: int | None = axis
+        if node.op == "transpose":
+            after = list(node.params["order"]).index(axis)
+        elif node.op == "reshape":
+            after = _axis_before(node.shape, shape, axis)
+            sizes = list(node.params.get("sizes") or [None] * len(node.shape))
+            if after is not None:
+                sizes[after] = None
+                node = node.model_copy(update={"params": {**node.params, "sizes": sizes}})
+        elif node.op in _JOINED_BY and axis in node.axes():
+            reduced = [self._applied(node, part, axis, 1) for part in form.parts]
+            all_of_it = reduced[0]
+            for part in reduced[1:]:
+                all_of_it = self._operated(_JOINED_BY[node.op], node, all_of_it, part)
+            return all_of_it
+        elif not node.op.startswith(("reduce_", "scan_")) or axis in node.axes():
+            after = None
+        if after is None:
+            raise InputError(f"'{node.op}' of what was put together of parts is not lowered.")
+        parts = (self._applied(node, p, after, self._shape(p)[axis]) for p in form.parts)
+        return Joined(after, tuple(parts))
+
+    def _applied(self, node: Node, part: Form, axis: int, size: int) -> Form:
+        """An operation on a part, of which it makes `size` elements along an axis."""
+        shape = (*node.shape[:axis], size, *node.shape[axis + 1 :])
+        if isinstance(part, int):
+            return self._like(node, [part], shape)
+        return self._of_joined(node.model_copy(update={"shape": shape}), [part])
+
+    def _operated(self, op: str, node: Node, a: Form, b: Form) -> Form:
+        made = Node(op=op, args=(0, 0), shape=node.shape, dtype=node.dtype)
+        if isinstance(a, int) and isinstance(b, int):
+            return self._like(made, [a, b], node.shape)
+        return self._elementwise(made, [a, b])
+
+    def _elementwise(self, node: Node, args: list[Form]) -> Form:
+        first = next(a for a in args if isinstance(a, Joined))
+        axis = first.axis + len(node.shape) - len(self._shape(first))
+        parts, at, begin = list[Form](), 0, self._write("const", (), (), "float64", value=0.0)
+        for part in first.parts:
+            size = self._shape(part)[first.axis]
+            end = self._number("add", begin, self._extent(part, first.axis))
+            given = [self._met(a, axis, node, (at, at + size), (begin, end)) for a in args]
+            shape = (*node.shape[:axis], size, *node.shape[axis + 1 :])
+            if all(isinstance(g, int) for g in given):
+                parts.append(self._like(node, [g for g in given if isinstance(g, int)], shape))
+            else:
+                parts.append(self._elementwise(node.model_copy(update={"shape": shape}), given))
+            at, begin = at + size, end
+        return Joined(axis, tuple(parts))
+
+    def _met(
+        self, form: Form, axis: int, node: Node, ends: tuple[int, int], told: tuple[int, int]
+    ) -> Form:
+        """The range of an argument that meets a part."""
+        shape = self._shape(form)
+        along = axis - len(node.shape) + len(shape)
+        if along < 0 or shape[along] == 1:
+            return form
+        return self._cut(form, along, ends, told)
+
+
+def _axis_before(before: Sequence[int], after: Sequence[int], axis: int) -> int | None:
+    """The axis of `before` that is the axis of `after` when one is reshaped to the other."""
+    outer = prod(after[:axis])
+    for place, size in enumerate(before):
+        if size == after[axis] and prod(before[:place]) == outer:
+            return place
+    return None

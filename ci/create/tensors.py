@@ -1,0 +1,80 @@
+"""Groups of axes, and the tensors in global memory that consist of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ci.create.scalars import Scalar
+
+
+@dataclass(frozen=True)
+class Group:
+    """A run of axes; `size` says how the host computes its length."""
+
+    name: str
+    size: Scalar
+    example: int
+    """Its length in the case that was traced."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Groups that lie in an axis of memory, which is as long as the group `whole`."""
+
+    groups: tuple[str, ...]
+    whole: str
+    start: str = "0"
+    """The element with which they begin: a number, or the group that is as long."""
+
+    @property
+    def ranged(self) -> bool:
+        """Whether they are a part of the axis."""
+        return self.groups != (self.whole,)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input or output in global memory: its groups, outermost first; or a part of one."""
+
+    name: str
+    dtype: str
+    """As in workloads, or 'T': the dtype that the operator is built for."""
+    groups: tuple[str, ...]
+    of: str = ""
+    """The tensor that it is a part of."""
+    runs: tuple[Run, ...] = ()
+    """Of a part: where its groups lie in each axis of that tensor."""
+
+    @property
+    def memory(self) -> str:
+        """The tensor whose memory it is in."""
+        return self.of or self.name
+
+    def behind(self, group: str) -> tuple[str, ...]:
+        """The groups whose lengths make the distance between neighbours along a group."""
+        for place, run in enumerate(self.runs):
+            if group in run.groups:
+                inner = run.groups[run.groups.index(group) + 1 :]
+                return (*inner, *(r.whole for r in self.runs[place + 1 :]))
+        return self.groups[self.groups.index(group) + 1 :]
+
+    @property
+    def begins(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Where a part begins: the starts in axes, each with the groups behind it."""
+        return tuple(
+            (run.start, tuple(r.whole for r in self.runs[place + 1 :]))
+            for place, run in enumerate(self.runs)
+            if run.start != "0"
+        )
+
+    @property
+    def text(self) -> str:
+        """As programs name it."""
+        if not self.runs:
+            return self.name
+        axes = []
+        for run in self.runs:
+            from_start = [run.start] if run.start != "0" or not run.groups else []
+            inside = " + ".join([*from_start, *(["*".join(run.groups)] if run.groups else [])])
+            axes.append(f"{inside} of {run.whole}" if run.ranged else run.whole)
+        return f"{self.of}[{', '.join(axes)}]"
