@@ -17,25 +17,14 @@ from ci.create.passes.vector import FOLDS
 from ci.create.tensors import Tensor
 
 HELPERS: Final = (
-    *(
-        "Apply",
-        "Spread",
-        "RowOp",
-        "ColOp",
-        "RowFold",
-        "Combine",
-        "ColFold",
-        "Join",
-        "RowScan",
-        "ColScan",
-    ),
-    *("Fold", "Windows", "CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte"),
+    *("Apply", "Combine", "Spread", "RowOp", "ColOp", "RowFold", "ColFold", "Join", "RowScan"),
+    *("ColScan", "Fold", "Windows", "CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte"),
     *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "TakeTurned", "GiveTurned"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp"), ("Apply",)),
     "ColFold": ("Combine",),
-    "RowFold": ("Apply",),
+    "RowFold": ("Apply", "Combine"),
     "Windows": ("Fold",),
     **dict.fromkeys(("TakeTurned", "GiveTurned"), ("Turn",)),
     **dict.fromkeys(("RowScan", "ColScan"), ("Join",)),

@@ -57,6 +57,12 @@ class Expander:
             return self._maker.item("and", tuple(self._as_mask(a) for a in args), mask=True)
         return self._number(op, tuple(self.numeric(a) for a in args))
 
+    def _fewer(self, value: Value, than: Value) -> bool:
+        """Whether a value has fewer elements than another one that it meets."""
+        if isinstance(value, Scalar) or isinstance(than, Scalar):
+            return False
+        return self._maker.items[value].groups < self._maker.items[than].groups
+
     def numeric(self, value: Value) -> Value:
         """A mask as ones and zeros; anything else as it is."""
         if self._maker.is_mask(value):
@@ -171,6 +177,8 @@ class Expander:
                 return do("add", (x, combined("neg", args[1])))
             case "div" if isinstance(args[1], Scalar):
                 return do("mul", (x, combined("div", one, args[1])))
+            case "div" if self._fewer(args[1], x):  # a division takes four times a product
+                return do("mul", (x, do("div", (one, args[1]))))
             case "add" | "mul" | "max" | "min" if isinstance(x, Scalar):
                 return do(op, (args[1], x))
             case "add" if args[1] == number(0):

@@ -41,27 +41,29 @@ __aicore__ inline void RowFold(const LocalTensor<float>& dst, const LocalTensor<
         FoldRepeats<OP>(dst, work, VECTOR, rows, VECTOR / BLOCK);
         return;
     }
-    uint32_t width = cols;  // 64 elements of a row become one, until a row is one
-    uint32_t distance = pitch;
-    uint32_t at = 0;
-    LocalTensor<float> from = src;
-    while (width > VECTOR) {
-        const uint32_t whole = width / VECTOR;
-        const uint32_t next = DivUp(width, VECTOR);
-        const uint32_t nextDistance = RoundUp(next, BLOCK);
+    // Halves of each row are folded onto each other until 64 elements are left of it.
+    uint32_t half = RoundUp(DivUp(cols, 2), VECTOR);
+    uint32_t rest = cols - half;
+    const uint32_t distance = half;
+    if (rest < half) {  // what the upper half has no element for
+        const uint32_t from = rest / BLOCK * BLOCK;
         for (uint32_t r = 0; r < rows; r++) {
-            FoldRepeats<OP>(work[at + r * nextDistance], from[r * distance], VECTOR, whole,
-                            VECTOR / BLOCK);
-            if (width % VECTOR != 0) {
-                FoldRepeats<OP>(work[at + r * nextDistance + whole],
-                                from[r * distance + whole * VECTOR], width % VECTOR, 1, 1);
-            }
+            Adds(work[r * distance + from], src[r * pitch + from], 0.0f, half - from);
         }
         PipeBarrier<PIPE_V>();
-        from = work[at];
-        at += rows * nextDistance;
-        width = next;
-        distance = nextDistance;
     }
-    FoldRepeats<OP>(dst, from, width, rows, distance / BLOCK);
+    for (uint32_t r = 0; r < rows; r++) {
+        Combine<OP>(work[r * distance], src[r * pitch], src[r * pitch + half], rest);
+    }
+    PipeBarrier<PIPE_V>();
+    while (half > VECTOR) {
+        const uint32_t width = half;
+        half = RoundUp(DivUp(width, 2), VECTOR);
+        rest = width - half;
+        for (uint32_t r = 0; r < rows; r++) {
+            Combine<OP>(work[r * distance], work[r * distance], work[r * distance + half], rest);
+        }
+        PipeBarrier<PIPE_V>();
+    }
+    FoldRepeats<OP>(dst, work, VECTOR, rows, distance / BLOCK);
 }
