@@ -160,12 +160,11 @@ def _more(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _less(a: Scalar, b: Scalar) -> Scalar:
-    return a if b == number(0) else number(1) if _is_next(a, b) else combined("sub", a, b)
-
-
-def _is_next(a: Scalar, b: Scalar) -> bool:
-    """Whether a number is another one and 1."""
-    return a.op == "add" and b in a.args and number(1) in a.args
+    if b == number(0):
+        return a
+    if a.op == "add" and b in a.args:
+        return a.args[1 - a.args.index(b)]
+    return combined("sub", a, b)
 
 
 def size_of(axis: Axis, sizes: Mapping[Atom, Scalar]) -> Scalar:

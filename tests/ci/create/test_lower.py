@@ -1,9 +1,12 @@
 """Programs become kernels: what the passes put where."""
 
+import pytest
+
 from ci.create.emit_kernel import kernel_text
 from ci.create.layout import layout_of
 from ci.create.lower import lower
 from ci.create.schedule import program_of
+from ci.model.errors import InputError
 from tests.ci.create.test_program import Shapes, layout, tracer
 
 
@@ -63,3 +66,39 @@ def test_a_tile_of_a_tensor_with_other_axes_last_is_turned_round() -> None:
     assert "GiveTurned<DTYPE_Y0>" in text
     assert "CopyOut(outY0, y0Gm[atA * lengthC * lengthB + colStart * lengthB + rowStart]" in text
     assert ", cols, rows, lengthB);" in text
+
+
+def test_halves_of_an_axis_are_loaded_and_stored_as_parts_of_their_tensors() -> None:
+    text = kernel("rotary_of_whole", ((2, 5, 12), (5, 12), (5, 12)))
+    loads = {line.strip() for line in text.splitlines() if line.strip().startswith("CopyIn(inX")}
+    assert loads == {
+        "CopyIn(inXPart0, xGm[atA * lengthB * lengthC + rowStart * lengthC + colStart],"
+        " rows, cols, lengthC);",
+        "CopyIn(inXPart2, xGm[lengthF + atA * lengthB * lengthC + rowStart * lengthC + colStart],"
+        " rows, cols, lengthC);",
+    }
+    assert text.count("CopyOut(outY0Part") == 2
+
+
+def test_ranges_that_are_taken_for_equally_long_are_held_to_it_by_the_host() -> None:
+    made = layout("rotary_of_whole", ((2, 5, 12), (5, 12), (5, 12)))
+    ((group, length),) = made.checks
+    assert made.groups[[g.name for g in made.groups].index(group)].example == 6
+    assert length.evaluate({"x.2": 13.0}, {}) == 6  # the other half of 13 has 7
+
+
+def test_parts_of_other_lengths_are_stored_in_phases_of_their_own() -> None:
+    program = program_of("beside", layout("beside", ((4, 6), (4, 11))))
+    assert [[s.op for s in p.statements][-1] for p in program.phases] == ["store", "store"]
+    assert "all cores meet" not in program.text()
+
+
+def test_a_tile_is_divided_by_a_number_of_its_row_only_once() -> None:
+    made = layout("softmax", ((64, 70),))
+    divided = [i for i in made.items if i.op == "div"]
+    assert [sorted(i.groups) for i in divided] == [["A"]]
+
+
+def test_folds_over_two_axes_in_one_kernel_are_refused() -> None:
+    with pytest.raises(InputError, match="reduces over different axes"):
+        program_of("two", layout("of_two_lengths", ((4, 6), (4, 11))))
