@@ -103,7 +103,7 @@ def bank_offset(source: Source, parameters: Mapping[str, object]) -> Iterator[Ma
 
     Sites are each `InitBuffer` but the first, of a buffer that is declared in the same file.
     """
-    fields = _fields(source)
+    fields = queue_fields(source)
     inits = [m for m in source.methods if m.name == "InitBuffer" and m.arguments and m.statement]
     taken = {int(n) for n in re.findall(r"\bbankShift(\d+)\b", source.shadow)}
     number = max(taken, default=-1)
@@ -120,7 +120,7 @@ def bank_offset(source: Source, parameters: Mapping[str, object]) -> Iterator[Ma
         yield Match(init.start, (init, Edit(place, place, member)), note=method.arguments[0])
 
 
-def _fields(source: Source) -> dict[str, list[Node]]:
+def queue_fields(source: Source) -> dict[str, list[Node]]:
     """Where each queue or buffer member is declared: several classes may have one of its name."""
     places: dict[str, list[Node]] = {}
     for node in nodes(source, "field_declaration"):

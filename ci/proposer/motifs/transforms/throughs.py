@@ -28,8 +28,8 @@ _COPIES = frozenset({"DataCopy", "DataCopyPad"})
 _Way: TypeAlias = tuple[str, str]
 """The copy engine that goes first, and the one that waits for it."""
 
-_IN: _Way = ("MTE2", "MTE3")
-_OUT: _Way = ("MTE3", "MTE2")
+IN: _Way = ("MTE2", "MTE3")
+OUT: _Way = ("MTE3", "MTE2")
 
 
 @dataclass
@@ -81,10 +81,10 @@ def _turn(source: Source, taken: Node) -> tuple[str, _Turn] | None:
             if not _belongs(source, one, buffer, turn, names):
                 return None
             continue
-        way = _OUT if _OUT in turn.copied else _IN
-        waits = _waits(source, later, place, way)
-        if waits and way in turn.copied:
-            turn.waits.setdefault(way, waits)
+        way = OUT if OUT in turn.copied else IN
+        found = waits(source, later, place, way)
+        if found and way in turn.copied:
+            turn.waits.setdefault(way, found)
     return (buffer, turn) if len(turn.copied) == 2 else None
 
 
@@ -93,19 +93,19 @@ def _belongs(source: Source, one: Node, buffer: str, turn: _Turn, names: set[str
     call, code = source.statement_calls.get(one.start_byte), source.code(one)
     if call is not None and call.name in _COPIES:
         places = [root_name(argument) in names for argument in call.arguments]
-        way = _IN if places[0] else _OUT
+        way = IN if places[0] else OUT
         turn.copied[way] = one
-        return sum(places) == 1 and any(places[:2]) and (way == _OUT or _OUT not in turn.copied)
+        return sum(places) == 1 and any(places[:2]) and (way == OUT or OUT not in turn.copied)
     again = _TAKEN.match(code)
     if again is not None and again[3] == "DeQue" and again[2].removeprefix("this->") == buffer:
         names.add(again[1])
         turn.handed.add("DeQue")
-        return _IN in turn.copied and _OUT not in turn.copied
+        return IN in turn.copied and OUT not in turn.copied
     handed = _HANDED.match(code)
     if handed is None or handed[1].removeprefix("this->") != buffer or handed[3] not in names:
         return False
     turn.handed.add(handed[2])
-    return (_OUT not in turn.copied) == (handed[2] == "EnQue")
+    return (OUT not in turn.copied) == (handed[2] == "EnQue")
 
 
 def _behind(node: Node) -> Iterator[Node]:
@@ -114,7 +114,7 @@ def _behind(node: Node) -> Iterator[Node]:
         node = later
 
 
-def _waits(source: Source, statements: Sequence[Node], place: int, way: _Way) -> list[Node]:
+def waits(source: Source, statements: Sequence[Node], place: int, way: _Way) -> list[Node]:
     """The statements that make one engine wait for the other here; [] where none does."""
     if _BARRIER.match(source.code(statements[place])):
         return [statements[place]]
@@ -206,9 +206,9 @@ def _handed_over(source: Source, turn: _Turn, take: Method) -> list[Edit]:
     if "DeQue" not in turn.handed:
         passed.append(f"{turn.tensor} = {owner}{' ' * (owner != plain)}DeQue{turn.kind}();")
     freed = [] if "FreeTensor" in turn.handed else [f"{plain}FreeTensor({turn.tensor});"]
-    for way, lines in ((_IN, passed), (_OUT, freed)):
-        waits = turn.waits.get(way, [])
-        edits += [source.removal(source.begin(n.start_byte), n.end_byte) for n in waits]
+    for way, lines in ((IN, passed), (OUT, freed)):
+        dropped = turn.waits.get(way, [])
+        edits += [source.removal(source.begin(n.start_byte), n.end_byte) for n in dropped]
         if lines:
             copied = turn.copied[way]
             separator = "\n" + source.indent(copied.start_byte)
