@@ -48,3 +48,11 @@ ASCENDOPT_SOFT_SYNC(false)
 #undef ASCENDOPT_SOFT_SYNC
 }  // namespace AscendC
 #endif
+
+// The headers read the counter by an instruction of the device's assembler.
+#if defined(ASCENDC_MODULE_OPERATOR_SYS_VAR_INTERFACE_H) && __NPU_ARCH__ == 2201
+namespace AscendC {
+__aicore__ inline int64_t AscendOptSystemCycle() { return int64_t(get_sys_cnt()); }
+}  // namespace AscendC
+#define GetSystemCycle AscendOptSystemCycle
+#endif
