@@ -36,7 +36,7 @@ LAUNCHED = 77
 
 MOST_LAUNCHES = 16
 
-_HOST_FLAGS = ("-std=c++17", "-O0", "-fpermissive", "-w", "-ffunction-sections")
+_HOST_FLAGS = ("-std=c++17", "-O0", "-fpermissive", "-w")
 _LIMITS = Limits(seconds=600, memory_bytes=16 << 30, file_bytes=4 << 30, processes=64)
 
 
@@ -184,7 +184,7 @@ def _build_host(example: Example, toolchain: Toolchain, device: Device, place: P
         "none",
         *(str(one) for one in toolchain.host_runtime if not _has_main(one)),
         # Device code is named, never called; what it would call is on the machine.
-        "-Wl,--gc-sections,--unresolved-symbols=ignore-all",
+        *("-no-pie", "-Wl,--unresolved-symbols=ignore-all"),
         "-o",
         "demo",
     ]
