@@ -1,5 +1,7 @@
 """A benchmark's tasks become rows: right, or with what stops them; a run goes on where it was."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,22 @@ def test_each_task_has_a_row_and_is_made_once(checkout: Path, tmp_path: Path) ->
     again = measure(checkout, settings, seen.append)
     assert again == found
     assert len(seen) == 2
+
+
+def test_a_program_without_a_guard_runs_the_bench_once(checkout: Path, tmp_path: Path) -> None:
+    """As console scripts of some installers are, which a spawned process would run again."""
+    (checkout / "reference" / "activation" / "halved.py").unlink()
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from ci.lab.bench.create import measure\n"
+        "from ci.model.bench.create import CreateBenchSettings\n"
+        f"settings = CreateBenchSettings(out=Path({str(tmp_path / 'out')!r}))\n"
+        f"found = measure(Path({str(checkout)!r}), settings, lambda row: None)\n"
+        "print(len(found.rows), 'row')\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.stdout == "1 row\n", done.stderr
 
 
 def test_a_golden_of_an_operator_is_held_against_it(tmp_path: Path) -> None:
