@@ -126,3 +126,35 @@ def test_a_task_that_decides_by_values_is_refused(tmp_path: Path) -> None:
     file.write_text(TASK.replace("return torch.nn", "return x if x.sum() > 0 else torch.nn"))
     with pytest.raises(InputError, match="decides by a value"):
         torch_task(file, 1 << 14)
+
+
+ROTARY = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def forward(self, x, cos, sin):
+        a, b = torch.chunk(x, 2, dim=-1)
+        return x * cos + torch.cat([-b, a], dim=-1) * sin
+
+def get_inputs():
+    return [torch.rand(2, 6, 16), torch.rand(6, 16), torch.rand(6, 16)]
+"""
+
+
+def test_halves_of_an_axis_come_through_the_stand_in(tmp_path: Path) -> None:
+    file = tmp_path / "rotary.py"
+    file.write_text(ROTARY)
+    task, tracer = torch_task(file, 1 << 20)
+    tracer.close()
+    scope: dict[str, Any] = {}
+    exec(task.golden, scope)
+    stream = np.random.default_rng(5)
+    x, cos, sin = stream.normal(size=(2, 6, 10)), *stream.normal(size=(2, 6, 10))
+    changed = np.concatenate([-x[..., 5:], x[..., :5]], axis=-1)
+    np.testing.assert_allclose(scope["golden"](x, cos, sin), x * cos + changed * sin)
+
+
+def test_tensors_are_stacked_along_a_new_axis(torch: Any) -> None:
+    found = torch.stack([torch.Tensor(X), torch.Tensor(-X)], dim=1).data
+    np.testing.assert_array_equal(found, np.stack([X, -X], axis=1))

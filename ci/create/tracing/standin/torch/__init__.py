@@ -105,6 +105,16 @@ def cat(tensors: Any, dim: int = 0) -> Tensor:
 concat = cat
 
 
+def stack(tensors: Any, dim: int = 0) -> Tensor:
+    """Joins tensors along a new axis."""
+    return wrap(np.stack([of(t) for t in tensors], axis=dim))
+
+
+def chunk(x: Any, chunks: int, dim: int = 0) -> Any:
+    """Parts of an axis that they share equally."""
+    return tuple(wrap(part) for part in np.split(of(x), chunks, axis=dim))
+
+
 def where(condition: Any, a: Any, b: Any) -> Tensor:
     """a where the condition holds, else b."""
     return wrap(np.where(of(condition), of(a), of(b)))
