@@ -30,24 +30,26 @@ def late_store_wait(source: Source, parameters: Mapping[str, object]) -> Iterato
     pairs: dict[str, list[list[Node]]] = {}
     for block in source.blocks:
         statements = [n for n in block.named_children if n.type != "comment"]
-        for place in range(len(statements)):
+        for place, statement in enumerate(statements):
+            if statement.start_byte not in source.statement_calls:
+                continue
             flags = waits(source, statements, place, OUT)
             if len(flags) > 1:
                 pairs.setdefault(_class_of(source, flags[0]), []).append(flags)
     for kind, mine in pairs.items():
-        for some in [mine, *([one] for one in mine if len(mine) > 1)]:
-            edits = _by_token(source, kind, some, name)
-            if edits:
-                first, *others = (flags[-1].start_byte for flags in some)
-                note = f"line {source.line(first)}"
-                yield Match(first, tuple(edits), note=note, others=tuple(others))
+        made = _made(source, kind, name)
+        for some in [mine, *([one] for one in mine if len(mine) > 1)] if made else []:
+            first, *others = (flags[-1].start_byte for flags in some)
+            edits = (*made, *(e for flags in some for e in _turn(source, flags, name)))
+            note = f"line {source.line(first)}"
+            yield Match(first, edits, note=note, others=tuple(others))
 
 
-def _by_token(source: Source, kind: str, pairs: Sequence[Sequence[Node]], name: str) -> list[Edit]:
-    """The edits that give pairs of flags of a class a queue; [] where none can be made."""
-    inits = [m for m in source.methods if m.name == "InitBuffer"]
-    init = next((m for m in inits if m.statement and _class_of(source, m.node) == kind), None)
-    members = [n for some in queue_fields(source).values() for n in some]
+def _made(source: Source, kind: str, name: str) -> list[Edit]:
+    """The edits that give a class a queue of one token; [] where it has no other queue."""
+    inits = (m for m in source.methods if m.name == "InitBuffer" and m.statement is not None)
+    init = next((m for m in inits if _class_of(source, m.node) == kind), None)
+    members = (n for some in queue_fields(source).values() for n in some)
     member = next((n for n in members if _class_of(source, n) == kind), None)
     function = source.function_at(init.start) if init is not None else None
     if init is None or member is None or function is None:
@@ -55,22 +57,27 @@ def _by_token(source: Source, kind: str, pairs: Sequence[Sequence[Node]], name: 
     top = next(up for up in ancestors(init.node) if up.parent == function.body)
     pipe, at = source.of(init.node).partition("InitBuffer")[0], namespace(source)
     queue = f"{at}TQueBind<{at}TPosition::VECIN, {at}TPosition::VECOUT, 1> {name};"
-    edits = [
+    return [
         before(source, member, queue),
         before(source, top, f"{pipe}InitBuffer({name}, 1, {TOKEN_BYTES});"),
     ]
+
+
+def _turn(source: Source, flags: Sequence[Node], name: str) -> list[Edit]:
+    """The edits by which a pair of flags becomes a turn of the queue."""
+    at, (*dropped, last) = namespace(source), flags
     turn = (
         f"{at}LocalTensor<uint8_t> token = {name}.AllocTensor<uint8_t>();",
         f"{name}.EnQue(token);",
         f"token = {name}.DeQue<uint8_t>();",
         f"{name}.FreeTensor(token);",
     )
-    for *dropped, last in pairs:
-        edge = "\n" + source.indent(last.start_byte)
-        text = f"{{{edge}    {f'{edge}    '.join(turn)}{edge}}}"
-        edits += [source.removal(source.begin(n.start_byte), n.end_byte) for n in dropped]
-        edits.append(Edit(source.begin(last.start_byte), last.end_byte, text))
-    return edits
+    edge = "\n" + source.indent(last.start_byte)
+    text = f"{{{edge}    {f'{edge}    '.join(turn)}{edge}}}"
+    return [
+        *(source.removal(source.begin(n.start_byte), n.end_byte) for n in dropped),
+        Edit(source.begin(last.start_byte), last.end_byte, text),
+    ]
 
 
 def _class_of(source: Source, node: Node) -> str:
