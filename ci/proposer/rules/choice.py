@@ -10,6 +10,7 @@ from ci.model.diagnosis import Diagnosis
 from ci.model.trial import Candidate, Outcome, Site, Trial
 from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import Application, applications, halves
+from ci.proposer.motifs.transforms.functions import called_in, reached
 from ci.proposer.rules.prospects import can_matter
 from ci.proposer.sources import changed_only
 from ci.source.cpp_source import parse
@@ -147,7 +148,10 @@ def _hot_lines(best: Trial) -> dict[str, set[int]]:
 
 
 def _runs(application: Application, hot: dict[str, set[int]], texts: dict[str, str]) -> bool:
-    """Whether a place lies in a function that ran, or outside functions; True when unknown."""
+    """Whether a place lies in a function that ran, or outside functions; True when unknown.
+
+    What ran is known of the lines that took most: a function that calls such a one ran too.
+    """
     lines = hot.get(application.path)
     if not lines:
         return not hot
@@ -160,9 +164,11 @@ def _runs(application: Application, hot: dict[str, set[int]], texts: dict[str, s
         calls = load_api().calls.keys() - {f.plain for f in source.functions}
         if not any(c.name in calls for c in source.calls_in(function.body)):
             return True  # declarations and Init show in no profile
-        first, last = source.line(function.node.start_byte), source.line(function.body.end_byte)
-        if any(first <= n <= last for n in lines):
-            return True
+        inside = reached(source, called_in(source, function.body))
+        for one in (function, *(f for f in source.functions if f.plain in inside)):
+            first, last = source.line(one.node.start_byte), source.line(one.body.end_byte)
+            if any(first <= n <= last for n in lines):
+                return True
     return False
 
 

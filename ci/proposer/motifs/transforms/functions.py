@@ -145,11 +145,11 @@ def carried(source: Source, node: Node) -> set[str]:
 
 def left_in_buffers(source: Source, function: Function, loop: Node) -> bool:
     """Whether the turns of a loop leave something in the unified buffer that is read after it."""
-    inside = _reached(source, called_in(source, loop))
+    inside = reached(source, called_in(source, loop))
     pieces = [loop, *(f.body for f in source.functions if f.plain in inside)]
     written = set().union(*(_written(source, piece) for piece in pieces))
     later = "\n".join(source.of(node) for node in run_after(loop, function))
-    after = _reached(source, identifiers(later) & _own_names(source)) - inside
+    after = reached(source, identifiers(later) & _own_names(source)) - inside
     texts = [
         later,
         *(
@@ -165,7 +165,7 @@ def left_in_buffers(source: Source, function: Function, loop: Node) -> bool:
 
 def scatters(source: Source, loop: Node) -> bool:
     """Whether a loop writes global memory at places that it reads from data: two may be one."""
-    inside = _reached(source, called_in(source, loop))
+    inside = reached(source, called_in(source, loop))
     pieces = [loop, *(f.body for f in source.functions if f.plain in inside)]
     for piece in pieces:
         code = source.shadow[piece.start_byte : piece.end_byte]
@@ -190,8 +190,8 @@ def run_after(block: Node, function: Function) -> Iterator[Node]:
             yield from (n for n in above.named_children if n.start_byte >= below.end_byte)
 
 
-def _reached(source: Source, names: frozenset[str] | set[str]) -> frozenset[str]:
-    """The functions of those names, and all that they call."""
+def reached(source: Source, names: frozenset[str] | set[str]) -> frozenset[str]:
+    """The functions of those names, and all of the file that they call."""
     found = frozenset(names)
     while True:
         bodies = (f.body for f in source.functions if f.plain in found)

@@ -183,6 +183,29 @@ def test_code_that_the_workload_never_runs_is_left_alone(
     assert proposer.rewrite(Step(operator, cold, [cold], 0), NOTHING, ()) is None
 
 
+@pytest.mark.parametrize(("hot", "tried"), [("Add(y, y, tmp, n)", True), ("Init(", False)])
+def test_a_function_runs_when_one_that_it_calls_does(
+    operator: Operator, baseline: Trial, hot: str, tried: bool
+) -> None:
+    assert baseline.measurement is not None
+    compute = "    __aicore__ inline void Compute(int32_t n)\n"
+    process = compute.replace("Compute", "Process")
+    body = "{\n Duplicate(one, 1.0f, 8);\n PipeBarrier<PIPE_V>();\n Compute(n);\n}\n"
+    kernel = operator.read(KERNEL_FILE).replace("        PipeBarrier<PIPE_V>();\n", "")
+    kernel = kernel.replace(compute, process + body + compute)
+    (case,) = baseline.measurement.cases
+    line = kernel[: kernel.index(hot)].count("\n") + 1
+    pipes = case.pipes.model_copy(update={"hot_lines": ((KERNEL_FILE, line, 100.0),)})
+    measured = baseline.measurement.model_copy(
+        update={"cases": (case.model_copy(update={"pipes": pipes}),)}
+    )
+    candidate = Candidate(files={KERNEL_FILE: kernel}, stage="kernel")
+    best = baseline.model_copy(update={"candidate": candidate, "measurement": measured})
+    proposer = rules_proposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
+    found = proposer.rewrite(Step(operator, best, [best], 0), NOTHING, ())
+    assert (found is not None) == tried
+
+
 def test_where_no_joint_motif_is_left_constants_of_earlier_steps_are_moved(
     operator: Operator, baseline: Trial
 ) -> None:
