@@ -89,7 +89,8 @@ def _place_of(kind: str, x: Traced, axis: Any, keepdims: bool) -> Any:
     flat = reshaped(x, (-1,)) if axis is None else x
     (along,) = axes_of(0 if axis is None else axis, flat.ndim)
     place = _places(flat, along)
-    found = where(flat == reduced(kind, flat, along, True), place, flat.shape[along])
+    here = np.logical_or(flat == reduced(kind, flat, along, True), flat != flat)  # or no number
+    found = where(here, place, flat.shape[along])
     return astype(reduced("min", found, along, keepdims), "int64")
 
 

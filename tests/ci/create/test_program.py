@@ -89,6 +89,14 @@ def test_a_program_computes_what_its_golden_does(name: str, shapes: Shapes) -> N
             np.testing.assert_allclose(one.reshape(np.shape(wanted)), wanted, rtol=1e-9)
 
 
+def test_the_largest_element_is_an_infinity_or_the_first_that_is_no_number() -> None:
+    made = layout("first_largest", ((3, 4),))
+    x = np.array([[1, np.inf, 2, np.inf], [-np.inf] * 4, [3, np.inf, np.nan, np.nan]])
+    attrs = {"x.0": 3.0, "x.1": 4.0}
+    (found,) = run(program_of("first_largest", made), made, {"x": x}, attrs, Tiles(2, 4))
+    np.testing.assert_array_equal(found.reshape(3), goldens.first_largest(x))
+
+
 def test_sines_of_many_turns_are_right_to_a_unit_of_float32() -> None:
     made = layout("waves", ((40, 50),))
     x = np.random.default_rng(3).uniform(-100, 100, (40, 50))
