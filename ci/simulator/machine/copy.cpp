@@ -67,6 +67,7 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
     if (current->cube) return;  // its compiler leaves copies to and from UB out
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE2, mnemonic, site);
     Hazards hazards(MTE2, mnemonic, site);
+    src = behind_l2(src);
     Transfer span{reinterpret_cast<uint64_t>(src), bursts.gm_stride, bursts.gm_length, bursts.count,
                   false};
     span.start = table_address(span);
@@ -136,6 +137,7 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts, 
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE3, mnemonic, site);
     Core& core = *current;
     Hazards hazards(MTE3, mnemonic, site);
+    dst = behind_l2(dst);
     const Transfer span{reinterpret_cast<uint64_t>(dst),
                         bursts.gm_stride,
                         bursts.gm_length,

@@ -4,8 +4,9 @@
 
 #include "atomic.h"
 #include "constants.h"
-#include "cube.h"
 #include "conflicts.h"
+#include "cube.h"
+#include "gm.h"
 #include "intrinsics_cube.h"
 
 namespace dav {
@@ -25,7 +26,8 @@ void nd_to_nz(const char* mnemonic, void* dst, void* src, const NdToNz& shape, c
     const uint32_t columns = divide_up(shape.row_bytes, BLOCK_BYTES);
     for (uint32_t matrix = 0; matrix < shape.matrices; ++matrix) {
         auto* to_address = static_cast<uint8_t*>(dst) + uint64_t(matrix) * shape.dst_matrix_stride;
-        auto* from = static_cast<uint8_t*>(src) + uint64_t(matrix) * shape.src_matrix_stride;
+        auto* from = static_cast<uint8_t*>(behind_l2(src));
+        from += uint64_t(matrix) * shape.src_matrix_stride;
         CubeIssue copy(MTE2, mnemonic, site);
         const bool one = shape.rows == 1;
         const Transfer span{reinterpret_cast<uint64_t>(from),
@@ -77,6 +79,7 @@ void copy_gm_to_cbuf(__cbuf__ void* dst, __gm__ void* src, int8_t, uint16_t burs
     if (passed_over(mnemonic, site)) return;
     if (bursts == 0 || length == 0) return issue_nothing(MTE2, mnemonic, site);
     CubeIssue copy(MTE2, mnemonic, site);
+    src = behind_l2(src);
     const uint32_t bytes = length * BLOCK_BYTES;
     const uint64_t src_stride = bytes + uint64_t(src_gap) * BLOCK_BYTES;
     const uint32_t dst_stride = bytes + dst_gap * BLOCK_BYTES;
@@ -167,6 +170,7 @@ void copy_cbuf_to_gm(__gm__ void* dst, __cbuf__ void* src, uint8_t, uint16_t bur
     if (passed_over(mnemonic, site)) return;
     if (bursts == 0 || length == 0) return issue_nothing(MTE3, mnemonic, site);
     CubeIssue copy(MTE3, mnemonic, site);
+    dst = behind_l2(dst);
     const uint32_t bytes = length * BLOCK_BYTES;
     const uint32_t src_stride = bytes + src_gap * BLOCK_BYTES;
     const uint64_t dst_stride = bytes + uint64_t(dst_gap) * BLOCK_BYTES;

@@ -6,8 +6,9 @@
 
 #include "atomic.h"
 #include "constants.h"
-#include "cube.h"
 #include "conflicts.h"
+#include "cube.h"
+#include "gm.h"
 #include "intrinsics_cube.h"
 
 namespace dav {
@@ -175,6 +176,7 @@ private:
             }
             return;
         }
+        dst = static_cast<T*>(behind_l2(dst));
         Transfer span{
             reinterpret_cast<uint64_t>(dst), stride(), bytes, lines(), true, false, Port::FROM_L0C};
         if (lines() == 1) span.stride = bytes;

@@ -3,8 +3,9 @@
 #include <cstring>
 
 #include "constants.h"
-#include "cube.h"
 #include "conflicts.h"
+#include "cube.h"
+#include "gm.h"
 #include "intrinsics_cube.h"
 
 namespace dav {
@@ -110,7 +111,7 @@ void load_from_gm(const char* mnemonic, Memory memory, void* dst, void* src, uin
     if (repeats == 0) return issue_nothing(MTE2, mnemonic, site);
     CubeIssue load(MTE2, mnemonic, site);
     const uint64_t step = uint64_t(src_stride) * FRACTAL_BYTES;
-    const auto* from = static_cast<uint8_t*>(src) + uint64_t(start) * FRACTAL_BYTES;
+    const auto* from = static_cast<uint8_t*>(behind_l2(src)) + uint64_t(start) * FRACTAL_BYTES;
     const auto* lowest = down ? from - (repeats - 1) * step : from;
     const uint32_t bursts = step == 0 ? 1 : repeats;
     const Transfer span{reinterpret_cast<uint64_t>(lowest),

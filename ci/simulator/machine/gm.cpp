@@ -187,6 +187,13 @@ uint64_t table_address(const Transfer& span) {
     return span.start;
 }
 
+void* behind_l2(void* address) {
+    const auto given = reinterpret_cast<uint64_t>(address);
+    if ((given & PAST_L2) == 0) return address;
+    current->copies.bypass_l2 = true;
+    return reinterpret_cast<void*>(given & ~PAST_L2);
+}
+
 void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
     const Allocation* one = find_allocation(span.start);
     const uint64_t end = span.end();

@@ -34,6 +34,13 @@ bool in_tiling(uint64_t address);
 // kernel's own image the address that it has there; any other span's start as it is.
 uint64_t table_address(const Transfer& span);
 
+// An address of global memory with this bit is the same place past L2. The toolkit's headers add
+// the offset that the runtime tells them (`g_opSystemRunCfg`), which is this one here.
+constexpr uint64_t PAST_L2 = 1ull << 56;
+
+// The place itself; where it was given past L2, the next copy goes past L2.
+void* behind_l2(void* address);
+
 // Ends the launch as a memory error unless all bursts lie within one allocation; writing into the
 // padding behind a tensor, or into an input, is a warning.
 void check_gm(const Transfer& span, const char* mnemonic, const void* site);

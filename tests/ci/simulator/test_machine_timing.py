@@ -156,6 +156,24 @@ def test_sources_past_the_cache_leave_it_to_the_results(harness: MachineHarness)
     assert past.cycles < 0.9 * through.cycles
 
 
+def test_an_address_past_l2_is_the_same_place_and_is_reached_past_it(
+    harness: MachineHarness,
+) -> None:
+    body = """
+    BYPASS copy_gm_to_ubuf(ub<u8>(0), a[0] + ADDED, 0, 1, 1024, 0, 0);
+    pipe_barrier(PIPE_ALL);
+    BYPASS copy_ubuf_to_gm(a[1] + ADDED, ub<u8>(0), 0, 1, 1024, 0, 0);
+"""
+    data = np.arange(32768, dtype=np.uint32).astype(np.uint8)
+    through, past, told = (
+        harness.ok(body, [data], [0 * data], define={"BYPASS": b, "ADDED": a}, constants=WARM)
+        for b, a in (("", "0"), ("", "(1ull << 56)"), ("dav_bypass_l2();", "0"))
+    )
+    assert np.array_equal(past.outputs[0], data)
+    assert past.cycles == pytest.approx(told.cycles, rel=0.001)
+    assert told.cycles > 1.1 * through.cycles
+
+
 @pytest.mark.parametrize("how", ["", "dav_bypass_l2();"])
 def test_first_touches_are_counted_once_however_often_a_kernel_comes_back(
     harness: MachineHarness, how: str
