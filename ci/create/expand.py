@@ -32,14 +32,13 @@ PI_PARTS: Final = (3.140625, 0.0009675025939941406, 1.5099579897537296e-07)
 SINE_TERMS: Final = tuple((-1) ** (n // 2) / math.factorial(n) for n in (11, 9, 7, 5, 3))
 """Of the series at zero; what is left out is 6e-8 at π/2, half a unit in the last place."""
 
-ROUNDINGS: Final = ("floor", "ceil", "rint", "trunc")
-
 
 class Expander:
     """Writes primitive items for an operation of the graph."""
 
-    def __init__(self, maker: _Maker) -> None:
-        self._maker = maker
+    def __init__(self, maker: _Maker, exact: bool = False) -> None:
+        """`exact`: a quotient is that, not the dividend times a reciprocal."""
+        self._maker, self._exact = maker, exact
 
     def elementwise(self, node: Node, args: tuple[Value, ...], graph: Graph) -> Value:
         """The value of an elementwise node."""
@@ -175,9 +174,12 @@ class Expander:
                 return self._power(x, args[1])
             case "sub" if isinstance(args[1], Scalar):
                 return do("add", (x, combined("neg", args[1])))
+            case "div" if self._exact and isinstance(args[1], Scalar) and isinstance(x, int):
+                divisor = self._maker.item("expand", (args[1],), self._maker.items[x].groups)
+                return self._maker.item("div", (x, divisor))
             case "div" if isinstance(args[1], Scalar):
                 return do("mul", (x, combined("div", one, args[1])))
-            case "div" if self._fewer(args[1], x):  # a division takes four times a product
+            case "div" if not self._exact and self._fewer(args[1], x):  # four products take as long
                 return do("mul", (x, do("div", (one, args[1]))))
             case "add" | "mul" | "max" | "min" if isinstance(x, Scalar):
                 return do(op, (args[1], x))

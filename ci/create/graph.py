@@ -14,6 +14,7 @@ UNARY = (
     *("cos", "rsqrt", "copy", "sinh", "cosh", "not"),
 )
 BINARY = ("add", "sub", "mul", "div", "max", "min", "pow", "logaddexp")
+ROUNDINGS = ("floor", "ceil", "rint", "trunc")
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 LOGIC = ("and", "or")
 ELEMENTWISE = frozenset((*UNARY, *BINARY, *COMPARISONS, *LOGIC, "where", "cast"))
@@ -125,6 +126,17 @@ class Graph(Frozen):
         if not all(0 <= o < len(self.nodes) for o in self.outputs):
             raise ValueError("an output is no node")
         return self
+
+    def decisive(self) -> set[int]:
+        """The nodes whose least bit may decide: their values are rounded or compared later."""
+        found = set[int]()
+        for place in range(len(self.nodes) - 1, -1, -1):
+            node = self.nodes[place]
+            whole = "int" in node.dtype and node.op == "cast"
+            decides = whole or node.op in (*ROUNDINGS, *COMPARISONS, "sign")
+            if decides or (place in found and node.op in (*ELEMENTWISE, *SHAPES)):
+                found |= {*node.args}
+        return found
 
     def needed(self) -> set[int]:
         """The nodes that the outputs are computed from, by values or sizes."""

@@ -115,6 +115,7 @@ class _Maker:
         self.items: list[Item] = []
         self._known: dict[Item, int] = {}
         self.found: dict[int, int | Scalar] = {}
+        self.decisive = graph.decisive()
         self.sizes = self._leaf_sizes()
         self.parts = Parts(graph, axes, names, self.sizes, self.checks)
 
@@ -280,7 +281,7 @@ class _Maker:
         if node.op in ELEMENTWISE:
             if all(isinstance(a, Scalar) for a in args) and supported(node.op):
                 return combined(node.op, *(a for a in args if isinstance(a, Scalar)))
-            return Expander(self).elementwise(node, args, self.graph)
+            return Expander(self, index in self.decisive).elementwise(node, args, self.graph)
         if node.op.startswith("window_"):
             return self._window(index, node)
         arg = self.axes[node.args[0]]

@@ -131,8 +131,7 @@ class _Mover:
     def _sliced(self, node: Node, form: Form) -> Form:
         if node.params["step"] != 1:
             raise InputError(
-                f"It takes every {abs(node.params['step'])}th element of an axis; a tensor is read"
-                " in runs."
+                f"It reads an axis in steps of {node.params['step']}; a tensor is read in runs."
             )
         (axis,) = node.axes()
         ends = (int(node.params["start"]), int(node.params["stop"]))

@@ -185,8 +185,17 @@ def test_a_graph_that_a_hostile_function_made_up_is_refused(node: dict[str, Any]
         Graph(nodes=(node,), outputs=(0,))  # type: ignore[arg-type]
 
 
+def test_a_quotient_that_is_rounded_is_divided_for() -> None:
+    made = layout("whole_times", ((3, 4), (3, 1)))
+    y = np.array([[49], [3], [7]], np.float32)
+    x = y * np.array([[1, 2, 49, 98], [49, 98, 147, 1], [7, 14, 49, 98]], np.float32)
+    attrs = {"x.0": 3.0, "x.1": 4.0, "y.0": 3.0}
+    (found,) = run(program_of("whole_times", made), made, {"x": x, "y": y}, attrs, Tiles(2, 4))
+    np.testing.assert_array_equal(found, goldens.whole_times(x, y))
+
+
 def test_a_range_in_steps_is_refused() -> None:
-    with pytest.raises(InputError, match="every 2th element"):
+    with pytest.raises(InputError, match="in steps of 2"):
         layout("every_other", ((4, 6),))
 
 
