@@ -75,9 +75,16 @@ class TiledBuild(Build):
     def kernel(self, variant: KernelVariant) -> Path:
         """The built kernel of a variant. Raises TrialFailure(COMPILE_ERROR or REJECTED)."""
 
+    def answer(
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, *, anew: bool = False
+    ) -> TilingAnswer:
+        """What the host tiling says, whatever that is. Raises TrialFailure(LAUNCH_ERROR)."""
+        facts, read = platform_facts(self.device), self.value_inputs
+        return self._host.tile(self.operator, case, facts, inputs, outputs, read=read, anew=anew)
+
     def tile(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> TilingAnswer:
         """Run the host tiling. Raises TrialFailure(LAUNCH_ERROR)."""
-        answer = self._host.tile(self.operator, case, platform_facts(self.device), inputs, outputs)
+        answer = self.answer(case, inputs, outputs)
         for name, value, most in (
             ("block dim", answer.block_dim, MOST_BLOCKS),
             ("workspace size", sum(answer.workspace), MOST_WORKSPACE),

@@ -102,7 +102,9 @@ class Asker:
         for key, case in cases.items():
             try:
                 inputs = _small_inputs(case)
-                requests[key] = host_request(self._build.operator, case, self._facts, inputs, None)
+                requests[key] = host_request(
+                    self._build.operator, case, self._facts, inputs, read=self._build.value_inputs
+                )
             except InputError as problem:
                 self._known[key] = str(problem)
         if not requests:

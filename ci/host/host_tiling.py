@@ -8,7 +8,7 @@ tiling parse and tiling for one case. `host/README.md` has the formats.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
@@ -109,15 +109,17 @@ class HostProgram:
         inputs: Tensors | None = None,
         outputs: Tensors | None = None,
         *,
+        read: Collection[str] = (),
         anew: bool = False,
     ) -> TilingAnswer:
         """Run the tiling for `case` on the chip that `facts` describe (see `platform_facts`).
 
-        `inputs` gives the values for tilings that read them, `outputs` the shapes where known.
+        `inputs` gives values, of which it gets those of inputs that it may `read`, `outputs` the
+        shapes where known.
         An earlier answer to the same is given again, but `anew`.
         Raises TrialFailure(LAUNCH_ERROR) with the log when the tiling fails.
         """
-        request = host_request(operator, case, facts, inputs, outputs).text
+        request = host_request(operator, case, facts, inputs, outputs, read=read).text
         known = self._answers.get(request)
         if known is not None and not anew:
             return known  # another seed of a case, or another kernel, with the same tiling

@@ -1,11 +1,11 @@
 """What a host program is asked: the case, and the chip it is to be cut for.
 
-`host/README.md` has the format of a request.
+`cpp/README.md` has the format of a request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -117,13 +117,20 @@ def host_request(
     facts: Mapping[str, str],
     inputs: Tensors | None = None,
     outputs: Tensors | None = None,
+    *,
+    read: Collection[str] = (),
 ) -> HostRequest:
-    """The request of a case; `inputs` gives values, `outputs` shapes where they are known."""
+    """The request of a case; `inputs` gives values, `outputs` shapes where they are known.
+
+    `read` names the inputs whose values the host side may read. No others are sent: a survey asks
+    hundreds of requests in dozens of processes, and equal requests are asked once.
+    """
     column = case_column(operator, case)
     asked: list[tuple[AskedTensor, ...]] = []
     for index, spec in enumerate(case.inputs):
         form = _format(operator.inputs[index].formats, column)
-        given = inputs[index] if inputs is not None and index < len(inputs) else None
+        sent = inputs is not None and index < len(inputs) and operator.inputs[index].name in read
+        given = inputs[index] if inputs is not None and sent else None
         tensors = []
         for k, one in enumerate(spec if isinstance(spec, tuple) else (spec,)):
             if one.present:

@@ -77,7 +77,9 @@ def _questions(standard: Standard, build: TiledBuild) -> list[Question]:
     requests = []
     for case in standard.workload.cases:
         known = standard.references.of(case, seed)
-        request = host_request(operator, case, facts, known.inputs, known.outputs)
+        request = host_request(
+            operator, case, facts, known.inputs, known.outputs, read=build.value_inputs
+        )
         requests.append((f"case '{case.name}'", request))
     others = [load_device(name) for name in device_names() if name != build.device.name]
     chips = [platform_facts(d) for d in others if d.architecture == build.device.architecture]

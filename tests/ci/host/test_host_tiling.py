@@ -183,7 +183,7 @@ def test_both_registration_styles_and_value_dependent_inputs(
     """ + DEFINITION.replace("this->AICore().SetTiling(optiling::Tile);", "")
     operator, program = build(toolchain, tmp_path, host)
     values: Tensors = [np.array([1, 2, 7], np.float32), None, [np.ones(4, np.float32)] * 2]
-    answer = program.tile(operator, make_case(elements=3), FACTS, values)
+    answer = program.tile(operator, make_case(elements=3), FACTS, values, read=("x", "hidden"))
     assert (answer.block_dim, answer.tiling_key) == (20, 107)
     assert program.describe(operator, CHIP).value_inputs == ("x",)
 

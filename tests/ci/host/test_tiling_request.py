@@ -1,4 +1,7 @@
+import numpy as np
+
 from ci.host.tiling_request import host_request, platform_facts
+from ci.model.launch import Tensors
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.source.discovery import load_operator
 from rules.devices import load_device
@@ -22,3 +25,17 @@ def test_a_chip_states_its_own_cores_and_rates_and_the_memories_of_the_architect
     assert (facts["cores.aic"], facts["cores.aiv"], facts["cores.default"]) == ("20", "40", "40")
     assert facts["memory.ub"] == str(192 * 1024)
     assert facts["bandwidth.hbm_bytes_per_cycle"] == str(round(0.8e12 / 1650e6 / 20))
+
+
+def test_only_values_that_the_host_side_reads_are_sent() -> None:
+    operator = load_operator(OPERATORS / "src" / "math" / "bias_add")
+    case = WorkloadCase(
+        name="c",
+        inputs=tuple(TensorCase(shape=(4,), dtype=i.dtypes[0]) for i in operator.inputs),
+    )
+    facts = platform_facts(load_device("910B4"))
+    values: Tensors = [np.full(4, 1.5, np.float32) for _ in operator.inputs]
+    name = operator.inputs[0].name
+    read = host_request(operator, case, facts, values, read=[name])
+    assert [bool(t.data) for (t,) in read.inputs] == [i.name == name for i in operator.inputs]
+    assert not any(t.data for (t,) in host_request(operator, case, facts, values).inputs)
