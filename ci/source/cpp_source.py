@@ -166,7 +166,12 @@ class Source:
     @cached_property
     def errors(self) -> int:
         """How many ERROR or missing nodes the grammar left."""
-        return sum(1 for n in walk(self.root) if n.is_error or n.is_missing)
+        found, left = 0, [self.root]
+        while left:
+            node = left.pop()
+            found += node.is_error or node.is_missing
+            left.extend(child for child in node.children if child.has_error)
+        return found
 
     @cached_property
     def blocks(self) -> tuple[Node, ...]:
