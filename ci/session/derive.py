@@ -14,6 +14,7 @@ from ci.model.census import CensusRow, Stage
 from ci.model.derived import ROWS, Coverage, DerivedRow, DeriveSettings
 from ci.model.errors import EnvironmentProblem, InputError
 from ci.model.settings import EvaluationSetup
+from ci.system.row_file import RowFile
 
 if TYPE_CHECKING:
     from ci.backend.base import Backend
@@ -42,7 +43,7 @@ def derive_workloads(
     from ci.session import operators_at
 
     operators = operators_at(paths)
-    known = _known_rows(settings.out)
+    kept = _rows_of(settings.out)
     backend = SimulatorBackend(
         settings.device, door=open_door(settings.asc_headers), launch_seconds=LAUNCH_SECONDS
     )
@@ -50,10 +51,10 @@ def derive_workloads(
     names = Counter(operator.name for operator in operators)
     for operator in operators:
         file = _place(operator, settings, names[operator.name] == 1) / FILE
-        row = known.get(str(operator.root))
+        row = kept.rows.get(str(operator.root))
         if settings.again or (row is None and not file.exists()):
             row = _guarded(operator, backend, settings, file.parent)
-            _append(settings.out, row)
+            kept.add(row)
             on_row(row, len(rows) + 1, len(operators))
         if row is not None:
             rows.append(row)
@@ -84,12 +85,12 @@ def derived_for(path: Path, setup: EvaluationSetup, folder: Path) -> Path:
 
 def coverage(folders: Sequence[Path]) -> list[Coverage]:
     """What `derive_workloads` left in each folder, counted; raises InputError where it did not."""
-    from ci.lab.census.run import read_rows
+    from ci.lab.census.run import rows_of
 
     found = []
     for folder in folders:
-        rows = [row for row in _known_rows(folder).values() if row.for_chip]
-        census = read_rows(folder / CENSUS)
+        rows = [row for row in _rows_of(folder).rows.values() if row.for_chip]
+        census = rows_of(folder / CENSUS).rows
         if not rows:
             raise InputError(f"{folder} holds no {ROWS}: `workload derive --out` leaves one.")
         derived = [row for row in rows if row.cases]
@@ -244,18 +245,6 @@ def _since(started: float) -> float:
     return round(time.monotonic() - started, 2)
 
 
-def _known_rows(out: Path | None) -> dict[str, DerivedRow]:
-    file = None if out is None else out / ROWS
-    if file is None or not file.is_file():
-        return {}
-    lines = file.read_text(encoding="utf-8").splitlines()
-    rows = [DerivedRow.model_validate_json(line) for line in lines]
-    return {row.path: row for row in rows}
-
-
-def _append(out: Path | None, row: DerivedRow) -> None:
-    if out is None:
-        return
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / ROWS).open("a", encoding="utf-8") as file:
-        file.write(row.model_dump_json() + "\n")
+def _rows_of(folder: Path | None) -> RowFile[str, DerivedRow]:
+    """The rows in a folder by the operator's path."""
+    return RowFile(folder and folder / ROWS, DerivedRow, lambda row: row.path)

@@ -10,6 +10,7 @@ from ci.create.benchmark import is_torch_task, task_files
 from ci.create.task import functions_in
 from ci.lab.bench.create_process import RowJob, in_process
 from ci.model.bench.create import CreateBench, CreateBenchSettings, CreateRow
+from ci.system.row_file import RowFile
 
 ROWS: Final = "rows.jsonl"
 
@@ -19,17 +20,15 @@ def measure(
 ) -> CreateBench:
     """A row for each task at `path`; rows that are there are kept. Raises InputError when there is
     no task."""
-    settings.out.mkdir(parents=True, exist_ok=True)
-    known = _known(settings.out / ROWS)
+    kept = RowFile(settings.out / ROWS, CreateRow, lambda row: f"{row.category}/{row.task}")
     rows = []
     for category, name, job in _tasks(path, settings):
         if settings.category and category != settings.category:
             continue
-        row = known.get(f"{category}/{name}")
+        row = kept.rows.get(f"{category}/{name}")
         if row is None:
             row = in_process(job)
-            with (settings.out / ROWS).open("a", encoding="utf-8") as rest:
-                rest.write(row.model_dump_json() + "\n")
+            kept.add(row)
             on_row(row)
         rows.append(row)
     return CreateBench(
@@ -54,10 +53,3 @@ def _tasks(path: Path, settings: CreateBenchSettings) -> Iterator[tuple[str, str
 def _holds_goldens(path: Path) -> bool:
     """Whether a path is a file of golden functions, not of tasks."""
     return path.suffix == ".py" and path.is_file() and not is_torch_task(path)
-
-
-def _known(file: Path) -> dict[str, CreateRow]:
-    if not file.is_file():
-        return {}
-    rows = [CreateRow.model_validate_json(line) for line in file.read_text().splitlines()]
-    return {f"{r.category}/{r.task}": r for r in rows}

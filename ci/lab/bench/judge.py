@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Lock
 from typing import Final
 
 from ci.backend import make_backend
@@ -40,6 +39,7 @@ from ci.model.trial import Candidate, Fingerprint, Refusal, Trial
 from ci.model.workload import WorkloadCase
 from ci.search.reverify import reverify
 from ci.system.program import program_digest
+from ci.system.row_file import RowFile
 
 RULINGS_FILE: Final = "rulings.jsonl"
 
@@ -52,7 +52,8 @@ def bench(settings: JudgeBenchSettings, tell: Callable[[str], None]) -> JudgeBen
     """
     entries = chosen(read_corpus(settings.attacks), settings)
     operators = Operators(settings.operators)
-    record = _Record(settings.out)
+    path = None if settings.out is None else settings.out / RULINGS_FILE
+    record = RowFile(path, Ruling, lambda ruling: ruling.key)
     work: dict[Path, tuple[Operator, list[Entry]]] = {}
     found: dict[str, Ruling] = {}
     unusable: list[str] = []
@@ -88,7 +89,7 @@ def bench(settings: JudgeBenchSettings, tell: Callable[[str], None]) -> JudgeBen
 class _Court:
     """Judges the candidates of one operator; what its baseline needs is made once."""
 
-    def __init__(self, operator: Operator, backend: Backend, record: _Record) -> None:
+    def __init__(self, operator: Operator, backend: Backend, record: RowFile[str, Ruling]) -> None:
         self.operator = operator
         self.record = record
         self.workload = workload_of(operator)
@@ -102,11 +103,11 @@ class _Court:
         witnesses = witnesses_of(entry, self.operator)
         text = f"{self._identity} {entry.attack.model_dump_json()}"
         key = hashlib.sha256(text.encode()).hexdigest()[:16]
-        known = self.record.known.get(key)
+        known = self.record.rows.get(key)
         if known is not None:
             return known
         ruling = self._judged(entry, candidate, witnesses).model_copy(update={"key": key})
-        self.record.keep(ruling)
+        self.record.add(ruling)
         return ruling
 
     def _judged(
@@ -190,29 +191,6 @@ class _Asked(Judge):
         except TrialFailure as failure:
             self.refusal = failure.refusal
             raise
-
-
-class _Record:
-    """Rulings given before, and where they are kept."""
-
-    def __init__(self, out: Path | None) -> None:
-        self._path = None if out is None else out / RULINGS_FILE
-        self._lock = Lock()
-        self.known: dict[str, Ruling] = {}
-        if self._path is None:
-            return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        if self._path.exists():
-            for line in self._path.read_text(encoding="utf-8").splitlines():
-                if line.endswith("}"):  # one that was cut off is given again
-                    ruling = Ruling.model_validate_json(line)
-                    self.known[ruling.key] = ruling
-
-    def keep(self, ruling: Ruling) -> None:
-        """Write it down; safe to call from several threads."""
-        if self._path is not None:
-            with self._lock, self._path.open("a", encoding="utf-8") as file:
-                file.write(ruling.model_dump_json() + "\n")
 
 
 def _slower(subject: Subject, case: WorkloadCase) -> str:

@@ -33,6 +33,7 @@ from ci.model.trial import Candidate, Outcome, Trial
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.model.yaml_model import read_file
 from ci.source.workload_file import load_workload
+from ci.system.row_file import RowFile
 
 _Operands: TypeAlias = tuple[TensorCase | tuple[TensorCase, ...], ...]
 
@@ -53,7 +54,7 @@ def measure(
     tell: Callable[[str], None] = lambda text: None,
 ) -> SanitizerBench:
     """Evaluate every mutant of every operator on the simulator."""
-    record = _Record(settings.record)
+    record = RowFile(settings.record, Mutant, _identity)
     mutants: list[Mutant] = []
     unusable: list[str] = []
     for operator in operators:
@@ -70,28 +71,18 @@ def measure(
     return SanitizerBench(mutants=tuple(mutants), unusable=tuple(unusable))
 
 
-class _Record:
-    """What was measured before, and where it is kept."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        self.known: dict[tuple[str, str, str], Mutant] = {}
-        if path is not None and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                mutant = Mutant.model_validate_json(line)
-                self.known[mutant.operator, mutant.program, mutant.version] = mutant
-
-    def keep(self, mutant: Mutant) -> None:
-        if self.path is not None:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(mutant.model_dump_json() + "\n")
+def _identity(mutant: Mutant) -> tuple[str, str, str]:
+    return mutant.operator, mutant.program, mutant.version
 
 
 class _Bench:
     """The mutants of one operator."""
 
     def __init__(
-        self, operator: Operator, settings: SanitizerBenchSettings, record: _Record
+        self,
+        operator: Operator,
+        settings: SanitizerBenchSettings,
+        record: RowFile[tuple[str, str, str], Mutant],
     ) -> None:
         self.operator = operator
         self.settings = settings
@@ -153,7 +144,7 @@ class _Bench:
             planted = Random(self.operator.name).sample(planted, limit)
         for number, (file, fault) in enumerate(planted, start=1):
             candidate = self._candidate({file: fault.text})
-            known = self.record.known.get((self.operator.name, candidate.hash, self.version))
+            known = self.record.rows.get((self.operator.name, candidate.hash, self.version))
             if known is not None:
                 yield known
                 continue
@@ -172,7 +163,7 @@ class _Bench:
                 program=candidate.hash,
                 version=self.version,
             )
-            self.record.keep(mutant)
+            self.record.add(mutant)
             yield mutant
 
     def _judge(

@@ -9,8 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from ci.backend.pool import workers
 from ci.backend.pool.dispatch import Dispatcher, Quarantined
 from ci.host.door import open_door
@@ -21,6 +19,7 @@ from ci.model.settings import TWO_WORKERS
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import is_shared, operator_folders
 from ci.source.workload_file import find_workload
+from ci.system.row_file import RowFile
 from rules.devices import load_device
 
 
@@ -43,8 +42,8 @@ def take_census(
     folders = select(operator_folders(top), settings.operators, repository)
     folders = [folder for folder in folders if not is_shared(folder)]
     out.mkdir(parents=True, exist_ok=True)
-    known = read_rows(out / ROWS)
-    _end_torn_line(out / ROWS)
+    kept = rows_of(out / ROWS)
+    known = kept.rows
     waiting = [
         f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings, top)
     ]
@@ -60,9 +59,7 @@ def take_census(
         except Quarantined as gone:
             row = lost(folder, top, str(gone))
         with lock:
-            with (out / ROWS).open("a", encoding="utf-8") as file:
-                file.write(row.model_dump_json() + "\n")
-            known[row.path] = row
+            kept.add(row)
             done = sum(f.relative_to(top).as_posix() in known for f in folders)
             on_row(row, done, len(folders))
 
@@ -98,25 +95,9 @@ def select(folders: Iterable[Path], glob: str, repository: Path) -> list[Path]:
     return chosen
 
 
-def read_rows(file: Path) -> dict[str, CensusRow]:
-    """The latest row of each operator in a census file, by path; a torn last line is left out."""
-    rows: dict[str, CensusRow] = {}
-    if not file.is_file():
-        return rows
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            row = CensusRow.model_validate_json(line)
-        except ValidationError:
-            continue
-        rows[row.path] = row
-    return rows
-
-
-def _end_torn_line(file: Path) -> None:
-    """A census that was killed while it wrote leaves half a line: the next row begins a new one."""
-    if file.is_file() and file.read_bytes()[-1:] not in (b"", b"\n"):
-        with file.open("a", encoding="utf-8") as end:
-            end.write("\n")
+def rows_of(file: Path) -> RowFile[str, CensusRow]:
+    """The rows of a census file by the operator's path."""
+    return RowFile(file, CensusRow, lambda row: row.path)
 
 
 def _due(row: CensusRow | None, folder: Path, settings: CensusSettings, top: Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
-from ci.lab.published.runs import Simulated
+from ci.lab.published.figures import Simulated
 from ci.lab.published.statistics import FamilyResult, PairResult
 from ci.model.frozen import Frozen
 

@@ -46,6 +46,20 @@ class Version(Frozen):
     source: str
 
 
+class Simulated(Frozen):
+    """What the machine says of a version, in the publication's unit."""
+
+    version: Version
+    time: float
+    pipes_us: dict[str, float]
+    """Mean busy time over the cores, by pipe."""
+
+    @property
+    def error(self) -> float:
+        """Relative error of the whole time."""
+        return self.time / self.version.time - 1
+
+
 class Pair(Frozen):
     """The same kernel before and after an optimization."""
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
-from pydantic import ValidationError
-
-from ci.lab.published.runs import Simulated
-from ci.model.errors import InputError
+from ci.lab.published.figures import Simulated
 from ci.model.frozen import Frozen
+from ci.system.row_file import RowFile
 
 ROWS: Final = "validation.jsonl"
 """Name of the file with one run a line."""
@@ -22,28 +20,9 @@ class KeptRun(Frozen):
     run: Simulated
 
 
-class KeptRuns:
-    """The runs in a folder; without one nothing is kept. Raises InputError for what is no row."""
+KeptRuns: TypeAlias = RowFile[str, KeptRun]
 
-    def __init__(self, folder: Path | None) -> None:
-        self._file = folder / ROWS if folder else None
-        self._runs: dict[str, Simulated] = {}
-        if self._file is not None and self._file.is_file():
-            for number, line in enumerate(self._file.read_text().splitlines(), 1):
-                try:
-                    row = KeptRun.model_validate_json(line)
-                except ValidationError as problem:
-                    raise InputError(f"{self._file}, line {number}, is no run: {problem}") from None
-                self._runs[row.key] = row.run
 
-    def find(self, key: str) -> Simulated | None:
-        """The run of this key."""
-        return self._runs.get(key)
-
-    def add(self, key: str, run: Simulated) -> None:
-        """Keep a run."""
-        self._runs[key] = run
-        if self._file is not None:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            with self._file.open("a") as file:
-                file.write(KeptRun(key=key, run=run).model_dump_json() + "\n")
+def kept_runs(folder: Path | None) -> KeptRuns:
+    """The runs in a folder by their key; without one nothing is kept."""
+    return RowFile(folder and folder / ROWS, KeptRun, lambda row: row.key)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
 
 from ci.backend.base import Build
 from ci.backend.sim import SimulatorBackend
 from ci.host.door import FrontDoor
-from ci.lab.published.figures import SOURCES, Version
+from ci.lab.published.figures import SOURCES, Simulated, Version
+from ci.lab.published.kept import KeptRun, KeptRuns
 from ci.model.ensemble import Ensemble
 from ci.model.errors import InputError, TrialFailure
-from ci.model.frozen import Frozen
 from ci.model.launch import Array, CaseRun, Tensors
 from ci.model.layout import SOURCES as EDITABLE
 from ci.model.workload import Workload, WorkloadCase
@@ -34,35 +33,11 @@ TOLERANCE = 1e-3
 """Relative to the largest golden value; matters only where sums are taken in another order."""
 
 
-class Memory(Protocol):
-    """Where runs are kept and found again by a digest of all that they depend on."""
-
-    def find(self, key: str) -> Simulated | None:
-        """The run of this key."""
-
-    def add(self, key: str, run: Simulated) -> None:
-        """Keep a run."""
-
-
-class Simulated(Frozen):
-    """What the machine says of a version, in the publication's unit."""
-
-    version: Version
-    time: float
-    pipes_us: dict[str, float]
-    """Mean busy time over the cores, by pipe."""
-
-    @property
-    def error(self) -> float:
-        """Relative error of the whole time."""
-        return self.time / self.version.time - 1
-
-
 def simulate(
-    versions: list[Version], door: FrontDoor | None = None, memory: Memory | None = None
+    versions: list[Version], door: FrontDoor | None = None, kept: KeptRuns | None = None
 ) -> Iterator[Simulated]:
     """Run versions of one family, in order, through `door`; our own headers when not given. Each
-    is yielded when it has been verified. What `memory` holds is not run again.
+    is yielded when it has been verified. What is `kept` is not run again.
 
     Raises InputError when a version has no workload case or its outputs are wrong, and
     TrialFailure when it does not run.
@@ -87,15 +62,15 @@ def simulate(
                 version.model_dump_json(),
             ]
         )
-        known = memory.find(key) if memory else None
+        known = kept.rows.get(key) if kept is not None else None
         if known is not None:
-            yield known
+            yield known.run
             continue
         asked = Ensemble(conditions=(version.conditions,))
         run = _verified(build, workload, cases[version.version], golden, asked)
         found = in_unit(version, run, backend.device)
-        if memory:
-            memory.add(key, found)
+        if kept is not None:
+            kept.add(KeptRun(key=key, run=found))
         yield found
 
 

@@ -10,8 +10,7 @@ from typing import Final
 
 from scipy.stats import kendalltau
 
-from ci.lab.published.figures import Pair
-from ci.lab.published.runs import Simulated
+from ci.lab.published.figures import Pair, Simulated
 from ci.model.frozen import Frozen
 
 DIFFERENT: Final = 0.05

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ci.host.door import FrontDoor, open_door, own_headers
 from ci.lab.published.doors import DoorResult, recommended
-from ci.lab.published.figures import Version, load_pairs, load_versions, rebuilt_families
-from ci.lab.published.kept import KeptRuns
+from ci.lab.published.figures import Simulated, Version, load_pairs, load_versions, rebuilt_families
+from ci.lab.published.kept import KeptRuns, kept_runs
 from ci.lab.published.page import misses, summary, totals, write_page
-from ci.lab.published.runs import Simulated, simulate
+from ci.lab.published.runs import simulate
 from ci.lab.published.statistics import FamilyResult, judge
 from ci.model.errors import InputError
 
@@ -67,7 +67,7 @@ def validate(
     own, chosen = own_headers(), open_door(asc_headers)
     doors = [own] if chosen.name == own.name else [own, chosen]
     runs: list[list[list[Simulated]]] = []
-    kept = KeptRuns(out)
+    kept = kept_runs(out)
     for name in [family] if family else known:
         versions = [one for one in every if one.family == name]
         unknown = wanted - {one.version for one in versions}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.lab.census.run import read_rows, take_census
+from ci.lab.census.run import rows_of, take_census
 from ci.model.census import ROWS, CensusRow, CensusSettings, Stage
 from ci.model.errors import InputError
 from ci.source.workload_file import find_workload
@@ -149,7 +149,7 @@ def test_a_second_census_tries_only_what_is_missing(
     )
     assert tried == ["foreign"]
     assert [row.name for row in again] == [row.name for row in rows]
-    assert len(read_rows(file)) == len(rows)
+    assert len(rows_of(file).rows) == len(rows)
 
 
 def test_the_glob_selects_by_name_and_by_category(repository: Path, tmp_path: Path) -> None:

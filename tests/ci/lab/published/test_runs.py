@@ -8,7 +8,7 @@ import pytest
 
 from ci.lab.published import runs
 from ci.lab.published.figures import SOURCES, load_pairs, load_versions, rebuilt_families
-from ci.lab.published.kept import ROWS, KeptRuns
+from ci.lab.published.kept import kept_runs
 from ci.lab.published.runs import simulate
 from ci.lab.published.statistics import judge
 from ci.model.errors import InputError
@@ -53,15 +53,12 @@ def test_a_kept_run_is_not_made_again_while_all_that_it_depends_on_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version = next(one for one in load_versions() if one.family == "bank_conflict_ub")
-    (first,) = simulate([version], memory=KeptRuns(tmp_path))
+    (first,) = simulate([version], kept=kept_runs(tmp_path))
     monkeypatch.setattr(runs, "_verified", None)
-    assert list(simulate([version], memory=KeptRuns(tmp_path))) == [first]
+    assert list(simulate([version], kept=kept_runs(tmp_path))) == [first]
     other = version.model_copy(update={"device": "910B4"})
     with pytest.raises(TypeError):
-        list(simulate([other], memory=KeptRuns(tmp_path)))
-    (tmp_path / ROWS).write_text("{}\n")
-    with pytest.raises(InputError, match="line 1, is no run"):
-        KeptRuns(tmp_path)
+        list(simulate([other], kept=kept_runs(tmp_path)))
 
 
 def test_a_version_without_a_case_is_refused_by_name() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ci.lab.published.doors import DoorResult, differing, recommended
-from ci.lab.published.figures import Pair, Version
+from ci.lab.published.figures import Pair, Simulated, Version
 from ci.lab.published.page import misses, page, summary
-from ci.lab.published.runs import Simulated
 from ci.lab.published.statistics import judge, rank_correlation
 
 
