@@ -20,6 +20,7 @@ from ci.model.bench.strategies import StrategyBench, StrategyBenchSettings
 from ci.model.calibration import Calibration
 from ci.model.census import CensusRow, CensusSettings, Summary
 from ci.model.settings import ProposerOptions
+from ci.model.validation import ValidateSettings
 from ci.session import find_proposer, operators_at
 from ci.session.bank import open_bank
 
@@ -153,19 +154,11 @@ def census(
     return rows, summarize(rows)
 
 
-def validate(
-    family: str,
-    version: str,
-    page: Path | None,
-    tell: Callable[[str], None],
-    *,
-    asc_headers: str = "",
-    out: Path | None = None,
-) -> Validation:
+def validate(settings: ValidateSettings, tell: Callable[[str], None]) -> Validation:
     """Run published cases and compare their times with those of hardware."""
     from ci.lab.published.validate import validate as compare
 
-    return compare(family, version, page, tell, asc_headers=asc_headers, out=out)
+    return compare(settings, tell)
 
 
 def calibrate(device: str) -> Calibration:

@@ -12,26 +12,9 @@ from pydantic import Field
 from bot.cli.options import build, json_option, options
 from ci.model.calibration import Calibration, ConstantResult, typical_error
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE, AscHeaders
+from ci.model.settings import DEFAULT_DEVICE
+from ci.model.validation import ValidateSettings
 from ci.session import lab
-
-
-class ValidateOptions(Frozen):
-    """What is compared, and where the page goes."""
-
-    family: str = Field(default="", description="Only this family of published cases.")
-    version: str = Field(
-        default="", description="Only these versions, separated by commas, of the family."
-    )
-    asc_headers: AscHeaders = ""
-    out: Path | None = Field(
-        default=None,
-        description="Folder that keeps the runs (validation.jsonl); what it holds of the same"
-        " simulator is not run again.",
-    )
-    page: Path | None = Field(
-        default=None, description="Folder to write validation.md and its plots to."
-    )
 
 
 class CalibrateOptions(Frozen):
@@ -55,7 +38,7 @@ def machine() -> None:
     """Judge the simulated machine's time against published measurements."""
 
 
-@options(ValidateOptions)
+@options(ValidateSettings)
 @machine.command()
 @json_option
 @click.pass_context
@@ -67,15 +50,7 @@ def validate(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     recommended. Ends with 1 when a published pair that differs by more than 5 % comes out in the
     wrong order through that.
     """
-    own = build(ValidateOptions, given)
-    found = lab.validate(
-        own.family,
-        own.version,
-        own.page,
-        lambda text: click.echo(text, err=True),
-        asc_headers=own.asc_headers,
-        out=own.out,
-    )
+    found = lab.validate(build(ValidateSettings, given), lambda text: click.echo(text, err=True))
     if as_json:
         click.echo("[" + ",\n".join(one.model_dump_json(indent=2) for one in found.families) + "]")
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -191,6 +191,13 @@ class Traced(NDArrayOperatorsMixin):
         from ci.create.tracing.ranges import indexed
 
         return indexed(self, key)
+
+
+def lifted(values: Iterable[Any]) -> list[Traced]:
+    """All `values` as something traced, on the tape of the one that is."""
+    given = list(values)
+    tape = next(v for v in given if isinstance(v, Traced)).tape
+    return [lift(tape, v) for v in given]
 
 
 def lift(tape: Tape, value: Any) -> Traced:

@@ -12,6 +12,7 @@ from ci.create.tracing.array import (
     axes_of,
     broadcast,
     lift,
+    lifted,
     reduced,
     reshaped,
     scanned,
@@ -22,11 +23,6 @@ from ci.create.tracing.tape import Untraceable
 
 def _traced(*values: Any) -> Traced:
     return next(v for v in values if isinstance(v, Traced))
-
-
-def _lifted(*values: Any) -> list[Traced]:
-    tape = _traced(*values).tape
-    return [lift(tape, v) for v in values]
 
 
 def sum_(x: Traced, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
@@ -141,7 +137,7 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Traced:
     """numpy.where with three arguments."""
     if a is None or b is None:
         raise Untraceable("It calls numpy.where with one argument, whose result depends on values.")
-    values = _lifted(condition, a, b)
+    values = lifted((condition, a, b))
     shape = np.broadcast_shapes(*(v.sizes for v in values))
     dtype = np.result_type(
         *(v.dtype if isinstance(g, Traced) else g for g, v in zip((a, b), values[1:], strict=True))

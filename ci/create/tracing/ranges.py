@@ -6,15 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ci.create.tracing.array import Traced, axes_of, lift, reshaped
+from ci.create.tracing.array import Traced, axes_of, lifted, reshaped
 from ci.create.tracing.symbols import scalar_node
 from ci.create.tracing.tape import Untraceable
-
-
-def _lifted(parts: Any) -> list[Traced]:
-    given = list(parts)
-    tape = next(p for p in given if isinstance(p, Traced)).tape
-    return [lift(tape, p) for p in given]
 
 
 def flip(x: Traced, axis: Any = None) -> Traced:
@@ -27,7 +21,7 @@ def flip(x: Traced, axis: Any = None) -> Traced:
 
 def concatenate(parts: Any, axis: int = 0) -> Traced:
     """numpy.concatenate."""
-    values = _lifted(parts)
+    values = lifted(parts)
     (along,) = axes_of(axis, values[0].ndim)
     shape = list(values[0].sizes)
     shape[along] = sum(v.sizes[along] for v in values)
@@ -90,7 +84,7 @@ def sliced(x: Traced, axis: int, start: int, stop: int, step: int, said: tuple[A
 
 def stack(parts: Any, axis: int = 0) -> Traced:
     """numpy.stack."""
-    values = _lifted(parts)
+    values = lifted(parts)
     (along,) = axes_of(axis, values[0].ndim + 1)
     lines = [reshaped(v, (*v.shape[:along], 1, *v.shape[along:])) for v in values]
     return concatenate(lines, along)

@@ -72,12 +72,13 @@ class Asked(Frozen):
 
 def read_asked(path: Path) -> Asked:
     """What `launch.h` wrote. Raises InputError when it is no launch."""
-    lines = path.read_text().splitlines()
-    if len(lines) < 2:
-        raise InputError("The host program has launched nothing that can be read.")
-    kernel = lines[0].replace("{anonymous}::", "").replace("(anonymous namespace)::", "")
-    arguments = tuple(tuple(line.split()) for line in lines[2:])
-    return Asked(kernel=kernel, blocks=int(lines[1]), arguments=arguments)
+    try:
+        kernel, blocks, *rest = path.read_text(encoding="utf-8").splitlines()
+        kernel = kernel.replace("{anonymous}::", "").replace("(anonymous namespace)::", "")
+        arguments = tuple(tuple(line.split()) for line in rest)
+        return Asked(kernel=kernel, blocks=int(blocks), arguments=arguments)
+    except (OSError, ValueError) as problem:
+        raise InputError("The host program has launched nothing that can be read.") from problem
 
 
 def run_kernel(

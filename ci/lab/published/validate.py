@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from ci.host.door import FrontDoor, open_door, own_headers
 from ci.lab.published.doors import DoorResult, recommended
@@ -14,6 +13,7 @@ from ci.lab.published.page import misses, summary, totals, write_page
 from ci.lab.published.runs import simulate
 from ci.lab.published.statistics import FamilyResult, judge
 from ci.model.errors import InputError
+from ci.model.validation import ValidateSettings
 
 
 @dataclass(frozen=True)
@@ -45,29 +45,20 @@ class Validation:
         ]
 
 
-def validate(
-    family: str,
-    version: str,
-    page: Path | None,
-    tell: Callable[[str], None],
-    *,
-    asc_headers: str = "",
-    out: Path | None = None,
-) -> Validation:
-    """Run and judge one family ('' for all), or those versions of it (separated by commas).
+def validate(settings: ValidateSettings, tell: Callable[[str], None]) -> Validation:
+    """Run and judge what `settings` choose, and write the page where it is asked for.
 
-    `page` is the folder that takes validation.md and its plots, `asc_headers` names real headers,
-    as for evaluate, `out` a folder that keeps runs. Raises InputError for a family or version that
-    there is not, and for headers that are none.
+    Raises InputError for a family or version that there is not, and for headers that are none.
     """
+    family = settings.family
     known, every = rebuilt_families(), load_versions()
     if family and family not in known:
         raise InputError(f"There is no family '{family}'; known are {', '.join(known)}.")
-    wanted = {name.strip() for name in version.split(",") if name.strip()}
-    own, chosen = own_headers(), open_door(asc_headers)
+    wanted = {name.strip() for name in settings.version.split(",") if name.strip()}
+    own, chosen = own_headers(), open_door(settings.asc_headers)
     doors = [own] if chosen.name == own.name else [own, chosen]
     runs: list[list[list[Simulated]]] = []
-    kept = kept_runs(out)
+    kept = kept_runs(settings.out)
     for name in [family] if family else known:
         versions = [one for one in every if one.family == name]
         unknown = wanted - {one.version for one in versions}
@@ -76,9 +67,9 @@ def validate(
         asked = [one for one in versions if not wanted or one.version in wanted]
         runs.append([_runs(asked, door, kept, tell) for door in doors])
     found = Validation(_judged([door.name for door in doors], runs))
-    if page is not None:
+    if settings.page is not None:
         missing = [one for one in every if one.family not in known]
-        tell(f"wrote {write_page(page, found.doors, missing)}")
+        tell(f"wrote {write_page(settings.page, found.doors, missing)}")
     return found
 
 
