@@ -71,6 +71,9 @@ _ALL_KINDS = (
 _LIMITS = ("core_cap", "ub_work")
 """Kinds whose larger values limit less, and whose neutral value limits nothing."""
 
+_CORE_LIMITS = ("core_root", "core_work", "core_cap")
+"""Kinds that limit one number: of two at once mostly the tighter one acts."""
+
 
 def knob_moves(
     template: TilingTemplate,
@@ -82,7 +85,8 @@ def knob_moves(
 ) -> Iterator[tuple[dict[str, KnobValue], str, str]]:
     """(all knob values, why, id of the move) with one knob moved.
 
-    `templates` has the template at each trial by its candidate's hash.
+    A limit on the cores takes the place of another one. `templates` has the template at each trial
+    by its candidate's hash.
 
     First what experience says of such bottlenecks: `known` has, by the move's id and in the order
     of their promise, whether it held. Then the first choice of each knob, the second …, and at last
@@ -107,8 +111,25 @@ def knob_moves(
     late = {move for move, held in known.items() if not held}
     moves.sort(key=lambda m: (m[2] in late, places.get(m[2], len(places))))
     for knob, value, move in moves:
-        why = f"{set_to(knob, now[knob.name], value)}. {knob.why}"
-        yield now | {knob.name: value}, why, move
+        gone = _replaced(template, knob, value)
+        instead = "".join(f", instead of {k.name.partition('.')[2]} {now[k.name]}" for k in gone)
+        why = f"{set_to(knob, now[knob.name], value)}{instead}. {knob.why}"
+        yield now | {k.name: NO_CAP for k in gone} | {knob.name: value}, why, move
+
+
+def _replaced(template: TilingTemplate, knob: Knob, value: KnobValue) -> list[Knob]:
+    """The other limits on the same number of cores that a limit takes the place of."""
+    if knob.kind not in _CORE_LIMITS or value == NO_CAP:
+        return []
+    number = knob.name.partition(".")[0]
+    return [
+        other
+        for other in template.knobs
+        if other.kind in _CORE_LIMITS
+        and (other.name, other.file) != (knob.name, knob.file)
+        and other.name.partition(".")[0] == number
+        and template.values[other.name] != NO_CAP
+    ]
 
 
 def _hopeless(
@@ -141,6 +162,9 @@ def _hopeless(
         at = templates.get(parent.candidate.hash)
         before = at.values if at is not None else now
         moved = [k for k, v in knobs.items() if k in now and v != before.get(k, now[k])]
+        limits = {k.name for k in template.knobs if k.kind in _CORE_LIMITS}
+        if len({k.partition(".")[0] for k in moved}) == 1 and limits.issuperset(moved):
+            moved = [k for k in moved if knobs[k] != NO_CAP] or moved  # one in place of another
         if len(moved) != 1 or isinstance(value := knobs[moved[0]], str):
             continue
         idle, failed = found.setdefault(moved[0], ([], []))

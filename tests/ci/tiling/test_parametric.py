@@ -60,6 +60,40 @@ def test_the_diagnosis_decides_which_knob_moves_first(operator: Operator, baseli
     assert moved(operator, baseline, [baseline], ("no_overlap",))[0][0] == "ubSize.share"
 
 
+def test_a_limit_on_the_cores_takes_the_place_of_another_one(
+    operator: Operator, baseline: Trial
+) -> None:
+    template = synthesize(operator, "910B4")
+    limited = template.values | {"coreNum.root": 4096}
+    best = trial(baseline, "coreNum.root", 4096, operator, 5.0)
+    best = best.model_copy(
+        update={"candidate": Candidate(files=template.changes(limited), stage="tiling")}
+    )
+    history = [baseline, best]
+    at = follow(operator, template, history)
+    now = at[best.candidate.hash]
+    assert now.values["coreNum.root"] == 4096
+    moves = list(knob_moves(now, ("launch_overhead",), best, history, {}, at))
+    (first, why, move), *_ = [m for m in moves if m[2].startswith("tiling.core_work")]
+    assert (first["coreNum.root"], first["coreNum.work"], move) == (
+        0,
+        8192,
+        "tiling.core_work.8192",
+    )
+    assert "instead of root 4096" in why
+    others = [values for values, _, id in moves if not id.startswith("tiling.core_")]
+    assert others and all(values["coreNum.root"] == 4096 for values in others)
+
+    candidate = Candidate(
+        files=now.changes(first), stage="tiling", parent=best.candidate.hash, knobs=first
+    )
+    same = best.model_copy(update={"number": 2, "candidate": candidate})
+    history.append(same)
+    at = follow(operator, template, history)
+    again = [v for v, _, id in knob_moves(now, (), best, history, {}, at) if "core_work" in id]
+    assert again and all(v["coreNum.work"] > 8192 or v["coreNum.output"] for v in again)
+
+
 def test_every_knob_moves_once_before_any_moves_twice(operator: Operator, baseline: Trial) -> None:
     names = [name for name, _ in moved(operator, baseline, [baseline])]
     knobs = len(synthesize(operator, "910B4").knobs)

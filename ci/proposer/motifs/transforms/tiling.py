@@ -79,9 +79,10 @@ def scale_constant(source: Source, parameters: Mapping[str, object]) -> Iterator
 
 
 def spread_small_inputs(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
-    """`if (it fits one tile) cores = 1; else …` becomes the else branch alone.
+    """`if (it fits one tile) cores = 1; else …` becomes the else branch, of one core at least.
 
-    With `most`, a number of cores, what fits one tile gets no more than that.
+    With `most`, a number of cores, what fits one tile gets no more than that. The branch that is
+    left may come to no core at all for an empty input, which the other one caught.
     """
     most = str(parameters.get("most", ""))
     for node in nodes(source, "if_statement", "conditional_expression"):
@@ -116,9 +117,9 @@ def _statement(
         return None
     if body.type == "compound_statement" and len(body.named_children) == 1:
         body = body.named_children[0]
-    text = source.of(body)
-    if limit:
-        text += "\n" + source.indent(node.start_byte) + limit
+    indent = "\n" + source.indent(node.start_byte)
+    least = f"if ({one.group(1)} < 1) {{{indent}    {one.group(1)} = 1;{indent}}}"
+    text = indent.join(filter(None, (source.of(body), limit, least)))
     edit = Edit(node.start_byte, node.end_byte, text)
     return Match(node.start_byte, (edit,), note=one.group(1))
 
@@ -143,10 +144,11 @@ def _expression(
         holder = holder.parent
     if holder is None or not _CORES.search(source.code(holder).split("=")[0]):
         return None
-    text = source.of(other)
+    cores = source.of(other)
+    text = f"({cores}) < 1 ? 1 : ({cores})"
     condition = node.child_by_field_name("condition")
     if most and condition is not None:
-        text = f"({source.of(condition)}) && ({text}) > {most} ? {most} : ({text})"
+        text = f"({source.of(condition)}) && ({cores}) > {most} ? {most} : {text}"
     return Match(node.start_byte, (Edit(node.start_byte, node.end_byte, text),))
 
 
