@@ -16,9 +16,10 @@ CORE_WORK = (
 )  # fmt: skip
 """Least elements of the first input a core: 128 is one 256-byte repeat of fp16."""
 
-CORE_ROOT = (0, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
+CORE_ROOT = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 """Elements that a core gets through while another one is started. Where starting n cores takes n
-times as long as one, and each takes an n-th of the work, the root of (work / value) takes least."""
+times as long as one, and each takes an n-th of the work, the root of (work / value) takes least:
+hundreds where sines are computed, thousands where the memory bounds."""
 
 _SIZE = re.compile(r"(\w+)(?:\[\w+\])?\s*=[^;=]*\bGetShapeSize\(\)")
 _ADDED = re.compile(r"(\w+)\s*\+=\s*([^;]+);")

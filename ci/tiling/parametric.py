@@ -335,7 +335,7 @@ def _preferred(template: TilingTemplate, knob: Knob) -> list[KnobValue]:
     elif knob.kind == "core_work":
         order = (8192, 65536, 4096, 16384, 131072, 2048, 32768, 262144, 1024, 512, 0)
     elif knob.kind == "core_root":
-        order = (4096, 8192, 2048, 16384, 1024, 32768, 65536, 0)
+        order = (4096, 8192, 2048, 1024, 512, 16384, 256, 128, 32768, 65536, 0)
     elif knob.kind == "ub_share":
         order = (8, 4, 12, 2, 6, 16)
     elif knob.kind == "ub_work":

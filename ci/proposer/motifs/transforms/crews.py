@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ci.proposer.motifs.match import Match
+from ci.proposer.motifs.sequence import namespace
 from ci.source.cpp_source import Edit, Source
 
 MOST_PARTS = 20
@@ -66,7 +67,7 @@ class Crews:
         """The edits that give a kernel its part's number where it asks for its own."""
         if not self.asks:
             return []
-        new = {_NUMBER: self.part, _NUMBERS: str(self.parts)}
+        new = {_NUMBER: self.named(namespace(source)).part, _NUMBERS: str(self.parts)}
         return [
             Edit(source.begin(found.start()), found.end(), text)
             for pattern, text in new.items()

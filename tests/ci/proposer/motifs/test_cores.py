@@ -192,6 +192,12 @@ def test_several_cores_share_each_part_of_a_kernel_that_has_a_fixed_number_of_th
     assert "#include <algorithm>" in host
 
 
+def test_names_of_the_api_are_written_as_the_kernel_writes_them() -> None:
+    plain = PARTS.replace("using namespace AscendC;\n", "")
+    kernel, _ = split(plain, HOST.replace("= 1;", "= 8;"), by="loop")
+    assert kernel.count("AscendC::GetBlock") == kernel.count("GetBlock") > 4
+
+
 def test_what_a_loop_gathers_in_a_buffer_stays_with_the_first_core_of_a_part() -> None:
     kernel, _ = split(PARTS, by="loop")
     leave = (
