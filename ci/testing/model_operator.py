@@ -121,6 +121,7 @@ extern "C" __global__ __aicore__ void scale_rows(GM_ADDR x, GM_ADDR y, GM_ADDR w
 """
 
 HOST_FILE = "op_host/scale_rows.cpp"
+_AT_LEAST_ONE = re.compile(r"if \(coreNum < 1\) \{\s*coreNum = 1;\s*\}")
 KERNEL_FILE = "op_kernel/scale_rows.cpp"
 
 WORKLOAD = Workload(
@@ -172,7 +173,8 @@ class ModelEvaluator(Judge):
         share = _number(r"/ 16 \* (\d+)", host, 16)
         if (2 * depth + 1) * share > 16 * parts:
             return self._failed(candidate, number)
-        cores = _number(r"coreNum > (\d+)\)", host, 40) if "coreNum = 1;" not in host else 1
+        one = "coreNum = 1;" in _AT_LEAST_ONE.sub("", host)
+        cores = 1 if one else _number(r"coreNum > (\d+)\)", host, 40)
         work = 4000.0 / min(cores, 40) * (1.0 if depth == 1 else 0.6)
         work += 20 * len(re.findall("PipeBarrier", kernel)) + 30 * len(re.findall("Dupl", kernel))
         work += abs(share * 16 / parts - 20)

@@ -140,8 +140,9 @@ def _hopeless(
 ) -> dict[str, tuple[list[KnobValue], list[KnobValue]]]:
     """By knob, the values to which a single move changed no figure, and those where it failed.
 
-    A failure counts from whatever parent it was tried; a move that was idle, clearly harmful or
-    unfit only from the present value, and with the kernel as it is: another one may want it.
+    A failure counts from whatever parent it was tried, and so does what other shapes refused of the
+    move but not of its parent; one that was idle or clearly harmful only from the present value,
+    and with the kernel as it is: another one may want it.
     Where several kernels did not care what a knob was, no other one is asked.
     """
     now, kernel, mine = template.values, _kernel(best, template), template.skeleton()
@@ -170,9 +171,10 @@ def _hopeless(
         idle, failed = found.setdefault(moved[0], ([], []))
         under = _kernel(trial, template)
         same_start = before.get(moved[0], now[moved[0]]) == now[moved[0]] and under == kernel
-        harmed = trial.outcome is Outcome.UNFIT or _ratio(trial, parent) > HARM
+        harmed = _ratio(trial, parent) > HARM
+        unfit = trial.outcome is Outcome.UNFIT and parent.outcome is not Outcome.UNFIT
         same = same_figures(trial, parent)
-        if trial.measurement is None or (same_start and harmed):
+        if trial.measurement is None or unfit or (same_start and harmed):
             failed.append(value)
         elif same_start and same:
             idle.append(value)
