@@ -14,6 +14,7 @@ from ci.create.passes.budget import PARTS_BYTES
 from ci.create.passes.copies import camel
 from ci.create.passes.windows import Window
 from ci.create.scalars import c_text
+from ci.create.schedule import FEW
 from ci.create.shapes import Segment, equal_lengths, group_formulas, output_segments
 
 GE: dict[str, str] = {
@@ -104,6 +105,7 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
         "mixed": _mixed(lowered),
         "two_forms": bool(lowered.resident),
         "totals": lowered.totals,
+        "few": FEW,
         "turned": any(p["turned"] == "true" for p in phases),
         "split": _split(lowered.split) if lowered.split else None,
         "parts_bytes": PARTS_BYTES,

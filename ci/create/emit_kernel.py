@@ -19,14 +19,17 @@ from ci.create.tensors import Tensor
 HELPERS: Final = (
     *("Apply", "Combine", "Spread", "RowOp", "ColOp", "RowFold", "ColFold", "Join", "RowScan"),
     *("ColScan", "Fold", "Windows", "CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte"),
-    *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "TakeTurned", "GiveTurned"),
+    *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "OneRun", "CopyInTurned", "CopyOutTurned"),
+    *("TakeTurned", "GiveTurned"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp"), ("Apply",)),
     "ColFold": ("Combine",),
     "RowFold": ("Apply", "Combine"),
     "Windows": ("Fold",),
-    **dict.fromkeys(("TakeTurned", "GiveTurned"), ("Turn",)),
+    **dict.fromkeys(("TakeTurned", "GiveTurned"), ("Turn", "OneRun")),
+    "CopyInTurned": ("CopyIn", "OneRun"),
+    "CopyOutTurned": ("CopyOut", "OneRun"),
     **dict.fromkeys(("RowScan", "ColScan"), ("Join",)),
 }
 

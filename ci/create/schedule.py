@@ -7,11 +7,16 @@ loaded again. A reduction to one number ends a phase, since all cores must have 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from ci.create.layout import Item, Layout
 from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value, kind_of
 from ci.create.scalars import Scalar
 from ci.model.errors import InputError
+
+FEW: Final = 64
+"""Elements: shorter lines of a tensor that is turned are copied as one run and gathered, 5 a cycle.
+A copy of such lines takes up to 61 cycles for one that begins within a block."""
 
 
 def program_of(name: str, layout: Layout) -> Program:
@@ -75,7 +80,9 @@ class _PhaseMaker:
         used |= frozenset().union(*(items[i].along for i in self.totals))
         active = [g.name for g in self.layout.groups if g.name in used]
         self.cols = active[-1] if active else ""
-        self.rows = self._rows(active)
+        self.rows, turned = self._rows(active)
+        if turned and self._length(self.cols) < min(FEW, self._length(self.rows)):
+            self.rows, self.cols = self.cols, self.rows  # tiles have long rows
         self.outer = tuple(g for g in active if g not in (self.rows, self.cols))
         folds = [i for i in self.needed if items[i].along and not is_total(items[i])]
         self.sequential = frozenset().union(*(items[i].along for i in folds))
@@ -99,15 +106,22 @@ class _PhaseMaker:
         )
         return frozenset().union(*given)
 
-    def _rows(self, active: list[str]) -> str:
-        """The group around the columns: the last of a tensor that is turned, if there is one."""
+    def _length(self, group: str) -> int:
+        """Of a group in the traced case."""
+        return next(g.example for g in self.layout.groups if g.name == group)
+
+    def _rows(self, active: list[str]) -> tuple[str, bool]:
+        """The group around the columns: the last of a tensor that is turned, if there is one; and
+        whether there is."""
         loaded = {self.layout.items[i].op.partition("load ")[2] for i in self.needed}
         tensors = [t for t in (*self.layout.inputs, *self.layout.parts) if t.name in loaded]
         tensors += [t for t, _ in self.stores]
         turned = {t.groups[-1] for t in tensors if self.cols in t.groups[:-1]}
         if len(turned) > 1:
             raise InputError("Tensors end with three different axes; that is not lowered.")
-        return turned.pop() if turned else active[-2] if len(active) > 1 else ""
+        if turned:
+            return turned.pop(), True
+        return active[-2] if len(active) > 1 else "", False
 
     def _ends_here(self, total: int) -> bool:
         wanted, left = False, list(self.layout.stored)

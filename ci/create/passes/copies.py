@@ -106,10 +106,11 @@ def _distance(tensor: Tensor, group: str) -> str:
 def _issue(plan: Plan, statement: Statement) -> Step:
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
-    plan.helpers.add("CopyIn")
+    copy = "CopyInTurned" if value.kind == "tile" and plan.phase.turns(tensor) else "CopyIn"
+    plan.helpers.add(copy)
     where = f"{tensor.memory}Gm[{offset(plan, tensor)}]"
     return Step(
-        [f"CopyIn({queue_of(tensor, False)}, {where}, {extent(plan, tensor, value.kind)});"]
+        [f"{copy}({queue_of(tensor, False)}, {where}, {extent(plan, tensor, value.kind)});"]
     )
 
 
@@ -156,10 +157,14 @@ def _turned(plan: Plan, statement: Statement, home: str, call: str) -> Step:
     """A tile turned round on its way in or out."""
     plan.helpers |= {call.partition("<")[0], "Give" if call.startswith("Give") else "Take"}
     plan.slots.setdefault("turnWork", Slot("turnWork", "turned"))
-    lines = [f"{call}, turnWork, rows, cols, width);"]
-    used = frozenset(["turnWork"])
+    tensor, used = statement.tensor, frozenset(["turnWork"])
+    assert tensor is not None
+    sizes = f"rows, cols, width, {_distance(tensor, plan.phase.cols)}"
     if statement.op == "load":
+        plan.slots.setdefault("lineStarts", Slot("lineStarts", "cols"))
+        lines = [f"{call}, turnWork, lineStarts, {sizes});"]
         return Step(lines, frozenset(), used | {home}, str(statement))
+    lines = [f"{call}, turnWork, knownPitch, {sizes});"]
     return Step(lines, frozenset([home]), used, str(statement))
 
 
@@ -209,13 +214,13 @@ def _store(plan: Plan, region: Region, statement: Statement) -> Step:
     where = f"{tensor.memory}Gm[{offset(plan, tensor)}]"
     home = plan.home(region, value.name)
     count = {"tile": "count", "rows": "rows", "cols": "cols", "cell": "8"}[value.kind]
-    plan.helpers.add("CopyOut")
     copy = f"CopyOut({queue}, {where}, {extent(plan, tensor, value.kind)});"
     if plan.phase.turns(tensor) and value.kind == "tile":
         made = _turned(plan, statement, home, f"GiveTurned<{kind}>({queue}, {home}")
-        made.lines.append(copy)
-        plan.helpers.add("CopyOut")
+        made.lines.append(copy.replace("CopyOut", "CopyOutTurned", 1))
+        plan.helpers.add("CopyOutTurned")
         return made
+    plan.helpers.add("CopyOut")
     writes = set[str]()
     if region.claimed.get(value.name) == tensor:
         lines = [f"Deliver<{kind}>({queue}, {home}, {count});"]

@@ -64,8 +64,15 @@ def test_whole_numbers_leave_through_half_where_they_have_a_byte() -> None:
 def test_a_tile_of_a_tensor_with_other_axes_last_is_turned_round() -> None:
     text = kernel("columns_first", ((2, 40, 70), (70,)))
     assert "GiveTurned<DTYPE_Y0>" in text
-    assert "CopyOut(outY0, y0Gm[atA * lengthC * lengthB + colStart * lengthB + rowStart]" in text
-    assert ", cols, rows, lengthB);" in text
+    copy = "CopyOutTurned(outY0, y0Gm[atA * lengthC * lengthB + colStart * lengthB + rowStart]"
+    assert f"{copy}, cols, rows, lengthB);" in text
+
+
+def test_tiles_have_long_rows_where_an_axis_of_few_elements_is_turned() -> None:
+    text = kernel("columns_first", ((2, 70, 3), (3,)))
+    where = "xGm[atA * lengthB * lengthC + colStart * lengthC + rowStart]"
+    assert f"CopyInTurned(inX, {where}, cols, rows, lengthC);" in text
+    assert "CopyOut(outY0" in text and "GiveTurned" not in text
 
 
 def test_halves_of_an_axis_are_loaded_and_stored_as_parts_of_their_tensors() -> None:

@@ -1,26 +1,57 @@
+// What `GatherLines` goes by: the bytes before each of the lines of `rows` elements.
+template <typename T>
+__aicore__ inline void LineStarts(const LocalTensor<float>& starts, uint64_t rows) {
+    if (rows <= SHORT_IN) {
+        const LocalTensor<int32_t> index = starts.ReinterpretCast<int32_t>();
+        CreateVecIndex(index, static_cast<int32_t>(0), starts.GetSize());
+        PipeBarrier<PIPE_V>();
+        Muls(index, index, static_cast<int32_t>(rows * sizeof(T)), starts.GetSize());
+        PipeBarrier<PIPE_V>();
+    }
+}
+
+// Turns lines round that lie in a row: dst[r][c] = src[c * rows + r].
+template <typename T>
+__aicore__ inline void GatherLines(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                   const LocalTensor<float>& starts, uint32_t rows, uint32_t cols,
+                                   uint32_t pitch) {
+    if (cols != pitch) {
+        Duplicate(dst, static_cast<T>(0), rows * pitch);
+        PipeBarrier<PIPE_V>();
+    }
+    for (uint32_t r = 0; r < rows; r++) {
+        Gather(dst[r * pitch], src, starts.ReinterpretCast<uint32_t>(), r * sizeof(T), cols);
+    }
+}
+
 // Moves the next tensor of a queue, which has a row for each column of the tile, into `dst` as
-// float and turned round.
+// float and turned round; the rows lie `stride` elements apart in global memory.
 template <typename T, typename Queue>
 __aicore__ inline void TakeTurned(const LocalTensor<float>& dst, Queue& queue,
-                                  const LocalTensor<float>& work, uint32_t rows, uint32_t cols,
-                                  uint32_t pitch) {
+                                  const LocalTensor<float>& work, const LocalTensor<float>& starts,
+                                  uint32_t rows, uint32_t cols, uint32_t pitch, uint64_t stride) {
     const uint32_t height = RoundUp(rows, PITCH);
     if constexpr (IsSameType<T, float>::value) {
         LocalTensor<T> local = queue.template DeQue<T>();
-        Turn<T>(dst, local, cols, rows, height, pitch);
+        if (OneRunIn<T>(rows, stride)) {
+            GatherLines<T>(dst, local, starts, rows, cols, pitch);
+        } else {
+            Turn<T>(dst, local, cols, rows, height, pitch);
+        }
         queue.FreeTensor(local);
     } else if constexpr (sizeof(T) == 2) {
-        LocalTensor<T> local = queue.template DeQue<T>();
-        LocalTensor<T> turned = work.template ReinterpretCast<T>();
-        Turn<half>(turned.template ReinterpretCast<half>(), local.template ReinterpretCast<half>(),
-                   cols, rows, height, pitch);  // their bits, whatever they mean
+        LocalTensor<half> local = queue.template DeQue<half>();  // its bits, whatever they mean
+        LocalTensor<half> turned = work.template ReinterpretCast<half>();
+        if (OneRunIn<T>(rows, stride)) {
+            GatherLines<half>(turned, local, starts, rows, cols, pitch);
+        } else {
+            Turn<half>(turned, local, cols, rows, height, pitch);
+        }
         queue.FreeTensor(local);
         PipeBarrier<PIPE_V>();
-        if constexpr (IsSameType<T, int16_t>::value) {
-            Cast(dst, turned, RoundMode::CAST_RINT, rows * pitch);
-        } else {
-            Cast(dst, turned, RoundMode::CAST_NONE, rows * pitch);
-        }
+        constexpr RoundMode mode =
+            IsSameType<T, int16_t>::value ? RoundMode::CAST_RINT : RoundMode::CAST_NONE;
+        Cast(dst, turned.template ReinterpretCast<T>(), mode, rows * pitch);
     } else {
         Take<T>(work, queue, cols * height);
         PipeBarrier<PIPE_V>();
