@@ -15,6 +15,12 @@ from rules.load import RULES
 
 INSTRUCTIONS = RULES / "instructions.yml"
 
+LINE, WINDOW = 128, 512
+"""Bytes of global memory that move together (docs/machine-model.md, ci/simulator/machine)."""
+
+BANKS = 512
+"""Bytes of UB after which its 16 bank groups repeat."""
+
 
 class _Table(Frozen):
     instructions: dict[str, tuple[str, ...]]
@@ -59,7 +65,10 @@ def card(device: str, chip: Device | None, measured: Measurement | None = None) 
         f"{chip.number('mte2.issue_cycles'):.0f} cycles to issue and "
         f"{latency:.0f} to {from_memory:.0f} of latency, which "
         "several in flight hide; a burst of less than "
-        f"{chip.number('gm.burst_cycles') * per_core:.0f} bytes within a copy costs as much.",
+        f"{chip.number('gm.burst_cycles') * per_core:.0f} bytes within a copy costs as much. A "
+        f"burst moves lines of {LINE} bytes, and where it begins within one, every window of "
+        f"{WINDOW} that it touches, through what all cores share: short rows that lie side by side "
+        "are better copied as one piece and parted in UB.",
         f"Scalar unit: a load from UB (GetValue) {chip.number('scalar.ub_load'):.0f} cycles and a "
         f"wait for the pipe that writes it, from global memory "
         f"{chip.number('scalar.gm_miss'):.0f}; SyncAll "
@@ -94,7 +103,8 @@ def costs(chip: Device | None) -> str:
         "Vector instructions, cycles a repeat (256 bytes: 64 float, 128 half); the result of an "
         f"instruction is ready {chip.number('vector.vadd.latency'):.0f} to "
         f"{chip.number('vector.vcadd.f16.latency'):.0f} cycles after its last repeat, so one long "
-        "instruction beats several short ones. Operands in one bank group cost more.\n"
+        "instruction beats several short ones. Sources in one bank group take turns, so two "
+        f"that begin at the same place of {BANKS} bytes cost a cycle more a repeat.\n"
         + "\n".join(rows)
     )
 

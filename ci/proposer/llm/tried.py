@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from ci.model.comparison import STEP_EFFECT, compare
 from ci.model.operator import Operator
 from ci.model.trial import Measurement, Trial
 from ci.source.source_diff import git_diff
@@ -48,17 +49,29 @@ def told(trial: Trial, best: Trial, history: Sequence[Trial]) -> str:
     elif trial.candidate.hash in _line(best, history):
         came += "; kept: the present program holds it"
     elif trial.number:
-        came += f"; {_why_not(trial, parent)}"
+        came += f"; {_why_not(trial, parent, best, history[0])}"
     return f"{head}\n  -> {came}"
 
 
-def _why_not(trial: Trial, parent: Trial | None) -> str:
+def _why_not(trial: Trial, parent: Trial | None, best: Trial, baseline: Trial) -> str:
     """Why a trial that no gate refused is not part of the present program."""
     before = parent.measurement if parent is not None else None
-    if before is None or trial.measurement is None:
+    if parent is None or before is None or trial.measurement is None:
         return "not built on"
-    if before.score_us / trial.measurement.score_us < 1 + MOVED:
+    gain = before.score_us / trial.measurement.score_us
+    if gain < 1 + MOVED:
         return "no gain, so not built on"
+    if baseline.measurement is not None:
+        whole = compare(baseline.measurement, trial.measurement)
+        if whole.verdict == "worse":
+            return f"not built on, for against trial 0 {whole.reason}"
+    if parent.candidate.hash == best.candidate.hash:
+        if gain < 1 + STEP_EFFECT:
+            return f"a gain of less than {STEP_EFFECT:.0%}, so not built on yet"
+        return (
+            "a gain in these launches, not in all of the ensemble (cold and warm ones, what the "
+            "machine's constants leave open), so not built on"
+        )
     return "a gain, but the present program was made from another one and lacks it"
 
 

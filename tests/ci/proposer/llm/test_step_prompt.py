@@ -98,6 +98,37 @@ def test_what_became_of_a_trial_is_said_truthfully() -> None:
     assert all("int same" not in one for one in rest)
 
 
+def test_why_a_gain_is_not_built_on_is_said_truthfully() -> None:
+    little = _after(BASELINE, 1, 8960, "int little;\n", "It gains half a percent.")
+    unsure = _after(BASELINE, 2, 8000, "int unsure;\n", "It gains, and is not taken.")
+    mixed = _after(BASELINE, 3, 8000, "int mixed;\n", "It gains, but not everywhere.")
+    mixed = _with_cases(mixed, 8000, 1100)
+    start = _with_cases(BASELINE, 9000, 1000)
+    other = _after(start, 4, 7900, "int other;\n", "It was taken.")
+    assert "less than 1%, so not built on yet" in told(little, BASELINE, [BASELINE, little])
+    assert "not in all of the ensemble" in told(unsure, BASELINE, [BASELINE, unsure])
+    assert "against trial 0 case second became 10.0% slower" in told(mixed, start, [start, mixed])
+    assert "made from another one" in told(unsure, other, [BASELINE, unsure, other])
+
+
+def _with_cases(trial: Trial, *cycles: int) -> Trial:
+    """The trial as if its case had been measured with these cycles, under two names."""
+    assert trial.measurement is not None
+    case = trial.measurement.cases[0]
+    made = []
+    for name, count in zip(("first", "second"), cycles, strict=True):
+        took = dict.fromkeys(("median_us", "low_us", "high_us"), count / 1650)
+        made.append(case.model_copy(update={"case": name, **took}))
+    measured = trial.measurement.model_copy(update={"cases": tuple(made)})
+    return trial.model_copy(update={"measurement": measured})
+
+
+def test_a_near_miss_stands_between_fences_of_its_own() -> None:
+    near = _after(BASELINE, 1, 9050, OPERATOR.read(KERNEL) + "\n// near\n", "A comment.")
+    prompt = _prompt(Step(OPERATOR, BASELINE, [BASELINE, near]), "kernel", OPERATOR, WORKLOAD)
+    assert "or with something else:\n```diff\nTrial 1" in prompt
+
+
 GUARDED = """/* Copyright (c) nobody. License: none. */
 #include "kernel_operator.h"
 #define RUN(name) Kernel##name op; op.Process()
