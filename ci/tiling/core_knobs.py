@@ -21,6 +21,10 @@ CORE_ROOT = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 times as long as one, and each takes an n-th of the work, the root of (work / value) takes least:
 hundreds where sines are computed, thousands where the memory bounds."""
 
+ROW = 2048
+"""Elements in whose time a kernel that goes row by row gets through the shortest row: two copies
+and a few short instructions, half a microsecond in all."""
+
 _SIZE = re.compile(r"(\w+)(?:\[\w+\])?\s*=[^;=]*\bGetShapeSize\(\)")
 _ADDED = re.compile(r"(\w+)\s*\+=\s*([^;]+);")
 _METHOD = re.compile(r"(\w+)::\w+\(")
@@ -52,10 +56,16 @@ WHY_WORK = "Starting a core costs time, so each should have enough to do."
 WHY_ROOT = "Starting a core costs time, so the work must grow faster than the number of cores."
 _REMARK_READ = "At least {value} elements a core: starting one costs time."
 _REMARK_MADE = "At least {value} elements of the output a core: starting one costs time."
+_REMARK_ROWS = (
+    "A core gets through {value} elements while another one starts, and a row takes as long as "
+    f"{ROW} or more: as many as pay."
+)
 _REMARK_ROOT = "A core gets through {value} elements while another one starts: as many as pay."
 WHY_CAP = "Fewer cores start faster and may divide the work more evenly."
-_WHY = {"core_work": WHY_WORK, "core_root": WHY_ROOT, "core_cap": WHY_CAP}
-_VALUES = {"core_work": CORE_WORK, "core_root": CORE_ROOT}
+_WHY = {
+    "core_work": WHY_WORK, "core_root": WHY_ROOT, "core_rows": WHY_ROOT, "core_cap": WHY_CAP,
+}  # fmt: skip
+_VALUES = {"core_work": CORE_WORK, "core_root": CORE_ROOT, "core_rows": CORE_ROOT}
 _SAID = re.compile(r"log|print", re.I)
 
 
@@ -97,7 +107,8 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
 
 
 def _by_work(source: Source, node: Node, left: str, context: str) -> list[tuple[str, Kind, Limit]]:
-    """(name, kind, limit) by what is read, by what is made, and by the root of what is read."""
+    """(name, kind, limit) by what is read, by what is made, by the root of what is read, and by the
+    root of the rows that are made."""
     found: list[tuple[str, Kind, Limit]] = []
     for name, elements, remark in (
         ("work", ELEMENTS, _REMARK_READ),
@@ -107,10 +118,24 @@ def _by_work(source: Source, node: Node, left: str, context: str) -> list[tuple[
         lines = at_most(left, f"{total} / {VALUE} + 1")
         found.append((name, "core_work", Limit(lines, remark, unasked_shape(source, node, total))))
     total = f"{context}->{ELEMENTS}"
+    root = Limit(_lowered(left, total), _REMARK_ROOT, unasked_shape(source, node, total))
+    found.append(("root", "core_root", root))
+    made = f"{context}->GetOutputShape(0)"
+    last = f"{made}->GetStorageShape().GetDim({made}->GetStorageShape().GetDimNum() - 1)"
+    rows = f"{made}->GetStorageShape().GetShapeSize() / rowLength"
+    lines = (
+        "int64_t rowLength = 1;",
+        f"if ({made}->GetStorageShape().GetDimNum() > 0) {{",
+        f"    rowLength = std::max<int64_t>({last}, 1);",
+        "}",
+        *_lowered(left, f"{rows} * std::max<int64_t>(rowLength, {ROW})"),
+    )
+    return [*found, ("rows", "core_rows", Limit(lines, _REMARK_ROWS, made))]
+
+
+def _lowered(left: str, total: str) -> tuple[str, ...]:
     pays = f"{left} > 1 && static_cast<int64_t>({left}) * {left} * {VALUE} > {total}"
-    lowered = (f"while ({pays}) {{", f"    {left} -= 1;", "}")
-    root = Limit(lowered, _REMARK_ROOT, unasked_shape(source, node, total))
-    return [*found, ("root", "core_root", root)]
+    return (f"while ({pays}) {{", f"    {left} -= 1;", "}")
 
 
 def _cap(left: str) -> Limit:

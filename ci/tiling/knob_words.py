@@ -10,6 +10,7 @@ from experience.bank.tuple import TILING
 _WORDS = {
     "core_work": "At least {value} elements a core, so that small inputs start fewer cores",
     "core_root": "At most as many cores as the root of the elements / {value}",
+    "core_rows": "At most as many cores as the root of the elements / {value}, short rows for long",
     "core_cap": "At most {value} cores",
     "ub_share": "Tiles for {value}/16 of the unified buffer",
     "ub_work": "At most {value} bytes of the unified buffer for an element, so that small inputs"
@@ -18,6 +19,7 @@ _WORDS = {
 _NEUTRAL = {
     "core_work": "As many cores for small inputs as for large ones",
     "core_root": "As many cores for small inputs as for large ones",
+    "core_rows": "As many cores for small inputs as for large ones",
     "core_cap": "As many cores as there are",
     "ub_share": "Tiles for all of the unified buffer",
     "ub_work": "Tiles of small inputs as large as those of large ones",

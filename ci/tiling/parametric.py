@@ -42,9 +42,16 @@ MOST_MOVES = 5
 
 # Which kinds of knob a bottleneck speaks for, most promising first.
 _BY_CLASS: dict[str, tuple[str, ...]] = {
-    "launch_overhead": ("core_root", "core_work", "core_cap", "literal", "block_constant"),
+    "launch_overhead": (
+        "core_root",
+        "core_work",
+        "core_rows",
+        "core_cap",
+        "literal",
+        "block_constant",
+    ),
     "low_parallelism": ("ub_work", "literal", "block_constant", "constant", "core_cap"),
-    "tail_imbalance": ("core_root", "core_work", "core_cap", "ub_share", "constant"),
+    "tail_imbalance": ("core_root", "core_work", "core_rows", "core_cap", "ub_share", "constant"),
     "no_overlap": ("ub_share", "ub_work", "constant", "divisor"),
     "gm_bandwidth": (
         "ub_share",
@@ -55,7 +62,7 @@ _BY_CLASS: dict[str, tuple[str, ...]] = {
         "literal",
         "block_constant",
     ),
-    "small_copies": ("divisor", "constant", "core_root", "core_work", "core_cap"),
+    "small_copies": ("divisor", "constant", "core_rows", "core_root", "core_work", "core_cap"),
     "ub_underused": ("divisor", "constant"),
     "short_vectors": ("divisor", "constant", "core_root", "core_work"),
     "vector_bound": ("core_root", "core_work", "literal", "block_constant", "divisor"),
@@ -63,15 +70,15 @@ _BY_CLASS: dict[str, tuple[str, ...]] = {
     "bank_conflict": ("divisor", "ub_share", "constant"),
 }
 _ALL_KINDS = (
-    "core_root", "core_work", "ub_share", "ub_work", "literal", "block_constant", "constant",
-    "divisor", "core_cap",
+    "core_root", "core_work", "core_rows", "ub_share", "ub_work", "literal", "block_constant",
+    "constant", "divisor", "core_cap",
 )  # fmt: skip
 # core_cap comes last: it fits the workload's shapes only, the others adapt.
 
 _LIMITS = ("core_cap", "ub_work")
 """Kinds whose larger values limit less, and whose neutral value limits nothing."""
 
-_CORE_LIMITS = ("core_root", "core_work", "core_cap")
+_CORE_LIMITS = ("core_root", "core_work", "core_rows", "core_cap")
 """Kinds that limit one number: of two at once mostly the tighter one acts."""
 
 
@@ -212,7 +219,7 @@ def _ruled_out(
         return any(value >= s for s in idle) or any(0 < value <= f for f in failed)
     if any((value >= f > now) or (value <= f < now) for f in failed):
         return True
-    if knob.kind in ("core_work", "core_root") and now == knob.neutral:
+    if knob.kind in ("core_work", "core_root", "core_rows") and now == knob.neutral:
         return any(0 < value <= s for s in idle)
     return any((value > now) == (s > now) for s in idle)
 
@@ -336,7 +343,7 @@ def _preferred(template: TilingTemplate, knob: Knob) -> list[KnobValue]:
         order = (*cores.promising_caps(), cores.own, NO_CAP)
     elif knob.kind == "core_work":
         order = (8192, 65536, 4096, 16384, 131072, 2048, 32768, 262144, 1024, 512, 0)
-    elif knob.kind == "core_root":
+    elif knob.kind in ("core_root", "core_rows"):
         order = (4096, 8192, 2048, 1024, 512, 16384, 256, 128, 32768, 65536, 0)
     elif knob.kind == "ub_share":
         order = (8, 4, 12, 2, 6, 16)

@@ -24,6 +24,7 @@ Decides = Literal["partition", "block_dim", "tiling_key", "buffer_number", "alig
 Kind = Literal[
     "core_work",
     "core_root",
+    "core_rows",
     "core_cap",
     "ub_share",
     "ub_work",
