@@ -115,8 +115,8 @@ def _by_work(source: Source, node: Node, left: str, context: str) -> list[tuple[
         ("output", _MADE, _REMARK_MADE),
     ):
         total = f"{context}->{elements}"
-        lines = at_most(left, f"{total} / {VALUE} + 1")
-        found.append((name, "core_work", Limit(lines, remark, unasked_shape(source, node, total))))
+        enough = at_most(left, f"{total} / {VALUE} + 1")
+        found.append((name, "core_work", Limit(enough, remark, unasked_shape(source, node, total))))
     total = f"{context}->{ELEMENTS}"
     root = Limit(_lowered(left, total), _REMARK_ROOT, unasked_shape(source, node, total))
     found.append(("root", "core_root", root))

@@ -246,6 +246,22 @@ def test_the_number_of_cores_follows_the_root_of_the_work(tmp_path: Path) -> Non
     assert f"    if ({GIVEN}) {{\n{lowered}" in text.split(asked)[1]
 
 
+def test_short_rows_count_as_longer_ones_where_the_number_of_cores_follows_them(
+    tmp_path: Path,
+) -> None:
+    operator = write(tmp_path)
+    text = synthesize(operator, "910B4").changes({"coreNum.rows": 1024})[HOST_FILE]
+    made = "shape->GetStorageShape()"
+    assert "if (const auto* shape = context->GetOutputShape(0)) {" in text
+    assert f"rowLength = std::max<int64_t>({made}.GetDim({made}.GetDimNum() - 1), 1);" in text
+    work = f"{made}.GetShapeSize() / rowLength * std::max<int64_t>(rowLength, 2048)"
+    assert f"coreNum * 1024 > {work}) {{" in text
+    (operator.root / HOST_FILE).write_text(text)
+    again = synthesize(operator, "910B4")
+    assert again.values["coreNum.rows"] == 1024
+    assert again.changes({"coreNum.rows": 0}) == {HOST_FILE: HOST}
+
+
 def test_numbers_that_a_tiling_key_is_added_up_from_are_no_knobs(tmp_path: Path) -> None:
     host = HOST.replace(
         "const uint32_t BUFFER_NUM = 1;",
