@@ -90,7 +90,8 @@ def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
             (along,) = node.axes()
             own = [Atom(node.shape[along])] if node.shape[along] != 1 else []
             fixed = all(graph.nodes[int(s)].op == "const" for s in node.params["sizes"])
-            ranges = alike.setdefault((*leaves_of(args[0][along]), fixed), [])
+            apart = [node.params[k] for k in ("start", "step")] if node.params["step"] > 1 else []
+            ranges = alike.setdefault((*leaves_of(args[0][along]), fixed, *apart), [])
             for before in ranges if own else ():
                 if before[0].size == own[0].size:  # halves, thirds …
                     unify(before, own)

@@ -12,6 +12,7 @@ from ci.create.lower import Lowered
 from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, folds_of, has_two_forms
 from ci.create.passes.budget import PARTS_BYTES
 from ci.create.passes.copies import camel
+from ci.create.passes.steps import in_steps
 from ci.create.passes.windows import Window
 from ci.create.scalars import c_text
 from ci.create.schedule import FEW
@@ -154,6 +155,8 @@ def element_cycles(lowered: Lowered) -> float:
             if statement.tensor is not None:
                 cycles += 4 / BYTES_A_CYCLE
                 cycles += plan.phase.turns(statement.tensor) / TURNED
+            if in_steps(statement):
+                cycles += 1 / GATHERED
             if statement.op.startswith("window"):
                 window = Window.read(statement.op)
                 cycles += window.size[-1] / GATHERED + math.prod(window.size) / VECTOR
@@ -182,6 +185,8 @@ def _ranges(lowered: Lowered) -> list[dict[str, str]]:
                 if run.ranged:
                     start = run.start if run.start.isdigit() else f"length{run.start}"
                     length = " * ".join(f"length{g}" for g in run.groups) or "1"
+                    if run.step > 1:
+                        length = f"({length} - 1) * {run.step} + 1"
                     found[f"{start} + {length}", f"length{run.whole}"] = None
     return [{"end": end, "whole": whole} for end, whole in found]
 
@@ -226,7 +231,7 @@ def _need(need: Budget) -> str:
 
 
 def _smallest(lowered: Lowered) -> str:
-    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind in ("tile", "turned")}
+    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind in ("tile", "turned", "halo")}
     least = min([*(n for n in sizes if n), 4])
     return f"(narrow && {least} > 2 ? 2 : {least})" if 0 in sizes else str(least)
 

@@ -20,7 +20,7 @@ HELPERS: Final = (
     *("Apply", "Combine", "Spread", "RowOp", "ColOp", "RowFold", "ColFold", "Join", "RowScan"),
     *("ColScan", "Fold", "Windows", "CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte"),
     *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "OneRun", "CopyInTurned", "CopyOutTurned"),
-    *("TakeTurned", "GiveTurned"),
+    *("Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp"), ("Apply",)),
@@ -50,7 +50,7 @@ def kernel_text(lowered: Lowered, title: str) -> str:
     """The whole kernel file."""
     program = lowered.program
     tensors = (*program.inputs, *program.outputs)
-    tiles = [q.tensor for q in lowered.queues if q.kind in ("tile", "turned")]
+    tiles = [q.tensor for q in lowered.queues if q.kind in ("tile", "turned", "halo")]
     wanted = set(lowered.helpers)
     if lowered.totals:
         wanted |= {"RowFold", "Spread"}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ci.create.passes.base import Plan, Region, Step, folds_of, splits
-from ci.create.passes.copies import queue_of, type_of
+from ci.create.passes.copies import queue_of
 from ci.create.passes.vector import FOLDS
 
 
@@ -34,7 +34,7 @@ def _method(plan: Plan, depths: Mapping[str, int], *, ahead: bool) -> list[str]:
             for s in plan.slots
             if s.startswith("ramp")
         ]
-        lines += _turning(plan)
+        lines += [line for setup in plan.setup.values() for line in setup]
         lines += _once(plan)
         lines += [
             "uint64_t first = 0;",
@@ -116,6 +116,8 @@ def _locals(plan: Plan) -> list[str]:
     for name in sorted(earlier):
         if f"total_{name}" in text:
             lines.append(f"LocalTensor<float> total_{name} = total_{name}Buf.Get<float>();")
+    if "knownPitch" in text:
+        lines.append("uint32_t knownPitch = 0;   // of the tiles that are turned round")
     if "noSlot" in text:
         lines.append("LocalTensor<float> noSlot;   // float needs no conversion")
     return lines
@@ -128,20 +130,11 @@ def _clearing(plan: Plan) -> list[str]:
     return [
         f"Duplicate({s.name}, 0.0f, {s.name}.GetSize());"
         for s in plan.slots.values()
-        if s.kind in ("tile", "rows", "cols") and s.pool == "calc" and "ramp" not in s.name
+        if s.kind in ("tile", "rows", "cols")
+        and s.pool == "calc"
+        and "ramp" not in s.name
+        and s.name not in plan.setup
     ]
-
-
-def _turning(plan: Plan) -> list[str]:
-    """What tiles that are turned round go by, where it is the same for all."""
-    turned = [s for s in plan.phase.statements if s.tensor and plan.phase.turns(s.tensor)]
-    loads = [s.tensor for s in turned if s.op == "load" and s.tensor is not None]
-    lines = []
-    if loads:
-        lines = [f"LineStarts<{type_of(loads[0])}>(lineStarts, length{plan.phase.rows});"]
-    if len(loads) < len(turned):
-        lines.append("uint32_t knownPitch = 0;")
-    return lines
 
 
 def _once(plan: Plan) -> list[str]:

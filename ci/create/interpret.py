@@ -274,7 +274,8 @@ class _Machine:
         ranges = []
         for run in tensor.runs:
             start = int(run.start) if run.start.isdigit() else self.sizes[run.start]
-            ranges.append(slice(start, start + math.prod(self.sizes[g] for g in run.groups)))
+            count = math.prod(self.sizes[g] for g in run.groups)
+            ranges.append(slice(start, start + (count - 1) * run.step + 1, run.step))
         return whole[tuple(ranges)].reshape([self.sizes[g] for g in tensor.groups])
 
     def _store(self, phase: Phase, tensor: Tensor, at: dict[str, slice], value: Array) -> None:

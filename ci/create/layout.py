@@ -237,6 +237,8 @@ class _Maker:
             if node.op.startswith("window_"):
                 self._window_sizes(i, node, sizes)
         checks = range_sizes(self.graph, self.axes, self.graph.needed(), sizes)
+        if any(leaf not in self.names for leaf, _ in checks):
+            raise InputError("It takes ranges of ranges that may differ in length.")
         self.checks = tuple(dict.fromkeys((self.names[leaf], size) for leaf, size in checks))
         for leaf in self.leaves:
             sizes.setdefault(leaf, number(leaf.size))

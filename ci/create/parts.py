@@ -10,8 +10,8 @@ from ci.create.scalars import Scalar, combined, number, supported
 from ci.create.tensors import Group, Run, Tensor
 from ci.model.errors import InputError
 
-Starts = dict[int, tuple[Scalar, int]]
-"""Where a part begins, by axis: for any shape, and in the traced case."""
+Starts = dict[int, tuple[Scalar, int, int]]
+"""Where a part begins, by axis: for any shape, and in the traced case; and its step."""
 
 
 class Parts:
@@ -49,7 +49,7 @@ class Parts:
             node = self.graph.nodes[source]
             (axis,) = node.axes()
             begin = told(self.graph, self.axes, self.sizes, int(node.params["sizes"][0]))
-            starts[axis] = (begin, int(node.params["start"]))
+            starts[axis] = (begin, int(node.params["start"]), int(node.params["step"]))
             source = node.args[0]
         name, dtype = inputs[int(self.graph.nodes[source].params["number"])]
         part = self._part(f"{name}_part{len(self._loaded)}", name, dtype, source, index, starts)
@@ -73,7 +73,7 @@ class Parts:
         found = []
         begin, at = number(0), 0
         for arg in node.args:
-            found += self._pieces(arg, {**starts, axis: (begin, at)})
+            found += self._pieces(arg, {**starts, axis: (begin, at, 1)})
             begin = _more(begin, size_of(self.axes[arg][axis], self.sizes))
             at += self.graph.nodes[arg].shape[axis]
         return found
@@ -88,7 +88,8 @@ class Parts:
             if axis in starts and lengths:
                 if len(lengths) > 1:
                     raise InputError(f"It takes a range of an axis of '{of}' that it splits, too.")
-                runs.append(Run(groups, lengths[0], self._start(*starts[axis])))
+                begin, example, step = starts[axis]
+                runs.append(Run(groups, lengths[0], self._start(begin, example), step))
                 continue
             for one in lengths:
                 if not runs or runs[-1].whole != one:
@@ -124,7 +125,7 @@ def range_sizes(
             continue
         if node.op == "slice":
             ends = [told(graph, axes, sizes, int(s)) for s in node.params["sizes"]]
-            length = _less(ends[1], ends[0])
+            length = _steps(_less(ends[1], ends[0]), int(node.params["step"]))
             if sizes.setdefault(leaves[0], length) != length:
                 checks.append((leaves[0], length))
         elif leaves[0] not in sizes:
@@ -165,6 +166,14 @@ def _less(a: Scalar, b: Scalar) -> Scalar:
     if a.op == "add" and b in a.args:
         return a.args[1 - a.args.index(b)]
     return combined("sub", a, b)
+
+
+def _steps(length: Scalar, step: int) -> Scalar:
+    """How many elements a range has in steps; the last one may be short."""
+    if step == 1:
+        return length
+    rounded = combined("div", combined("add", length, number(step - 1)), number(step))
+    return combined("floor", rounded)
 
 
 def size_of(axis: Axis, sizes: Mapping[Atom, Scalar]) -> Scalar:

@@ -81,6 +81,12 @@ class _Mover:
         """A number that is computed of others."""
         return self._write(op, args, (), "float64")
 
+    def _times(self, number: int, factor: int) -> int:
+        if factor == 1:
+            return number
+        by = self._write("const", (), (), "float64", value=float(factor))
+        return self._number("mul", number, by)
+
     def _extent(self, form: Form, axis: int) -> int:
         """The number of elements along an axis."""
         if isinstance(form, Joined):
@@ -129,41 +135,43 @@ class _Mover:
         return form
 
     def _sliced(self, node: Node, form: Form) -> Form:
-        if node.params["step"] != 1:
-            raise InputError(
-                f"It reads an axis in steps of {node.params['step']}; a tensor is read in runs."
-            )
+        step = int(node.params["step"])
         (axis,) = node.axes()
         ends = (int(node.params["start"]), int(node.params["stop"]))
         told = (self._scalar(node.params["sizes"][0]), self._scalar(node.params["sizes"][1]))
-        return self._cut(form, axis, ends, told)
+        return self._cut(form, axis, ends, told, step)
 
-    def _cut(self, form: Form, axis: int, ends: tuple[int, int], told: tuple[int, int]) -> Form:
+    def _cut(
+        self, form: Form, axis: int, ends: tuple[int, int], told: tuple[int, int], step: int = 1
+    ) -> Form:
         """A range of an axis; `told` are the nodes of its ends."""
         if isinstance(form, int):
-            return self._range(form, axis, ends, told)
+            return self._range(form, axis, ends, told, step)
         if form.axis != axis:
-            return Joined(form.axis, tuple(self._cut(p, axis, ends, told) for p in form.parts))
+            parts = (self._cut(p, axis, ends, told, step) for p in form.parts)
+            return Joined(form.axis, tuple(parts))
         found: list[Form] = []
         at = 0
         for part in form.parts:
             size = self._shape(part)[axis]
             if max(at, ends[0]) < min(at + size, ends[1]):
-                if ends[0] > at or ends[1] < at + size:
+                if ends[0] > at or ends[1] < at + size or step > 1:
                     raise InputError("It takes a part of what it has put together of others.")
                 found.append(part)
             at += size
         return found[0] if len(found) == 1 else Joined(axis, tuple(found))
 
-    def _range(self, place: int, axis: int, ends: tuple[int, int], told: tuple[int, int]) -> int:
+    def _range(
+        self, place: int, axis: int, ends: tuple[int, int], told: tuple[int, int], step: int
+    ) -> int:
         """A range of an axis of a node, cut out of the inputs that it is computed of."""
         node = self.nodes[place]
-        if ends == (0, node.shape[axis]):
+        if ends == (0, node.shape[axis]) and step == 1:
             return place
-        shape = (*node.shape[:axis], ends[1] - ends[0], *node.shape[axis + 1 :])
+        shape = (*node.shape[:axis], len(range(*ends, step)), *node.shape[axis + 1 :])
 
         def cut(arg: int, along: int) -> int:
-            return self._range(arg, along, ends, told)
+            return self._range(arg, along, ends, told, step)
 
         def met(arg: int) -> int:
             """Of an argument that the axis may be new to."""
@@ -177,13 +185,14 @@ class _Mover:
         if node.op == "transpose":
             return self._like(node, [cut(node.args[0], node.params["order"][axis])], shape)
         if node.op == "input" or (node.op == "slice" and node.axes() != (axis,)):
-            params = {"axis": axis, "start": ends[0], "stop": ends[1], "step": 1}
+            params = {"axis": axis, "start": ends[0], "stop": ends[1], "step": step}
             return self._write("slice", [place], shape, node.dtype, **params, sizes=list(told))
         if node.op == "slice":
-            first = int(node.params["start"])
+            first, wide = int(node.params["start"]), int(node.params["step"])
             begin = node.params["sizes"][0]
-            both = (self._number("add", begin, told[0]), self._number("add", begin, told[1]))
-            return self._range(node.args[0], axis, (first + ends[0], first + ends[1]), both)
+            start, stop = (self._number("add", begin, self._times(t, wide)) for t in told)
+            both = (first + ends[0] * wide, first + ends[1] * wide)
+            return self._range(node.args[0], axis, both, (start, stop), wide * step)
         if node.op == "reshape":
             along = _axis_before(self.nodes[node.args[0]].shape, node.shape, axis)
             if along is not None:
@@ -195,6 +204,9 @@ class _Mover:
             return self._like(node, [cut(node.args[0], axis)], shape)
         if node.op == "iota":
             counted = self._like(node, [cut(node.args[0], axis)], shape)
+            if step > 1:
+                factor = self._write("const", (), (), "float64", value=float(step))
+                counted = self._write("mul", (counted, factor), shape, node.dtype)
             return self._write("add", (counted, told[0]), shape, node.dtype)
         raise InputError(f"It takes a part of what '{node.op}' gives; that is not lowered.")
 

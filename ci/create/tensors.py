@@ -25,6 +25,8 @@ class Run:
     whole: str
     start: str = "0"
     """The element with which they begin: a number, or the group that is as long."""
+    step: int = 1
+    """From one of their elements to the next, along the axis."""
 
     @property
     def ranged(self) -> bool:
@@ -58,6 +60,15 @@ class Tensor:
                 return (*inner, *(r.whole for r in self.runs[place + 1 :]))
         return self.groups[self.groups.index(group) + 1 :]
 
+    def step(self, group: str) -> int:
+        """The elements of its axis from one of a group to the next."""
+        return next((run.step for run in self.runs if group in run.groups), 1)
+
+    @property
+    def gathered(self) -> bool:
+        """Whether elements that are neighbours in the part lie apart in memory."""
+        return bool(self.groups) and self.step(self.groups[-1]) > 1
+
     @property
     def begins(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Where a part begins: the starts in axes, each with the groups behind it."""
@@ -75,6 +86,8 @@ class Tensor:
         axes = []
         for run in self.runs:
             from_start = [run.start] if run.start != "0" or not run.groups else []
-            inside = " + ".join([*from_start, *(["*".join(run.groups)] if run.groups else [])])
+            steps = [str(run.step)] if run.step > 1 else []
+            own = ["*".join([*steps, *run.groups])] if run.groups else []
+            inside = " + ".join([*from_start, *own])
             axes.append(f"{inside} of {run.whole}" if run.ranged else run.whole)
         return f"{self.of}[{', '.join(axes)}]"

@@ -114,6 +114,8 @@ class Plan:
     """Functions of the kernel's file that this plan calls."""
     owned: set[str] = field(default_factory=set)
     """Loaded values that get a buffer of their own, not the queue's."""
+    setup: dict[str, list[str]] = field(default_factory=dict)
+    """Lines that fill a slot before anything else, by its name."""
     once: dict[str, list[Step]] = field(default_factory=dict)
     """What is loaded before the first unit, by the value's name: it is the same for all."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot, same_for_all, splits
+from ci.create.passes.steps import in_steps, room, together
 from ci.create.passes.windows import Window
 from ci.create.tensors import Tensor
 from ci.model.errors import InputError
@@ -56,6 +57,9 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
             if statement.op.startswith("window"):
                 kind = "halo"
                 rooms[statement.tensor] = Window.read(statement.op).halo
+            if in_steps(statement):
+                kind, own = "halo", room(statement)
+                rooms[statement.tensor] = together(rooms.get(statement.tensor, own), own)
             key = statement.tensor, out
             kinds[key] = max(kinds.get(key, "cell"), kind, key=lambda k: size[k])
     inputs = sum(not out for _, out in kinds)

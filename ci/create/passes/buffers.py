@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ci.create.passes.base import Plan, Region, SlotKind, broken, same_for_all
+from ci.create.passes.steps import in_steps
 from ci.create.program import Statement, Value
 
 APART = ("where", "expand", "iota", "load", "store")
@@ -35,9 +36,11 @@ def _owned(plan: Plan) -> None:
         compared = statement.op in ("lt", "le", "gt", "ge", "eq", "ne")
         if compared:
             plan.owned |= {a.name for a in statement.args if isinstance(a, Value)}
+        apart = in_steps(statement) or (
+            statement.value is not None and statement.value.kind != "tile"
+        )
         turned = statement.tensor is not None and plan.phase.turns(statement.tensor)
-        apart = turned or (statement.value is not None and statement.value.kind != "tile")
-        if statement.op == "load" and statement.value and apart:
+        if statement.op == "load" and statement.value and (turned or apart):
             plan.owned.add(statement.value.name)
 
 

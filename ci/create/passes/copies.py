@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ci.create.passes.base import Plan, Region, Slot, Step, broken, same_for_all
+from ci.create.passes.steps import in_steps, taken
 from ci.create.program import Statement, Value
 from ci.create.tensors import Tensor
 
@@ -65,8 +66,7 @@ def offset(plan: Plan, tensor: Tensor) -> str:
             if group == phase.rows
             else f"at{group}"
         )
-        inner = [f"length{g}" for g in tensor.behind(group)]
-        terms.append(" * ".join([index, *inner]))
+        terms.append(" * ".join([index, *_factors(tensor, group)]))
     return " + ".join(terms) or "0"
 
 
@@ -100,18 +100,24 @@ def extent(plan: Plan, tensor: Tensor, kind: str) -> str:
 
 def _distance(tensor: Tensor, group: str) -> str:
     """Elements between neighbours along a group."""
-    return " * ".join(f"length{g}" for g in tensor.behind(group))
+    return " * ".join(_factors(tensor, group))
+
+
+def _factors(tensor: Tensor, group: str) -> list[str]:
+    step = tensor.step(group)
+    return [*([str(step)] if step > 1 else []), *(f"length{g}" for g in tensor.behind(group))]
 
 
 def _issue(plan: Plan, statement: Statement) -> Step:
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
     copy = "CopyInTurned" if value.kind == "tile" and plan.phase.turns(tensor) else "CopyIn"
+    sizes = extent(plan, tensor, value.kind)
+    if in_steps(statement):
+        copy, sizes = "CopyInSteps", f"{tensor.step(tensor.groups[-1])}, {sizes}"
     plan.helpers.add(copy)
     where = f"{tensor.memory}Gm[{offset(plan, tensor)}]"
-    return Step(
-        [f"{copy}({queue_of(tensor, False)}, {where}, {extent(plan, tensor, value.kind)});"]
-    )
+    return Step([f"{copy}({queue_of(tensor, False)}, {where}, {sizes});"])
 
 
 def _last_uses(region: Region) -> dict[str, int]:
@@ -128,6 +134,8 @@ def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
     queue, kind, home = queue_of(tensor, False), type_of(tensor), plan.home(region, value.name)
+    if in_steps(statement):
+        return taken(plan, statement, queue, kind, home)
     count = {"tile": "count", "rows": "rows", "cols": "pitch", "cell": "1"}[value.kind]
     if value.kind == "cols" and tensor.dtype != "T":
         count = "cols"
@@ -162,6 +170,10 @@ def _turned(plan: Plan, statement: Statement, home: str, call: str) -> Step:
     sizes = f"rows, cols, width, {_distance(tensor, plan.phase.cols)}"
     if statement.op == "load":
         plan.slots.setdefault("lineStarts", Slot("lineStarts", "cols"))
+        plan.helpers.add("Multiples")
+        length = f"length{plan.phase.rows}"
+        fill = f"    Multiples<{type_of(tensor)}>(lineStarts, {length});"
+        plan.setup["lineStarts"] = [f"if ({length} <= SHORT_IN) {{", fill, "}"]
         lines = [f"{call}, turnWork, lineStarts, {sizes});"]
         return Step(lines, frozenset(), used | {home}, str(statement))
     lines = [f"{call}, turnWork, knownPitch, {sizes});"]

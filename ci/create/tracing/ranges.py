@@ -63,6 +63,8 @@ def indexed(x: Traced, key: Any) -> Traced:
 def sliced(x: Traced, axis: int, start: int, stop: int, step: int, said: tuple[Any, Any]) -> Traced:
     """A range of an axis. `said` are its ends in the golden function's own words: what they are
     computed from goes into the tape, so that they follow the shape."""
+    if step < 0:
+        raise Untraceable(f"It reads an axis in steps of {step}; a tensor is read forwards.")
     shape = list(x.sizes)
     shape[axis] = len(range(start, stop, step))
     if not shape[axis]:

@@ -87,6 +87,27 @@ def test_halves_of_an_axis_are_loaded_and_stored_as_parts_of_their_tensors() -> 
     assert text.count("CopyOut(outY0Part") == 2
 
 
+def test_elements_in_steps_are_gathered_out_of_the_run_that_holds_them() -> None:
+    text = kernel("every_other", ((4, 14),))
+    where = "xGm[1 + rowStart * lengthB + colStart * 2]"
+    assert f"CopyInSteps(inXPart1, {where}, 2, rows, cols, lengthB);" in text
+    assert "Multiples<DTYPE_X>(colsStep2, 2);" in text
+    assert "pipe.InitBuffer(inXPart1, 2, (2 * tiling.tile" in text
+
+
+def test_rows_in_steps_are_copied_by_themselves() -> None:
+    text = kernel("every_third_row", ((3, 12, 7), (7,)))
+    where = "xGm[1 * lengthD + atA * lengthB * lengthD + rowStart * 3 * lengthD + colStart]"
+    assert f"CopyIn(inXPart0, {where}, rows, cols, 3 * lengthD);" in text
+
+
+def test_bytes_in_steps_are_refused() -> None:
+    found = tracer("every_other").trace([((4, 14), "int8")], {}, [])
+    made = layout_of(found, {0: ("x", "int8")}, [("y", "int8")])
+    with pytest.raises(InputError, match="'x' is int8 and read in steps along its last axis"):
+        lower(program_of("every_other", made))
+
+
 def test_ranges_that_are_taken_for_equally_long_are_held_to_it_by_the_host() -> None:
     made = layout("rotary_of_whole", ((2, 5, 12), (5, 12), (5, 12)))
     ((group, length),) = made.checks

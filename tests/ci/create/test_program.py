@@ -70,6 +70,9 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
         ("on_top", ((4, 6), (4, 6))),
         ("of_class_token", ((3, 4, 5),)),
         ("normalized_parts", ((4, 6, 5),)),
+        ("every_other", ((4, 14),)),
+        ("every_third_row", ((3, 12, 7), (7,))),
+        ("steps_of_steps", ((5, 22),)),
     ],
 )
 def test_a_program_computes_what_its_golden_does(name: str, shapes: Shapes) -> None:
@@ -196,9 +199,16 @@ def test_a_quotient_that_is_rounded_is_divided_for() -> None:
     np.testing.assert_array_equal(found, goldens.whole_times(x, y))
 
 
-def test_a_range_in_steps_is_refused() -> None:
-    with pytest.raises(InputError, match="in steps of 2"):
-        layout("every_other", ((4, 6),))
+def test_a_range_in_steps_backwards_is_refused() -> None:
+    with pytest.raises(InputError, match="in steps of -2; a tensor is read forwards"):
+        layout("backwards", ((4, 6),))
+
+
+def test_a_range_in_steps_is_as_long_as_the_shape_says() -> None:
+    made = layout("every_other", ((4, 14),))
+    lengths = {g.name: g.size.evaluate({"x.0": 4.0, "x.1": 15.0}, {}) for g in made.groups}
+    ((group, other),) = made.checks
+    assert (lengths[group], other.evaluate({"x.1": 15.0}, {})) == (8, 7)  # the host refuses 15
 
 
 def test_axes_of_another_order_are_refused() -> None:

@@ -1,15 +1,3 @@
-// What `GatherLines` goes by: the bytes before each of the lines of `rows` elements.
-template <typename T>
-__aicore__ inline void LineStarts(const LocalTensor<float>& starts, uint64_t rows) {
-    if (rows <= SHORT_IN) {
-        const LocalTensor<int32_t> index = starts.ReinterpretCast<int32_t>();
-        CreateVecIndex(index, static_cast<int32_t>(0), starts.GetSize());
-        PipeBarrier<PIPE_V>();
-        Muls(index, index, static_cast<int32_t>(rows * sizeof(T)), starts.GetSize());
-        PipeBarrier<PIPE_V>();
-    }
-}
-
 // Turns lines round that lie in a row: dst[r][c] = src[c * rows + r].
 template <typename T>
 __aicore__ inline void GatherLines(const LocalTensor<T>& dst, const LocalTensor<T>& src,

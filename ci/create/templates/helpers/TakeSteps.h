@@ -1,0 +1,27 @@
+// Moves elements `step` apart of the next tensor of a queue into `dst` as float; `index` says where
+// those of a row lie. Elements of two bytes are gathered in `work`.
+template <typename T, typename Queue>
+__aicore__ inline void TakeSteps(const LocalTensor<float>& dst, Queue& queue,
+                                 const LocalTensor<float>& work, const LocalTensor<float>& index,
+                                 uint32_t step, uint32_t rows, uint32_t cols, uint32_t pitch) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 2, "others are not gathered");
+    using Bits = typename Conditional<sizeof(T) == 2, half, float>::type;
+    LocalTensor<Bits> local = queue.template DeQue<Bits>();
+    LocalTensor<Bits> found = (sizeof(T) == 2 ? work : dst).template ReinterpretCast<Bits>();
+    const uint32_t distance = RoundUp((cols - 1) * step + 1, BLOCK_BYTES / sizeof(T));
+    if (cols != pitch) {
+        Duplicate(found, static_cast<Bits>(0), rows * pitch);
+        PipeBarrier<PIPE_V>();
+    }
+    for (uint32_t r = 0; r < rows; r++) {
+        Gather(found[r * pitch], local, index.ReinterpretCast<uint32_t>(), r * distance * sizeof(T),
+               cols);
+    }
+    queue.FreeTensor(local);
+    if constexpr (!IsSameType<T, float>::value) {
+        constexpr bool whole = IsSameType<T, int16_t>::value || IsSameType<T, int32_t>::value;
+        PipeBarrier<PIPE_V>();
+        Cast(dst, found.template ReinterpretCast<T>(),
+             whole ? RoundMode::CAST_RINT : RoundMode::CAST_NONE, rows * pitch);
+    }
+}
