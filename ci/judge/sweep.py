@@ -68,8 +68,9 @@ QUICK = Tier(
         Attributes(),
         ListLengths(),
         GivenValues(),
+        Ranges(),
     ),
-    most_cases=8,
+    most_cases=9,
     most_elements=1 << 21,
     most_work=2e6,
     all_work=8e6,
@@ -80,7 +81,6 @@ QUICK = Tier(
 WIDE = Tier(
     (
         *QUICK.families,
-        Ranges(),
         Special(),
         Dtypes(),
         Rank(),
