@@ -20,7 +20,7 @@ HELPERS: Final = (
     *("Apply", "Combine", "Spread", "RowOp", "ColOp", "RowFold", "ColFold", "Join", "RowScan"),
     *("ColScan", "Fold", "Windows", "CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte"),
     *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "OneRun", "CopyInTurned", "CopyOutTurned"),
-    *("Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps"),
+    *("Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps", "HalfOf", "GiveHalf"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp"), ("Apply",)),
@@ -79,7 +79,8 @@ def kernel_text(lowered: Lowered, title: str) -> str:
             groups=[g.name for g in program.groups],
             phases=[{"number": p.number, "tiled": bool(p.groups)} for p in program.phases],
             scalars=list(lowered.scalars.values()),
-            queues=[_queue(q) for q in lowered.queues],
+            queues=[_queue(q, lowered) for q in lowered.queues],
+            pairs=[{"flag": p.flag, "condition": p.condition(f)} for p, f in lowered.pairs],
             streamed_slots=[{"init": _init(s)} for s in lowered.slots(False)],
             resident_slots=[{"init": _init(s)} for s in lowered.slots(True)],
             all_slots=list(slots),
@@ -107,7 +108,7 @@ def _helper(name: str) -> str:
     return folder.joinpath(f"{name}.h").read_text(encoding="utf-8")
 
 
-def _queue(queue: Queue) -> dict[str, Any]:
+def _queue(queue: Queue, lowered: Lowered) -> dict[str, Any]:
     size = f"sizeof({type_of(queue.tensor)})"
     room = {
         "halo": f"{queue.room.text if queue.room else ''} * {size}",
@@ -117,12 +118,15 @@ def _queue(queue: Queue) -> dict[str, Any]:
         "cols": f"RoundUp(tiling.tileCols, VECTOR) * {size}",
         "cell": f"VECTOR * {size}",
     }[queue.kind]
-    return {
-        "name": queue_of(queue.tensor, queue.out),
-        "depth": queue.depth,
-        "bytes": room,
-        "out": queue.out,
-    }
+    name = queue_of(queue.tensor, queue.out)
+    only = ""
+    for pair, _ in lowered.pairs:
+        if pair.out == queue.out and queue.tensor == pair.first:
+            room = f"({pair.flag} ? 2 : 1) * {room}"
+        elif pair.out == queue.out and queue.tensor == pair.second:
+            only = f"if (!{pair.flag}) "
+    init = f"{only}pipe.InitBuffer({name}, {queue.depth}, {room});"
+    return {"name": name, "depth": queue.depth, "init": init, "out": queue.out}
 
 
 def _init(slot: Slot) -> str:

@@ -6,17 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from ci.create.passes.base import Budget, Plan, Slot, has_two_forms, splits
+from ci.create.passes.base import Budget, Pair, Plan, Slot, has_two_forms, splits
 from ci.create.passes.budget import Queue, budget, queues
 from ci.create.passes.buffers import buffers
 from ci.create.passes.copies import copies
+from ci.create.passes.pairs import pairs
 from ci.create.passes.partition import partition
 from ci.create.passes.sync import sync
 from ci.create.passes.vector import vector
-from ci.create.program import Program
+from ci.create.program import Phase, Program
 from ci.create.scalars import Scalar
 
-PASSES: Final[tuple[Callable[[Plan], None], ...]] = (partition, buffers, copies, vector, sync)
+PASSES: Final[tuple[Callable[[Plan], None], ...]] = (
+    partition,
+    buffers,
+    pairs,
+    copies,
+    vector,
+    sync,
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,11 @@ class Lowered:
     def helpers(self) -> set[str]:
         """Functions that the kernel calls."""
         return set().union(*(p.helpers for p in (*self.streamed, *self.resident)))
+
+    @property
+    def pairs(self) -> tuple[tuple[Pair, Phase], ...]:
+        """Parts of tensors that go in one copy, each with its phase."""
+        return tuple((pair, plan.phase) for plan in self.streamed for pair in plan.pairs)
 
     @property
     def totals(self) -> int:

@@ -97,6 +97,39 @@ class Region:
     """Values that are computed in the buffer that is copied out."""
 
 
+@dataclass(frozen=True)
+class Pair:
+    """Two parts of a tensor that together are its rows."""
+
+    first: Tensor
+    second: Tensor
+    out: bool
+
+    @property
+    def flag(self) -> str:
+        """The kernel's variable that says whether they go in one copy: the lengths decide."""
+        return ("storesPair" if self.out else "loadsPair") + self.first.memory.capitalize()
+
+    @property
+    def local(self) -> str:
+        """The kernel's name for both in UB."""
+        return ("stored" if self.out else "loaded") + self.first.memory.capitalize()
+
+    @property
+    def whole(self) -> str:
+        """The group that is as long as a row."""
+        return self.first.runs[-1].whole
+
+    def condition(self, phase: Phase) -> str:
+        """When they go in one copy, in the kernel's text."""
+        cols, number = phase.cols, phase.number
+        return (
+            f"sizeof(T) == 2 && colTile{number} >= length{cols} &&"
+            f" length{self.whole} == 2 * length{cols} && length{cols} % PITCH == 0 &&"
+            f" length{cols} <= MAX_PAIRED && length{cols} * sizeof(T) % LINE_BYTES != 0"
+        )
+
+
 @dataclass
 class Plan:
     """A phase in one of its two forms, filled by the passes."""
@@ -116,6 +149,8 @@ class Plan:
     """Loaded values that get a buffer of their own, not the queue's."""
     setup: dict[str, list[str]] = field(default_factory=dict)
     """Lines that fill a slot before anything else, by its name."""
+    pairs: list[Pair] = field(default_factory=list)
+    """Parts of tensors that go in one copy where they are short."""
     once: dict[str, list[Step]] = field(default_factory=dict)
     """What is loaded before the first unit, by the value's name: it is the same for all."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ci.create.passes.base import Plan, Region, Slot, Step, broken, same_for_all
+from ci.create.passes.base import Pair, Plan, Region, Slot, Step, broken, same_for_all
+from ci.create.passes.pairs import pair_of
 from ci.create.passes.steps import in_steps, taken
 from ci.create.program import Statement, Value
 from ci.create.tensors import Tensor
@@ -117,7 +118,33 @@ def _issue(plan: Plan, statement: Statement) -> Step:
         copy, sizes = "CopyInSteps", f"{tensor.step(tensor.groups[-1])}, {sizes}"
     plan.helpers.add(copy)
     where = f"{tensor.memory}Gm[{offset(plan, tensor)}]"
-    return Step([f"{copy}({queue_of(tensor, False)}, {where}, {sizes});"])
+    own = f"{copy}({queue_of(tensor, False)}, {where}, {sizes});"
+    pair = pair_of(plan, tensor, False)
+    if pair is None:
+        return Step([own])
+    if tensor == pair.second:
+        return Step([f"if (!{pair.flag}) {{", f"    {own}", "}"])
+    return Step(_either(pair, [_whole(plan, pair, copy)], [own]))
+
+
+def _either(pair: Pair, together: list[str], apart: list[str]) -> list[str]:
+    """Lines for both halves in one copy, and for one each."""
+    inner = [[f"    {line}" for line in lines] for lines in (together, apart)]
+    return [f"if ({pair.flag}) {{", *inner[0], "} else {", *inner[1], "}"]
+
+
+def _whole(plan: Plan, pair: Pair, copy: str) -> str:
+    """The copy of both halves of all rows of a tile."""
+    where = f"{pair.first.memory}Gm[{offset(plan, pair.first)}]"
+    count = f"rows * length{pair.whole}"
+    return f"{copy}({queue_of(pair.first, pair.out)}, {where}, 1, {count}, {count});"
+
+
+def _opens(region: Region, pair: Pair, statement: Statement) -> bool:
+    """Whether the other half comes later."""
+    both = (pair.first, pair.second)
+    mine = [s for s in region.statements if s.tensor in both and (s.op == "store") == pair.out]
+    return mine[0] is statement
 
 
 def _last_uses(region: Region) -> dict[str, int]:
@@ -192,10 +219,23 @@ def _arrive(
     plan.helpers |= {"Arrived", "Done"}
     slot = f", {home}" if home != value.name else ", noSlot"
     name = value.name
+    arrived = f"Arrived<{kind}>({queue}{slot}, count)"
+    opened, closed = list[str](), list[str]()
+    pair = pair_of(plan, tensor, False)
+    if pair is not None:
+        plan.helpers.add("HalfOf")
+        first = queue_of(pair.first, False)
+        half = f"{pair.local}[cols]" if tensor == pair.second else pair.local
+        arrived = f"{pair.flag} ? HalfOf({home}, {half}, rows, cols) : {arrived}"
+        if _opens(region, pair, statement):
+            opened = [f"LocalTensor<{kind}> {pair.local};", f"if ({pair.flag}) {{"]
+            opened += [f"    {pair.local} = {first}.DeQue<{kind}>();", "}"]
+        else:
+            closed = [f"if ({pair.flag}) {{", f"    {first}.FreeTensor({pair.local});", "}"]
     region.at.setdefault(place, []).insert(
         0,
         Step(
-            [f"LocalTensor<float> {name} = Arrived<{kind}>({queue}{slot}, count);"],
+            [*opened, f"LocalTensor<float> {name} = {arrived};", *closed],
             frozenset(),
             frozenset([name, home]),
             str(statement),
@@ -244,7 +284,29 @@ def _store(plan: Plan, region: Region, statement: Statement) -> Step:
         plan.helpers.add("Give")
         lines = [f"Give<{kind}>({queue}, {home}, {count});"]
     lines.append(copy)
+    pair = pair_of(plan, tensor, True)
+    if pair is not None:
+        lines = _half(plan, region, pair, statement, lines)
     return Step(lines, frozenset([home]), frozenset(writes), str(statement))
+
+
+def _half(
+    plan: Plan, region: Region, pair: Pair, statement: Statement, apart: list[str]
+) -> list[str]:
+    """A half that is stored together with the other one, where the lengths allow it."""
+    tensor, (value,) = statement.tensor, statement.args
+    assert tensor is not None and isinstance(value, Value)
+    plan.helpers.add("GiveHalf")
+    queue, kind, home = queue_of(pair.first, True), type_of(tensor), plan.home(region, value.name)
+    half = f"{pair.local}[cols]" if tensor == pair.second else pair.local
+    together = [f"GiveHalf({half}, {home}, rows, cols);"]
+    opened = list[str]()
+    if _opens(region, pair, statement):
+        together.insert(0, f"{pair.local} = {queue}.AllocTensor<{kind}>();")
+        opened = [f"LocalTensor<{kind}> {pair.local};"]
+    else:
+        together += [f"{queue}.EnQue({pair.local});", _whole(plan, pair, "CopyOut")]
+    return [*opened, *_either(pair, together, apart)]
 
 
 def _half_work(plan: Plan) -> str:

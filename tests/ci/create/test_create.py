@@ -50,6 +50,25 @@ def test_a_created_operator_is_right_on_its_cases_and_on_others(tmp_path: Path) 
     }
 
 
+PAIRED = """
+cases:
+  - name: many_short_rows
+    inputs:
+      x: {shape: [3000, 32], dtype: float16}
+      cos: {shape: [3000, 32], dtype: float16, range: [-1, 1]}
+      sin: {shape: [3000, 32], dtype: float16, range: [-1, 1]}
+"""
+
+
+def test_halves_of_rows_are_right_in_one_copy_and_in_two(tmp_path: Path) -> None:
+    """More rows in a tile than an instruction repeats; varied cases have halves of odd lengths."""
+    made = create(f"{FILE}:rotary_of_whole", settings(tmp_path, PAIRED))
+    us = {case.name: case.microseconds for case in made.cases}
+    assert us["many_short_rows"] < us["many_short_rows_float32"]
+    kernel = (Path(made.folder) / "op_kernel" / "rotary_of_whole.cpp").read_text()
+    assert "loadsPairX" in kernel and "loadsPairCos" in kernel and "storesPairY" in kernel
+
+
 def test_nothing_is_left_of_what_cannot_be_made(tmp_path: Path) -> None:
     asked = settings(tmp_path)
     with pytest.raises(InputError, match="decides by a value"):

@@ -81,10 +81,31 @@ def test_halves_of_an_axis_are_loaded_and_stored_as_parts_of_their_tensors() -> 
     assert loads == {
         "CopyIn(inXPart0, xGm[atA * lengthB * lengthC + rowStart * lengthC + colStart],"
         " rows, cols, lengthC);",
+        "CopyIn(inXPart0, xGm[atA * lengthB * lengthC + rowStart * lengthC + colStart],"
+        " 1, rows * lengthC, rows * lengthC);",
         "CopyIn(inXPart2, xGm[lengthF + atA * lengthB * lengthC + rowStart * lengthC + colStart],"
         " rows, cols, lengthC);",
     }
-    assert text.count("CopyOut(outY0Part") == 2
+    assert text.count("CopyOut(outY0Part") == 3
+
+
+def test_halves_of_a_row_go_in_one_copy_where_the_lengths_allow_it() -> None:
+    text = kernel("rotary", ((2, 5, 64), (5, 32), (5, 32)))
+    load = text.split("void LoadPhase0")[1].split("    }\n\n")[0]
+    assert load.count("CopyIn(inX") == 3  # both, or one after the other
+    assert "+ colStart], 1, rows * lengthC, rows * lengthC);" in load
+    body = method(text, "Phase0")
+    taken = [line.strip() for line in body.splitlines() if "HalfOf(" in line]
+    assert [("loadedX[cols]" in line, "Arrived<" in line) for line in taken] == [
+        (False, True),
+        (True, True),
+    ]
+    assert body.index("HalfOf(narrowTile2, loadedX[cols]") < body.index("FreeTensor(loadedX)")
+    assert body.count("outY0Part0.AllocTensor") == body.count("outY0Part0.EnQue(storedY0)") == 1
+
+
+def test_ranges_that_are_no_halves_have_copies_of_their_own() -> None:
+    assert "Pair" not in kernel("first_rows", ((3, 7, 5), (5,)))
 
 
 def test_elements_in_steps_are_gathered_out_of_the_run_that_holds_them() -> None:

@@ -1,0 +1,15 @@
+// Converts `rows` rows of `cols` elements into half of each row of dst, from where it begins.
+template <typename T>
+__aicore__ inline void GiveHalf(const LocalTensor<T>& dst, const LocalTensor<float>& src,
+                                uint32_t rows, uint32_t cols) {
+    if constexpr (sizeof(T) == 2) {
+        const uint8_t step = cols / BLOCK;  // as many blocks as a whole row has in T
+        for (uint32_t c = 0; c < cols; c += VECTOR) {
+            const uint64_t mask = Least(cols - c, VECTOR);
+            for (uint32_t r = 0; r < rows; r += MAX_REPEATS) {
+                Cast(dst[2 * r * cols + c], src[r * cols + c], RoundMode::CAST_RINT, mask,
+                     static_cast<uint8_t>(Least(rows - r, MAX_REPEATS)), {1, 1, step, step});
+            }
+        }
+    }
+}
