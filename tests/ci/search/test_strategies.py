@@ -102,7 +102,8 @@ class Adding(ModelEvaluator):
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
         """One trial by what the comments earn."""
         trial = super().evaluate(candidate, number)
-        assert trial.measurement is not None
+        if trial.measurement is None:
+            return trial
         held = self.held(trial)
         time = 1000.0 - sum(e for of, e in self._earns.items() if set(of) <= set(held))
         case = trial.measurement.cases[0].model_copy(
@@ -212,6 +213,19 @@ class TestHandover(StrategyContract):
         assert published == ["", "a", "b"]
         assert ours[:3] == published
         assert "ab" in ours
+
+    def test_what_the_rounds_found_is_checked_before_anything_is_built_on_it(
+        self, tmp_path: Path
+    ) -> None:
+        counts = []
+        for contract in (TestAscendOptimizer, TestHandover):
+            earns = {"a": 300, "b": -5}
+            judge = Adding(write(tmp_path), earns, fails_verification=1)
+            out = tmp_path / contract.strategy.name
+            result = contract.search(judge, out, proposer=adding("ab"), budget=60)
+            counts.append((len(result.trials), judge.checked_after[0]))
+        (published, _), (ours, checked) = counts
+        assert checked == published < ours
 
     def test_what_the_rounds_found_is_reported_where_nothing_better_is_found(
         self, tmp_path: Path
