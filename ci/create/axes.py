@@ -101,7 +101,7 @@ def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
             (along,) = node.axes()
             for other in args[1:]:
                 for i, (a, b) in enumerate(zip(args[0], other, strict=True)):
-                    if i != along:
+                    if i != along or node.params.get("laced"):
                         unify(a, b)
             axes = [[Atom(node.shape[i])] if i == along else a for i, a in enumerate(args[0])]
         elif node.op in ("const", "attr", "extent"):

@@ -12,7 +12,7 @@ from ci.create.lower import Lowered
 from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, folds_of, has_two_forms
 from ci.create.passes.budget import PARTS_BYTES
 from ci.create.passes.copies import camel
-from ci.create.passes.steps import in_steps
+from ci.create.passes.steps import in_steps, in_turns
 from ci.create.passes.windows import Window
 from ci.create.scalars import c_text
 from ci.create.schedule import FEW
@@ -155,7 +155,7 @@ def element_cycles(lowered: Lowered) -> float:
             if statement.tensor is not None:
                 cycles += 4 / BYTES_A_CYCLE
                 cycles += plan.phase.turns(statement.tensor) / TURNED
-            if in_steps(statement):
+            if in_steps(statement) or in_turns(statement):
                 cycles += 1 / GATHERED
             if statement.op.startswith("window"):
                 window = Window.read(statement.op)

@@ -20,14 +20,16 @@ HELPERS: Final = (
     *("Apply", "Combine", "Spread", "RowOp", "ColOp", "RowFold", "ColFold", "Join", "RowScan"),
     *("ColScan", "Fold", "Windows", "CopyIn", "CopyOut", "Arrived", "Done", "Take", "TakeByte"),
     *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "OneRun", "CopyInTurned", "CopyOutTurned"),
-    *("Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps", "HalfOf", "GiveHalf"),
+    *("LineElements", "Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps"),
+    *("GiveTurns", "HalfOf", "GiveHalf"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp"), ("Apply",)),
     "ColFold": ("Combine",),
     "RowFold": ("Apply", "Combine"),
     "Windows": ("Fold",),
-    **dict.fromkeys(("TakeTurned", "GiveTurned"), ("Turn", "OneRun")),
+    "TakeTurned": ("Turn", "OneRun"),
+    "GiveTurned": ("Turn", "OneRun", "LineElements"),
     "CopyInTurned": ("CopyIn", "OneRun"),
     "CopyOutTurned": ("CopyOut", "OneRun"),
     **dict.fromkeys(("RowScan", "ColScan"), ("Join",)),

@@ -148,9 +148,10 @@ class _Machine:
     ) -> None:
         for statement in statements:
             if statement.op == "store":
-                (arg,) = statement.args
                 assert statement.tensor is not None
-                self._store(phase, statement.tensor, at, self._argument(arg, values))
+                for turn, arg in enumerate(statement.args):
+                    part = statement.tensor.turn(turn)
+                    self._store(phase, part, at, self._argument(arg, values))
                 continue
             assert statement.value is not None
             values[statement.value.name] = self._value(phase, statement, at, values)
@@ -273,7 +274,7 @@ class _Machine:
             return whole
         ranges = []
         for run in tensor.runs:
-            start = int(run.start) if run.start.isdigit() else self.sizes[run.start]
+            start = sum(int(s) if s.isdigit() else self.sizes[s] for s in run.start.split("+"))
             count = math.prod(self.sizes[g] for g in run.groups)
             ranges.append(slice(start, start + (count - 1) * run.step + 1, run.step))
         return whole[tuple(ranges)].reshape([self.sizes[g] for g in tensor.groups])

@@ -41,8 +41,8 @@ class Layout:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     items: list[Item] = field(default_factory=list)
-    stored: list[int] = field(default_factory=list)
-    """For each of `targets` the item that it is."""
+    stored: list[tuple[int, ...]] = field(default_factory=list)
+    """For each of `targets` the item that it is; several take turns along its last axis."""
     targets: tuple[Tensor, ...] = ()
     """The outputs, or their parts where they are put together of such."""
     parts: tuple[Tensor, ...] = ()
@@ -65,8 +65,8 @@ class Layout:
             lines.append(f"%{place}[{', '.join(sorted(item.groups))}] = {item.op}({given}){over}")
         lines += [f"{t.name} = {t.text}" for t in self.parts]
         lines += [
-            f"out {t.text}[{', '.join(t.groups)}] = %{i}"
-            for t, i in zip(self.targets, self.stored, strict=True)
+            f"out {t.text}[{', '.join(t.groups)}] = {', '.join(f'%{i}' for i in items)}"
+            for t, items in zip(self.targets, self.stored, strict=True)
         ]
         return "\n".join(lines)
 
@@ -136,21 +136,16 @@ class _Maker:
                 tensors.append(Tensor(name, dtype, self._groups(i)))
         made = Layout(tuple(groups.values()), tuple(tensors), ())
         whole = []
-        stored = list[tuple[Tensor, int]]()
+        stored = list[tuple[Tensor, tuple[int, ...]]]()
         for node_index, (name, dtype) in zip(self.graph.outputs, outputs, strict=True):
             tensor = Tensor(name, dtype, self._groups(node_index))
             whole.append(tensor)
-            pieces = [(tensor, node_index)]
+            pieces: list[tuple[Tensor, tuple[int, ...]]] = [(tensor, (node_index,))]
             if self.graph.nodes[node_index].op == "concat":
                 pieces = self.parts.stored(node_index, name, dtype)
-            for part, index in pieces:
-                value = self._of(index)
+            for part, nodes in pieces:
                 wanted = frozenset(part.groups)
-                if isinstance(value, Scalar) or self.items[value].groups != wanted:
-                    value = self.item("expand", (value,), groups=wanted)
-                if self.items[value].mask:
-                    value = self.item("where", (value, number(1), number(0)))
-                stored.append((part, value))
+                stored.append((part, tuple(self._over(wanted, self._of(i)) for i in nodes)))
         made.outputs, made.targets = tuple(whole), tuple(t for t, _ in stored)
         made.parts, made.checks = tuple(self.parts.all), self.checks
         made.groups += tuple(self.parts.starts)
@@ -161,6 +156,14 @@ class _Maker:
             if node.op == "input":
                 made.ranks[self.inputs[int(node.params["number"])][0]] = len(node.shape)
         return made
+
+    def _over(self, groups: frozenset[str], value: int | Scalar) -> int:
+        """A value that is stored: a number for each element of these groups."""
+        if isinstance(value, Scalar) or self.items[value].groups != groups:
+            value = self.item("expand", (value,), groups=groups)
+        if self.items[value].mask:
+            value = self.item("where", (value, number(1), number(0)))
+        return value
 
     def dims(self, node: int) -> tuple[Scalar, ...]:
         """The length of each axis of a node."""
@@ -221,7 +224,8 @@ class _Maker:
                     leaves = leaves_of(axis)
                     if symbol is not None and len(leaves) == 1 and leaves[0] not in sizes:
                         value = self._of(int(symbol))
-                        if isinstance(value, Scalar):
+                        itself = Scalar("extent", name=self.names.get(leaves[0], ""))
+                        if isinstance(value, Scalar) and value != itself:
                             sizes[leaves[0]] = value
         for dim, leaves in cut:
             unknown = [leaf for leaf in leaves if leaf not in sizes]

@@ -57,21 +57,34 @@ class Parts:
         self._loaded[index] = next(same, part)
         return self._loaded[index]
 
-    def stored(self, index: int, name: str, dtype: str) -> list[tuple[Tensor, int]]:
-        """The parts of an output, with the node that each of them is."""
-        found: list[tuple[Tensor, int]] = []
-        for place, (node, starts) in enumerate(self._pieces(index, {})):
-            part = self._part(f"{name}_part{place}", name, dtype, index, node, starts)
-            found.append((part, node))
+    def stored(self, index: int, name: str, dtype: str) -> list[tuple[Tensor, tuple[int, ...]]]:
+        """The parts of an output, with the node that each of them is, or those that take turns."""
+        found: list[tuple[Tensor, tuple[int, ...]]] = []
+        for place, (nodes, starts) in enumerate(self._pieces(index, {})):
+            label = f"{name}_part{place}"
+            part = self._part(label, name, dtype, index, nodes[0], starts)
+            if len(nodes) == 1 or part.gathered:
+                found.append((part, nodes))
+                continue
+            (axis,) = (a for a, (_, _, step) in starts.items() if step > 1)
+            begin, at, step = starts[axis]
+            for turn, node in enumerate(nodes):
+                later = {**starts, axis: (_more(begin, number(turn)), at + turn, step)}
+                part = self._part(f"{label}_{turn}", name, dtype, index, node, later)
+                found.append((part, (node,)))
         return found
 
-    def _pieces(self, index: int, starts: Starts) -> list[tuple[int, Starts]]:
+    def _pieces(self, index: int, starts: Starts) -> list[tuple[tuple[int, ...], Starts]]:
         node = self.graph.nodes[index]
         if node.op != "concat":
-            return [(index, starts)]
+            return [((index,), starts)]
         (axis,) = node.axes()
         found = []
-        begin, at = number(0), 0
+        begin, at, _ = starts.get(axis, (number(0), 0, 1))
+        if node.params.get("laced"):
+            if any(self.graph.nodes[a].op == "concat" for a in node.args):
+                raise InputError("Parts that take turns were put together of others.")
+            return [(node.args, {**starts, axis: (begin, at, len(node.args))})]
         for arg in node.args:
             found += self._pieces(arg, {**starts, axis: (begin, at, 1)})
             begin = _more(begin, size_of(self.axes[arg][axis], self.sizes))

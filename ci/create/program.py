@@ -43,7 +43,8 @@ Argument = Value | Scalar
 
 @dataclass(frozen=True)
 class Statement:
-    """`value = op(args)`; of a load and a store `tensor` is the other side.
+    """`value = op(args)`; of a load and a store `tensor` is the other side. Several values of a
+    store take turns along its last axis.
 
     A fold adds what it finds in a tile to `value`, which begins as the neutral element: of a unit,
     or of the whole phase when it is a total. A scan carries `carry` from tile to tile.

@@ -24,10 +24,11 @@ _JOINED_BY = {
 
 @dataclass(frozen=True)
 class Joined:
-    """Parts that lie in a row along an axis."""
+    """Parts that lie in a row along an axis; or, `laced`, that take turns, element by element."""
 
     axis: int
     parts: tuple[Form, ...]
+    laced: bool = False
 
 
 Form = int | Joined
@@ -111,7 +112,8 @@ class _Mover:
             return form
         parts = [self._whole(part) for part in form.parts]
         dtype = self.nodes[parts[0]].dtype
-        return self._write("concat", parts, self._shape(form), dtype, axis=form.axis)
+        laced = {"laced": True} if form.laced else {}
+        return self._write("concat", parts, self._shape(form), dtype, axis=form.axis, **laced)
 
     # What becomes of the old ones
 
@@ -149,7 +151,11 @@ class _Mover:
             return self._range(form, axis, ends, told, step)
         if form.axis != axis:
             parts = (self._cut(p, axis, ends, told, step) for p in form.parts)
-            return Joined(form.axis, tuple(parts))
+            return Joined(form.axis, tuple(parts), form.laced)
+        if form.laced:
+            if step != len(form.parts) or len(range(*ends, step)) < self._shape(form)[axis] // step:
+                raise InputError("It takes a part of what it has put together of others.")
+            return form.parts[ends[0]]
         found: list[Form] = []
         at = 0
         for part in form.parts:
@@ -228,6 +234,9 @@ class _Mover:
         elif node.op == "reshape":
             after = _axis_before(node.shape, shape, axis)
             sizes = list(node.params.get("sizes") or [None] * len(node.shape))
+            single = all(self._shape(p)[axis] == 1 for p in form.parts)
+            if after is None and axis and single and not form.laced:
+                return self._laced(node, form)
             if after is not None:
                 sizes[after] = None
                 node = node.model_copy(update={"params": {**node.params, "sizes": sizes}})
@@ -242,7 +251,26 @@ class _Mover:
         if after is None:
             raise InputError(f"'{node.op}' of what was put together of parts is not lowered.")
         parts = (self._applied(node, p, after, self._shape(p)[axis]) for p in form.parts)
-        return Joined(after, tuple(parts))
+        return Joined(after, tuple(parts), form.laced)
+
+    def _laced(self, node: Node, form: Joined) -> Form:
+        """Lines that were stacked behind the others' elements, joined with the axis before: the
+        parts take turns in it."""
+        *outer, before, count = self._shape(form)[: form.axis + 1]
+        place = next(
+            (
+                i
+                for i in range(len(node.shape))
+                if prod(node.shape[:i]) == prod(outer) and node.shape[i] == before * count
+            ),
+            None,
+        )
+        if place is None:
+            raise InputError("It reshapes what was put together of parts; that is not lowered.")
+        sizes = list(node.params.get("sizes") or [None] * len(node.shape))
+        sizes[place] = None
+        node = node.model_copy(update={"params": {**node.params, "sizes": sizes}})
+        return Joined(place, tuple(self._applied(node, p, place, before) for p in form.parts), True)
 
     def _applied(self, node: Node, part: Form, axis: int, size: int) -> Form:
         """An operation on a part, of which it makes `size` elements along an axis."""
@@ -261,27 +289,38 @@ class _Mover:
         first = next(a for a in args if isinstance(a, Joined))
         axis = first.axis + len(node.shape) - len(self._shape(first))
         parts, at, begin = list[Form](), 0, self._write("const", (), (), "float64", value=0.0)
-        for part in first.parts:
+        count, whole = len(first.parts), self._shape(first)[first.axis]
+        for place, part in enumerate(first.parts):
             size = self._shape(part)[first.axis]
             end = self._number("add", begin, self._extent(part, first.axis))
-            given = [self._met(a, axis, node, (at, at + size), (begin, end)) for a in args]
+            ends, told, step = (at, at + size), (begin, end), 1
+            if first.laced:
+                start = self._write("const", (), (), "float64", value=float(place))
+                ends, told, step = (place, whole), (start, self._extent(first, first.axis)), count
+            given = [self._met(a, axis, node, ends, told, step) for a in args]
             shape = (*node.shape[:axis], size, *node.shape[axis + 1 :])
             if all(isinstance(g, int) for g in given):
                 parts.append(self._like(node, [g for g in given if isinstance(g, int)], shape))
             else:
                 parts.append(self._elementwise(node.model_copy(update={"shape": shape}), given))
             at, begin = at + size, end
-        return Joined(axis, tuple(parts))
+        return Joined(axis, tuple(parts), first.laced)
 
     def _met(
-        self, form: Form, axis: int, node: Node, ends: tuple[int, int], told: tuple[int, int]
+        self,
+        form: Form,
+        axis: int,
+        node: Node,
+        ends: tuple[int, int],
+        told: tuple[int, int],
+        step: int,
     ) -> Form:
         """The range of an argument that meets a part."""
         shape = self._shape(form)
         along = axis - len(node.shape) + len(shape)
         if along < 0 or shape[along] == 1:
             return form
-        return self._cut(form, along, ends, told)
+        return self._cut(form, along, ends, told, step)
 
 
 def _axis_before(before: Sequence[int], after: Sequence[int], axis: int) -> int | None:

@@ -12,6 +12,7 @@ from typing import Final
 from ci.create.layout import Item, Layout
 from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value, kind_of
 from ci.create.scalars import Scalar
+from ci.create.tensors import Tensor
 from ci.model.errors import InputError
 
 FEW: Final = 64
@@ -48,8 +49,8 @@ def _store_phases(layout: Layout, phases: list[int]) -> list[int]:
     lacks go over spaces of their own, in phases of their own."""
     found: list[int] = []
     spaces: dict[tuple[str, int], frozenset[str]] = {}
-    for tensor, item in zip(layout.targets, layout.stored, strict=True):
-        phase, groups = phases[item], frozenset(tensor.groups)
+    for tensor, items in zip(layout.targets, layout.stored, strict=True):
+        phase, groups = max(phases[i] for i in items), frozenset(tensor.groups)
         while tensor.of and spaces.get((tensor.of, phase), groups) != groups:
             phase += 1
         spaces[tensor.of, phase] = groups
@@ -69,8 +70,8 @@ class _PhaseMaker:
         items = self.layout.items
         self.totals = [i for i, item in enumerate(items) if is_total(item) and self._ends_here(i)]
         self.stores = [
-            (tensor, i)
-            for tensor, i, phase in zip(
+            (tensor, own)
+            for tensor, own, phase in zip(
                 self.layout.targets, self.layout.stored, self.store_phases, strict=True
             )
             if phase == self.number
@@ -124,7 +125,7 @@ class _PhaseMaker:
         return active[-2] if len(active) > 1 else "", False
 
     def _ends_here(self, total: int) -> bool:
-        wanted, left = False, list(self.layout.stored)
+        wanted, left = False, [i for own in self.layout.stored for i in own]
         seen: set[int] = set()
         while left:
             one = left.pop()
@@ -138,7 +139,7 @@ class _PhaseMaker:
         """The items of this phase; of an earlier total only its result."""
         items = self.layout.items
         left = [a for t in self.totals for a in items[t].args if isinstance(a, int)]
-        left += [i for _, i in self.stores]
+        left += [i for _, own in self.stores for i in own]
         found: set[int] = set()
         while left:
             one = left.pop()
@@ -239,13 +240,18 @@ class _PhaseMaker:
         ]
         totals = [t for t in self.totals if self._at(t, d, single)]
         stores = [
-            (t, i) for t, i in self.stores if (self._swept(i) or single) and self.depth[i] == d
+            (t, own)
+            for t, own in self.stores
+            if (self._swept(own[0]) or single) and max(self.depth[i] for i in own) == d
         ]
         roots = [a for i in (*folds, *totals) for a in items[i].args if isinstance(a, int)]
-        wanted = self._swept_closure([*roots, *(i for _, i in stores)], single)
+        wanted = self._swept_closure([*roots, *(i for _, own in stores for i in own)], single)
         found = [self._statement(i) for i in sorted({*wanted, *folds})]
         found += [self._statement(t) for t in totals]
-        return found + [Statement("store", None, (self.names[i],), tensor=t) for t, i in stores]
+        return found + [self._stored(t, own) for t, own in stores]
+
+    def _stored(self, tensor: Tensor, own: tuple[int, ...]) -> Statement:
+        return Statement("store", None, tuple(self.names[i] for i in own), tensor=tensor)
 
     def _argument_depth(self, i: int) -> int:
         return max(self.depth[a] for a in self.layout.items[i].args if isinstance(a, int))
@@ -279,7 +285,7 @@ class _PhaseMaker:
             (arg,) = (a for a in items[total].args if isinstance(a, int))
             if not self._swept(arg) and self.depth[arg] == d:
                 found.append(self._statement(total))
-        for tensor, i in self.stores:
-            if not self._swept(i) and self.depth[i] == d:
-                found.append(Statement("store", None, (self.names[i],), tensor=tensor))
+        for tensor, own in self.stores:
+            if not self._swept(own[0]) and max(self.depth[i] for i in own) == d:
+                found.append(self._stored(tensor, own))
         return found

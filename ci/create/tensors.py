@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ci.create.scalars import Scalar
 
@@ -63,6 +63,14 @@ class Tensor:
     def step(self, group: str) -> int:
         """The elements of its axis from one of a group to the next."""
         return next((run.step for run in self.runs if group in run.groups), 1)
+
+    def turn(self, number: int) -> Tensor:
+        """The elements of one of several values that take turns along the last axis."""
+        if not number:
+            return self
+        last = self.runs[-1]
+        later = replace(last, start=f"{last.start}+{number}")
+        return replace(self, runs=(*self.runs[:-1], later))
 
     @property
     def gathered(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot, same_for_all, splits
-from ci.create.passes.steps import in_steps, room, together
+from ci.create.passes.steps import in_steps, in_turns, room, together
 from ci.create.passes.windows import Window
 from ci.create.tensors import Tensor
 from ci.model.errors import InputError
@@ -57,7 +57,7 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
             if statement.op.startswith("window"):
                 kind = "halo"
                 rooms[statement.tensor] = Window.read(statement.op).halo
-            if in_steps(statement):
+            if in_steps(statement) or in_turns(statement):
                 kind, own = "halo", room(statement)
                 rooms[statement.tensor] = together(rooms.get(statement.tensor, own), own)
             key = statement.tensor, out
@@ -76,7 +76,7 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
     deep = spare >= further
 
     def depth(tensor: Tensor, out: bool, kind: str) -> int:
-        if kind in whole:
+        if kind in whole or (out and kind == "halo"):
             return 2 if out or double else 1
         return 2 if deep and not out and tensor in ahead else 1
 

@@ -48,7 +48,7 @@ def _claims(plan: Plan, region: Region) -> None:
     """Results that can be computed right where they are copied out from."""
     made = {s.value.name: s for s in region.statements if s.value is not None}
     for store in region.statements:
-        (arg,) = store.args if store.op == "store" else (None,)
+        (arg,) = store.args if store.op == "store" and len(store.args) == 1 else (None,)
         if not isinstance(arg, Value) or store.tensor is None or arg.name in region.claimed:
             continue
         if plan.phase.turns(store.tensor):

@@ -6,7 +6,7 @@ from typing import Final
 
 from ci.create.passes.base import Pair, Plan, Region, Slot, Step, broken, same_for_all
 from ci.create.passes.pairs import pair_of
-from ci.create.passes.steps import in_steps, taken
+from ci.create.passes.steps import given, in_steps, in_turns, taken, together_sizes
 from ci.create.program import Statement, Value
 from ci.create.tensors import Tensor
 
@@ -260,10 +260,17 @@ def _claim(plan: Plan, region: Region, place: int, tensor: Tensor, value: Value)
 
 
 def _store(plan: Plan, region: Region, statement: Statement) -> Step:
-    tensor, (value,) = statement.tensor, statement.args
+    tensor, value = statement.tensor, statement.args[0]
     assert tensor is not None and isinstance(value, Value)
     queue, kind = queue_of(tensor, True), type_of(tensor)
     where = f"{tensor.memory}Gm[{offset(plan, tensor)}]"
+    if in_turns(statement):
+        plan.helpers.add("CopyOut")
+        homes = [plan.home(region, a.name) for a in statement.args if isinstance(a, Value)]
+        made = given(plan, statement, queue, kind, homes)
+        sizes = together_sizes(extent(plan, tensor, value.kind), len(homes))
+        made.lines.append(f"CopyOut({queue}, {where}, {sizes});")
+        return made
     home = plan.home(region, value.name)
     count = {"tile": "count", "rows": "rows", "cols": "cols", "cell": "8"}[value.kind]
     copy = f"CopyOut({queue}, {where}, {extent(plan, tensor, value.kind)});"

@@ -1,9 +1,13 @@
-"""Ranges in steps along the last axis: read as runs, out of which their elements are gathered."""
+"""Elements that lie apart along the last axis: ranges in steps are read as runs and gathered,
+values that take turns are gathered and stored as a run."""
 
 from __future__ import annotations
 
-from ci.create.passes.base import Plan, Pool, Room, Slot, SlotKind, Step, broken
-from ci.create.program import Statement
+from ci.create.passes.base import VECTOR, Plan, Pool, Room, Slot, Step, broken
+from ci.create.program import Statement, Value
+
+SEVERAL = 1024
+"""Elements that are gathered at once where rows are shorter and lie without gaps."""
 
 _NARROW = ("float16", "bfloat16", "int16")
 
@@ -16,11 +20,22 @@ def in_steps(statement: Statement) -> bool:
     return value.kind != "cell" and tensor.gathered
 
 
+def in_turns(statement: Statement) -> bool:
+    """Whether a statement stores values whose elements take turns."""
+    return statement.op == "store" and len(statement.args) > 1
+
+
+def _kind(statement: Statement) -> str:
+    (value, *_) = statement.args if statement.op == "store" else (statement.value,)
+    assert isinstance(value, Value)
+    return value.kind
+
+
 def room(statement: Statement) -> Room:
-    """Elements of the queue's buffer: for rows those between the gathered ones, too."""
-    assert statement.tensor is not None and statement.value is not None
+    """Elements of the queue's buffer: all from the first to the last of a row."""
+    assert statement.tensor is not None
     step = statement.tensor.step(statement.tensor.groups[-1])
-    match statement.value.kind:
+    match _kind(statement):
         case "tile":
             return Room(step, 32, 0, 32)
         case "rows":
@@ -56,9 +71,10 @@ def taken(plan: Plan, statement: Statement, queue: str, kind: str, home: str) ->
             plan, f"'{tensor.memory}' is read in steps along an axis that is turned round."
         )
     step = tensor.step(tensor.groups[-1])
-    along: SlotKind = "rows" if value.kind == "rows" else "cols"
+    along = "rows" if value.kind == "rows" else "cols"
     index = f"{along}Step{step}" + ("" if tensor.dtype == "T" else tensor.dtype.capitalize())
-    plan.slots.setdefault(index, Slot(index, along))
+    room = Room(0, int(along == "rows"), int(along == "cols"), SEVERAL)
+    plan.slots.setdefault(index, Slot(index, "halo", room=room))
     plan.setup[index] = [f"Multiples<{kind}>({index}, {step});"]
     work = home
     if tensor.dtype in ("T", *_NARROW):
@@ -69,3 +85,46 @@ def taken(plan: Plan, statement: Statement, queue: str, kind: str, home: str) ->
     sizes = {"tile": "rows, cols, width", "rows": "1, rows, rows", "cols": "1, cols, pitch"}
     line = f"TakeSteps<{kind}>({home}, {queue}, {work}, {index}, {step}, {sizes[value.kind]});"
     return Step([line], frozenset(), frozenset([home, work]), str(statement))
+
+
+def given(plan: Plan, statement: Statement, queue: str, kind: str, homes: list[str]) -> Step:
+    """Values that take turns brought together in the buffer that is copied out.
+
+    Raises InputError for elements that no gather takes.
+    """
+    tensor, own = statement.tensor, _kind(statement)
+    assert tensor is not None
+    if tensor.dtype not in ("T", "float32", "float16", "bfloat16"):
+        raise broken(
+            plan,
+            f"parts of '{tensor.memory}', which is {tensor.dtype}, take turns along its last axis;"
+            " floating-point elements can.",
+        )
+    if own == "tile" and plan.phase.turns(tensor):
+        raise broken(plan, f"parts of '{tensor.memory}' take turns along an axis that is turned.")
+    turns = len(homes)
+    sizes = {"tile": "rows, cols, width", "rows": "1, rows, rows", "cols": "1, cols, pitch"}[own]
+    whole = {"tile": "count", "rows": "rows", "cols": "cols"}[own]
+    work, order = f"{own}Turns{turns}", f"{own}Order{turns}"
+    beside = Room(
+        turns * (own == "tile"), turns * (own == "rows"), turns * (own == "cols"), turns * VECTOR
+    )
+    along = Room(0, turns * (own == "rows"), turns * (own != "rows"), turns * VECTOR + SEVERAL)
+    plan.slots.setdefault(work, Slot(work, "halo", room=beside))
+    plan.slots.setdefault(order, Slot(order, "halo", room=along))
+    plan.setup[order] = [f"TurnOrder<{kind}>({order}, {work}, {turns});"]
+    plan.helpers |= {"GiveTurns", "LineElements"}
+    lines = [
+        f"Beside<{kind}>({work}, {home}, {i}, {turns}, {whole});" for i, home in enumerate(homes)
+    ]
+    lines.append(f"GiveTurns<{kind}>({queue}, {work}, {order}, {turns}, {sizes});")
+    return Step(lines, frozenset(homes), frozenset([work]), str(statement))
+
+
+def together_sizes(sizes: str, turns: int) -> str:
+    """Rows, columns and distance of rows in global memory, as of one of the values that take turns,
+    for the run that they are stored as."""
+    rows, cols, distance = sizes.split(", ")
+    if distance in (cols, "stride"):
+        distance = f"{turns} * {distance}"
+    return f"{rows}, {turns} * {cols}, {distance}"

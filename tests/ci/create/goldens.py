@@ -198,6 +198,24 @@ def steps_of_steps(x):
     return x[1:, ::2][:, 2::3] - np.mean(x[1:, 1::2][:, 2::3], axis=1, keepdims=True)
 
 
+def rotary_of_pairs(x, cos, sin):
+    """Neighbours turned by an angle."""
+    a, b = x[..., ::2], x[..., 1::2]
+    return np.stack([a * cos - b * sin, b * cos + a * sin], axis=-1).reshape(x.shape)
+
+
+def pairs_of_whole(x, cos, sin):
+    """The same as people write it: neighbours change places."""
+    changed = np.stack([-x[..., 1::2], x[..., ::2]], axis=-1).reshape(x.shape)
+    return x * cos + changed * sin
+
+
+def rows_in_turn(x, y):
+    """Along an axis that is not the last; and what takes turns taken apart again."""
+    z = np.exp(np.stack([x, y, x + y], axis=1).reshape(-1, x.shape[-1]))
+    return z, z[1::3] * 2
+
+
 def backwards(x):
     return x[..., ::-2]
 

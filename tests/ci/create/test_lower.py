@@ -122,6 +122,14 @@ def test_rows_in_steps_are_copied_by_themselves() -> None:
     assert f"CopyIn(inXPart0, {where}, rows, cols, 3 * lengthD);" in text
 
 
+def test_values_that_take_turns_are_stored_as_one_run() -> None:
+    text = kernel("rotary_of_pairs", ((2, 5, 14), (5, 7), (5, 7)))
+    where = "y0Gm[atA * lengthB * lengthE + rowStart * lengthE + colStart * 2]"
+    assert f"CopyOut(outY0Part0, {where}, rows, 2 * cols, lengthE);" in text
+    given = [line.strip().partition("(")[0] for line in text.splitlines() if "tileTurns2, " in line]
+    assert given.count("Beside<DTYPE_Y0>") == 2 and given.count("GiveTurns<DTYPE_Y0>") == 1
+
+
 def test_bytes_in_steps_are_refused() -> None:
     found = tracer("every_other").trace([((4, 14), "int8")], {}, [])
     made = layout_of(found, {0: ("x", "int8")}, [("y", "int8")])

@@ -73,6 +73,9 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
         ("every_other", ((4, 14),)),
         ("every_third_row", ((3, 12, 7), (7,))),
         ("steps_of_steps", ((5, 22),)),
+        ("rotary_of_pairs", ((2, 5, 14), (5, 7), (5, 7))),
+        ("pairs_of_whole", ((2, 5, 14), (5, 14), (5, 14))),
+        ("rows_in_turn", ((4, 7), (4, 7))),
     ],
 )
 def test_a_program_computes_what_its_golden_does(name: str, shapes: Shapes) -> None:

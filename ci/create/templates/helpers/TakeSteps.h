@@ -13,9 +13,11 @@ __aicore__ inline void TakeSteps(const LocalTensor<float>& dst, Queue& queue,
         Duplicate(found, static_cast<Bits>(0), rows * pitch);
         PipeBarrier<PIPE_V>();
     }
-    for (uint32_t r = 0; r < rows; r++) {
+    const bool even = cols == pitch && distance == cols * step;  // all rows are one
+    const uint32_t each = even ? index.GetSize() / cols : 1;
+    for (uint32_t r = 0; r < rows; r += each) {
         Gather(found[r * pitch], local, index.ReinterpretCast<uint32_t>(), r * distance * sizeof(T),
-               cols);
+               Least(each, rows - r) * cols);
     }
     queue.FreeTensor(local);
     if constexpr (!IsSameType<T, float>::value) {
