@@ -72,7 +72,10 @@ def _why_not(trial: Trial, parent: Trial | None, best: Trial, baseline: Trial) -
             "a gain in these launches, not in all of the ensemble (cold and warm ones, what the "
             "machine's constants leave open), so not built on"
         )
-    return "a gain, but the present program was made from another one and lacks it"
+    return (
+        "a gain that the present program lacks, for it was made from another one or the gain was "
+        "not sure in all of the ensemble"
+    )
 
 
 def earlier(history: Sequence[Trial], best: Trial) -> list[str]:
