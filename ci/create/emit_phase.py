@@ -7,12 +7,13 @@ from typing import Any
 
 from ci.create.passes.base import Plan, Region, Step, folds_of, splits
 from ci.create.passes.copies import queue_of
+from ci.create.passes.steps import leads
 from ci.create.passes.vector import FOLDS
 
 
 def methods(plan: Plan, depths: Mapping[str, int]) -> list[dict[str, Any]]:
     """The methods of a phase in one of its forms; `depths` are those of the queues."""
-    ahead = plan.one_tile and len(plan.regions) == 1 and loads_ahead(plan.regions[0], depths)
+    ahead = plan.one_tile and len(plan.regions) == 1 and loads_ahead(plan, plan.regions[0], depths)
     made = [{"name": plan.name, "takes": "", "lines": _method(plan, depths, ahead=ahead)}]
     if ahead:
         made.append({"name": f"Load{plan.name}", "takes": "uint64_t unit", "lines": _ahead(plan)})
@@ -186,9 +187,10 @@ def _place(plan: Plan) -> list[str]:
     return lines
 
 
-def loads_ahead(region: Region, depths: Mapping[str, int]) -> bool:
+def loads_ahead(plan: Plan, region: Region, depths: Mapping[str, int]) -> bool:
     """Whether the next tile is loaded before this one is computed: two of each fit the queues."""
     loads = [s for s in region.statements if s.tensor is not None and s.op != "store"]
+    loads = [s for s in loads if leads(plan, region.statements, s)]
     return bool(region.issued) and all(
         s.op == "load" and s.tensor is not None and depths[queue_of(s.tensor, False)] > 1
         for s in loads
@@ -216,7 +218,7 @@ def _unit(plan: Plan, depths: Mapping[str, int], *, ahead: bool) -> list[str]:
             lines += _steps([*region.before, *issued, *region.steps, *region.after], once=once)
             continue
         lines += _steps(region.before)
-        lines += _looped(plan, region, loops, ahead=loads_ahead(region, depths))
+        lines += _looped(plan, region, loops, ahead=loads_ahead(plan, region, depths))
         lines += _joined(plan, region)
         lines += _steps(region.after)
     return lines

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot, same_for_all, splits
-from ci.create.passes.steps import in_steps, in_turns, room, together
+from ci.create.passes.steps import in_steps, in_turns, leads, room, together
 from ci.create.passes.windows import Window
 from ci.create.tensors import Tensor
 from ci.model.errors import InputError
@@ -43,8 +43,8 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
     rooms: dict[Tensor, Room] = {}
     ahead = set[Tensor]()
     for plan in plans:
-        for statement in plan.phase.statements:
-            if statement.tensor is None:
+        for region, statement in ((r, s) for r in plan.regions for s in r.statements):
+            if statement.tensor is None or not leads(plan, region.statements, statement):
                 continue
             looped = plan.one_tile or statement in plan.looped
             if looped and statement.op == "load" and not same_for_all(plan, statement):

@@ -6,7 +6,17 @@ from typing import Final
 
 from ci.create.passes.base import Pair, Plan, Region, Slot, Step, broken, same_for_all
 from ci.create.passes.pairs import pair_of
-from ci.create.passes.steps import given, in_steps, in_turns, taken, together_sizes
+from ci.create.passes.steps import (
+    given,
+    in_steps,
+    in_turns,
+    leads,
+    run_of,
+    sharing,
+    span,
+    taken,
+    together_sizes,
+)
 from ci.create.program import Statement, Value
 from ci.create.tensors import Tensor
 
@@ -27,10 +37,11 @@ def copies(plan: Plan) -> None:
             if statement.op == "load" and same_for_all(plan, statement):
                 assert value is not None
                 plan.once.setdefault(
-                    value.name, [_issue(plan, statement), _taken(plan, region, statement)]
+                    value.name, [_issue(plan, region, statement), _taken(plan, region, statement)]
                 )
             elif statement.op == "load":
-                region.issued.append(_issue(plan, statement))
+                if leads(plan, region.statements, statement):
+                    region.issued.append(_issue(plan, region, statement))
                 _arrive(plan, region, place, statement, last)
             elif value is not None and value.name in region.claimed:
                 _claim(plan, region, place, region.claimed[value.name], value)
@@ -109,15 +120,18 @@ def _factors(tensor: Tensor, group: str) -> list[str]:
     return [*([str(step)] if step > 1 else []), *(f"length{g}" for g in tensor.behind(group))]
 
 
-def _issue(plan: Plan, statement: Statement) -> Step:
+def _issue(plan: Plan, region: Region, statement: Statement) -> Step:
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
     copy = "CopyInTurned" if value.kind == "tile" and plan.phase.turns(tensor) else "CopyIn"
     sizes = extent(plan, tensor, value.kind)
+    begins = tensor
     if in_steps(statement):
-        copy, sizes = "CopyInSteps", f"{tensor.step(tensor.groups[-1])}, {sizes}"
+        more = span(sharing(plan, region.statements, statement))
+        copy, sizes = "CopyInSteps", f"{tensor.step(tensor.groups[-1])}, {more}, {sizes}"
+        begins, _ = run_of(tensor)
     plan.helpers.add(copy)
-    where = f"{tensor.memory}Gm[{offset(plan, tensor)}]"
+    where = f"{tensor.memory}Gm[{offset(plan, begins)}]"
     own = f"{copy}({queue_of(tensor, False)}, {where}, {sizes});"
     pair = pair_of(plan, tensor, False)
     if pair is None:
@@ -162,7 +176,9 @@ def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
     assert value is not None and tensor is not None
     queue, kind, home = queue_of(tensor, False), type_of(tensor), plan.home(region, value.name)
     if in_steps(statement):
-        return taken(plan, statement, queue, kind, home)
+        group = sharing(plan, region.statements, statement)
+        assert group[0].tensor is not None
+        return taken(plan, group, statement, queue_of(group[0].tensor, False), kind, home)
     count = {"tile": "count", "rows": "rows", "cols": "pitch", "cell": "1"}[value.kind]
     if value.kind == "cols" and tensor.dtype != "T":
         count = "cols"

@@ -3,10 +3,14 @@ values that take turns are gathered and stored as a run."""
 
 from __future__ import annotations
 
-from ci.create.passes.base import VECTOR, Plan, Pool, Room, Slot, Step, broken
-from ci.create.program import Statement, Value
+from collections.abc import Sequence
+from dataclasses import replace
 
-SEVERAL = 1024
+from ci.create.passes.base import VECTOR, Plan, Pool, Room, Slot, Step, broken, same_for_all
+from ci.create.program import Statement, Value
+from ci.create.tensors import Tensor
+
+SEVERAL = 256
 """Elements that are gathered at once where rows are shorter and lie without gaps."""
 
 _NARROW = ("float16", "bfloat16", "int16")
@@ -23,6 +27,44 @@ def in_steps(statement: Statement) -> bool:
 def in_turns(statement: Statement) -> bool:
     """Whether a statement stores values whose elements take turns."""
     return statement.op == "store" and len(statement.args) > 1
+
+
+def run_of(tensor: Tensor) -> tuple[Tensor, int]:
+    """The tensor that begins where its steps do, and how many elements later this one begins."""
+    last = tensor.runs[-1]
+    later = int(last.start) % last.step if last.start.isdigit() else 0
+    if not later:
+        return tensor, 0
+    first = replace(last, start=str(int(last.start) - later))
+    return replace(tensor, name="", runs=(*tensor.runs[:-1], first)), later
+
+
+def sharing(plan: Plan, statements: Sequence[Statement], own: Statement) -> list[Statement]:
+    """The loads of a region that gather out of one run with this one, in order: the first of them
+    copies it."""
+    assert own.tensor is not None and own.value is not None
+    if same_for_all(plan, own):
+        return [own]
+    key = run_of(own.tensor)[0].runs, own.tensor.of, own.value.kind
+    return [
+        one
+        for one in statements
+        if in_steps(one)
+        and not same_for_all(plan, one)
+        and one.tensor is not None
+        and one.value is not None
+        and (run_of(one.tensor)[0].runs, one.tensor.of, one.value.kind) == key
+    ]
+
+
+def leads(plan: Plan, statements: Sequence[Statement], statement: Statement) -> bool:
+    """Whether a load copies what it takes."""
+    return not in_steps(statement) or sharing(plan, statements, statement)[0] is statement
+
+
+def span(group: Sequence[Statement]) -> int:
+    """How many elements later than the first of them the last load of a run begins."""
+    return max(run_of(s.tensor)[1] for s in group if s.tensor is not None)
 
 
 def _kind(statement: Statement) -> str:
@@ -53,8 +95,11 @@ def together(one: Room, other: Room) -> Room:
     )
 
 
-def taken(plan: Plan, statement: Statement, queue: str, kind: str, home: str) -> Step:
-    """The elements gathered into a buffer of their own, as float. `kind` is their C++ type.
+def taken(
+    plan: Plan, group: Sequence[Statement], statement: Statement, queue: str, kind: str, home: str
+) -> Step:
+    """The elements gathered into a buffer of their own, as float. `kind` is their C++ type; `queue`
+    has the run that the group shares.
 
     Raises InputError for elements that no gather takes.
     """
@@ -83,8 +128,14 @@ def taken(plan: Plan, statement: Statement, queue: str, kind: str, home: str) ->
         plan.slots.setdefault(work, Slot(work, value.kind, pool))
     plan.helpers |= {"TakeSteps", "Multiples"}
     sizes = {"tile": "rows, cols, width", "rows": "1, rows, rows", "cols": "1, cols, pitch"}
-    line = f"TakeSteps<{kind}>({home}, {queue}, {work}, {index}, {step}, {sizes[value.kind]});"
-    return Step([line], frozenset(), frozenset([home, work]), str(statement))
+    run, begin = f"{queue}Run", run_of(tensor)[1]
+    given = f"{home}, {run}, {work}, {index}, {step}, {begin}, {span(group)}"
+    lines = [f"TakeSteps<{kind}>({given}, {sizes[value.kind]});"]
+    if group[0] is statement:
+        lines.insert(0, f"LocalTensor<{kind}> {run} = {queue}.DeQue<{kind}>();")
+    if group[-1] is statement:
+        lines.append(f"{queue}.FreeTensor({run});")
+    return Step(lines, frozenset(), frozenset([home, work]), str(statement))
 
 
 def given(plan: Plan, statement: Statement, queue: str, kind: str, homes: list[str]) -> Step:

@@ -110,10 +110,11 @@ def test_ranges_that_are_no_halves_have_copies_of_their_own() -> None:
 
 def test_elements_in_steps_are_gathered_out_of_the_run_that_holds_them() -> None:
     text = kernel("every_other", ((4, 14),))
-    where = "xGm[1 + rowStart * lengthB + colStart * 2]"
-    assert f"CopyInSteps(inXPart1, {where}, 2, rows, cols, lengthB);" in text
+    where = "xGm[rowStart * lengthB + colStart * 2]"
+    assert f"CopyInSteps(inXPart0, {where}, 2, 1, rows, cols, lengthB);" in text
     assert "Multiples<DTYPE_X>(colsStep2, 2);" in text
-    assert "pipe.InitBuffer(inXPart1, 2, (2 * tiling.tile" in text
+    assert "pipe.InitBuffer(inXPart0, 2, (2 * tiling.tile" in text
+    assert "inXPart1" not in text and text.count("inXPart0Run, tileStep, colsStep2, 2, ") == 2
 
 
 def test_rows_in_steps_are_copied_by_themselves() -> None:

@@ -1,9 +1,10 @@
-// Queues what lies from the first to the last of `cols` elements, `step` apart, of `rows` rows.
+// Queues what lies from the first to the last of `cols` elements, `step` apart, of `rows` rows, and
+// `more` elements behind.
 template <typename T, typename Queue>
 __aicore__ inline void CopyInSteps(Queue& queue, const GlobalTensor<T>& src, uint32_t step,
-                                   uint32_t rows, uint32_t cols, uint64_t stride) {
+                                   uint32_t more, uint32_t rows, uint32_t cols, uint64_t stride) {
     LocalTensor<T> local = queue.template AllocTensor<T>();
-    const uint32_t span = (cols - 1) * step + 1;
+    const uint32_t span = (cols - 1) * step + 1 + more;
     const uint64_t gap = rows == 1 ? 0 : stride - span;
     const DataCopyExtParams copy{static_cast<uint16_t>(rows),
                                  static_cast<uint32_t>(span * sizeof(T)),
