@@ -207,6 +207,12 @@ def test_a_range_in_steps_backwards_is_refused() -> None:
         layout("backwards", ((4, 6),))
 
 
+def test_inputs_say_the_lengths_of_what_takes_turns() -> None:
+    made = layout("pairs_of_whole", ((2, 5, 14), (5, 14), (5, 14)))
+    said = {"x.0": 3.0, "x.1": 5.0, "x.2": 20.0, "cos.1": 20.0, "sin.1": 20.0}
+    assert [g.size.evaluate(said, {}) for g in made.groups[-2:]] == [10, 20]
+
+
 def test_a_range_in_steps_is_as_long_as_the_shape_says() -> None:
     made = layout("every_other", ((4, 14),))
     lengths = {g.name: g.size.evaluate({"x.0": 4.0, "x.1": 15.0}, {}) for g in made.groups}
