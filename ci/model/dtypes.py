@@ -126,8 +126,10 @@ def unpack(packed: npt.NDArray[Any], dtype: DType) -> npt.NDArray[np.int8]:
 
 
 def to_bfloat16(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
-    """The bits of `values` as bfloat16, rounded to nearest even from float32; NaN stays NaN."""
-    single = np.asarray(values, dtype=np.float32)
+    """The bits of `values` as bfloat16, rounded to nearest even from float32; NaN stays NaN, and
+    what float32 cannot hold is an infinity."""
+    with np.errstate(over="ignore"):
+        single = np.asarray(values, dtype=np.float32)
     bits = single.view(np.uint32) if single.ndim else single.reshape(1).view(np.uint32)
     rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(
         16

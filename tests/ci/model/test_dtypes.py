@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 
@@ -46,3 +48,10 @@ def test_an_integer_of_few_bits_has_the_limits_of_its_bits(
 ) -> None:
     found = find_dtype(name)
     assert found is not None and found.limits == limits
+
+
+def test_what_float32_cannot_hold_is_an_infinity_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bits = to_bfloat16(np.array([1e39, -1e300]))
+    assert from_bfloat16(bits).tolist() == [np.inf, -np.inf]
