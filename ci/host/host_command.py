@@ -1,6 +1,6 @@
 """How a host program is compiled: from an operator's sources, our headers and the runtime.
 
-`host/README.md` says what is where.
+`cpp/README.md` says what is where.
 """
 
 from __future__ import annotations

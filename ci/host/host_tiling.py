@@ -2,7 +2,7 @@
 
 The program is the operator's own host sources, compiled against the headers in `host/` and linked
 with the runtime there. `describe` tells definitions and tiling layouts, `tile` runs inference,
-tiling parse and tiling for one case. `host/README.md` has the formats.
+tiling parse and tiling for one case. `cpp/README.md` has the formats.
 """
 
 from __future__ import annotations

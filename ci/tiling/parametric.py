@@ -154,6 +154,7 @@ def _hopeless(
     """
     now, kernel, mine = template.values, _kernel(best, template), template.skeleton()
     by_hash = {t.candidate.hash: t for t in history if not t.cached}
+    limits = {k.name for k in template.knobs if k.kind in _CORE_LIMITS}
     found: dict[str, tuple[list[KnobValue], list[KnobValue]]] = {}
     idle_under: dict[str, list[dict[str, str]]] = {}
     acted: set[str] = set()
@@ -170,7 +171,6 @@ def _hopeless(
         at = templates.get(parent.candidate.hash)
         before = at.values if at is not None else now
         moved = [k for k, v in knobs.items() if k in now and v != before.get(k, now[k])]
-        limits = {k.name for k in template.knobs if k.kind in _CORE_LIMITS}
         if len({k.partition(".")[0] for k in moved}) == 1 and limits.issuperset(moved):
             moved = [k for k in moved if knobs[k] != NO_CAP] or moved  # one in place of another
         if len(moved) != 1 or isinstance(value := knobs[moved[0]], str):

@@ -4,7 +4,7 @@ import pytest
 
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
-from ci.testing.model_operator import HOST_FILE, ModelEvaluator, write
+from ci.testing.model_operator import HOST_FILE, KERNEL_FILE, ModelEvaluator, write
 from ci.tiling.core_knobs import CORE_WORK
 from ci.tiling.parametric import knob_moves, sample
 from ci.tiling.synthesize import follow, synthesize
@@ -140,6 +140,29 @@ def test_beyond_what_did_not_fit_other_shapes_nothing_is_tried_and_milder_values
     unfit = quick.model_copy(update={"outcome": Outcome.UNFIT})
     values = [v for k, v in moved(operator, baseline, [baseline, unfit]) if k == "coreNum.work"]
     assert values == [4096, 2048, 1024, 512]
+
+
+def test_what_other_shapes_refused_of_a_move_under_one_kernel_is_not_tried_under_another(
+    operator: Operator, baseline: Trial
+) -> None:
+    assert baseline.measurement is not None
+    time = baseline.measurement.score_us / 2
+
+    def kernel(trial: Trial, text: str) -> Trial:
+        told = trial.candidate.model_dump()
+        told["files"] |= {KERNEL_FILE: text}
+        return trial.model_copy(update={"candidate": Candidate(**told)})
+
+    other = kernel(trial(baseline, "coreNum.work", 0, operator, time), "// other")
+    unfit = kernel(trial(other, "coreNum.work", 8192, operator, time), "// other")
+    unfit = unfit.model_copy(update={"outcome": Outcome.UNFIT})
+
+    def values(*history: Trial) -> list[KnobValue]:
+        return [v for k, v in moved(operator, baseline, [*history]) if k == "coreNum.work"]
+
+    assert values(baseline, other, unfit) == [4096, 2048, 1024, 512]
+    refused = other.model_copy(update={"outcome": Outcome.UNFIT})
+    assert 8192 in values(baseline, refused, unfit)
 
 
 def test_what_was_slower_under_this_kernel_is_not_moved_to_wherever_it_was_tried_from(

@@ -49,6 +49,14 @@ def test_a_tiling_that_is_much_slower_elsewhere_is_found_out(evaluator: Evaluato
     assert failure and "it is slower by" in failure.refusal.sentence
 
 
+def test_what_is_right_on_the_workloads_values_alone_is_found_out(evaluator: Evaluator) -> None:
+    add = "Adds(out, out, 1.0f, tileLength_);"
+    clipped = changed(add, f"{add}\nPipeBarrier<PIPE_V>();\nMins(out, out, 5.5f, tileLength_);")
+    assert evaluator.evaluate(clipped, 1).outcome is Outcome.OK
+    failure = OtherShapesGate().check(evaluator.subject(clipped))
+    assert failure and failure.refusal.sentence.startswith("With another range than the workload's")
+
+
 def test_an_unfit_trial_keeps_its_measurement_and_is_not_asked_again(evaluator: Evaluator) -> None:
     baseline = evaluator.evaluate(Candidate(), 0)
     trial = evaluator.evaluate(WIDER, 1)
