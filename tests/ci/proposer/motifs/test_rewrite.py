@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from ci.model.errors import InputError
-from ci.proposer.motifs.match import Place, apply_matches, place_at
+from ci.proposer.motifs.match import Match, Place, apply_matches, place_at
 from ci.proposer.motifs.rewrite import applications, find_matches, halves
 from ci.proposer.motifs.transforms import JOINT_TRANSFORMS, TRANSFORMS
-from ci.source.cpp_source import parse
+from ci.source.cpp_source import Edit, parse
 from rules.load import Form, Motif, load_motifs
 from tests.places import OPERATORS
 
@@ -141,3 +141,13 @@ def test_an_application_is_not_made_before_it_is_asked_for(monkeypatch: pytest.M
     text = "void F() {\n" + "    Add(a, b, c, 8);\n    PipeBarrier<PIPE_V>();\n" * 5 + "}\n"
     next(applications(motif, motif.forward, {"k.cpp": text}))
     assert len(made) == 1
+
+
+def test_a_change_that_is_made_again_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = parse(kernel("    Exp(t, x, 8);  // of this test alone\n    Abs(t, t, 8);\n"))
+    edit = Edit(source.text.index("Exp"), source.text.index("Exp") + 3, "Abs")
+    matches = [Match(edit.start, (edit,))]
+    changed = apply_matches(source, matches)
+    assert changed is not None
+    monkeypatch.setattr("ci.proposer.motifs.match.Source", None)
+    assert apply_matches(source, matches) == changed
