@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,33 @@ def test_reductions_by_repeat_block_and_pair(kernels: AscendCHarness) -> None:
     first_lanes = np.where(np.arange(512) % 64 < 32, x, -np.inf)
     assert rows[8][0] == first_lanes.max()
     assert rows[8].view(np.uint32)[1] == first_lanes.argmax()
+
+
+def test_the_newer_names_of_these_do_the_same(kernels: AscendCHarness) -> None:
+    x = unique(512)
+    value = "ReduceOrder::ORDER_ONLY_VALUE"
+    same = {
+        "WholeReduceSum(d, x, 64, 8, 1, 1, 8);": "Repeat<SUM, F, F>(d, x, 64, 8, 1, 1, 8);",
+        "WholeReduceMax(d, x, 64, 8, 1, 1, 8);": "Repeat<MAX, F, F>(d, x, 64, 8, 1, 1, 8);",
+        f"WholeReduceMin(d, x, 32, 8, 1, 1, 8, {value});": "Repeat<MIN, F, F>"
+        f"(d, x, 32, 8, 1, 1, 8, {value});",
+        "BlockReduceSum(d, x, 8, 64, 1, 1, 8);": "DataBlock<SUM, F, F>(d, x, 64, 8, 1, 1, 8);",
+        "BlockReduceMax(d, x, 4, 64, 2, 1, 8);": "DataBlock<MAX, F, F>(d, x, 64, 4, 2, 1, 8);",
+        "BlockReduceMin(d, x, 8, 64, 1, 1, 8);": "uint64_t all[] = {~0ull, 0};"
+        " DataBlock<MIN, F, F>(d, x, all, 8, 1, 1, 8);",
+        "PairReduceSum(d, x, 1, 64, 1, 1, 8);": "SetVectorMask<F>(0, ~0ull);"
+        " PairElem<SUM, F, F, false>(d, x, MASK_PLACEHOLDER, 1, 1, 1, 8);",
+    }
+    newer = [re.sub(r"(Repeat|DataBlock|PairElem)<", r"Reduce\1<", call) for call in same.values()]
+    prepare = (
+        "using F = float; constexpr auto SUM = ReduceType::SUM;"
+        "constexpr auto MAX = ReduceType::MAX, MIN = ReduceType::MIN;"
+    )
+    calls = [f"Duplicate(d, 0.0f, 64); PipeBarrier<PIPE_V>(); {call}" for call in [*same, *newer]]
+    rows = kernels.rows(calls, {"x": x}, 64, more=prepare)
+    for before, after in zip(rows[: len(same)], rows[len(same) :], strict=True):
+        assert before.any()
+        np.testing.assert_array_equal(before.view(np.uint32), after.view(np.uint32))
 
 
 def test_gather_takes_byte_offsets_and_masks_pack_what_they_pick(kernels: AscendCHarness) -> None:

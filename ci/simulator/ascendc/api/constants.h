@@ -140,6 +140,7 @@ enum class SELMODE : uint8_t {
     VSEL_TENSOR_SCALAR_MODE,
     VSEL_TENSOR_TENSOR_MODE,
 };
+enum class ReduceType { NONE = -1, SUM = 0, MAX, MIN };
 enum class ReduceOrder : uint8_t {
     ORDER_VALUE_INDEX = 0,
     ORDER_INDEX_VALUE,

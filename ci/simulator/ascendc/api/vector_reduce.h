@@ -53,6 +53,50 @@ ASC_WHOLE_REDUCE(WholeReduceMax, vcmax)
 ASC_WHOLE_REDUCE(WholeReduceMin, vcmin)
 #undef ASC_WHOLE_REDUCE
 
+// The same as newer kernels name them.
+template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
+__aicore__ inline void ReduceRepeat(const LocalTensor<T>& dst, const LocalTensor<U>& src,
+                                    const MaskOf<T>& mask, const int32_t repeatTime,
+                                    const int32_t dstRepStride, const int32_t srcBlkStride,
+                                    const int32_t srcRepStride,
+                                    ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {
+    static_assert(reduceType != ReduceType::NONE, "ReduceRepeat needs SUM, MAX or MIN.");
+    if constexpr (reduceType == ReduceType::SUM)
+        WholeReduceSum<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride,
+                                     srcRepStride);
+    else if constexpr (reduceType == ReduceType::MAX)
+        WholeReduceMax<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride,
+                                     srcRepStride, order);
+    else
+        WholeReduceMin<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride,
+                                     srcRepStride, order);
+}
+template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
+__aicore__ inline void ReduceDataBlock(const LocalTensor<T>& dst, const LocalTensor<U>& src,
+                                       const MaskOf<T>& mask, const int32_t repeatTime,
+                                       const int32_t dstRepStride, const int32_t srcBlkStride,
+                                       const int32_t srcRepStride) {
+    static_assert(reduceType != ReduceType::NONE, "ReduceDataBlock needs SUM, MAX or MIN.");
+    if constexpr (reduceType == ReduceType::SUM)
+        BlockReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride,
+                                     srcRepStride);
+    else if constexpr (reduceType == ReduceType::MAX)
+        BlockReduceMax<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride,
+                                     srcRepStride);
+    else
+        BlockReduceMin<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride,
+                                     srcRepStride);
+}
+template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
+__aicore__ inline void ReducePairElem(const LocalTensor<T>& dst, const LocalTensor<U>& src,
+                                      const MaskOf<T>& mask, const int32_t repeatTime,
+                                      const int32_t dstRepStride, const int32_t srcBlkStride,
+                                      const int32_t srcRepStride) {
+    static_assert(reduceType == ReduceType::SUM, "ReducePairElem sums.");
+    PairReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride,
+                                srcRepStride);
+}
+
 // ---- whole tensors: several rounds, results through the scalar unit
 template <typename T> __aicore__ inline void store_element(T* dst, const T& value) {
     dav_scalar_store(dst, sizeof(T));
