@@ -28,6 +28,10 @@ PIPES: Final = {
 """Column of a published pipe time -> the pipe's name here."""
 
 
+STATE_TARGET: Final = 0.25
+"""How far a warm version may be off."""
+
+
 class Version(Frozen):
     """One published version of a kernel."""
 
@@ -35,10 +39,10 @@ class Version(Frozen):
     version: str
     device: str
     unit: str
-    """'us' of the whole task, 'core us' of its slowest core, or 'ticks' of 50 MHz that a thousand
-    instructions took."""
+    """'us' of the whole task, 'core us' of its slowest core, 'loop us' of a loop within the kernel,
+    or 'ticks' of 50 MHz that a thousand instructions took."""
     conditions: Condition = "cold"
-    """Under which it was measured."""
+    """Under which it was measured, as far as the publication tells."""
     time: float
     pipes_us: dict[str, float]
     """Busy time of the pipes that were published."""
@@ -53,6 +57,19 @@ class Simulated(Frozen):
     time: float
     pipes_us: dict[str, float]
     """Mean busy time over the cores, by pipe."""
+    from_memory: float | None = None
+    """Of a warm version, the time with its inputs in the memory and not in L2: a trace of a model
+    does not tell where the kernels before have left them."""
+
+    @property
+    def between(self) -> bool:
+        """Whether the published time is what inputs in L2, in the memory or in both give, within
+        `STATE_TARGET`."""
+        ends = sorted((self.time, self.from_memory or self.time))
+        published = self.version.time
+        return published * (1 - STATE_TARGET) <= ends[1] and ends[0] <= published * (
+            1 + STATE_TARGET
+        )
 
     @property
     def error(self) -> float:

@@ -9,7 +9,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader
 
 from ci.lab.published.doors import APART, DoorResult, differing, recommended
-from ci.lab.published.figures import Version, load_remarks
+from ci.lab.published.figures import STATE_TARGET, Version, load_remarks
 from ci.lab.published.statistics import (
     DIFFERENT,
     PIPE_TARGET,
@@ -72,6 +72,7 @@ def page(doors: Sequence[DoorResult], missing: Sequence[Version], device: str) -
         recommended=recommended(doors).door,
         ratio_target=RATIO_TARGET,
         pipe_target=PIPE_TARGET,
+        state_target=STATE_TARGET,
     )
 
 

@@ -49,6 +49,28 @@ def test_small_kernels_of_a_model_take_what_a_warm_launch_takes_and_not_a_cold_o
         assert cold.time > 1.8 * cold.version.time
 
 
+def test_a_warm_version_is_timed_with_its_inputs_in_the_memory_too() -> None:
+    (name,) = (v for v in load_versions() if v.version == "relugrad_1384448")
+    (run,) = simulate([name])
+    assert run.from_memory is not None and run.from_memory > 1.3 * run.time
+    assert run.between and abs(run.error) > 0.25
+    late = name.model_copy(update={"time": 1.4 * run.from_memory})
+    assert not run.model_copy(update={"version": late}).between
+    (cold,) = simulate([name.model_copy(update={"conditions": "cold"})])
+    assert cold.from_memory is None
+
+
+def test_a_loop_within_a_kernel_is_timed_without_the_rest_of_the_kernel() -> None:
+    versions = [one for one in load_versions() if one.family == "reduce_256"]
+    loops = list(simulate(versions))
+    wholes = list(simulate([one.model_copy(update={"unit": "us"}) for one in versions]))
+    rest = [whole.time - loop.time for whole, loop in zip(wholes, loops, strict=True)]
+    assert all(loop.time > 1 for loop in loops)
+    # One reduction of the hundred and one is in the rest.
+    assert max(rest) - min(rest) < 0.05 < min(rest)
+    assert all(one.judged and one.ordered for one in judge("reduce_256", loops, load_pairs()).pairs)
+
+
 def test_a_kept_run_is_not_made_again_while_all_that_it_depends_on_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
