@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import TypedDict
 
 from ci.model.launch import Tensors, arrays
-from ci.simulator.block_table import TABLE
 from ci.simulator.input_files import shared_file
 from ci.system.ledger import booked
 from ci.system.sandbox import Completed, Limits, Waiting, run
@@ -65,7 +64,6 @@ class LaunchRoom:
         """Run the machine's program on the request in the folder."""
         if self._waiting is not None and len(kernels) == 1:
             shutil.copy(kernels[0], self._kernel / "kernel.so")
-            shutil.copy(kernels[0].with_name(TABLE), self._kernel)
             with booked("run", ready=True):
                 return self._waiting.run()
         with booked("run"):

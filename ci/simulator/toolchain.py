@@ -39,8 +39,6 @@ from ci.model.layout import SOURCES
 from ci.model.operator import Operator
 from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
 from ci.simulator.architecture_header import header_text
-from ci.simulator.block_table import TABLE as BLOCK_TABLE
-from ci.simulator.block_table import write_block_table
 from ci.system.cache import BuildCache, digest, digest_tree
 from ci.system.compiler import (
     WARNINGS,
@@ -236,7 +234,6 @@ class Toolchain:
             [
                 compiler_version(),
                 *arguments(None),  # the prefix's path among them stands for the headers
-                BLOCK_TABLE,
                 unit,
                 *self._shared(operator),
                 *_parts(operator, laid),
@@ -253,7 +250,6 @@ class Toolchain:
                 named = [*_named(top, place, layout.KERNEL), *arguments(top)]
                 compile_candidate(named, place, readable, "kernel", (top, layout.KERNEL))
                 shutil.copy(place / "kernel.so", folder)
-                write_block_table(folder / "kernel.so")
 
         return self._built("kernel", key, make) / "kernel.so"
 

@@ -93,7 +93,7 @@ KernelEntry load_image(const std::string& path, bool cube) {
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The built kernel cannot be inspected.");
     Wanted wanted{map->l_addr, cube ? 1 : 0};
     dl_iterate_phdr(collect, &wanted);
-    load_block_lengths(path, cube);
+    count_blocks_of(*map, cube);
     images[cube].pristine = copy_out(images[cube]);
     saved.resize(launch().cores.size());
     return reinterpret_cast<KernelEntry>(entry);

@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <vector>
 
+#include "block_length.h"
 #include "constants.h"
 #include "data_cache.h"
 #include "fiber.h"
@@ -24,12 +22,7 @@ uint64_t executed = 0;  // instructions of scalar code so far
 uint64_t limit = ~0ull;
 const void* lowest_stack = nullptr;
 
-// Instructions of a basic block, by its hook's return address: of vector cores, of cube cores.
-struct BlockLengths {
-    const uint8_t* code = nullptr;  // where the kernel's image lies
-    std::vector<uint16_t> counts;
-};
-BlockLengths block_lengths[2];
+dav::BlockLengths block_lengths[2];  // of vector cores, of cube cores
 
 [[noreturn]] __attribute__((noinline)) void too_long(void* site) {
     dav::fail(dav::Outcome::LAUNCH_ERROR, site, nullptr,
@@ -50,10 +43,9 @@ BlockLengths block_lengths[2];
 extern "C" void __sanitizer_cov_trace_pc() {
     const auto* next = static_cast<const uint8_t*>(__builtin_return_address(0));
     uint64_t count = 1;
-    for (const BlockLengths& lengths : block_lengths) {
-        const auto offset = static_cast<size_t>(next - lengths.code);
-        if (offset >= lengths.counts.size()) continue;
-        count = lengths.counts[offset];
+    for (dav::BlockLengths& lengths : block_lengths) {
+        if (!lengths.holds(next)) continue;
+        count = lengths.at(next);
         break;
     }
     executed += count;
@@ -161,14 +153,8 @@ unsigned long long scalar_instructions() { return executed; }
 
 void limit_stack(const void* lowest) { lowest_stack = lowest; }
 
-void load_block_lengths(const std::string& kernel, bool cube) {
-    const std::string path = kernel.substr(0, kernel.rfind('.')) + ".blocks";
-    std::ifstream file(path, std::ios::binary);
-    const std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
-    std::vector<uint16_t>& counts = block_lengths[cube].counts;
-    counts.resize(bytes.size() / sizeof(uint16_t));
-    if (!counts.empty()) std::memcpy(counts.data(), bytes.data(), counts.size() * sizeof(uint16_t));
-    block_lengths[cube].code = launch().image[cube];
+void count_blocks_of(const link_map& library, bool cube) {
+    block_lengths[cube] = BlockLengths(library);
 }
 
 void install_traps() {

@@ -2,7 +2,7 @@
 // accesses by the headers' hooks) and the traps of the host processor that it does not have.
 #pragma once
 
-#include <string>
+struct link_map;
 
 namespace dav {
 
@@ -12,9 +12,9 @@ void charge_scalar_code();
 void count_scalar(unsigned long long instructions);
 // Instructions of scalar code run so far, over all cores.
 unsigned long long scalar_instructions();
-// Reads how many instructions each basic block of the kernel loaded for vector or cube cores has
-// (see block_table.py); without the file a block counts as one.
-void load_block_lengths(const std::string& kernel, bool cube);
+// From now on each basic block of the library of vector or cube cores counts as many instructions
+// as it has (see block_length.h); one of code that nobody named counts as one.
+void count_blocks_of(const link_map& library, bool cube);
 // The running core's stack may grow down to here; null: as far as it likes.
 void limit_stack(const void* lowest);
 // Installs the handlers: integer division by zero continues with quotient 0; a wild access ends

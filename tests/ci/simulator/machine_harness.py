@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ci.model.launch import Tensors
-from ci.simulator.block_table import write_block_table
 from ci.simulator.kernel_cores import Cores
 from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.toolchain import KERNEL_LINK, MACHINE, Toolchain
@@ -92,7 +91,6 @@ void ascendopt_entry(unsigned char** a) {{ kernel(a); }}
             done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=stem)
             assert done.returncode == 0, done.stderr
             subprocess.run(["g++", "kernel.o", *KERNEL_LINK], check=True, cwd=stem)
-            write_block_table(library)
         return library
 
     def run(
