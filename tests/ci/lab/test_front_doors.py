@@ -155,6 +155,18 @@ def test_soft_synchronisation_is_a_meeting_of_the_cores(backend: SimulatorBacken
         run(backend, too_many.files)
 
 
+def test_the_counter_of_the_chip_goes_on_while_scalar_code_runs(backend: SimulatorBackend) -> None:
+    work = "int32_t sum = 0; for (int i = 0; i < 4000; ++i) { sum += out.GetValue(i % 8) > 0; }"
+    body = (
+        f"const int64_t before = GetSystemCycle(); {work} const int64_t ticks ="
+        " GetSystemCycle() - before; out.SetValue(0, float(ticks)); out.SetValue(1, float(sum));"
+    )
+    ticks, ones = run(backend, with_scalars(body).files)[:2]
+    assert ones > 0
+    # 4000 elements of some ten cycles, a tick of 50 MHz being 33 cycles of 1650 MHz.
+    assert 4000 / 33 < ticks < 4000 * 100 / 33
+
+
 def test_measurements_name_the_headers(backend: SimulatorBackend, tmp_path: Path) -> None:
     own = SimulatorBackend("910B4").fingerprint()
     real = backend.fingerprint()
