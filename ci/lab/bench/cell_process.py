@@ -1,25 +1,21 @@
-"""A process for one cell of a bench: what it uses is counted, and it can die without the others.
-
-The run goes in pickled on stdin, which stays open for as long as whoever asked lives; one line of
-JSON comes out.
-"""
+"""A process for one cell of a bench, so that what it uses is counted: the run goes in pickled, and
+the cell comes out as JSON."""
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
-import threading
 import traceback
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import Final, Protocol
 
 from pydantic import ValidationError
 
+from ci.lab.bench.fresh_process import ask, serve
 from ci.model.bench.strategies import Cell
 from ci.model.errors import EnvironmentProblem, InputError, ModelUnavailable
 from ci.model.frozen import Frozen
+
+MODULE: Final = "ci.lab.bench.cell_process"
 
 LOG: Final = "log.txt"
 """In the folder of a run: what its process said, golden functions and defects included."""
@@ -53,35 +49,13 @@ def in_process(job: Job) -> Answer:
     Raises EnvironmentProblem when this machine cannot run operators at all.
     """
     with (job.folder / LOG).open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "ci.lab.bench.cell_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-        )
-    assert process.stdin is not None and process.stdout is not None
-    try:
-        process.stdin.write(pickle.dumps(job))
-        process.stdin.flush()
-        said = process.stdout.read()
-    finally:
-        process.stdin.close()  # ends it if it is still there
-        process.wait()
-        process.stdout.close()
+        said, code = ask(MODULE, pickle.dumps(job), log)
     try:
         answer = Answer.model_validate_json(said)
     except ValidationError:
-        why = f"The process of the run ended with code {process.returncode} ({job.folder}/{LOG})."
+        why = f"The process of the run ended with code {code} ({job.folder}/{LOG})."
         return Answer(reason=why)
     return _told(answer)
-
-
-def serve(given: IO[bytes], answers: IO[str]) -> None:
-    """Make the one cell that is asked for."""
-    job: Job = pickle.load(given)
-    threading.Thread(target=_end_with, args=(given.fileno(),), daemon=True).start()
-    answers.write(_answer(job).model_dump_json() + "\n")
-    answers.flush()
 
 
 def here(job: Job) -> Answer:
@@ -109,14 +83,5 @@ def _answer(job: Job) -> Answer:
         return Answer(reason=f"A defect of ours: {type(bug).__name__}: {bug} (see its {LOG}).")
 
 
-def _end_with(asker: int) -> None:
-    """Nothing of a bench that was killed goes on and writes into the folders of the next one."""
-    while os.read(asker, 1):
-        pass
-    os._exit(1)
-
-
 if __name__ == "__main__":
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what golden functions print is no answer
-    serve(sys.stdin.buffer, own)
+    serve(lambda question: _answer(pickle.loads(question)).model_dump_json())

@@ -1,14 +1,8 @@
-"""A process for one row of `bench create`: what its tensors took is given back when it ends.
-
-What is to be made goes in as JSON on stdin, and one line of JSON comes out. A module of its own is
-started, so that nothing depends on how the program that asks was started itself.
-"""
+"""A process for one row of `bench create`: what is to be made goes in and the row comes out, as
+JSON."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +10,7 @@ from pydantic import ValidationError
 
 from ci.lab.bench.create_pairs import pair_row
 from ci.lab.bench.create_tasks import task_row
+from ci.lab.bench.fresh_process import ask, serve
 from ci.model.bench.create import CreateBenchSettings, CreateRow
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
@@ -51,17 +46,12 @@ class Answer(Frozen):
 
 def in_process(job: RowJob) -> CreateRow:
     """The row made in a fresh process; raises InputError where there can be none."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", MODULE],
-        input=job.model_dump_json().encode(),
-        stdout=subprocess.PIPE,
-        check=False,
-    )
+    said, code = ask(MODULE, job.model_dump_json().encode())
     try:
-        answer = Answer.model_validate_json(done.stdout)
+        answer = Answer.model_validate_json(said)
     except ValidationError:
         raise InputError(
-            f"The process that made {job.name} ended with code {done.returncode}; it has no row"
+            f"The process that made {job.name} ended with code {code}; it has no row"
             " and is made again next time."
         ) from None
     if answer.row is None:
@@ -69,15 +59,13 @@ def in_process(job: RowJob) -> CreateRow:
     return answer.row
 
 
-def _answer(given: bytes) -> Answer:
+def _answer(question: bytes) -> str:
     try:
-        return Answer(row=RowJob.model_validate_json(given).make())
+        answer = Answer(row=RowJob.model_validate_json(question).make())
     except InputError as problem:
-        return Answer(refused=str(problem))
+        answer = Answer(refused=str(problem))
+    return answer.model_dump_json()
 
 
 if __name__ == "__main__":
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what golden functions print is no answer
-    own.write(_answer(sys.stdin.buffer.read()).model_dump_json())
-    own.close()
+    serve(_answer)

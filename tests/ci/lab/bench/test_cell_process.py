@@ -1,11 +1,8 @@
-"""A cell's process: its answer, its death, and the death of who asked."""
+"""A cell's process: its answer and its death."""
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +13,6 @@ from ci.lab.bench.cell_process import LOG, Answer, in_process
 from ci.model.bench.strategies import Cell
 from ci.model.errors import EnvironmentProblem, InputError, ModelUnavailable
 from tests.ci.lab.bench.made import cell
-from tests.places import TOP
 
 
 @dataclass(frozen=True)
@@ -67,21 +63,3 @@ def test_what_goes_wrong_is_a_sentence(tmp_path: Path, end: str, said: str) -> N
 def test_a_machine_that_lacks_something_ends_the_bench(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentProblem, match="There is no compiler"):
         in_process(Pretended(tmp_path, "lacks"))
-
-
-def test_a_run_ends_with_who_asked_for_it(tmp_path: Path) -> None:
-    asked = (
-        "from pathlib import Path\n"
-        "from ci.lab.bench.cell_process import in_process\n"
-        "from tests.ci.lab.bench.test_cell_process import Pretended\n"
-        f"in_process(Pretended(Path({str(tmp_path)!r}), 'sleeps'))\n"
-    )
-    asker = subprocess.Popen([sys.executable, "-c", asked], cwd=TOP)
-    pid = tmp_path / "pid"
-    while not (pid.exists() and pid.read_text()):
-        assert asker.poll() is None
-        time.sleep(0.05)
-    asker.send_signal(signal.SIGKILL)
-    asker.wait()
-    while Path(f"/proc/{pid.read_text()}").exists():  # the suite's time limit ends it
-        time.sleep(0.05)
