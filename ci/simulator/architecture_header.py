@@ -10,7 +10,7 @@ _ROUND = 0x10000  # local offsets of a core end at a multiple of it
 
 
 def header_text(architecture: Architecture) -> str:
-    """The text of `architecture.h`: memories by local offset, and the vector unit's sizes."""
+    """The text of `architecture.h`: memories by local offset, and the sizes of what is moved."""
     memories = architecture.memories
     places = "".join(f'    {{"{one.words}", {one.offset:#x}, {one.bytes}}},\n' for one in memories)
     sizes = "".join(f"constexpr uint32_t {one.id}_BYTES = {one.bytes};\n" for one in memories)
@@ -33,6 +33,9 @@ constexpr MemoryPlace MEMORIES[] = {{
 {sizes}constexpr uint32_t LOCAL_BYTES = {end:#x};  // local offsets of a cube core
 constexpr uint32_t BLOCK_BYTES = {architecture.block_bytes};
 constexpr uint32_t REPEAT_BYTES = {architecture.repeat_bytes};
+constexpr uint32_t BANK_GROUPS = {architecture.bank_groups};
+constexpr uint64_t LINE_BYTES = {architecture.line_bytes};
+constexpr uint64_t WINDOW_BYTES = {architecture.window_bytes};
 
 }}  // namespace dav
 """

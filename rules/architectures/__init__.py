@@ -50,6 +50,9 @@ class Architecture(Frozen):
     vectors_per_cube: int
     block_bytes: int
     repeat_bytes: int
+    bank_groups: int
+    line_bytes: int
+    window_bytes: int
     reserved_bytes: int
     macros: Macros
     memories: tuple[LocalMemory, ...]
@@ -57,6 +60,11 @@ class Architecture(Frozen):
     def memory_bytes(self, memory: str) -> int:
         """Size of a memory by its id. Raises KeyError."""
         return {one.id: one.bytes for one in self.memories}[memory]
+
+    @property
+    def bank_period(self) -> int:
+        """Bytes of UB after which its bank groups repeat."""
+        return self.bank_groups * self.block_bytes
 
     @property
     def facts(self) -> dict[str, str]:

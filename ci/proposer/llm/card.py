@@ -15,12 +15,6 @@ from rules.load import RULES
 
 INSTRUCTIONS = RULES / "instructions.yml"
 
-LINE, WINDOW = 128, 512
-"""Bytes of global memory that move together (docs/machine-model.md, ci/simulator/machine)."""
-
-BANKS = 512
-"""Bytes of UB after which its 16 bank groups repeat."""
-
 
 class _Table(Frozen):
     instructions: dict[str, tuple[str, ...]]
@@ -41,7 +35,8 @@ def card(device: str, chip: Device | None, measured: Measurement | None = None) 
     """The chip in a few lines; with the free UB where something was measured."""
     if chip is None:
         return f"Device {device}, an Ascend NPU; each core has its own unified buffer (UB)."
-    ub = chip.architecture.memory_bytes("UB")
+    core = chip.architecture
+    ub = core.memory_bytes("UB")
     reach = chip.number("hbm.bytes_per_second") * chip.number("hbm.efficiency")
     per_core = chip.number("mte2.bytes_per_cycle")
     latency = chip.number("mte2.latency")
@@ -50,8 +45,8 @@ def card(device: str, chip: Device | None, measured: Measurement | None = None) 
     lines = [
         f"Device {device}: {chip.vector_cores} vector cores ({vectors} to an AI core), "
         f"{chip.cube_cores} cube cores, {chip.clock_mhz:.0f} cycles a us. "
-        f"UB {ub} bytes a vector core, blocks of {chip.architecture.block_bytes} bytes, "
-        f"{chip.architecture.repeat_bytes} bytes a repeat.",
+        f"UB {ub} bytes a vector core, blocks of {core.block_bytes} bytes, "
+        f"{core.repeat_bytes} bytes a repeat.",
         f"Launch: {launch_us(chip, 1):.2f} us for one AI core and "
         f"{chip.number('launch.us_per_core'):.2f} us for each more "
         f"({launch_us(chip, chip.cube_cores):.1f} us for all {chip.cube_cores}); each core more is "
@@ -66,9 +61,9 @@ def card(device: str, chip: Device | None, measured: Measurement | None = None) 
         f"{latency:.0f} to {from_memory:.0f} of latency, which "
         "several in flight hide; a burst of less than "
         f"{chip.number('gm.burst_cycles') * per_core:.0f} bytes within a copy costs as much. A "
-        f"burst moves lines of {LINE} bytes, and where it begins within one, every window of "
-        f"{WINDOW} that it touches, through what all cores share: short rows that lie side by side "
-        "are better copied as one piece and parted in UB.",
+        f"burst moves lines of {core.line_bytes} bytes, and where it begins within one, every "
+        f"window of {core.window_bytes} that it touches, through what all cores share: short rows "
+        "that lie side by side are better copied as one piece and parted in UB.",
         f"Scalar unit: a load from UB (GetValue) {chip.number('scalar.ub_load'):.0f} cycles and a "
         f"wait for the pipe that writes it, from global memory "
         f"{chip.number('scalar.gm_miss'):.0f}; SyncAll "
@@ -104,8 +99,8 @@ def costs(chip: Device | None) -> str:
         f"instruction is ready {chip.number('vector.vadd.latency'):.0f} to "
         f"{chip.number('vector.vcadd.f16.latency'):.0f} cycles after its last repeat, so one long "
         "instruction beats several short ones. Sources in one bank group take turns, so two "
-        f"that begin at the same place of {BANKS} bytes cost a cycle more a repeat.\n"
-        + "\n".join(rows)
+        f"that begin at the same place of {chip.architecture.bank_period} bytes cost a cycle more "
+        "a repeat.\n" + "\n".join(rows)
     )
 
 

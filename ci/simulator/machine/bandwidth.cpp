@@ -12,23 +12,20 @@
 namespace dav {
 namespace {
 
-constexpr uint64_t WINDOW = 512;  // GM is moved in aligned windows of so many bytes
-constexpr uint64_t LINE = 128;    // of L2
-
 // A queue that is served for 85 % of the time forgets its state in so many of its service times:
 // 1 / (1 - sqrt(0.85))^2.
 constexpr double QUEUE_SETTLES = 164;
 
 // What a burst moves: whole lines; when it starts within a line, every window that it touches.
 uint64_t moved_bytes(uint64_t start, uint64_t length) {
-    const uint64_t grain = start % LINE == 0 ? LINE : WINDOW;
+    const uint64_t grain = start % LINE_BYTES == 0 ? LINE_BYTES : WINDOW_BYTES;
     return ((start + length - 1) / grain - start / grain + 1) * grain;
 }
 
 // The sum over a copy's bursts. `least`: what one burst counts at least.
 double moved_bytes(const Transfer& transfer, double least) {
     // Bursts whose starts differ by whole windows move alike.
-    const uint64_t period = transfer.stride % WINDOW == 0 ? 1 : transfer.count;
+    const uint64_t period = transfer.stride % WINDOW_BYTES == 0 ? 1 : transfer.count;
     double sum = 0;
     for (uint64_t burst = 0; burst < period; ++burst)
         sum += std::max(
@@ -72,9 +69,9 @@ bool level(std::vector<Flow>& flows, double capacity, Use use, Slots slots) {
 
 // The share of the bursts that begin in the line of the burst before them.
 double shared_lines(const Transfer& transfer) {
-    if (transfer.stride >= LINE || transfer.count == 1) return 0;
-    const uint64_t first = transfer.start / LINE;
-    const uint64_t last = (transfer.start + (transfer.count - 1) * transfer.stride) / LINE;
+    if (transfer.stride >= LINE_BYTES || transfer.count == 1) return 0;
+    const uint64_t first = transfer.start / LINE_BYTES;
+    const uint64_t last = (transfer.start + (transfer.count - 1) * transfer.stride) / LINE_BYTES;
     return 1 - double(last - first + 1) / double(transfer.count);
 }
 
@@ -178,9 +175,9 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double le
     }
     // Past L2 a short burst keeps the port for what it counts at the memory.
     const double longer =
-        transfer.bypass
-            ? std::max(1.0, costs_.bypass_least / std::max<double>(double(LINE), transfer.length))
-            : 1.0;
+        transfer.bypass ? std::max(1.0, costs_.bypass_least /
+                                            std::max<double>(double(LINE_BYTES), transfer.length))
+                        : 1.0;
     // Into L1 the port waits for a burst from the memory longer than for one from L2.
     double cycles = port.burst;
     if (transfer.port == Port::TO_L1)
@@ -193,7 +190,7 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double le
     owed_ += behind;
     flow.behind = 0;
     if (flow.remaining >= 1) flow.behind = std::exchange(owed_, 0.0) / flow.remaining;
-    flow.window = double(WINDOW);
+    flow.window = double(WINDOW_BYTES);
     if (!dense(transfer))
         flow.window = std::min(flow.window, double(moved_bytes(transfer.start, transfer.length)));
     for (Flow& other : flows_)

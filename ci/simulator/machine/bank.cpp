@@ -5,8 +5,6 @@
 namespace dav {
 namespace {
 
-constexpr uint32_t GROUPS = 16;
-
 // The bank groups that a repeat starting at group `start` touches, and how often the busiest.
 struct Groups {
     uint32_t mask = 0;
@@ -14,22 +12,22 @@ struct Groups {
 };
 
 Groups groups_of(const BankOperand& operand) {
-    uint8_t hits[GROUPS] = {};
+    uint8_t hits[BANK_GROUPS] = {};
     Groups groups;
     // Blocks with stride 0 are one access, broadcast.
     const uint32_t blocks = operand.block_stride == 0 ? 1 : operand.blocks;
-    uint32_t group = (operand.offset >> 5) % GROUPS;
+    uint32_t group = operand.offset / BLOCK_BYTES % BANK_GROUPS;
     for (uint32_t block = 0; block < blocks; ++block) {
         groups.mask |= 1u << group;
         groups.most = std::max<uint32_t>(groups.most, ++hits[group]);
-        group = (group + operand.block_stride) % GROUPS;
+        group = (group + operand.block_stride) % BANK_GROUPS;
     }
     return groups;
 }
 
 uint32_t rotate(uint32_t mask, uint32_t by) {
-    by %= GROUPS;
-    return ((mask << by) | (mask >> (GROUPS - by))) & 0xffff;
+    by %= BANK_GROUPS;
+    return ((mask << by) | (mask >> (BANK_GROUPS - by))) & ((1u << BANK_GROUPS) - 1);
 }
 
 constexpr uint32_t BANK_BYTES = 1 << 16;
@@ -92,9 +90,9 @@ BankConflicts bank_conflicts(const BankOperand* operands, int count, uint32_t re
     BankConflicts total;
     for (uint32_t start = 0; start < repeats;) {
         const uint32_t end = bank_change(operands, count, start, repeats);
-        // Group patterns repeat after 16 repeats at the latest.
+        // Group patterns repeat after as many repeats as there are groups at the latest.
         const uint32_t length = end - start;
-        const uint32_t period = std::min(length, GROUPS);
+        const uint32_t period = std::min(length, BANK_GROUPS);
         const uint32_t rest = length % period;
         for (uint32_t i = 0; i < period; ++i) {
             const BankConflicts one = repeat_conflicts(operands, groups, count, start + i);
