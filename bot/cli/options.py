@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import click
 from pydantic import BaseModel, Field, ValidationError
@@ -20,12 +20,12 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def _plain(annotation: Any) -> Any:
-    """`X` of an `X | None` annotation, anything else as it is."""
+    """`X` of `X | None` and of an annotated X, anything else as it is."""
     if get_origin(annotation) in (Union, types.UnionType):
         rest = [a for a in get_args(annotation) if a is not type(None)]
         if len(rest) == 1:
-            return rest[0]
-    return annotation
+            return _plain(rest[0])
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _parameter_type(annotation: Any) -> Any:
@@ -82,7 +82,8 @@ def build(model: type[Model], values: dict[str, Any]) -> Model:
         place, said = first_fault(problem)
         name = "--" + place.partition(".")[0].replace("_", "-") if place else "the options"
         given = own.get(place.partition(".")[0], own)
-        raise InputError(f"{name} cannot be {given!r}: {said.lower()}") from problem
+        shown = given if isinstance(given, Path) else repr(given)
+        raise InputError(f"{name} cannot be {shown}: {said.lower()}") from problem
 
 
 json_option: Callable[[Function], Function] = click.option(

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE, AscHeaders
 
@@ -17,7 +18,7 @@ ROWS = "derived.jsonl"
 class DeriveSettings(Frozen):
     """How workloads are derived, and where they go."""
 
-    out: Path | None = Field(
+    out: Folder | None = Field(
         default=None,
         description="Folder that takes OPERATOR/workload.yaml of each operator and derived.jsonl;"
         " when not given, workload.yaml is written beside op_host.",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pydantic import Field
 
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.settings import AscHeaders
 
@@ -18,11 +17,11 @@ class ValidateSettings(Frozen):
         default="", description="Only these versions, separated by commas, of the family."
     )
     asc_headers: AscHeaders = ""
-    out: Path | None = Field(
+    out: Folder | None = Field(
         default=None,
         description="Folder that keeps the runs (validation.jsonl); what it holds of the same"
         " simulator is not run again.",
     )
-    page: Path | None = Field(
+    page: Folder | None = Field(
         default=None, description="Folder to write validation.md and its plots to."
     )

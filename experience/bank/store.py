@@ -75,7 +75,7 @@ class File:
     def _connect(self, *, read_only: bool) -> Connection:
         try:
             return duckdb.connect(str(self.path), read_only=read_only)
-        except (duckdb.IOException, duckdb.ConnectionException) as problem:
+        except duckdb.Error as problem:
             if _is_locked(problem):
                 raise
             if self._being_made():

@@ -13,6 +13,7 @@ from bot.cli.options import build, json_option, options
 from bot.repository.covered import covered
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup, PoolOptions, ProposerOptions
 from ci.session import operators_at
@@ -73,7 +74,7 @@ class LandscapeOptions(Frozen):
 class SummaryOptions(Frozen):
     """Where the summary of a refresh goes."""
 
-    out: Path | None = Field(
+    out: Folder | None = Field(
         default=None, description="Folder that takes refresh.md and refresh.json."
     )
 

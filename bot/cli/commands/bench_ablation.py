@@ -11,7 +11,7 @@ from pydantic import Field
 from bot.cli.options import build, json_option, options, show_suite
 from bot.report.ablation import markdown, plot
 from ci.model.bench.ablation import AblationSettings, Cell
-from ci.model.errors import InputError
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.session import lab
 
@@ -22,7 +22,7 @@ class AblationOptions(Frozen):
     bank: Path | None = Field(
         default=None, description="Bank file; the shipped tuples in a new bank when not given."
     )
-    out: Path = Field(
+    out: Folder = Field(
         default=Path("ascendopt-out/ablation"),
         description="Folder of the runs; those that it holds already are not run again.",
     )
@@ -41,8 +41,6 @@ def ablation(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     settings = build(AblationSettings, given)
     own = build(AblationOptions, given)
     settings.chosen()
-    if own.out.exists() and not own.out.is_dir():
-        raise InputError(f"--out {own.out} is a file; give a folder.")
     own.out.mkdir(parents=True, exist_ok=True)
     bank = own.bank or own.out / "bank.duckdb"
     found = lab.bench_ablation(operators, settings, bank, own.out, _echo)

@@ -12,7 +12,7 @@ from bot.cli.options import PageOptions, build, json_option, options, show_suite
 from bot.report.page import replace_part
 from bot.report.strategies import distribution, markdown, trajectories
 from ci.model.bench.strategies import SUITE, StrategyBench, StrategyBenchSettings
-from ci.model.errors import InputError
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.settings import ProposerOptions
 from ci.session import lab
@@ -24,7 +24,7 @@ class StrategyBenchOptions(Frozen):
     bank: Path | None = Field(
         default=None, description="Bank file; the shipped tuples in a new bank when not given."
     )
-    out: Path = Field(
+    out: Folder = Field(
         default=Path("ascendopt-out/strategies"),
         description="Folder of the runs; those that it holds already are not made again.",
     )
@@ -44,8 +44,6 @@ def strategies(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None
     """
     settings = build(StrategyBenchSettings, given)
     own = build(StrategyBenchOptions, given)
-    if own.out.exists() and not own.out.is_dir():
-        raise InputError(f"--out {own.out} is a file; give a folder.")
     own.out.mkdir(parents=True, exist_ok=True)
     found = lab.bench_strategies(
         operators,

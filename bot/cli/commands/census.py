@@ -14,6 +14,7 @@ from bot.base.text import visible
 from bot.cli.options import build, json_option, options
 from bot.report.census import census_markdown, missing, names, table
 from ci.model.census import ROWS, STAGE_WORDS, CensusRow, CensusSettings
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.session import lab
 
@@ -21,7 +22,7 @@ from ci.session import lab
 class CensusOutput(Frozen):
     """Where the census goes."""
 
-    out: Path = Field(
+    out: Folder = Field(
         default=Path("census"),
         description="Folder for census.jsonl (kept as it grows, resumed from), census.json and"
         " census.md.",

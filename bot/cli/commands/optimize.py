@@ -11,7 +11,7 @@ from pydantic import Field
 from rich.console import Console
 
 from bot.cli.options import build, json_option, options
-from ci.model.errors import InputError
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.settings import (
     ConditionOptions,
@@ -33,7 +33,7 @@ class OptimizeOptions(Frozen):
         default=None,
         description="Experience bank; $XDG_DATA_HOME/ascendopt/bank.duckdb when not given.",
     )
-    out: Path | None = Field(
+    out: Folder | None = Field(
         default=None, description="Folder for what the run leaves; ascendopt-out/OPERATOR."
     )
 
@@ -62,8 +62,6 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     setup = build(EvaluationSetup, given)
     settings = build(OptimizeSettings, given)
     own = build(OptimizeOptions, given)
-    if own.out is not None and own.out.exists() and not own.out.is_dir():
-        raise InputError(f"--out {own.out} is a file; give a folder.")
     session = open_session(
         operator,
         setup,

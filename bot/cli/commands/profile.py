@@ -12,7 +12,7 @@ from pydantic import Field
 from bot.base.text import visible
 from bot.cli.commands.evaluate import PatchOptions, announce, candidate_of, echo_trial
 from bot.cli.options import build, json_option, options
-from ci.model.errors import InputError
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.profile import Profile
@@ -27,7 +27,7 @@ SHOWN = 3
 class ProfileOptions(Frozen):
     """Where the profile goes."""
 
-    out: Path | None = Field(
+    out: Folder | None = Field(
         default=None,
         description="Folder for trace.json (Chrome trace) and msprof's tables of each case;"
         " ascendopt-out/OPERATOR-profile.",
@@ -77,8 +77,6 @@ def profile(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) 
     what bounds the kernel. Ends with 1 when the outcome is not ok.
     """
     own = build(ProfileOptions, given)
-    if own.out is not None and own.out.exists() and not own.out.is_dir():
-        raise InputError(f"--out {own.out} is a file; give a folder.")
     with tempfile.TemporaryDirectory(prefix="ascendopt-profile-") as folder:
         setup = build(EvaluationSetup, given)
         wide = build(UncertaintyOptions, given)

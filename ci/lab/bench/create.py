@@ -10,6 +10,7 @@ from ci.create.benchmark import is_torch_task, task_files
 from ci.create.task import functions_in
 from ci.lab.bench.create_process import RowJob, in_process
 from ci.model.bench.create import CreateBench, CreateBenchSettings, CreateRow
+from ci.model.errors import InputError
 from ci.system.row_file import RowFile
 
 ROWS: Final = "rows.jsonl"
@@ -43,7 +44,10 @@ def measure(
 def _tasks(path: Path, settings: CreateBenchSettings) -> Iterator[tuple[str, str, RowJob]]:
     """Category and name of each task with what makes its row."""
     if _holds_goldens(path):
-        for name in functions_in(path):
+        names = functions_in(path)
+        if not names:
+            raise InputError(f"{path} defines no public function.")
+        for name in names:
             yield path.stem, name, RowJob(file=path, function=name, settings=settings)
         return
     for file in task_files(path):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE, AscHeaders
 
@@ -13,7 +14,7 @@ from ci.model.settings import DEFAULT_DEVICE, AscHeaders
 class CreateBenchSettings(Frozen):
     """How the tasks of a benchmark are made to operators."""
 
-    out: Path = Field(
+    out: Folder = Field(
         description="Folder that takes the operators and the rows; tasks that have a row there are"
         " not made again."
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
 
@@ -35,7 +36,7 @@ class JudgeBenchSettings(Frozen):
     )
     seed: int = Field(default=0, ge=0, description="Of the sample, or of the mutants.")
     jobs: int = Field(default=2, ge=1, description="Operators judged side by side.")
-    out: Path | None = Field(
+    out: Folder | None = Field(
         default=None,
         description="Folder that keeps each ruling as it is given: a run that was stopped goes on.",
     )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pydantic import Field
 
+from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
 
@@ -16,7 +15,7 @@ class ScreenBenchSettings(Frozen):
     budget: int = Field(default=16, ge=4, description="Evaluations of each search.")
     seed: int = Field(default=0, ge=0, description="Of the searches.")
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
-    out: Path | None = Field(
+    out: Folder | None = Field(
         default=None,
         description="Folder that keeps the searches, for `machine calibrate --from-trials`.",
     )

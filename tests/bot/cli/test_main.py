@@ -85,6 +85,11 @@ def with_file(text: str | bytes, name: str, *before: str) -> Prepare:
     return prepare
 
 
+def written(file: Path, text: str) -> str:
+    file.write_text(text)
+    return str(file)
+
+
 def submitting(text: str | None, *options: str, inside: bool = True) -> Prepare:
     """`submit` of a run folder; `text` None leaves a good result in it."""
 
@@ -154,7 +159,15 @@ MALFORMED: dict[str, tuple[Prepare, str]] = {
     "budget in words": (with_options("optimize", "--budget", "many"), "many"),
     "rounds 0": (with_options("optimize", "--rounds", "0"), "--rounds"),
     "unknown stage": (with_options("optimize", "--stage", "third"), "third"),
-    "out is a file": (with_file("x", "out", "optimize", "--out"), "out"),
+    "out is a file": (with_file("x", "out", "optimize", "--out"), "give a folder"),
+    "out of a bench is a file": (
+        lambda f: ["bench", "judge", "--sample", "1", "--out", written(f / "rulings", "")],
+        "give a folder",
+    ),
+    "no golden function": (
+        lambda f: ["bench", "create", written(f / "goldens.py", "X = 1\n"), "--out", str(f / "o")],
+        "no public function",
+    ),
     "patch missing": (with_options("evaluate", "--patch", "none.patch"), "none.patch"),
     "patch outside the operator": (
         with_file(OUTSIDE, "a.patch", "evaluate", "--patch"),
@@ -175,6 +188,7 @@ MALFORMED: dict[str, tuple[Prepare, str]] = {
     "not a git repository": (submitting(None, inside=False), "no git checkout"),
     "bank is a folder": (bank(None, "stats"), "folder"),
     "bank is no DuckDB file": (bank(b"not a bank\n" * 99, "stats"), "bank.duckdb"),
+    "bank is JSON": (lambda f: ["bank", "stats", "--bank", written(f / "b.json", "[")], "b.json"),
     "bank missing": (lambda f: ["bank", "stats", "--bank", str(f / "none")], "none"),
     "unknown tuple": (
         lambda f: ["bank", "show", "fffff", "--bank", str(filled_bank(f))],
