@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Unpack
+from typing import TypeAlias, Unpack
 
 from ci.backend.base import Backend, RunOptions
 from ci.backend.tiled import TiledBuild
@@ -27,6 +27,7 @@ from ci.simulator.kernel_cores import Cores, cores_of
 from ci.simulator.launch import launch
 from ci.simulator.launch_request import LaunchSpec
 from ci.simulator.launch_room import LaunchRoom
+from ci.simulator.source_lines import expect_lines
 from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
 from ci.simulator.toolchain import Toolchain
 from ci.system.cache import digest
@@ -50,6 +51,10 @@ MOST_WAITING = 8
 
 LAUNCH_BYTES = 8 << 30
 """Address space of the machine: tensors, UB of every core, instruction records."""
+
+
+_Name: TypeAlias = tuple[str, int | None]  # case and seed of a launch
+_Kernels: TypeAlias = tuple[Cores, Path, Path | None]
 
 
 class SimulatorBackend(Backend):
@@ -101,17 +106,29 @@ class SimulatorBuild(TiledBuild):
     ) -> None:
         super().__init__(backend.toolchain, backend.device, operator, texts, workload)
         self._limits = backend.limits
-        self._checked: set[Path] = set()
         self._own_structs: dict[KernelVariant, KernelVariant] = {}
-        self._rooms: dict[tuple[str, int | None], LaunchRoom] = {}
+        self._built: dict[KernelVariant, _Kernels] = {}
+        self._expected: dict[_Name, Expected] = {}
+        self._ahead = 0
+        self._rooms: dict[_Name, LaunchRoom] = {}
         self._lock = threading.Lock()
 
     def kernel(self, variant: KernelVariant) -> Path:
         """The variant built for its vector cores, or for cube cores where it has no others."""
         return self.kernels(variant)[1]
 
-    def kernels(self, variant: KernelVariant) -> tuple[Cores, Path, Path | None]:
+    def kernels(self, variant: KernelVariant) -> _Kernels:
         """The variant built for the cores that it runs on: which, and one or two libraries."""
+        with self._lock:
+            known = self._built.get(variant)
+        # Another process may have trimmed the cache.
+        if known is None or not all(kernel.exists() for kernel in known[1:] if kernel):
+            known = self._kernels(variant)
+            with self._lock:
+                self._built[variant] = known
+        return known
+
+    def _kernels(self, variant: KernelVariant) -> _Kernels:
         vector = self._kernel(variant, "vector")
         sources = [t for f, t in self.texts.items() if f.startswith("op_kernel/")]
         architecture = self.device.architecture
@@ -125,23 +142,20 @@ class SimulatorBuild(TiledBuild):
         """Compile for a kind of core and pass the result through the second guard, once."""
         variant = self._own_structs.get(variant, variant)
         try:
-            kernel = self.toolchain.compile_kernel(self.operator, self.texts, variant, core)
+            kernel = self.toolchain.compile_kernel(
+                self.operator, self.texts, variant, core, self._make_rooms
+            )
         except TrialFailure as stopped:
             other = twice_defined(variant, stopped.refusal)
             if other is None:
                 raise
             self._own_structs[variant] = other
             return self._kernel(other, core)
-        with self._lock:
-            if kernel in self._checked:
-                return kernel
         found = check_symbols(
             kernel, self.toolchain.machine_runner, lambda: self._unmodified(variant)
         )
         if found:
             raise TrialFailure(Outcome.REJECTED, found)
-        with self._lock:
-            self._checked.add(kernel)
         return kernel
 
     def _unmodified(self, variant: KernelVariant) -> Path | None:
@@ -154,22 +168,28 @@ class SimulatorBuild(TiledBuild):
     @contextmanager
     def expecting(self, launches: Sequence[Expected]) -> Iterator[None]:
         """Make the launches' sandboxes while the kernel is compiled."""
-        runner = self.toolchain.machine_runner
-        with ExitStack() as rooms:
-            made: dict[tuple[str, int | None], LaunchRoom] = {}
-            for case, seed, inputs, outputs in launches[:MOST_WAITING]:
-                roomy = with_room(self.operator, case, outputs)
-                room = LaunchRoom(runner, inputs, roomy, self._limits, ahead=True)
-                rooms.callback(room.close)
-                made[case.name, seed] = room
+        names = [(one.case.name, one.seed) for one in launches]
+        with self._lock:
+            self._expected |= zip(names, launches, strict=True)
+            self._ahead = min(MOST_WAITING, sum(1 for one in launches if one.seed == names[0][1]))
+        try:
+            yield
+        finally:
             with self._lock:
-                self._rooms |= made
-            try:
-                yield
-            finally:
-                with self._lock:
-                    for key in made:
-                        self._rooms.pop(key, None)
+                left = [self._rooms.pop(name) for name in names if name in self._rooms]
+                for name in names:
+                    self._expected.pop(name, None)
+            for room in left:
+                room.close()
+
+    def _make_rooms(self) -> None:
+        """Make rooms for what is expected next: as many as one seed's launches take."""
+        runner = self.toolchain.machine_runner
+        with self._lock:
+            for name in [*self._expected][: max(0, self._ahead - len(self._rooms))]:
+                case, _, inputs, outputs = self._expected.pop(name)
+                roomy = with_room(self.operator, case, outputs)
+                self._rooms[name] = LaunchRoom(runner, inputs, roomy, self._limits, ahead=True)
 
     def program(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> str:
         """A digest of the kernels' code and of the tiling's answer, as far as it was written."""
@@ -230,11 +250,15 @@ class SimulatorBuild(TiledBuild):
             limits = replace(limits, seconds=MEMBERS_SECONDS)
         name = case.name, seed
         with self._lock:
+            self._expected.pop(name, None)
             room = self._rooms.get(name)
             if room is not None and room.shows(inputs):
                 del self._rooms[name]
             else:
                 room = None
+        self._make_rooms()
+        for library in spec.kernels:
+            expect_lines(library)
         runner, timeline = self.toolchain.machine_runner, how.get("timeline")
         result = launch(runner, self.device, spec, inputs, outputs, limits, timeline, room)
         return CaseRun(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from ci.model import layout
@@ -20,14 +21,19 @@ MOST_NEIGHBOURS = 500
 def base_of(operator: Operator) -> Path:
     """The folder whose inside relative includes may reach: the repository, or four levels up."""
     if operator.repository is not None:
-        return operator.repository.resolve()
-    parents = operator.root.resolve().parents
+        return _resolved(operator.repository)
+    parents = _resolved(operator.root).parents
     return parents[min(2, len(parents) - 1)]
+
+
+@lru_cache(maxsize=256)
+def _resolved(folder: Path) -> Path:
+    return folder.resolve()
 
 
 def place_of(operator: Operator) -> str:
     """The operator's folder relative to `base_of`."""
-    root = operator.root.resolve()
+    root = _resolved(operator.root)
     base = base_of(operator)
     return root.relative_to(base).as_posix() if root.is_relative_to(base) else root.name
 
@@ -38,7 +44,7 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
     Keys are paths relative to `base_of`. Follows what those files include in turn.
     """
     base = base_of(operator)
-    root = operator.root.resolve()
+    root = _resolved(operator.root)
 
     def find(source: Path, spelled: str) -> Iterator[tuple[Path, str]]:
         # Of the operator's own sources only includes with `..` can leave its folder. A neighbour's
@@ -112,7 +118,7 @@ def include_arguments(operator: Operator, laid: Path | None) -> list[str]:
     ours = [f for f in operator.include_folders if f.is_relative_to(base)]
     # A folder around the operator is one that its own headers are included from.
     around = [
-        f for f in ours if operator.shared_sources or operator.root.resolve().is_relative_to(f)
+        f for f in ours if operator.shared_sources or _resolved(operator.root).is_relative_to(f)
     ]
     anew = [laid / f.relative_to(base) for f in around] if laid else []
     return [f"-I{folder}" for folder in (*anew, *operator.include_folders)]
@@ -121,4 +127,4 @@ def include_arguments(operator: Operator, laid: Path | None) -> list[str]:
 def _place(operator: Operator, name: str) -> Path:
     """Where a source belongs, links resolved up to the operator's or the repository's folder."""
     shared = operator.shared_paths.get(name)
-    return operator.root.resolve() / name if shared is None else base_of(operator) / shared
+    return _resolved(operator.root) / name if shared is None else base_of(operator) / shared

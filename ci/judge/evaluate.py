@@ -267,9 +267,10 @@ class Evaluator(Judge):
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
         first, *others = self.workload.seeds
-        found = self._launch_seeds(subject, [first], folder)
-        if not any(found.values()):
-            found |= self._launch_seeds(subject, others, None, timed=False)
+        with subject.expecting(self.workload.seeds):
+            found = self._launch_seeds(subject, [first], folder)
+            if not any(found.values()):
+                found |= self._launch_seeds(subject, others, None, timed=False)
         return tuple(
             CaseOutcome(case=name, outcome=failure.outcome, refusal=failure.refusal)
             if failure
@@ -282,12 +283,11 @@ class Evaluator(Judge):
     ) -> dict[str, TrialFailure | None]:
         """How each case ended. One that does not compile, or does not end, ends the others too."""
         found: dict[str, TrialFailure | None] = {}
-        with subject.expecting(seeds):
-            for one in subject.in_order(subject.workload_on(seeds), timed=timed, timelines=folder):
-                failure = one.judged()
-                found[one.case.name] = found.get(one.case.name) or failure
-                if failure and failure.outcome in HOPELESS:
-                    break
+        for one in subject.in_order(subject.workload_on(seeds), timed=timed, timelines=folder):
+            failure = one.judged()
+            found[one.case.name] = found.get(one.case.name) or failure
+            if failure and failure.outcome in HOPELESS:
+                break
         return found
 
     def _measured(self, subject: Subject) -> tuple[Measurement, tuple[MachineWarning, ...]]:

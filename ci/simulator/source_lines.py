@@ -1,11 +1,86 @@
-"""Where in an operator's sources an address of its program comes from."""
+"""Where in an operator's sources an address of its kernel comes from.
+
+binutils' addr2line says it. A kernel is what its author made of it, so the reader of its debugging
+information runs in a sandbox like the kernel itself.
+"""
 
 from __future__ import annotations
 
-import subprocess
+import os
+import threading
+import time
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+
+from ci.system.resident import Resident, Silent
+from ci.system.sandbox import Limits, beside
+
+LIMITS = Limits(seconds=60, memory_bytes=2 << 30, file_bytes=1 << 20)
+"""Of one kernel's reader, over its whole life; a question takes a millisecond."""
+
+ANSWER_SECONDS = 20.0
+"""Wall time of one answer: the sandbox may still have to be made, and others are at work."""
+
+MOST_BYTES = 4 << 20
+"""A longer answer is none."""
+
+MOST_READERS = 4
+"""Kernels whose readers stay: those of an operator's cases."""
+
+_BEHIND = 1 << 48  # no program has an address from here on
+_END = "0xffffffffffffffff"  # asked last
+_ENDING = f"{_END}\n??:0\n".encode()
+
+
+class _Reader:
+    """addr2line on one kernel: started beside whoever asks for it, ended when nobody holds it."""
+
+    def __init__(self, program: Path) -> None:
+        folder = program.parent
+        command = ["addr2line", "-a", "-i", "-e", str(program)]
+        self._resident = beside(
+            lambda: Resident(command, cwd=folder, readable=[folder], limits=LIMITS)
+        )
+        self._lock = threading.Lock()
+
+    @property
+    def alive(self) -> bool:
+        return not self._resident.done() or self._resident.result().alive
+
+    def ask(self, addresses: Sequence[str]) -> str:
+        """What it says of them; '' when it says nothing that ends."""
+        text = "".join(f"{address}\n" for address in (*addresses, _END))
+        with self._lock:
+            resident, deadline = self._resident.result(), time.monotonic() + ANSWER_SECONDS
+            try:
+                resident.tell([text.encode()], deadline)
+                said = resident.hear_until(_ENDING, MOST_BYTES, deadline)
+            except Silent:
+                resident.close()
+                return ""
+        return said[: -len(_ENDING)].decode(errors="replace")
+
+
+_readers: dict[tuple[int, Path], _Reader] = {}
+"""By process, since a forked one must not share them, and kernel; the latest last."""
+
+_lock = threading.Lock()
+
+
+def expect_lines(program: Path) -> None:
+    """Have somebody look into a kernel that will be asked about; goes on beside."""
+    _reader(program)
+
+
+def _reader(program: Path) -> _Reader:
+    key = os.getpid(), program
+    with _lock:
+        known = _readers.pop(key, None)
+        _readers[key] = known if known is not None and known.alive else _Reader(program)
+        for old in [*_readers][:-MOST_READERS]:
+            del _readers[old]
+        return _readers[key]
 
 
 def operator_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int]]:
@@ -21,15 +96,9 @@ def _operator_lines(program: Path, offsets: tuple[str, ...]) -> list[tuple[str, 
     if not offsets:
         return []
     # A return address belongs to the instruction before it.
-    asked = [f"{max(0, int(o, 16) - 1):#x}" for o in offsets]
-    done = subprocess.run(
-        ["addr2line", "-a", "-i", "-e", str(program), *asked],
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
+    asked = [f"{min(max(0, int(o, 16) - 1), _BEHIND):#x}" for o in offsets]
     places: list[tuple[str, int]] = []
-    for line in done.stdout.splitlines():
+    for line in _reader(program).ask(asked).splitlines():
         if line.startswith("0x"):
             places.append(("", 0))
             continue

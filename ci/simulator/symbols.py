@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
 from ci.model.trial import Refusal
 from ci.simulator.elf import dynamic_symbols, section_bytes
+from ci.system.sandbox import Limits, run
 from rules.guards import allowed_symbols, inherited_symbols, priced_symbols
 
 _WRAP = "__wrap_"
@@ -95,5 +95,10 @@ def defined_symbols(library: Path) -> tuple[str, ...]:
 
 
 def _demangle(names: list[str]) -> list[str]:
-    done = subprocess.run(["c++filt", *names], capture_output=True, text=True, errors="replace")
-    return done.stdout.splitlines() if done.returncode == 0 else names
+    said = "\n".join(names).encode()
+    done = run(["c++filt"], cwd=Path("/usr"), limits=_NAMING, stdin=said)
+    return done.stdout.decode(errors="replace").splitlines() if done.ok else names
+
+
+_NAMING = Limits(seconds=5, memory_bytes=1 << 30)
+"""Of the program that reads mangled names, which a candidate may have chosen."""

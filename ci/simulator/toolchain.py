@@ -40,13 +40,9 @@ from ci.model.operator import Operator
 from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
 from ci.simulator.architecture_header import header_text
 from ci.system.cache import BuildCache, digest, digest_tree
-from ci.system.compiler import (
-    WARNINGS,
-    compile_candidate,
-    compile_trusted,
-    compiler_version,
-)
-from ci.system.scratch import scratch
+from ci.system.compile_room import Compilation, CompileRooms
+from ci.system.compiler import WARNINGS, compile_trusted, compiler_version
+from ci.system.sandbox import nothing
 from rules.architectures import Architecture
 from rules.guards import priced_symbols
 
@@ -96,6 +92,7 @@ class Toolchain:
         self.door = door or own_headers()
         self.cache.trim_hourly()
         self._refused: dict[str, TrialFailure] = {}
+        self._rooms = CompileRooms()
 
     @cached_property
     def version(self) -> str:
@@ -207,10 +204,12 @@ class Toolchain:
         texts: Mapping[str, str],
         variant: KernelVariant,
         core: str = "vector",
+        meanwhile: Callable[[], object] = nothing,
     ) -> Path:
         """Compile one kernel variant for a kind of core; answers the path of `kernel.so`.
 
         `texts` are all sources of the operator by relative path, a candidate's included.
+        `meanwhile` is called while there is something to compile.
         Raises TrialFailure(COMPILE_ERROR).
         """
         prefix = self.kernel_prefix if core == "vector" else self.cube_prefix
@@ -240,16 +239,19 @@ class Toolchain:
             ]
         )
 
+        readable = [*self.door.readable, prefix, self._architecture_folder]
+        asked = Compilation(
+            inside := place_of(operator),
+            lambda top: [*_named(top, inside, layout.KERNEL), *arguments(top)],
+            [*readable, *operator.include_folders],
+        )
+
         def make(folder: Path) -> None:
-            with scratch("build") as name:
-                top = Path(name).resolve()
-                place = lay_operator(top, operator, laid)
-                lay(place, {"kernel_unit.cpp": unit})
-                readable = [top, *self.door.readable, prefix, self._architecture_folder]
-                readable += operator.include_folders
-                named = [*_named(top, place, layout.KERNEL), *arguments(top)]
-                compile_candidate(named, place, readable, "kernel", (top, layout.KERNEL))
-                shutil.copy(place / "kernel.so", folder)
+            with self._rooms.take(asked) as room:
+                lay_operator(room.top, operator, laid)
+                lay(room.place, {"kernel_unit.cpp": unit})
+                room.compile("kernel", layout.KERNEL, lambda: self._beside(asked, meanwhile))
+                shutil.copy(room.place / "kernel.so", folder)
 
         return self._built("kernel", key, make) / "kernel.so"
 
@@ -279,11 +281,11 @@ class Toolchain:
         self,
         operator: Operator,
         texts: Mapping[str, str],
-        meanwhile: Callable[[], None] = lambda: None,
+        meanwhile: Callable[[], object] = nothing,
     ) -> Path:
         """Compile the host side; answers the path of the program that runs the tiling.
 
-        `meanwhile` is called first if there is something to compile; what it starts goes on beside.
+        `meanwhile` is called while there is something to compile.
         Raises TrialFailure(COMPILE_ERROR).
         """
         hosts = [t for f, t in texts.items() if f.startswith("op_host/")]
@@ -313,20 +315,28 @@ class Toolchain:
             ]
         )
 
+        readable = [HOST, prelude, *operator.include_folders, *runtime]
+        readable += self.door.readable if library else ()
+        readable += [source.parent for source in operator.shared_host_sources]
+        output = ("-o", "host_program")
+        asked = Compilation(
+            inside := place_of(operator),
+            lambda top: [*_named(top, inside, layout.HOST), *arguments(top), *output],
+            readable,
+        )
+
         def make(folder: Path) -> None:
-            meanwhile()
-            with scratch("build") as name:
-                top = Path(name).resolve()
-                place = lay_operator(top, operator, laid)
-                readable = [top, HOST, prelude]
-                readable += [*operator.include_folders, *runtime]
-                readable += self.door.readable if library else ()
-                readable += [source.parent for source in operator.shared_host_sources]
-                named = [*_named(top, place, layout.HOST), *arguments(top), "-o", "host_program"]
-                compile_candidate(named, place, readable, "host tiling", (top, layout.HOST))
-                shutil.copy(place / "host_program", folder)
+            with self._rooms.take(asked) as room:
+                lay_operator(room.top, operator, laid)
+                room.compile("host tiling", layout.HOST, lambda: self._beside(asked, meanwhile))
+                shutil.copy(room.place / "host_program", folder)
 
         return self._built("host", key, make) / "host_program"
+
+    def _beside(self, asked: Compilation, meanwhile: Callable[[], object]) -> None:
+        """What is done while a compiler works: the sandbox of the next one, and what else is to."""
+        meanwhile()
+        self._rooms.prepare(asked)
 
     def _built(self, kind: str, key: str, make: Callable[[Path], None]) -> Path:
         """The cached entry; what the compiler refused once is refused again without asking it.
@@ -388,7 +398,7 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
     return kernel
 
 
-def _named(top: Path, place: Path, side: str) -> list[str]:
+def _named(top: Path, inside: str, side: str) -> list[str]:
     """Compiler arguments that name sources as the operator does, shared ones laid below `top`."""
     # The last one that fits counts.
-    return [f"-ffile-prefix-map={top}={side}", f"-ffile-prefix-map={place}=."]
+    return [f"-ffile-prefix-map={top}={side}", f"-ffile-prefix-map={top / inside}=."]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 # The lookbehind keeps the digit separator of 1'000 from opening a character.
 _TOKEN = re.compile(
@@ -27,6 +28,7 @@ def blanked(found: re.Match[str]) -> str:
     return "\n".join(" " * len(line) for line in found.group().split("\n"))
 
 
+@lru_cache(maxsize=256)
 def without_comments(text: str) -> str:
     """`text` with every comment blanked to equal length; strings and line breaks stay."""
     return _TOKEN.sub(lambda m: blanked(m) if m.group().startswith("/") else m.group(), text)

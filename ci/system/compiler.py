@@ -76,15 +76,28 @@ def compile_candidate(
     Raises TrialFailure(COMPILE_ERROR); `side` says in words what was compiled, `shared` below which
     folder shared sources lie and what stands for it in their names.
     """
-    compiler_version()
     with booked("compile"):
         done = run(
-            [COMPILER, "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", *arguments],
+            compile_command(arguments),
             cwd=cwd,
             readable=readable,
             writable=[cwd],
             limits=COMPILE_LIMITS,
         )
+    demand_compiled(done, side, shared)
+
+
+def compile_command(arguments: Sequence[str]) -> list[str]:
+    """The compiler that complains in the words that `compile_evidence` reads.
+
+    Raises EnvironmentProblem when there is none.
+    """
+    compiler_version()
+    return [COMPILER, "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", *arguments]
+
+
+def demand_compiled(done: Completed, side: str, shared: tuple[Path, str] | None = None) -> None:
+    """Raises TrialFailure(COMPILE_ERROR) unless the compiler ended well."""
     if not done.ok:
         raise TrialFailure(Outcome.COMPILE_ERROR, compile_evidence(done, side, shared))
 

@@ -102,6 +102,20 @@ class Resident:
             left = left[got:]
         return heard
 
+    def hear_until(self, ending: bytes, most: int, deadline: float) -> bytes:
+        """What it says up to and with `ending`, which is the last for now; at most `most` bytes.
+
+        Raises Silent, also when it says more.
+        """
+        heard = bytearray()
+        while not heard.endswith(ending):
+            self._wait(deadline, writing=False)
+            got = os.read(self._out, _CHUNK)
+            if not got or len(heard) > most:
+                raise self._silent(timed_out=False)
+            heard += got
+        return bytes(heard)
+
     def close(self) -> None:
         """End it; nothing when it has ended."""
         self._close()

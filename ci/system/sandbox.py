@@ -26,17 +26,19 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import IO, Literal, TypeAlias
+from typing import IO, Literal, TypeAlias, TypeVar
 
 from ci.system.sandbox_bubblewrap import KERNEL_PATHS, SYSTEM_PATHS, bubblewrap_command
 from ci.system.sandbox_filter import syscall_filter
 from ci.system.scratch import scratch
+
+T = TypeVar("T")
 
 Level: TypeAlias = Literal["bubblewrap", "landlock", "limits only"]
 
@@ -117,6 +119,10 @@ class Completed:
         return f"ended with exit code {self.returncode}"
 
 
+def nothing() -> None:
+    """What there is to do meanwhile where nobody says anything."""
+
+
 def run(
     argv: Sequence[str],
     *,
@@ -127,6 +133,7 @@ def run(
     stdin: bytes = b"",
     level: Level | None = None,
     devices: Sequence[Path] | None = None,
+    meanwhile: Callable[[], object] = nothing,
 ) -> Completed:
     """Run `argv` in `cwd` and wait for its end, or end it.
 
@@ -135,25 +142,26 @@ def run(
     `devices`, also when empty, are nodes of /dev for programs that talk to a driver and among each
     other: these see /proc and /sys too, and no system-call filter stops their sockets. In
     bubblewrap these lead nowhere, as there is no network; at the other levels they do.
+    `meanwhile` is called once the program is on its way; its output waits until that is done.
     Raises nothing for what the program does; that is in the answer.
     """
     chosen = level or sandbox_level()
     if chosen == "bubblewrap":
         process = start_bubblewrap(argv, cwd, readable, writable, limits, devices=devices)
-        return _completed(process, stdin, limits)
+        return _completed(process, stdin, limits, meanwhile)
     with scratch("tmp") as own:
         process = start_confined(
             argv, cwd, readable, writable, limits, chosen, Path(own), devices=devices
         )
-        return _completed(process, stdin, limits)
+        return _completed(process, stdin, limits, meanwhile)
 
 
 class Waiting:
     """A sandbox of its own for one run of one program, made before it is needed.
 
-    Making the namespaces takes longer than a short program runs; it can go on while a compiler
-    runs. What the program sees is what `run` shows it, at the time when it runs. Close it when the
-    program is not to run after all.
+    Making the namespaces takes longer than a short program runs; it goes on beside the thread that
+    asks for it, while a compiler runs. What the program sees is what `run` shows it, at the time
+    when it runs. Close it when the program is not to run after all.
     """
 
     def __init__(
@@ -177,41 +185,54 @@ class Waiting:
             limits=limits,
             level=chosen,
         )
-        self._maker = threading.current_thread()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._made: Future[subprocess.Popen[bytes]] | None = None
         self._gate = -1
         if chosen == "bubblewrap":
             gate, self._gate = os.pipe()
-            try:
-                self._process = start_bubblewrap(argv, cwd, readable, writable, limits, gate)
-            finally:
-                os.close(gate)
 
-    def run(self) -> Completed:
+            def make() -> subprocess.Popen[bytes]:
+                try:
+                    return start_bubblewrap(argv, cwd, readable, writable, limits, gate)
+                finally:
+                    os.close(gate)
+
+            self._made = beside(make)
+
+    def run(self, meanwhile: Callable[[], object] = nothing) -> Completed:
         """Let the program run, once, and wait for its end; what `run` answers."""
-        if not self._maker.is_alive():
-            self.close()  # it died with the thread that made it (--die-with-parent)
-        process, self._process = self._process, None
-        if process is None:
-            return self._late()
+        made, self._made = self._made, None
+        if made is None:
+            return self._late(meanwhile=meanwhile)
+        process = made.result()
         self._open_gate()
-        return _completed(process, b"", self._limits)
+        return _completed(process, b"", self._limits, meanwhile)
 
     def close(self) -> None:
         """End what has not run."""
-        process, self._process = self._process, None
-        if process is None:
+        made, self._made = self._made, None
+        if made is None:
             return
-        end(process)
+        _drop(made.result())
         self._open_gate()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            assert stream is not None
-            stream.close()
 
     def _open_gate(self) -> None:
         with contextlib.suppress(BrokenPipeError):
             os.write(self._gate, b"go")
         os.close(self._gate)
+
+
+def beside(make: Callable[[], T]) -> Future[T]:
+    """Make a sandbox in a thread of this process that does nothing else.
+
+    A sandbox ends with the thread that made it (--die-with-parent): this one lives as long as the
+    process.
+    """
+    return _keeper(os.getpid()).submit(make)
+
+
+@cache
+def _keeper(process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, f"sandboxes-{process}")
 
 
 def start_bubblewrap(
@@ -286,8 +307,18 @@ def _spawn(
     )
 
 
-def _completed(process: subprocess.Popen[bytes], stdin: bytes, limits: Limits) -> Completed:
+def _completed(
+    process: subprocess.Popen[bytes],
+    stdin: bytes,
+    limits: Limits,
+    meanwhile: Callable[[], object] = nothing,
+) -> Completed:
     started = time.monotonic()
+    try:
+        meanwhile()
+    except BaseException:
+        _drop(process)
+        raise
     stdout, stderr, timed_out = _converse(process, stdin, started + limits.seconds * WALL_FACTOR)
     seconds = time.monotonic() - started
     return Completed.of(process.returncode, stdout, stderr, seconds, timed_out)
@@ -384,6 +415,14 @@ def _feed(stream: IO[bytes], left: memoryview) -> memoryview:
         return left[os.write(stream.fileno(), left[: 1 << 16]) :]
     except BrokenPipeError:
         return left[:0]
+
+
+def _drop(process: subprocess.Popen[bytes]) -> None:
+    """End it, whatever it has said."""
+    end(process)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        assert stream is not None
+        stream.close()
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
