@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -267,25 +267,24 @@ def _uses(file: str, text: str) -> tuple[Use, ...]:
             if token.text in ("__attribute__", "__attribute"):
                 found += _attribute_uses(rules, file, stream, at + 1, "(", ")")
         elif token.kind == "mark":
-            found += [
-                Use(r, token.text, file, token.line)
-                for r in rules
-                if r.kind == "mark" and r.refuses(token.text)
-            ]
+            found += [Use(r, token.text, file, token.line) for r in _odd(side, token.text)]
             if token.text == "[" and at + 1 < len(stream) and stream[at + 1].text == "[":
                 found += _attribute_uses(rules, file, stream, at, "[", "]")
     return tuple(found)
 
 
 def _name_uses(side: str, file: str, stream: list[Token], at: int) -> list[Use]:
+    refused = [(name, rules) for name in _spellings(stream, at) if (rules := _refusing(side, name))]
+    if not refused:
+        return []
     before = stream[at - 1].text if at else ""
     member = before in (".", "->")
     foreign = before == "::" and at > 1 and stream[at - 2].kind == "name"
     foreign = foreign and stream[at - 2].text != "std"
     called = at + 1 < len(stream) and stream[at + 1].text == "("
     found = []
-    for name in _spellings(stream, at):
-        for rule in _refusing(side, name):
+    for name, rules in refused:
+        for rule in rules:
             if member and not rule.members:
                 continue
             if rule.kind == "call" and (member or foreign or not called):
@@ -294,17 +293,19 @@ def _name_uses(side: str, file: str, stream: list[Token], at: int) -> list[Use]:
     return found
 
 
-def _spellings(stream: list[Token], at: int) -> Iterator[str]:
+def _spellings(stream: list[Token], at: int) -> list[str]:
     """The name at `at`, with `std::` where that stands before it, and as part of `long double`."""
     name = stream[at].text
-    yield name
-    before = [token.text for token in reversed(stream[max(0, at - 4) : at])]
-    if before[:2] == ["::", "std"]:
-        yield f"std::{name}"
-    # The words of a type stand in any order, qualifiers between them.
-    word = next((text for text in before if text not in ("const", "volatile")), "")
-    if {name, word} == {"long", "double"}:
-        yield "long double"
+    found = [name]
+    if at > 1 and stream[at - 1].text == "::" and stream[at - 2].text == "std":
+        found.append(f"std::{name}")
+    if name in ("long", "double"):
+        # The words of a type stand in any order, qualifiers between them.
+        before = [token.text for token in reversed(stream[max(0, at - 4) : at])]
+        word = next((text for text in before if text not in ("const", "volatile")), "")
+        if {name, word} == {"long", "double"}:
+            found.append("long double")
+    return found
 
 
 @lru_cache(maxsize=65536)
@@ -317,6 +318,12 @@ def _refusing(side: str, name: str) -> tuple[SourceRule, ...]:
         and (rule.kind != "reserved" or re.search("__|^_[A-Z]", name))
         and rule.refuses(name)
     )
+
+
+@lru_cache(maxsize=1024)
+def _odd(side: str, mark: str) -> tuple[SourceRule, ...]:
+    """Rules that refuse a mark."""
+    return tuple(r for r in _rules(side) if r.kind == "mark" and r.refuses(mark))
 
 
 @lru_cache(maxsize=2)

@@ -6,7 +6,9 @@ samples that scatter; nothing is claimed there that the intervals do not carry.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,12 +32,13 @@ class Interval(Frozen):
 
 def interval(samples: Sequence[float]) -> Interval:
     """Median with a bootstrap interval; of width zero when all samples are equal."""
-    values = np.asarray(samples, dtype=np.float64)
-    if values.size == 0 or not np.isfinite(values).all() or (values <= 0).any():
+    if len(samples) == 0 or not all(0 < sample < math.inf for sample in samples):
         raise ValueError(f"times must be positive numbers, got {list(samples)!r}")
+    first = float(samples[0])
+    if all(sample == first for sample in samples):
+        return Interval(median=first, low=first, high=first)
+    values = np.asarray(samples, dtype=np.float64)
     median = float(np.median(values))
-    if np.ptp(values) == 0:
-        return Interval(median=median, low=median, high=median)
     # Loading it takes most of a second, and most runs do without.
     from scipy import stats
 
@@ -57,7 +60,12 @@ def roofline_us(device: str, read_bytes: int, write_bytes: int) -> float:
     A true lower bound, generous on purpose: everything comes from and goes to L2 at its peak
     rate, both ways at once, and the launch costs nothing. 0 for a device that we know nothing of.
     """
-    if device not in device_names():
-        return 0.0
-    bytes_per_us = load_device(device).number("l2.bytes_per_second") / 1e6
+    bytes_per_us = _most_bytes_per_us(device)
     return max(read_bytes, write_bytes) / bytes_per_us
+
+
+@lru_cache(maxsize=16)
+def _most_bytes_per_us(device: str) -> float:
+    if device not in device_names():
+        return math.inf
+    return load_device(device).number("l2.bytes_per_second") / 1e6

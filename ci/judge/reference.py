@@ -208,10 +208,11 @@ def _largest(inputs: Tensors, dtypes: Sequence[str | None]) -> float:
 
 def empty_like(outputs: Tensors) -> Tensors:
     """Arrays of the same shapes and dtypes without the contents, to hand to a backend."""
+    # Unlike `zeros_like` this touches no memory.
     return [
-        [np.zeros_like(a) for a in t]
+        [np.zeros(a.shape, a.dtype) for a in t]
         if isinstance(t, list)
-        else (None if t is None else np.zeros_like(t))
+        else (None if t is None else np.zeros(t.shape, t.dtype))
         for t in outputs
     ]
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["name", "number", "string", "raw_string", "mark", "directive", "newline"]
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A token. A directive's text is its name; `rest` is what follows on its logical line."""
 
     kind: Kind
