@@ -229,6 +229,8 @@ class SimulatorBuild(TiledBuild):
         outputs = with_room(self.operator, case, outputs)
         answer = self.tile(case, inputs, outputs[: len(self.operator.outputs)])
         cores, kernel, cube_kernel = self.kernels(self.variant(case, answer))
+        for library in (kernel, cube_kernel) if cube_kernel else (kernel,):
+            expect_lines(library)
         spec = LaunchSpec(
             kernel=kernel,
             cores=cores,
@@ -257,8 +259,6 @@ class SimulatorBuild(TiledBuild):
             else:
                 room = None
         self._make_rooms()
-        for library in spec.kernels:
-            expect_lines(library)
         runner, timeline = self.toolchain.machine_runner, how.get("timeline")
         result = launch(runner, self.device, spec, inputs, outputs, limits, timeline, room)
         return CaseRun(

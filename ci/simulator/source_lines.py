@@ -78,9 +78,11 @@ def _reader(program: Path) -> _Reader:
     with _lock:
         known = _readers.pop(key, None)
         _readers[key] = known if known is not None and known.alive else _Reader(program)
-        for old in [*_readers][:-MOST_READERS]:
-            del _readers[old]
-        return _readers[key]
+        dropped = [_readers.pop(old) for old in [*_readers][:-MOST_READERS]]
+        found = _readers[key]
+    if dropped:
+        beside(dropped.clear)  # ending one takes longer than asking
+    return found
 
 
 def operator_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int]]:

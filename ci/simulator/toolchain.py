@@ -388,14 +388,15 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
 
     Leaving the host sources out keeps a kernel's cache entry valid when only the tiling changes.
     """
-    kernel = {
-        f: selecting_keys(without_launches(t))
-        for f, t in texts.items()
-        if f.startswith("op_kernel/")
-    }
+    kernel = {f: _kernel_text(t) for f, t in texts.items() if f.startswith("op_kernel/")}
     if any("op_host" in text for text in kernel.values()):
         return {**{f: t for f, t in texts.items() if f.startswith("op_host/")}, **kernel}
     return kernel
+
+
+@lru_cache(maxsize=64)
+def _kernel_text(text: str) -> str:
+    return selecting_keys(without_launches(text))
 
 
 def _named(top: Path, inside: str, side: str) -> list[str]:

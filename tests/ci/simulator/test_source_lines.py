@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import zlib
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from ci.simulator import source_lines
 from ci.simulator.source_lines import MOST_READERS, expect_lines, operator_lines
-from ci.system.sandbox import sandbox_level
+from ci.system.sandbox import beside, sandbox_level
 
 CLOSED = pytest.mark.skipif(sandbox_level() == "limits only", reason="files are open here")
 
@@ -89,3 +90,6 @@ def test_few_readers_stay(tmp_path: Path) -> None:
     for kernel in kernels:
         assert operator_lines(kernel, [hex(address_of(kernel, "f") + 1)]) != [("", 0)]
     assert len(source_lines._readers) <= MOST_READERS
+    beside(int).result()  # those dropped before have ended
+    held = [r for r in gc.get_objects() if isinstance(r, source_lines._Reader)]
+    assert len(held) <= MOST_READERS
