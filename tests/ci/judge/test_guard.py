@@ -108,6 +108,7 @@ def test_every_source_unchanged_or_lightly_edited_passes() -> None:
         ("namespace dav { struct Launch; }", "dav"),
         ("using x = ::dav::Launch;", "dav"),
         ("void dav_scalar(unsigned);", "dav_scalar"),
+        ("int x = DAV_SITE;", "DAV_SITE"),
         ("int x = ASCENDOPT_TILING_KEY;", "ASCENDOPT_TILING_KEY"),
         ("extern \"C\" void ascendopt_entry(unsigned char**);", "ascendopt_entry"),
         ("extern \"C\" void __tsan_write8(void*);", "__tsan_write8"),
@@ -144,6 +145,7 @@ def test_the_evidence_has_file_line_and_rule() -> None:
         "inline long f(double x) { return long(x); }",
         "inline long f(long n) { return n * 10L; }",
         "constexpr uint32_t vector = 1, map = 2;",
+        "enum class NpuArch { DAV_2201, DAV_RESV }; constexpr int DAV_3510_TYPES = 4;",
     ],
 )
 def test_a_line_that_says_what_it_does_passes(line: str) -> None:
