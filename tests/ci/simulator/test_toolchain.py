@@ -209,6 +209,39 @@ def test_template_arguments_go_to_the_kernel_that_is_there_for_this_chip(
     toolchain.compile_kernel(OPERATOR, files, asked)
 
 
+FORMS = """
+#include "kernel_operator_block_sync_intf.h"
+#include "lib/matmul_intf.h"
+using namespace AscendC;
+constexpr TransDataTo5HDParams ONE(false, false, 1, 0, 0);
+constexpr MatmulConfig MM_CFG_NO_PRELOAD = GetMDLConfig();  // a name of the operator's own
+constexpr MatmulConfig ORDERED = GetNormalConfig(
+    false, false, false, BatchMode::BATCH_LESS_THAN_L1, true, IterateOrder::ORDER_M,
+    ScheduleType::INNER_PRODUCT, true, false, BatchOutMode::{});
+using Side = MatmulType<TPosition::GM, CubeFormat::ND, half>;
+__aicore__ inline void forms(uint16_t flag) {{
+    NotifyEvent<PIPE_MTE3>(flag);
+    WaitEvent(flag);
+    WaitEvent<PIPE_S>(flag);
+    static_assert(TOTAL_L0A_SIZE + TOTAL_L0B_SIZE == TOTAL_L0C_SIZE);
+    Matmul<Side, Side, Side, Side, ORDERED> product;
+}}
+"""
+
+
+def test_call_forms_of_real_products_compile_and_output_of_batches_is_refused(
+    toolchain: Toolchain, variant: KernelVariant
+) -> None:
+    text = OPERATOR.read(KERNEL)
+    toolchain.compile_kernel(
+        OPERATOR, OPERATOR.texts({KERNEL: text + FORMS.format("SINGLE_BATCH")}), variant
+    )
+    with pytest.raises(TrialFailure, match="BatchOutMode::SINGLE_BATCH only"):
+        toolchain.compile_kernel(
+            OPERATOR, OPERATOR.texts({KERNEL: text + FORMS.format("MULTI_BATCH")}), variant
+        )
+
+
 def test_dtypes_of_later_chips_are_told_from_float32_where_a_kernel_names_them(
     variant: KernelVariant,
 ) -> None:

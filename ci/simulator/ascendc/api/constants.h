@@ -32,6 +32,9 @@ constexpr uint32_t TMP_UB_OFFSET = TOTAL_UB_SIZE - 8 * 1024;
 // The end of UB is kept free for messages to the cube cores.
 constexpr uint32_t POP_STACK_END = TOTAL_UB_SIZE - 64;
 constexpr uint32_t TOTAL_L1_SIZE = dav::L1_BYTES;
+constexpr uint32_t TOTAL_L0A_SIZE = dav::L0A_BYTES;
+constexpr uint32_t TOTAL_L0B_SIZE = dav::L0B_BYTES;
+constexpr uint32_t TOTAL_L0C_SIZE = dav::L0C_BYTES;
 constexpr uint64_t RESERVED_WORKSPACE = 16 * 1024 * 1024;
 constexpr uint32_t NCHW_CONV_ADDR_LIST_SIZE = 16;
 constexpr uint32_t VA_REG_ARRAY_LEN = 8;

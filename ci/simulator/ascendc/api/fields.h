@@ -17,8 +17,8 @@
 #define ASC_FIELD_PARAMETER(type, name, value) const type name##_
 #define ASC_FIELD_INITIALISER(type, name, value) name(name##_)
 #define ASC_FIELD_MEMBER(type, name, value) type name = value;
-#define ASC_FIELDS(Struct, ...)                                              \
-    __aicore__ Struct() {}                                                   \
-    __aicore__ Struct(ASC_EACH(ASC_FIELD_PARAMETER, ASC_COMMA, __VA_ARGS__)) \
-        : ASC_EACH(ASC_FIELD_INITIALISER, ASC_COMMA, __VA_ARGS__) {}         \
+#define ASC_FIELDS(Struct, ...)                                                        \
+    __aicore__ constexpr Struct() {}                                                   \
+    __aicore__ constexpr Struct(ASC_EACH(ASC_FIELD_PARAMETER, ASC_COMMA, __VA_ARGS__)) \
+        : ASC_EACH(ASC_FIELD_INITIALISER, ASC_COMMA, __VA_ARGS__) {}                   \
     ASC_EACH(ASC_FIELD_MEMBER, ASC_NOTHING, __VA_ARGS__)

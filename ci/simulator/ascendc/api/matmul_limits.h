@@ -46,6 +46,8 @@ template <const auto& CONFIG> struct MatmulLimits {
     static_assert(!c.enableDoubleCache, "Our Matmul has no enableDoubleCache" ASC_REAL_HEADERS);
     static_assert(c.scheduleType == ScheduleType::INNER_PRODUCT,
                   "Our Matmul has ScheduleType::INNER_PRODUCT only" ASC_REAL_HEADERS);
+    static_assert(c.bmmOutMode == BatchOutMode::SINGLE_BATCH,
+                  "Our Matmul has BatchOutMode::SINGLE_BATCH only" ASC_REAL_HEADERS);
     static_assert(!c.isPerTensor && !c.hasAntiQuantOffset,
                   "Our Matmul does not dequantise B" ASC_REAL_HEADERS);
     static constexpr bool kept = true;

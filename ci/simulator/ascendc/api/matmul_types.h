@@ -22,7 +22,7 @@ enum class BatchMode {
     BATCH_LARGE_THAN_L1,
     SINGLE_LARGE_THAN_L1,
 };
-enum class BatchOutMode { SINGLE_BATCH = 0, MULTI_BATCH };
+enum BatchOutMode { SINGLE_BATCH = 0, MULTI_BATCH, DYNAMIC };
 enum class IterateOrder { ORDER_M = 0, ORDER_N, UNDEF };
 enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT, N_BUFFER_33 };
 enum class IterateMode : uint8_t {
@@ -84,6 +84,7 @@ struct MatmulConfig {
     bool isEnableChannelSplit = false;
     bool enableKdimReorderLoad = false;
     bool isCO1Shared = false;
+    BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH;
 };
 
 namespace AscendC {
@@ -106,6 +107,7 @@ struct MatmulBatchParams {
     bool isNBatch = false;
     BatchMode batchMode = BatchMode::NONE;
     bool isBiasBatch = true;
+    BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH;
 };
 struct MatmulFuncParams {
     bool intrinsicsLimit = false;
@@ -123,7 +125,9 @@ __aicore__ constexpr MatmulConfig GetNormalConfig(
     const bool intrinsicsLimit = false, const bool batchLoop = false, const bool isVecND2NZ = false,
     const BatchMode bmmMode = BatchMode::BATCH_LESS_THAN_L1, const bool isMsgReuse = true,
     const IterateOrder iterateOrder = IterateOrder::UNDEF,
-    const ScheduleType scheduleType = ScheduleType::INNER_PRODUCT, const bool enUnitFlag = true) {
+    const ScheduleType scheduleType = ScheduleType::INNER_PRODUCT, const bool enUnitFlag = true,
+    const bool enableMixDualMaster = false,
+    const BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH) {
     MatmulConfig config;
     config.doNorm = true;
     config.intrinsicsCheck = intrinsicsLimit;
@@ -134,6 +138,8 @@ __aicore__ constexpr MatmulConfig GetNormalConfig(
     config.iterateOrder = iterateOrder;
     config.scheduleType = scheduleType;
     config.enUnitFlag = enUnitFlag;
+    config.enableMixDualMaster = enableMixDualMaster;
+    config.bmmOutMode = bmmOutMode;
     return config;
 }
 __aicore__ constexpr MatmulConfig GetMDLConfig(
@@ -220,6 +226,7 @@ __aicore__ constexpr void adopt(MatmulConfig& config, const MatmulBatchParams& p
     config.isNBatch = p.isNBatch;
     config.batchMode = p.batchMode;
     config.isBiasBatch = p.isBiasBatch;
+    config.bmmOutMode = p.bmmOutMode;
 }
 __aicore__ constexpr void adopt(MatmulConfig& config, const MatmulFuncParams& p) {
     config.intrinsicsCheck = p.intrinsicsLimit;
@@ -243,7 +250,6 @@ __aicore__ constexpr MatmulConfig GetMMConfig(const Params&... params) {
 
 constexpr MatmulConfig CFG_NORM = GetNormalConfig();
 constexpr MatmulConfig CFG_MDL = GetMDLConfig();
-constexpr MatmulConfig MM_CFG_NO_PRELOAD = GetMDLConfig(false, false, 0);
 constexpr MatmulConfig CFG_IBSHARE_NORM = GetIBShareNormConfig();
 
 template <TPosition POSITION, CubeFormat FORMAT, typename TYPE, bool ISTRANS = false,
@@ -328,4 +334,3 @@ using AscendC::MatmulConfigMode;
 using AscendC::MatmulFuncParams;
 using AscendC::MatmulQuantParams;
 using AscendC::MatmulShapeParams;
-using AscendC::MM_CFG_NO_PRELOAD;

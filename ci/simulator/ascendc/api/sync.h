@@ -124,10 +124,11 @@ template <uint8_t mode = 0, pipe_t pipe = PIPE_S>
 __aicore__ inline void CrossCoreWaitFlag(uint16_t flag) {
     wait_flag_dev(flag);
 }
-template <uint8_t mode, pipe_t pipe> __aicore__ inline void NotifyEvent(uint16_t flag) {
-    ffts_cross_core_sync(pipe, ffts_config(mode, flag));
+// The same between a cube core and its vector cores.
+template <pipe_t pipe> __aicore__ inline void NotifyEvent(uint16_t flag) {
+    CrossCoreSetFlag<2, pipe>(flag);
 }
-template <uint8_t mode = 0, pipe_t pipe = PIPE_S> __aicore__ inline void WaitEvent(uint16_t flag) {
+template <pipe_t pipe = PIPE_S> __aicore__ inline void WaitEvent(uint16_t flag) {
     wait_flag_dev(flag);
 }
 template <bool isAIVOnly = true>

@@ -22,10 +22,11 @@ template <class A, class B, class C, class BIAS = C, const auto& CONFIG = CFG_NO
           class CALLBACK = void, typename... POLICY>
 using Matmul = MatmulImpl<A, B, C, BIAS, CONFIG, CALLBACK, ASC_MATMUL_POSTS>;
 
-// Comes along with the API's own headers, and kernels use it.
+// What comes along with the API's own headers, and kernels use.
 template <typename T> __aicore__ inline T CeilAlign(T value, T to) {
     return (value + to - 1) / to * to;
 }
+__aicore__ inline uint16_t CeilDiv(uint16_t value, uint16_t by) { return (value + by - 1) / by; }
 }  // namespace AscendC
 
 namespace matmul {
