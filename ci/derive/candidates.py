@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, product
 from math import prod
 
-from ci.derive.example import Example, ToldTensor, find_examples
+from ci.derive.example import find_examples
+from ci.derive.tiling_tests import Example, ToldTensor
 from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError
@@ -51,6 +52,9 @@ _LISTS = ((1,), (0,), (-2,), (0, 2))
 _MOST_VALUES = 256
 """Of an example's tensor whose values are taken over as they are."""
 
+TEST_OUTPUTS = "test's outputs"
+"""Source of the cases of tests with the outputs that these name."""
+
 Sourced = tuple[str, WorkloadCase]
 """Where a case comes from, and the case."""
 
@@ -63,6 +67,10 @@ def candidate_cases(operator: Operator) -> Iterator[Sourced]:
             case = _from_example(operator, example, exact)
             if case is not None:
                 yield f"{example.source} shapes", case
+    for example in examples:
+        case = _from_example(operator, example, exact=True, outputs=True)
+        if case is not None and case.outputs and example.source == "test":
+            yield TEST_OUTPUTS, case
     read = any(spec.value_depend for spec in operator.inputs)
     for case in (*_plain(operator), *islice(_mixed(operator), MOST_MIXED)):
         for lengths, number in product(_LISTS, _READ) if read else [(_LISTS[0], 0)]:
@@ -185,12 +193,16 @@ def _of_shapes(
     return WorkloadCase(name=f"generic_{name}", inputs=tuple(inputs), attrs=_attrs(operator, {}))
 
 
-def _from_example(operator: Operator, example: Example, exact: bool) -> WorkloadCase | None:
+def _from_example(
+    operator: Operator, example: Example, exact: bool, outputs: bool = False
+) -> WorkloadCase | None:
     """The example's tensors given to the inputs in order; None when they do not fit.
 
     `exact`: integers have the example's values, where only their range is taken otherwise.
+    `outputs`: those that a test names, too, which are often not thought through.
     """
-    left = list(example.tensors)
+    made = [t for t in example.tensors if t.is_output]
+    left = [t for t in example.tensors if not t.is_output]
     told: list[ToldTensor | None] = []
     for number, spec in enumerate(operator.inputs):
         own = next((t for t in left if _names(t, spec.name)), None)
@@ -208,7 +220,8 @@ def _from_example(operator: Operator, example: Example, exact: bool) -> Workload
     column = _column(operator, told)
     inputs: list[Entry] = []
     for spec, one in zip(operator.inputs, told, strict=True):
-        if one is None:
+        left_out = example.source == "test" and spec.param_type == "optional" and one is not None
+        if one is None or (left_out and not one.shape):
             inputs.append(absent(spec))
             continue
         tensor = _with_data(_tensor(spec, one.shape, _dtype(spec, column)), spec, one, exact)
@@ -216,7 +229,7 @@ def _from_example(operator: Operator, example: Example, exact: bool) -> Workload
     case = WorkloadCase(
         name=example.source, inputs=tuple(inputs), attrs=_attrs(operator, example.values)
     )
-    return case.model_copy(update={"outputs": _outputs(operator, case, left)})
+    return case.model_copy(update={"outputs": _outputs(operator, case, made if outputs else left)})
 
 
 def _column(operator: Operator, told: Sequence[ToldTensor | None]) -> int:

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from math import prod
 
 from ci.derive.asking import Asker, Taken
-from ci.derive.candidates import Sourced, candidate_cases, other_attributes
+from ci.derive.candidates import TEST_OUTPUTS, Sourced, candidate_cases, other_attributes
 from ci.derive.choosing import Option
 from ci.judge.varied.base import tensors
 from ci.model.operator import Operator
@@ -52,7 +52,19 @@ def taken_cases(
             f" of the first it says: {asker.words(sourced[0][1])}",
             "the tiling takes no case",
         )
-    return found
+    return that_differ(found)
+
+
+def that_differ(options: Sequence[Option]) -> list[Option]:
+    """Without those whose outputs a test names as inference told them of the same inputs."""
+    told = [o.taken.case for o in options if o.source != TEST_OUTPUTS]
+    known = {repr((case.inputs, case.outputs)) for case in told}
+    return [
+        option
+        for option in options
+        if option.source != TEST_OUTPUTS
+        or repr((option.taken.case.inputs, option.taken.case.outputs)) not in known
+    ]
 
 
 def answered(asker: Asker, sourced: Sequence[Sourced]) -> list[Option]:

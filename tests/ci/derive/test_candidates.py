@@ -112,3 +112,22 @@ def test_attributes_that_a_sketch_cannot_know_take_other_values_one_at_a_time(
     assert {"scale": 0.5} in others
     assert {"scale": 1.0, "axes": (2, 2)} in others
     assert {"scale": 1.0} not in others
+
+
+def test_a_test_s_cases_come_with_the_outputs_that_it_names_too(tmp_path: Path) -> None:
+    root = write_operator(tmp_path)
+    folder = root / "tests" / "ut"
+    folder.mkdir(parents=True)
+    inputs, outputs = (
+        ", ".join(f"{{{{{{{s}}}, {{{s}}}}}, ge::DT_FLOAT, ge::FORMAT_ND}}" for s in side)
+        for side in (("4, 6", "", "3"), ("8, 2",))
+    )
+    test = f"\nTEST_F(A, b) {{\n  Para para({{{inputs}}}, {{{outputs}}});\n}}"
+    (folder / "test_tiling.cpp").write_text(test)
+    told = [c for s, c in candidate_cases(load_operator(root)) if s != "generic shapes"]
+    x, mask, _ = told[0].inputs
+    assert isinstance(x, TensorCase) and x.shape == (4, 6)
+    assert isinstance(mask, TensorCase) and not mask.present, "an optional one without a shape"
+    assert not told[0].outputs, "inference is asked first"
+    (y,) = told[-1].outputs
+    assert isinstance(y, TensorCase) and y.shape == (8, 2)

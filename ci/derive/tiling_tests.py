@@ -1,0 +1,181 @@
+"""Shapes, dtypes and attributes that the host tests of a tiling spell out; only read, as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+from ci.model.dtypes import find_dtype
+from ci.source.cpp_text import closing, split_arguments
+
+_COMMENTED = re.compile(r"^[ \t]*//[ \t]?", re.MULTILINE)
+_RAW = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
+_TEST = re.compile(r"^\s*TEST(?:_F|_P)?\s*\(", re.MULTILINE)
+_HELPER = re.compile(r"^(?:static\s+|inline\s+)*(?:void|bool|auto)\s+(\w+)\s*(?=\()", re.MULTILINE)
+_LENGTHS = r"[\w\s,*+]*"
+_STORAGE = re.compile(rf"\bStorageShape\s+(\w+)\s*(?:=\s*)?\{{\s*(?:\{{({_LENGTHS})\}}|(\w+)\s*,)")
+_LIST = re.compile(
+    rf"\b(?:vector|initializer_list)<\s*int64_t\s*>\s+(\w+)\s*=?\s*\{{({_LENGTHS})\}}"
+)
+_ORDER = re.compile(r"\.(Input|Output)Shapes\(\s*\{([^{}]*)\}")
+_NODE_DTYPE = re.compile(r"\.Node(Input|Output)Td\(\s*(\d+)\s*,\s*(?:ge::)?(\w+)")
+_DESCRIBED = re.compile(
+    rf"\{{\s*\{{\s*\{{({_LENGTHS})\}}\s*,\s*\{{{_LENGTHS}\}}\s*\}}\s*,\s*(?:ge::)?(\w+)\s*,"
+)
+_ATTR = re.compile(
+    r'\{\s*"(\w+)"\s*,\s*[\w:]*AnyValue::CreateFrom<[^()]*>\(\s*\{?([^(){}]*)\}?\s*\)'
+)
+_NUMBER = re.compile(r"\b(?:u?int\d*(?:_t)?|size_t|(?:ge::)?DataType)\s+(\w+)\s*=\s*([^;{}]+?)\s*;")
+_PLAIN = re.compile(r"[\w.:+* -]+")
+_MOST_TESTS = 24
+_DEEPEST = 4
+"""Names that stand for names."""
+MOST_ELEMENTS = 1 << 22
+"""Of a tensor of a test that is taken over: tilings are tested on what nobody simulates."""
+
+
+@dataclass(frozen=True)
+class ToldTensor:
+    """A tensor that a program creates."""
+
+    name: str
+    """Of its shape variable."""
+    shape: tuple[int, ...]
+    dtype: str
+    """'' where it is not told."""
+    data: tuple[float, ...] = ()
+    """Its values in order, where they are spelled out."""
+    is_output: bool = False
+    """A test says so; programs create inputs and outputs alike."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """What one example program, or one test, says."""
+
+    tensors: tuple[ToldTensor, ...]
+    """In the order of creation."""
+    values: dict[str, str]
+    """Initial values of plain variables, by lowered name; lists as their inner text."""
+    source: str = "example"
+
+
+def length(text: str, values: dict[str, str], deep: int = 0) -> int | None:
+    """What a sum of products of numbers and of names of such comes to, None where it is not one.
+
+    `values` has texts by lowered names.
+    """
+    total = 0
+    for term in text.split("+"):
+        factors: list[int | None] = []
+        for factor in (part.strip() for part in term.split("*")):
+            known = values.get(factor.lower())
+            if factor.rstrip("uUlL").isdecimal():
+                factors.append(int(factor.rstrip("uUlL")))
+            elif known is not None and deep < _DEEPEST:
+                factors.append(length(known, values, deep + 1))
+            else:
+                return None
+        if None in factors:
+            return None
+        total += prod(n for n in factors if n is not None)
+    return total
+
+
+def read_tests(text: str, inputs: Sequence[str], outputs: Sequence[str] = ()) -> list[Example]:
+    """What the tests of a tiling say, tensors by the names of the `inputs` and `outputs` they stand
+    for.
+
+    Tests in comments count: they are taken as suggestions, and the tiling is asked. What a test
+    gives to a function of its file stands there in the place of the parameters.
+    """
+    plain = _RAW.sub('""', _COMMENTED.sub("", text))
+    starts = [found.start() for found in _TEST.finditer(plain)]
+    head = plain[: starts[0]] if starts else ""
+    known = dict(_NUMBER.findall(re.sub(r"^[ \t]+.*$", "", head, flags=re.MULTILINE)))
+    found: dict[tuple[ToldTensor, ...], Example] = {}
+    for start, end in pairwise([*starts, len(plain)]):
+        body = _with_helpers(plain[start:end], head)
+        tensors = _test_tensors(body, inputs, outputs, known)
+        told = [t for t in tensors if prod(t.shape) <= MOST_ELEMENTS]
+        if told and len(found) < _MOST_TESTS:
+            values = {name.lower(): value.strip() for name, value in _ATTR.findall(body)}
+            found.setdefault(tuple(told), Example(tuple(told), values, "test"))
+    return list(found.values())
+
+
+def _with_helpers(body: str, head: str) -> str:
+    """A test with the bodies of the functions in `head` that it calls."""
+    texts = [body]
+    for helper in _HELPER.finditer(head):
+        call = re.search(rf"\b{helper[1]}\s*(?=\()", body)
+        end = closing(head, helper.end())
+        opening = head.find("{", end)
+        if call is None or end < 0 or opening < 0:
+            continue
+        inside = head[opening : closing(head, opening)]
+        parameters = split_arguments(head[helper.end() + 1 : end])
+        given = split_arguments(body[call.end() + 1 : closing(body, call.end())])
+        for parameter, value in zip(parameters, given, strict=False):
+            name = re.search(r"(\w+)\s*(?:=.*)?$", parameter)
+            if name is not None and _PLAIN.fullmatch(value.strip()):
+                inside = re.sub(rf"(?<![.\w]){name[1]}\b", value.strip(), inside)
+        texts.append(inside)
+    return "\n".join(texts)
+
+
+def _test_tensors(
+    body: str, inputs: Sequence[str], outputs: Sequence[str], known: dict[str, str]
+) -> Iterator[ToldTensor]:
+    sides = {"Input": inputs, "Output": outputs}
+    values = {name.lower(): value for name, value in (known | dict(_NUMBER.findall(body))).items()}
+    lists = {name: shape_of(inner, values) for name, inner in _LIST.findall(body)}
+    shapes = {
+        name: lists.get(other) if other else shape_of(inner, values)
+        for name, inner, other in _STORAGE.findall(body)
+    }
+    dtypes = {(side, int(n)): _dtype(word, values) for side, n, word in _NODE_DTYPE.findall(body)}
+    ordered = dict(_ORDER.findall(body))
+    for side, listed in ordered.items():
+        # The nth shape is that of the nth input; dtypes count those that are there.
+        given = [part.strip().lstrip("&") for part in listed.split(",") if part.strip()]
+        present = [n for n, name in enumerate(given) if name in shapes]
+        for at, n in enumerate(present):
+            shape = shapes[given[n]]
+            if n < len(sides[side]) and shape is not None:
+                dtype = dtypes.get((side, at), "")
+                yield ToldTensor(sides[side][n], shape, dtype, is_output=side == "Output")
+    if ordered:
+        return
+    for side, described in zip(sides, _described_lists(body), strict=False):
+        for name, one in zip(sides[side], described, strict=False):
+            shape = shape_of(one[1], values)
+            if shape is not None:
+                dtype = _dtype(one[2], values)
+                yield ToldTensor(name, shape, dtype, is_output=side == "Output")
+
+
+def _described_lists(body: str) -> list[list[re.Match[str]]]:
+    """Descriptions of tensors, those of one list together: where it ends, two braces close."""
+    lists: list[list[re.Match[str]]] = []
+    end = 0
+    for one in _DESCRIBED.finditer(body):
+        if not lists or body.count("}", end, one.start()) > 1:
+            lists.append([])
+        lists[-1].append(one)
+        end = one.end()
+    return lists
+
+
+def shape_of(text: str, values: dict[str, str]) -> tuple[int, ...] | None:
+    """The lengths in a brace list of what `length` reads."""
+    lengths = [length(part, values) for part in text.split(",") if part.strip()]
+    return None if None in lengths else tuple(n for n in lengths if n is not None)
+
+
+def _dtype(word: str, values: dict[str, str]) -> str:
+    known = find_dtype(values.get(word.lower(), word))
+    return known.name if known else ""
