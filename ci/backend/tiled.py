@@ -12,6 +12,7 @@ from ci.backend.base import Build
 from ci.host.host_room import HostRooms
 from ci.host.host_tiling import HostProgram, OpDescription, TilingAnswer
 from ci.host.kernel_unit import KernelVariant, formats_of
+from ci.host.source_tree import neighbours
 from ci.host.template_key import cpp_arguments, declared_kinds
 from ci.host.tiling_layout import TilingStruct, declarations
 from ci.host.tiling_request import platform_facts
@@ -122,8 +123,9 @@ class TiledBuild(Build):
         )
 
     def _template_arguments(self, answer: TilingAnswer) -> tuple[str, ...]:
-        kinds = declared_kinds(self.texts.values())
         chosen = answer.template_arguments
+        around = neighbours(self.operator, self.texts)
+        kinds = declared_kinds([*self.texts.values(), *around.values()], len(chosen or ()))
         if chosen is None and len(kinds) == 1 and self._kernel_is_template():
             # A tiling that sets the key itself: it is the one argument's value.
             chosen = (answer.tiling_key,)

@@ -16,11 +16,14 @@ _KERNEL_TYPES = {d.number: d.kernel_type for d in BY_NAME.values()}
 _ONE = re.compile(r"ASCENDC_TPL_(DTYPE|DATATYPE|FORMAT|UINT|BOOL)_DECL\s*\(")
 
 
-def declared_kinds(texts: Iterable[str]) -> tuple[str, ...]:
+def declared_kinds(texts: Iterable[str], count: int = 0) -> tuple[str, ...]:
     """Kinds of the template arguments that the sources declare, in order; () when they do not.
 
+    Of several declarations (a family's, another chip's) that with `count` arguments counts, else
+    the first.
     DATATYPE stands for a type, BOOL for true or false, the others for a number.
     """
+    found: list[tuple[str, ...]] = []
     for text in texts:
         clean = without_comments(text)
         at = clean.find("ASCENDC_TPL_ARGS_DECL")
@@ -28,8 +31,8 @@ def declared_kinds(texts: Iterable[str]) -> tuple[str, ...]:
         end = closing(clean, start) if at >= 0 and start >= 0 else -1
         if end > 0:
             parts = split_arguments(clean[start + 1 : end])
-            return tuple(m.group(1) for part in parts if (m := _ONE.match(part)))
-    return ()
+            found.append(tuple(m.group(1) for part in parts if (m := _ONE.match(part))))
+    return next((kinds for kinds in found if len(kinds) == count), found[0] if found else ())
 
 
 def cpp_arguments(kinds: Sequence[str], values: Sequence[int]) -> tuple[str, ...]:

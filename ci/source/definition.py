@@ -163,18 +163,19 @@ def _values(text: str) -> dict[str, str]:
     return constants | dict(found)
 
 
-def _chip_config(body: str) -> str:
-    """Name of the OpAICoreConfig object that is registered for our chip, or ''."""
+def _chip_config(body: str) -> tuple[str, int]:
+    """Name of the OpAICoreConfig object that is registered for our chip, or '', and where: what is
+    said of the object behind that is for the next chip."""
     chips = "|".join(re.escape(one.definition_word) for one in architectures())
     found = re.search(rf'\bAddConfig\(\s*"(?:{chips})"\s*,\s*(\w+)\s*\)', body)
-    return found.group(1) if found else ""
+    return (found.group(1), found.start()) if found else ("", 0)
 
 
-def _chains(body: str, method: str, config: str) -> list[tuple[str, dict[str, str]]]:
+def _chains(body: str, method: str, config: tuple[str, int]) -> list[tuple[str, dict[str, str]]]:
     """Each `Input("name").A(x).B(y)` as (name, {A: x, B: y}).
 
     A declaration on the chip's own configuration goes before the general one of the same name,
-    and that before one for another chip.
+    the last one first, and that before one for another chip.
     """
     found: dict[str, tuple[int, dict[str, str]]] = {}
     start = re.compile(rf'(\w+)\s*(?:->|\.)\s*{method}\(\s*"(\w+)"\s*\)')
@@ -187,8 +188,10 @@ def _chains(body: str, method: str, config: str) -> list[tuple[str, dict[str, st
                 break
             calls.setdefault(call.group(1), body[call.end() + 1 : end].strip())
             at = end + 1
-        rank = 0 if match.group(1) == config else 1 if match.group(1) == "this" else 2
-        if match.group(2) not in found or rank < found[match.group(2)][0]:
+        own = match.group(1) == config[0] and match.start() < config[1]
+        rank = 0 if own else 1 if match.group(1) == "this" else 2
+        known = found.get(match.group(2))
+        if known is None or rank < known[0] or rank == 0:
             found[match.group(2)] = (rank, calls)
     return [(name, calls) for name, (_, calls) in found.items()]
 
@@ -196,6 +199,9 @@ def _chains(body: str, method: str, config: str) -> list[tuple[str, dict[str, st
 def _tensor(name: str, calls: dict[str, str], names: _Names) -> TensorSpec:
     macros = names.words(calls.get("DataType", calls.get("DataTypeList", "")))
     formats = names.words(calls.get("Format", calls.get("FormatList", "")))
+    # What stands until code fills it in for each chip says nothing.
+    macros = [m for m in macros if m != "DT_MAX"]
+    formats = [f for f in formats if f != "FORMAT_END"]
     kind = _PARAM_TYPES.get(calls.get("ParamType", "REQUIRED").split("::")[-1], "required")
     return TensorSpec.model_validate(
         {

@@ -6,7 +6,6 @@ Layouts: cann-ops (`src/<category>/<op>/{op_host,op_kernel}`, also `src/contrib/
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -17,20 +16,9 @@ from ci.model.operator import Operator, SharedSource
 from ci.source import cmake_text
 from ci.source.cpp_text import global_functions
 from ci.source.definition import find_definition, tiling_functions
+from ci.source.host_units import neighbour_sources, own_sources
 from ci.source.shared_sources import shared_sources
 from rules.architectures import architectures
-
-# Host files that call the runtime (aclnn interface) rather than tile or declare the operator.
-_RUNTIME_INCLUDE = re.compile(
-    r'#\s*include\s*["<](?:opdev/(?!op_log)|aclnn_kernels/|aclnn/aclnn|aclnn/acl_meta|acl/(?!acl_rt\.h)|aclnnop/'
-    r"|graph/operator_reg)"
-)
-_HOST_WORK = re.compile(
-    r"\b(?:TilingContext|OpDef|IMPL_OP\w*|TILING_DATA\w*|REGISTER_\w*TILING\w*|FOREACH_OPDEF"
-    r"|InferShapeContext|OP_ADD)\b"
-)
-# A source that implements a tiling header: it need not name the context itself.
-_OWN_TILING = re.compile(r'#\s*include\s*"\w*tiling\w*\.h"')
 
 
 def find_operators(repository: Path) -> list[Operator]:
@@ -172,17 +160,7 @@ def _read_operator(root: Path) -> Operator:
     repository = _repository(root)
     build = cmake_text.read_build(root, repository or _guess_top(root))
     shared = _shared_text(host, build.include_folders)
-    own = {p: t for p, t in host.items() if not _RUNTIME_INCLUDE.search(t)}
-    work = _for_this_chip(
-        {
-            p: t
-            for p, t in own.items()
-            if p.endswith(layout.HEADERS)
-            or _HOST_WORK.search(t)
-            or _OWN_TILING.search(t)
-            or root / p in build.own_sources
-        }
-    )
+    work = own_sources(root, host, build.own_sources)
     declared = {}
     for path, text in work.items():
         if _is_unit(path) and (definition := find_definition(text, shared)):
@@ -195,7 +173,9 @@ def _read_operator(root: Path) -> Operator:
     definition_source, definition = next(iter(declared.items()))
     work = _named_by_build(root, work, build.own_sources, definition_source)
     entry = _entry(root, kernel)
-    others = [*build.shared_sources, *_neighbour_sources(root, work, build.include_folders)]
+    top = repository or root.parent.parent
+    others = [*build.shared_sources]
+    others += neighbour_sources(root, top.resolve(), work, build.include_folders)
     common: dict[str, str] = {}
     if repository is not None:
         texts = {**work, **kernel}
@@ -263,15 +243,6 @@ def _guess_top(root: Path) -> Path:
     return root.parent.parent
 
 
-def _for_this_chip(host: dict[str, str]) -> dict[str, str]:
-    """Without the tiling of other chip generations (ops-math keeps one folder an architecture)."""
-    arch = {p: m.group(1) for p in host if (m := re.match(r"op_host/(arch\d+)/", p))}
-    ours = {one.source_folder for one in architectures()}
-    if not ours.isdisjoint(arch.values()):
-        return {p: t for p, t in host.items() if p not in arch or arch[p] in ours}
-    return host
-
-
 def _shared_text(host: dict[str, str], folders: tuple[Path, ...]) -> str:
     """Text of the headers of the operator and the shared folders that its sources include."""
 
@@ -285,35 +256,6 @@ def _shared_text(host: dict[str, str], folders: tuple[Path, ...]) -> str:
             yield spelled, path.read_text(encoding="utf-8", errors="replace")
 
     return "\n".join(layout.closure(host, find, 40).values())
-
-
-def _neighbour_sources(root: Path, host: dict[str, str], folders: tuple[Path, ...]) -> list[Path]:
-    """Sources of other operators that implement a header which this one includes from them, or
-    which such a header includes in turn.
-
-    Includes start at the including file or at one of `folders`.
-
-    A repository links all its operators into one library; here each stands alone.
-    """
-    found: list[Path] = []
-
-    def find(place: Path, name: str) -> Iterator[tuple[Path, str]]:
-        # Of a neighbour's header also what lies beside it.
-        if place.is_relative_to(root) and layout.side(name) != layout.HOST:
-            return
-        for folder in (place.parent, *folders):
-            path = (folder / name).resolve()
-            other = path.is_relative_to(root.parent.parent) and not path.is_relative_to(root)
-            if path.is_file() and other and layout.HOST in path.parts:
-                yield path, _text(path)
-
-    headers = layout.closure({root / p: t for p, t in host.items()}, find, 40)
-    for header in headers:
-        for path in sorted(header.parent.glob("*.c*")):
-            text = path.read_text(encoding="utf-8", errors="replace")
-            if f'"{header.name}"' in text and not _RUNTIME_INCLUDE.search(text):
-                found.append(path)
-    return found
 
 
 def _entry(root: Path, kernel: dict[str, str]) -> str:

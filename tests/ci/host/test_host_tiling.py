@@ -288,3 +288,38 @@ def test_answers_are_plain_values(program: HostProgram, operator: Operator) -> N
     first = program.tile(operator, make_case(), FACTS)
     assert first == program.tile(operator, make_case(), FACTS)
     assert isinstance(first, TilingAnswer)
+
+
+def test_what_the_toolkits_closed_library_brings_is_there_or_says_that_it_is_not(
+    toolchain: Toolchain, tmp_path: Path
+) -> None:
+    host = (
+        """
+    #include "register/op_def_registry.h"
+    #include "nlohmann/json.hpp"
+    #include "log/log.h"
+    namespace optiling {
+    struct BatchmatmulCompileParas {}; struct BatchmatmulRunParas {}; class CacheTilingData {};
+    bool TilingPrepareForOpCache(gert::TilingContext* context);
+    bool GenTiling(const std::string& op, const BatchmatmulCompileParas& compile,
+                   BatchmatmulRunParas& run, CacheTilingData& tiling, gert::TilingContext* context);
+    static ge::graphStatus Tile(gert::TilingContext* context) {
+        nlohmann::json record;
+        int rows = 3;
+        record["rows"] = rows;
+        if (record.find("rows") != record.cend()) record.at("rows").get_to(rows);
+        BatchmatmulRunParas run;
+        CacheTilingData tiling;
+        if (!TilingPrepareForOpCache(context)) return ge::GRAPH_FAILED;
+        const std::vector<const gert::Shape*> shapes{&context->GetInputShape(0)->GetStorageShape()};
+        if (Ops::Base::ToString(shapes) != "[[1000]]") return ge::GRAPH_FAILED;
+        const bool stored = GenTiling("MatMul", BatchmatmulCompileParas(), run, tiling, context);
+        return context->SetSimdNumBlocks(stored ? 9 : rows);
+    } }
+    """
+        + DEFINITION
+    )
+    operator, program = build(toolchain, tmp_path, host)
+    answer = program.tile(operator, make_case(), FACTS)
+    assert answer.block_dim == 3
+    assert "GenTiling is in a closed library" in "".join(answer.log)

@@ -28,7 +28,7 @@ def test_the_tiling_s_choice_becomes_template_arguments(tmp_path: Path) -> None:
     namespace optiling {{
     static ge::graphStatus Tile(gert::TilingContext* context) {{
         auto type = context->GetInputDesc(0)->GetDataType();
-        ASCENDC_TPL_SEL_PARAM(context, static_cast<uint32_t>(type), 3, true);
+        ASCENDC_TPL_SEL_PARAM(context, static_cast<uint32_t>(type), 3, true, );
         context->SetBlockDim(1);
         return ge::GRAPH_SUCCESS;
     }} }}
@@ -66,3 +66,10 @@ def test_choices_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match="template argument"):
         cpp_arguments(kinds, values)
+
+
+def test_of_several_declarations_the_one_with_as_many_arguments_as_chosen_counts() -> None:
+    other = "ASCENDC_TPL_ARGS_DECL(Other, ASCENDC_TPL_BOOL_DECL(FAST, 0, 1))"
+    assert declared_kinds([other, DECLARED], 3) == ("DATATYPE", "UINT", "BOOL")
+    assert declared_kinds([other, DECLARED], 1) == ("BOOL",)
+    assert declared_kinds([other, DECLARED]) == ("BOOL",)

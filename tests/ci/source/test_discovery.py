@@ -178,6 +178,31 @@ def test_definitions_behind_macros_are_expanded(tmp_path: Path) -> None:
     assert operator.outputs[0].dtypes == ("float32", "int32")
 
 
+def test_what_is_said_of_a_configuration_after_it_was_added_is_for_the_next_chip(
+    tmp_path: Path,
+) -> None:
+    said = 'config.Input("x").DataType({{ge::{}}}).Format({{ge::FORMAT_{}}});'
+    configured = (
+        "OpAICoreConfig config;"
+        + said.format("DT_INT8", "ND")
+        + said.format("DT_FLOAT16", "NZ")
+        + 'this->AICore().AddConfig("ascend910b", config);'
+        + said.format("DT_INT32", "NCHW")
+        + 'this->AICore().AddConfig("ascend310p", config);'
+    )
+    definition = DEFINITION.replace('this->AICore().AddConfig("ascend910b");', configured)
+    operator = load_operator(write_operator(tmp_path, host=TILING + definition))
+    assert operator.inputs[0].dtypes == ("float16",)
+    assert operator.inputs[0].formats == ("NZ",)
+
+
+def test_a_dtype_that_stands_until_code_fills_it_in_is_none(tmp_path: Path) -> None:
+    open_ = "DataType({ge::DT_MAX}).Format({ge::FORMAT_END})"
+    definition = DEFINITION.replace("DataType(MASKS)", open_)
+    operator = load_operator(write_operator(tmp_path, host=TILING + definition))
+    assert (operator.inputs[1].dtypes, operator.inputs[1].formats) == ((), ())
+
+
 def test_our_own_operators_are_all_found() -> None:
     folders = {p.parent.resolve() for p in OPERATORS.rglob("workload.yaml")}
     assert folders <= {o.root for o in find_operators(OPERATORS)}
@@ -249,3 +274,61 @@ def test_a_source_that_only_implements_a_tiling_header_belongs_to_the_operator(
     sources = load_operator(root).host_sources
     assert "op_host/split.cpp" in sources
     assert "op_host/other.cpp" not in sources
+
+
+def test_a_source_that_implements_a_header_of_the_operators_tiling_belongs_to_it(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path)
+    host = root / "op_host"
+    (host / "limits.h").write_text("bool Fits(int rows);\n")
+    (host / "limits.cpp").write_text('#include "limits.h"\nbool Fits(int) { return true; }\n')
+    (host / "call.h").write_text("int Call();\n")
+    (host / "call.cpp").write_text('#include "call.h"\nint Call() { return 1; }\n')
+    (host / "more_tiling.h").write_text('#include "limits.h"\n')
+    sources = load_operator(root).host_sources
+    assert "op_host/limits.cpp" in sources
+    assert "op_host/call.cpp" not in sources, "nobody includes its header"
+
+
+def in_a_repository_with_common_folders(tmp_path: Path) -> tuple[Path, Path]:
+    """An operator and the common folder of its repository, which has inc/op_host."""
+    root = write_operator(tmp_path / "repo")
+    common = tmp_path / "repo" / "common"
+    for folder in ("inc/op_host", "src/op_host"):
+        (common / folder).mkdir(parents=True)
+    (tmp_path / "repo" / ".git").mkdir()
+    return root, common
+
+
+def test_a_header_below_inc_is_implemented_below_src(tmp_path: Path) -> None:
+    root, common = in_a_repository_with_common_folders(tmp_path)
+    (common / "inc/op_host/store.h").write_text("int Store();\n")
+    unit = common / "src/op_host/store.cpp"
+    unit.write_text('#include "op_host/store.h"\nint Store() { return 1; }\n')
+    (common / "src/op_host/other.cpp").write_text('#include "op_host/store.h"\nint other;\n')
+    (root / "op_host" / "own_tiling.h").write_text('#include "store.h"\n')
+    assert load_operator(root).shared_host_sources == (unit,)
+
+
+def test_what_a_neighbours_source_needs_is_built_too(tmp_path: Path) -> None:
+    root, common = in_a_repository_with_common_folders(tmp_path)
+    other = root.parent / "other" / "op_host"
+    other.mkdir(parents=True)
+    (other / "parts.h").write_text("int Parts();\n")
+    (other / "parts.cpp").write_text('#include "parts.h"\n#include "deep.h"\nint Parts() {}\n')
+    (other / "deep.h").write_text("int Deep();\n")
+    (other / "deep.cpp").write_text('#include "deep.h"\nint Deep() { return 1; }\n')
+    (root / "op_host" / "own_tiling.h").write_text('#include "src/math/other/op_host/parts.h"\n')
+    sources = load_operator(root).shared_host_sources
+    assert set(sources) == {other / "parts.cpp", other / "deep.cpp"}
+
+
+def test_what_looks_functions_up_in_a_library_of_the_toolkits_is_left_out(tmp_path: Path) -> None:
+    root, common = in_a_repository_with_common_folders(tmp_path)
+    (common / "inc/loader.h").write_text("#include <dlfcn.h>\n")
+    (common / "inc/op_host/store.h").write_text("int Store();\n")
+    text = '#include "op_host/store.h"\n#include "loader.h"\nint Store() { return 1; }\n'
+    (common / "src/op_host/store.cpp").write_text(text)
+    (root / "op_host" / "own_tiling.h").write_text('#include "store.h"\n')
+    assert load_operator(root).shared_host_sources == ()

@@ -217,6 +217,8 @@ public:
     uint32_t GetBlockDim() const { return node_->block_dim; }
     ge::graphStatus SetNumBlocks(uint32_t dim) { return SetBlockDim(dim); }
     uint32_t GetNumBlocks() const { return node_->block_dim; }
+    ge::graphStatus SetSimdNumBlocks(uint32_t dim) { return SetBlockDim(dim); }
+    uint32_t GetSimdNumBlocks() const { return node_->block_dim; }
     ge::graphStatus SetAicpuBlockDim(uint32_t) { return ge::GRAPH_SUCCESS; }
     ge::graphStatus SetNeedAtomic(bool need) { return set(node_->need_atomic, need); }
     bool NeedAtomic() const { return node_->need_atomic; }

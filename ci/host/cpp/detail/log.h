@@ -5,6 +5,10 @@
 #include <cstdarg>
 #include <cstdio>
 
+// The toolkit's lines name their thread; what asks for it comes with its header.
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "detail/types.h"
 
 #ifndef DLOG_DEBUG

@@ -142,6 +142,7 @@ std::string ToString(const gert::Shape* shape);
 std::string ToString(ge::DataType type);
 std::string ToString(ge::Format format);
 std::string ToString(const std::vector<int64_t>& values);
+std::string ToString(const std::vector<const gert::Shape*>& shapes);
 template <class T> std::string ToString(const T* values, size_t count) {
     return ToString(std::vector<int64_t>(values, values + count));
 }

@@ -41,7 +41,10 @@ public:
     template <class T> size_t count(const T&) const { return 0; }
     template <class T> const_iterator find(const T&) const { return end(); }
     template <class T> T get() const { return T(); }
+    template <class T> T& get_to(T& value) const { return value; }
+    template <class T> json& operator=(const T&) { return *this; }
     template <class T> const json& operator[](const T&) const { return *this; }
+    template <class T> json& operator[](const T&) { return *this; }
     template <class T> const json& at(const T&) const { return *this; }
     template <class T> operator T() const { return T(); }
     template <class T> bool operator==(const T&) const { return false; }
@@ -49,5 +52,7 @@ public:
     std::string dump() const { return "{}"; }
     const_iterator begin() const { return const_iterator(this); }
     const_iterator end() const { return const_iterator(this); }
+    const_iterator cbegin() const { return begin(); }
+    const_iterator cend() const { return end(); }
 };
 }  // namespace nlohmann

@@ -16,6 +16,11 @@ std::string ToString(const gert::Shape* shape) { return ops::ToString(shape); }
 std::string ToString(ge::DataType type) { return ge::TypeUtils::DataTypeToSerialString(type); }
 std::string ToString(ge::Format format) { return ge::TypeUtils::FormatToSerialString(format); }
 std::string ToString(const std::vector<int64_t>& values) { return ops::ToString(values); }
+std::string ToString(const std::vector<const gert::Shape*>& shapes) {
+    std::string text;
+    for (const gert::Shape* shape : shapes) text += (text.empty() ? "" : ", ") + ToString(shape);
+    return "[" + text + "]";
+}
 
 const gert::Shape& EnsureNotScalar(const gert::Shape& shape) {
     static const gert::Shape one{1};

@@ -144,7 +144,9 @@ std::map<uint64_t, std::vector<int64_t>>& host::template_choices() {
     return choices;
 }
 
-uint64_t ascendopt_host::template_key(std::vector<int64_t> arguments) {
+uint64_t ascendopt_host::template_key(std::initializer_list<TemplateWord> words) {
+    std::vector<int64_t> arguments;
+    for (const TemplateWord& word : words) arguments.push_back(word.value);
     bool bytes = arguments.size() < sizeof(uint64_t);
     for (const int64_t a : arguments) bytes = bytes && a >= 0 && a < 256;
     uint64_t key = 0;

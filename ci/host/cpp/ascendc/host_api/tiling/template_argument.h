@@ -4,24 +4,26 @@
 // ci/host/template_key.py; here a choice becomes a key, and the answer tells what it means.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
+
 #include "detail/context.h"
 
 namespace ascendopt_host {
+// A number, truth value or enumerator that stands for a template argument.
+struct TemplateWord {
+    template <class T> TemplateWord(const T& given) : value(static_cast<int64_t>(given)) {}
+    int64_t value;
+};
+
 // A key for these arguments, one byte an argument where they fit.
-uint64_t template_key(std::vector<int64_t> arguments);
-
-template <class T> int64_t template_word(const T& value) { return static_cast<int64_t>(value); }
+uint64_t template_key(std::initializer_list<TemplateWord> words);
 }  // namespace ascendopt_host
 
-namespace ascendopt_host {
-template <class... Arguments> uint64_t template_key_of(const Arguments&... arguments) {
-    return template_key(std::vector<int64_t>{template_word(arguments)...});
-}
-}  // namespace ascendopt_host
-
-#define GET_TPL_TILING_KEY(...) ascendopt_host::template_key_of(__VA_ARGS__)
+// A list in braces, as in the toolkit: operators leave a comma behind the last argument.
+#define GET_TPL_TILING_KEY(...) ascendopt_host::template_key({__VA_ARGS__})
 #define ASCENDC_TPL_SEL_PARAM(context, ...) \
-    (context)->SetTilingKey(ascendopt_host::template_key_of(__VA_ARGS__))
+    (context)->SetTilingKey(ascendopt_host::template_key({__VA_ARGS__}))
 
 #define ASCENDC_TPL_AIV_ONLY 0
 #define ASCENDC_TPL_AIC_ONLY 1
