@@ -220,6 +220,7 @@ constexpr MatmulConfig ORDERED = GetNormalConfig(
     ScheduleType::INNER_PRODUCT, true, false, BatchOutMode::{});
 using Side = MatmulType<TPosition::GM, CubeFormat::ND, half>;
 __aicore__ inline void forms(uint16_t flag) {{
+    uint32_t rows = CeilAlign(uint32_t(flag), 32) + CeilDiv(flag, 4);
     NotifyEvent<PIPE_MTE3>(flag);
     WaitEvent(flag);
     WaitEvent<PIPE_S>(flag);

@@ -26,7 +26,11 @@ using Matmul = MatmulImpl<A, B, C, BIAS, CONFIG, CALLBACK, ASC_MATMUL_POSTS>;
 template <typename T> __aicore__ inline T CeilAlign(T value, T to) {
     return (value + to - 1) / to * to;
 }
+// Arguments of two types take these, and their sixteen bits.
 __aicore__ inline uint16_t CeilDiv(uint16_t value, uint16_t by) { return (value + by - 1) / by; }
+__aicore__ inline uint16_t CeilAlign(uint16_t value, uint16_t to) {
+    return CeilDiv(value, to) * to;
+}
 }  // namespace AscendC
 
 namespace matmul {
