@@ -20,8 +20,8 @@ WARNINGS = ("-Wall", "-Wextra", "-Wshadow")
 """Our own C++ is free of these; operators' is theirs, and compiled without."""
 
 COMPILE_LIMITS = Limits(seconds=300, memory_bytes=4 << 30, processes=64, file_bytes=512 << 20)
-"""The slowest of 253 real kernels takes 17 s, a host of seventy sources of ops-nn up to 100 s on a busy
-machine; template bombs are stopped here."""
+"""The slowest of 253 real kernels takes 17 s, a host of seventy sources 100 s on a busy machine;
+template bombs are stopped here."""
 
 DETAIL_LINES = 12
 """Lines of the compiler's text that the evidence keeps, from the first error on."""
