@@ -1,6 +1,6 @@
 // Functions that hosts of operator repositories declare and the toolkit's closed library of earlier
-// tilings brings (libophost_comm_legacy). What stores tilings stores none here; what computes one is
-// not here, and says so: a host that has a way of its own then takes it.
+// tilings brings (libophost_comm_legacy). What stores tilings stores none here; what computes one
+// is not here, and says so: a host that has a way of its own then takes it.
 #include <cstdint>
 #include <memory>
 #include <string>
