@@ -143,7 +143,7 @@ class _Court:
     def _verdict(self, result: Result, asked: _Asked) -> tuple[Verdict, Refusal | None]:
         if result.verdict == "improved":
             return "accepted", None
-        baseline, trial = result.trials
+        baseline, trial, *_ = result.trials  # what it tried without an edit comes behind
         if trial.refusal is None and asked.refusal is None:  # it lacks a gain: would it pass?
             trial = asked.admit(trial, baseline, baseline)
             if trial.refusal is None:

@@ -57,6 +57,11 @@ def test_the_judge_refuses_one_of_each_class_and_accepts_honest_work_once(
     assert bench(settings, lambda text: None) == found
 
 
+def test_a_candidate_that_was_tried_without_an_edit_too_is_ruled_as_a_whole() -> None:
+    found = bench(JudgeBenchSettings(only="w-poly-c3"), lambda text: None)
+    assert [(r.truth, r.verdict) for r in found.rulings] == [("wrong", "refused")]
+
+
 def test_a_witness_tells_how_a_wrong_candidate_that_passes_is_wrong() -> None:
     entries = judge.chosen(judge.read_corpus(REVIEW), JudgeBenchSettings(only="a06,h02"))
     operator = judge.Operators(None).find(entries[0])
