@@ -398,15 +398,27 @@ def _converse(
                     selector.unregister(key.fd)
                     continue
                 kept[key.fd] += chunk[: max(0, OUTPUT_BYTES - len(kept[key.fd]))]
-    try:
-        process.wait(timeout=max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        timed_out = True
+    timed_out |= not _ends(process, deadline)
     end(process)
     for stream in (process.stdin, process.stdout, process.stderr):
         stream.close()
     stdout, stderr = (bytes(buffer) for buffer in kept.values())
     return stdout, stderr, timed_out
+
+
+def _ends(process: subprocess.Popen[bytes], deadline: float) -> bool:
+    """Wait for the end of a process; False when it still runs at the deadline.
+
+    `Popen.wait` with a timeout looks every one or more milliseconds, which is as long as some
+    programs take.
+    """
+    ended = os.pidfd_open(process.pid)
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(ended, selectors.EVENT_READ)
+            return bool(selector.select(max(0.0, deadline - time.monotonic())))
+    finally:
+        os.close(ended)
 
 
 def _feed(stream: IO[bytes], left: memoryview) -> memoryview:
