@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from weakref import finalize
 
@@ -124,8 +124,7 @@ class TiledBuild(Build):
 
     def _template_arguments(self, answer: TilingAnswer) -> tuple[str, ...]:
         chosen = answer.template_arguments
-        around = neighbours(self.operator, self.texts)
-        kinds = declared_kinds([*self.texts.values(), *around.values()], len(chosen or ()))
+        kinds = declared_kinds(self._read, len(chosen or ()))
         if chosen is None and len(kinds) == 1 and self._kernel_is_template():
             # A tiling that sets the key itself: it is the one argument's value.
             chosen = (answer.tiling_key,)
@@ -137,6 +136,11 @@ class TiledBuild(Build):
             raise TrialFailure(
                 Outcome.COMPILE_ERROR, Refusal(sentence=f"The tiling key is unusable: {problem}.")
             ) from problem
+
+    @cached_property
+    def _read(self) -> list[str]:
+        """The operator's sources, and those around it that they include."""
+        return [*self.texts.values(), *neighbours(self.operator, self.texts).values()]
 
     def _kernel_is_template(self) -> bool:
         entry = self.texts[self.operator.kernel_entry]
