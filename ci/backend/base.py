@@ -57,13 +57,6 @@ class Build(ABC):
         """
         return ""
 
-    def expecting(self, launches: Sequence[Expected]) -> AbstractContextManager[None]:
-        """A context in which these launches will be asked for, unless an earlier one fails.
-
-        A backend may get ready for them while it builds. It changes no result.
-        """
-        return nullcontext()
-
 
 class Backend(ABC):
     """Builds and runs candidates; one a device. Every figure carries its fingerprint."""
@@ -83,6 +76,16 @@ class Backend(ABC):
 
     def check_fit(self) -> None:  # noqa: B027
         """Raises EnvironmentProblem when the device is not fit any more."""
+
+    def expecting(
+        self, operator: Operator, launches: Sequence[Expected]
+    ) -> AbstractContextManager[None]:
+        """A context in which the operator is built and these of its launches will be asked for,
+        unless an earlier one fails.
+
+        A backend may get ready for them while it builds. It changes no result.
+        """
+        return nullcontext()
 
     @abstractmethod
     def build(self, operator: Operator, files: dict[str, str], workload: Workload) -> Build:

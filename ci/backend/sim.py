@@ -72,6 +72,7 @@ class SimulatorBackend(Backend):
         self.limits = Limits(
             seconds=launch_seconds, memory_bytes=LAUNCH_BYTES, processes=1, file_bytes=2 << 30
         )
+        self._expected: list[_Rooms] = []
 
     def fingerprint(self) -> Fingerprint:
         """The chip, the headers, and a hash over these, machine, compiler and constants."""
@@ -82,6 +83,29 @@ class SimulatorBackend(Backend):
             simulated=True,
             headers=self.toolchain.door.name,
         )
+
+    @contextmanager
+    def expecting(self, operator: Operator, launches: Sequence[Expected]) -> Iterator[None]:
+        """Make the launches' sandboxes while host side and kernel are compiled."""
+        rooms = _Rooms(self, operator, launches)
+        self._expected.append(rooms)
+        try:
+            yield
+        finally:
+            self._expected.remove(rooms)
+            rooms.close()
+
+    def make_rooms(self) -> None:
+        """Make rooms for what is expected next."""
+        for rooms in [*self._expected]:
+            rooms.make()
+
+    def take_room(self, name: _Name, inputs: Tensors) -> LaunchRoom | None:
+        """The room of a launch that was expected; the caller closes it."""
+        for rooms in [*self._expected]:
+            if (room := rooms.take(name, inputs)) is not None:
+                return room
+        return None
 
     @cached_property
     def _version(self) -> str:
@@ -94,6 +118,43 @@ class SimulatorBackend(Backend):
         return SimulatorBuild(self, operator, operator.texts(files), workload)
 
 
+class _Rooms:
+    """Rooms of launches that are expected: as many at a time as one seed's launches take. Safe for
+    threads."""
+
+    def __init__(
+        self, backend: SimulatorBackend, operator: Operator, launches: Sequence[Expected]
+    ) -> None:
+        self._backend, self._operator = backend, operator
+        self._expected: dict[_Name, Expected] = {(o.case.name, o.seed): o for o in launches}
+        first = {one.seed for one in launches[:1]}
+        self._most = min(MOST_WAITING, sum(1 for one in launches if one.seed in first))
+        self._rooms: dict[_Name, LaunchRoom] = {}
+        self._lock = threading.Lock()
+
+    def make(self) -> None:
+        runner = self._backend.toolchain.machine_runner
+        with self._lock:
+            for name in [*self._expected][: max(0, self._most - len(self._rooms))]:
+                case, _, inputs, outputs = self._expected.pop(name)
+                roomy = with_room(self._operator, case, outputs)
+                limits = self._backend.limits
+                self._rooms[name] = LaunchRoom(runner, inputs, roomy, limits, ahead=True)
+
+    def take(self, name: _Name, inputs: Tensors) -> LaunchRoom | None:
+        with self._lock:
+            self._expected.pop(name, None)  # it makes its room itself
+            room = self._rooms.get(name)
+            return self._rooms.pop(name) if room is not None and room.shows(inputs) else None
+
+    def close(self) -> None:
+        with self._lock:
+            left, self._rooms = [*self._rooms.values()], {}
+            self._expected.clear()
+        for room in left:
+            room.close()
+
+
 class SimulatorBuild(TiledBuild):
     """An operator's host program, and its kernels as the cases ask for them."""
 
@@ -104,14 +165,13 @@ class SimulatorBuild(TiledBuild):
         texts: dict[str, str],
         workload: Workload,
     ) -> None:
-        super().__init__(backend.toolchain, backend.device, operator, texts, workload)
-        self._limits = backend.limits
+        self._backend = backend
         self._own_structs: dict[KernelVariant, KernelVariant] = {}
         self._built: dict[KernelVariant, _Kernels] = {}
-        self._expected: dict[_Name, Expected] = {}
-        self._ahead = 0
-        self._rooms: dict[_Name, LaunchRoom] = {}
         self._lock = threading.Lock()
+        super().__init__(
+            backend.toolchain, backend.device, operator, texts, workload, backend.make_rooms
+        )
 
     def kernel(self, variant: KernelVariant) -> Path:
         """The variant built for its vector cores, or for cube cores where it has no others."""
@@ -143,7 +203,7 @@ class SimulatorBuild(TiledBuild):
         variant = self._own_structs.get(variant, variant)
         try:
             kernel = self.toolchain.compile_kernel(
-                self.operator, self.texts, variant, core, self._make_rooms
+                self.operator, self.texts, variant, core, self._backend.make_rooms
             )
         except TrialFailure as stopped:
             other = twice_defined(variant, stopped.refusal)
@@ -164,32 +224,6 @@ class SimulatorBuild(TiledBuild):
             return self.toolchain.compile_kernel(self.operator, self.operator.texts(), variant)
         except TrialFailure:
             return None
-
-    @contextmanager
-    def expecting(self, launches: Sequence[Expected]) -> Iterator[None]:
-        """Make the launches' sandboxes while the kernel is compiled."""
-        names = [(one.case.name, one.seed) for one in launches]
-        with self._lock:
-            self._expected |= zip(names, launches, strict=True)
-            self._ahead = min(MOST_WAITING, sum(1 for one in launches if one.seed == names[0][1]))
-        try:
-            yield
-        finally:
-            with self._lock:
-                left = [self._rooms.pop(name) for name in names if name in self._rooms]
-                for name in names:
-                    self._expected.pop(name, None)
-            for room in left:
-                room.close()
-
-    def _make_rooms(self) -> None:
-        """Make rooms for what is expected next: as many as one seed's launches take."""
-        runner = self.toolchain.machine_runner
-        with self._lock:
-            for name in [*self._expected][: max(0, self._ahead - len(self._rooms))]:
-                case, _, inputs, outputs = self._expected.pop(name)
-                roomy = with_room(self.operator, case, outputs)
-                self._rooms[name] = LaunchRoom(runner, inputs, roomy, self._limits, ahead=True)
 
     def program(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> str:
         """A digest of the kernels' code and of the tiling's answer, as far as it was written."""
@@ -246,19 +280,12 @@ class SimulatorBuild(TiledBuild):
             over_read=self.over_read,
             true_offsets=self.toolchain.door.true_offsets,
         )
-        limits, ensemble = self._limits, how.get("ensemble")
+        limits, ensemble = self._backend.limits, how.get("ensemble")
         if ensemble is not None:
             spec = replace(spec, members=members_of(self.device, ensemble))
             limits = replace(limits, seconds=MEMBERS_SECONDS)
-        name = case.name, seed
-        with self._lock:
-            self._expected.pop(name, None)
-            room = self._rooms.get(name)
-            if room is not None and room.shows(inputs):
-                del self._rooms[name]
-            else:
-                room = None
-        self._make_rooms()
+        room = self._backend.take_room((case.name, seed), inputs)
+        self._backend.make_rooms()
         runner, timeline = self.toolchain.machine_runner, how.get("timeline")
         result = launch(runner, self.device, spec, inputs, outputs, limits, timeline, room)
         return CaseRun(

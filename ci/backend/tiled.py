@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from pathlib import Path
 from weakref import finalize
@@ -23,6 +24,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Outcome, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.toolchain import Toolchain
+from ci.system.sandbox import nothing
 from rules.devices import Device
 
 MOST_BLOCKS = 65535
@@ -46,7 +48,9 @@ class TiledBuild(Build):
         operator: Operator,
         texts: dict[str, str],
         workload: Workload,
+        meanwhile: Callable[[], object] = nothing,
     ) -> None:
+        """`meanwhile` is called while the host side is compiled, where it has to be."""
         self.toolchain = toolchain
         self.device = device
         self.operator = operator
@@ -57,7 +61,12 @@ class TiledBuild(Build):
         rooms = HostRooms()
         finalize(self, rooms.close)
         tilings = min(MOST_AHEAD, len(workload.cases))
-        program = toolchain.compile_host(operator, texts, lambda: rooms.make(tilings))
+
+        def ready() -> None:
+            rooms.make(tilings)
+            meanwhile()
+
+        program = toolchain.compile_host(operator, texts, ready)
         self._host = _host_program(program)
         self._host.use(rooms)
         self._description = _describe(program, operator, device.architecture.definition_word)

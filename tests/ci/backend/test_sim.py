@@ -15,7 +15,7 @@ from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Expected
 from ci.source.inputs import draw_inputs
 from ci.testing.backend import BROKEN, CASE, RACING, BackendContract, launch
-from ci.testing.scale_shift import OPERATOR, WORKLOAD
+from ci.testing.scale_shift import HOST, OPERATOR, WORKLOAD
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +49,17 @@ class TestSimulator(BackendContract):
     ) -> None:
         template = np.zeros(CASE.inputs[0].shape, np.float32)  # type: ignore[union-attr]
         drawn = [draw_inputs(CASE, seed) for seed in (1, 2, 3)]
-        build = backend.build(OPERATOR, {}, WORKLOAD)
-        with build.expecting(
-            [Expected(CASE, seed, inputs, [template]) for seed, inputs in enumerate(drawn)]
+        with backend.expecting(
+            OPERATOR,
+            [Expected(CASE, seed, inputs, [template]) for seed, inputs in enumerate(drawn)],
         ):
-            runs, waiting = [], []
+            fresh = {HOST: f"{OPERATOR.read(HOST)}\n// {places}\n"}
+            build = backend.build(OPERATOR, fresh, WORKLOAD)
+            runs, waiting = [], [len(list(places.glob("ascendopt-run-*/launch-*")))]
             for seed, inputs in enumerate(drawn[:2]):
                 runs.append(build.run(CASE, inputs, [template], seed=seed))
                 waiting.append(len(list(places.glob("ascendopt-run-*/launch-*"))))
-            assert waiting == [1, 1]
+            assert waiting == [1, 1, 1]
         assert not list(places.glob("ascendopt-run-*/launch-*"))
         for inputs, run in zip(drawn, runs, strict=False):
             alone = build.run(CASE, inputs, [template])
@@ -69,11 +71,11 @@ class TestSimulator(BackendContract):
     ) -> None:
         inputs = draw_inputs(CASE, 1)
         template = np.zeros(CASE.inputs[0].shape, np.float32)  # type: ignore[union-attr]
-        build = backend.build(OPERATOR, BROKEN, WORKLOAD)
         with (
             pytest.raises(TrialFailure, match="no_such_name"),
-            build.expecting([Expected(CASE, 1, inputs, [template])]),
+            backend.expecting(OPERATOR, [Expected(CASE, 1, inputs, [template])]),
         ):
+            build = backend.build(OPERATOR, BROKEN, WORKLOAD)
             build.run(CASE, inputs, [template], seed=1)
         assert not list(places.glob("ascendopt-run-*/launch-*"))
 
