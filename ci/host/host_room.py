@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ci.system.ledger import booked
-from ci.system.sandbox import Completed, Limits, Waiting, run
-from ci.system.scratch import scratch
+from ci.system.sandbox import Completed, Limits, run
+from ci.system.waiting import Room, Waiting
 
 LIMITS = Limits(seconds=20.0, memory_bytes=2 << 30, processes=1, file_bytes=64 << 20)
 """Of one describe or tile: real tilings need milliseconds and megabytes."""
@@ -22,7 +22,7 @@ COMMANDS = {
 """The files in the room's folder that each command takes."""
 
 
-class HostRoom:
+class HostRoom(Room):
     """Folder and sandbox of one question."""
 
     def __init__(self, command: str, words: Sequence[str] = (), *, ahead: bool = False) -> None:
@@ -30,14 +30,12 @@ class HostRoom:
         program that comes later."""
         self.command = command
         self._words = words
-        self._scratch = scratch("tiling")
-        root = Path(self._scratch.name)
-        self.folder = root / "question"
+        super().__init__("tiling")
+        self.folder = self.top / "question"
         """What the program can write."""
-        self._program = root / "program"
+        self._program = self.top / "program"
         self.folder.mkdir()
         self._program.mkdir()
-        self._waiting: Waiting | None = None
         if ahead:
             self._waiting = Waiting(
                 self._argv(self._program / "host_program"),
@@ -51,8 +49,8 @@ class HostRoom:
         """Ask the program what is in the folder."""
         if self._waiting is not None:
             shutil.copy(program, self._program / "host_program")
-            with booked("tiling", ready=True):
-                return self._waiting.run()
+            if (done := self._run_ahead("tiling")) is not None:
+                return done
         with booked("tiling"):
             return run(
                 self._argv(program),
@@ -61,12 +59,6 @@ class HostRoom:
                 writable=[self.folder],
                 limits=LIMITS,
             )
-
-    def close(self) -> None:
-        """End the sandbox if it still waits, and remove the folder."""
-        if self._waiting is not None:
-            self._waiting.close()
-        self._scratch.cleanup()
 
     def _argv(self, program: Path) -> list[str]:
         files = [str(self.folder / name) for name in COMMANDS[self.command]]

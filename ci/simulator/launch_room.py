@@ -9,14 +9,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TypedDict
 
 from ci.model.launch import Tensors, arrays
 from ci.simulator.input_files import shared_file
 from ci.system.ledger import booked
-from ci.system.sandbox import Completed, Limits, Waiting, run
-from ci.system.scratch import scratch
+from ci.system.sandbox import Completed, Limits, run
+from ci.system.waiting import Room, Waiting
 
 
 class _View(TypedDict):
@@ -28,8 +27,8 @@ class _View(TypedDict):
     limits: Limits
 
 
-class LaunchRoom:
-    """Folder and sandbox of one launch; a context that removes both at its end."""
+class LaunchRoom(Room):
+    """Folder and sandbox of one launch."""
 
     def __init__(
         self,
@@ -41,17 +40,15 @@ class LaunchRoom:
         ahead: bool = False,
     ) -> None:
         """`ahead`: make the sandbox now, for a launch of one kernel that comes later."""
-        self._scratch = scratch("launch", sum(a.nbytes for a in arrays((*inputs, *outputs))))
-        root = Path(self._scratch.name)
-        self.folder = root / "launch"
+        super().__init__("launch", sum(a.nbytes for a in arrays((*inputs, *outputs))))
+        self.folder = self.top / "launch"
         """What the machine's program can write."""
-        self._kernel = root / "kernel"
+        self._kernel = self.top / "kernel"
         self.folder.mkdir()
         self._kernel.mkdir()
         self._runner = runner
         self._limits = limits
         self._shared = _shared_files(inputs)
-        self._waiting: Waiting | None = None
         if ahead:
             kernel = self._kernel / "kernel.so"
             self._waiting = Waiting(self._command([kernel]), **self._view([self._kernel]))
@@ -64,28 +61,11 @@ class LaunchRoom:
         """Run the machine's program on the request in the folder."""
         if self._waiting is not None and len(kernels) == 1:
             shutil.copy(kernels[0], self._kernel / "kernel.so")
-            with booked("run", ready=True):
-                return self._waiting.run()
+            if (done := self._run_ahead("run")) is not None:
+                return done
         with booked("run"):
             view = self._view([kernel.parent for kernel in kernels])
             return run(self._command(kernels), **view)
-
-    def close(self) -> None:
-        """End the sandbox if it still waits, and remove the folder."""
-        if self._waiting is not None:
-            self._waiting.close()
-        self._scratch.cleanup()
-
-    def __enter__(self) -> LaunchRoom:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _command(self, kernels: Sequence[Path]) -> list[str]:
         return [str(self._runner), str(self.folder / "request"), *map(str, kernels)]

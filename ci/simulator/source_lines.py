@@ -14,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from ci.system.resident import Resident, Silent
-from ci.system.sandbox import Limits, beside
+from ci.system.sandbox import Limits
+from ci.system.waiting import beside
 
 LIMITS = Limits(seconds=60, memory_bytes=2 << 30, file_bytes=1 << 20)
 """Of one kernel's reader, over its whole life; a question takes a millisecond."""

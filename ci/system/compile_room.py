@@ -13,12 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 
 from ci.system.compiler import COMPILE_LIMITS, compile_command, demand_compiled
 from ci.system.ledger import booked
-from ci.system.sandbox import Waiting, nothing, run
-from ci.system.scratch import scratch
+from ci.system.sandbox import nothing, run
+from ci.system.waiting import Room, Waiting
 
 MOST_SPARE = 3
 """Places that wait: for a host side, for kernels of vector and of cube cores."""
@@ -41,20 +40,17 @@ class Compilation:
         return os.getpid(), self.inside, *self.arguments(Path()), *self.readable
 
 
-class CompileRoom:
-    """Folder and sandbox of one compilation; a context that removes both at its end."""
+class CompileRoom(Room):
+    """Folder and sandbox of one compilation; the compiler can read all of the folder."""
 
     def __init__(self, asked: Compilation, *, ahead: bool = False) -> None:
         """`ahead`: make the sandbox now, for sources that come later."""
-        self._scratch = scratch("build")
-        self.top = Path(self._scratch.name).resolve()
-        """What the compiler can read."""
+        super().__init__("build")
         self.place = self.top / asked.inside
         """The operator's folder, where the compiler works and can write."""
         self.place.mkdir(parents=True, exist_ok=True)
         self._command = compile_command(asked.arguments(self.top))
         self._readable = [self.top, *asked.readable]
-        self._waiting: Waiting | None = None
         if ahead:
             self._waiting = Waiting(
                 self._command,
@@ -70,10 +66,8 @@ class CompileRoom:
         Raises TrialFailure(COMPILE_ERROR); `side` says in words what was compiled, `shared` what
         stands for the top of the place in names of shared sources.
         """
-        if self._waiting is not None:
-            with booked("compile", ready=True):
-                done = self._waiting.run(meanwhile)
-        else:
+        done = self._run_ahead("compile", meanwhile)
+        if done is None:
             with booked("compile"):
                 done = run(
                     self._command,
@@ -84,23 +78,6 @@ class CompileRoom:
                     meanwhile=meanwhile,
                 )
         demand_compiled(done, side, (self.top, shared))
-
-    def close(self) -> None:
-        """End the sandbox if it still waits, and remove the folder."""
-        if self._waiting is not None:
-            self._waiting.close()
-        self._scratch.cleanup()
-
-    def __enter__(self) -> CompileRoom:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class CompileRooms:

@@ -28,17 +28,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import IO, Literal, TypeAlias, TypeVar
+from typing import IO, Literal, TypeAlias
 
 from ci.system.sandbox_bubblewrap import KERNEL_PATHS, SYSTEM_PATHS, bubblewrap_command
 from ci.system.sandbox_filter import syscall_filter
 from ci.system.scratch import scratch
-
-T = TypeVar("T")
 
 Level: TypeAlias = Literal["bubblewrap", "landlock", "limits only"]
 
@@ -148,91 +145,12 @@ def run(
     chosen = level or sandbox_level()
     if chosen == "bubblewrap":
         process = start_bubblewrap(argv, cwd, readable, writable, limits, devices=devices)
-        return _completed(process, stdin, limits, meanwhile)
+        return completed(process, stdin, limits, meanwhile)
     with scratch("tmp") as own:
         process = start_confined(
             argv, cwd, readable, writable, limits, chosen, Path(own), devices=devices
         )
-        return _completed(process, stdin, limits, meanwhile)
-
-
-class Waiting:
-    """A sandbox of its own for one run of one program, made before it is needed.
-
-    Making the namespaces takes longer than a short program runs; it goes on beside the thread that
-    asks for it, while a compiler runs. What the program sees is what `run` shows it, at the time
-    when it runs. Close it when the program is not to run after all.
-    """
-
-    def __init__(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        readable: Sequence[Path] = (),
-        writable: Sequence[Path] = (),
-        limits: Limits,
-        level: Level | None = None,
-    ) -> None:
-        chosen = level or sandbox_level()
-        self._limits = limits
-        self._late = partial(
-            run,
-            list(argv),
-            cwd=cwd,
-            readable=readable,
-            writable=writable,
-            limits=limits,
-            level=chosen,
-        )
-        self._made: Future[subprocess.Popen[bytes]] | None = None
-        self._gate = -1
-        if chosen == "bubblewrap":
-            gate, self._gate = os.pipe()
-
-            def make() -> subprocess.Popen[bytes]:
-                try:
-                    return start_bubblewrap(argv, cwd, readable, writable, limits, gate)
-                finally:
-                    os.close(gate)
-
-            self._made = beside(make)
-
-    def run(self, meanwhile: Callable[[], object] = nothing) -> Completed:
-        """Let the program run, once, and wait for its end; what `run` answers."""
-        made, self._made = self._made, None
-        if made is None:
-            return self._late(meanwhile=meanwhile)
-        process = made.result()
-        self._open_gate()
-        return _completed(process, b"", self._limits, meanwhile)
-
-    def close(self) -> None:
-        """End what has not run."""
-        made, self._made = self._made, None
-        if made is None:
-            return
-        _drop(made.result())
-        self._open_gate()
-
-    def _open_gate(self) -> None:
-        with contextlib.suppress(BrokenPipeError):
-            os.write(self._gate, b"go")
-        os.close(self._gate)
-
-
-def beside(make: Callable[[], T]) -> Future[T]:
-    """Make a sandbox in a thread of this process that does nothing else.
-
-    A sandbox ends with the thread that made it (--die-with-parent): this one lives as long as the
-    process.
-    """
-    return _keeper(os.getpid()).submit(make)
-
-
-@cache
-def _keeper(process: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, f"sandboxes-{process}")
+        return completed(process, stdin, limits, meanwhile)
 
 
 def start_bubblewrap(
@@ -307,17 +225,18 @@ def _spawn(
     )
 
 
-def _completed(
+def completed(
     process: subprocess.Popen[bytes],
     stdin: bytes,
     limits: Limits,
     meanwhile: Callable[[], object] = nothing,
 ) -> Completed:
+    """How a program ended that has been started; its limits begin here."""
     started = time.monotonic()
     try:
         meanwhile()
     except BaseException:
-        _drop(process)
+        drop(process)
         raise
     stdout, stderr, timed_out = _converse(process, stdin, started + limits.seconds * WALL_FACTOR)
     seconds = time.monotonic() - started
@@ -429,7 +348,7 @@ def _feed(stream: IO[bytes], left: memoryview) -> memoryview:
         return left[:0]
 
 
-def _drop(process: subprocess.Popen[bytes]) -> None:
+def drop(process: subprocess.Popen[bytes]) -> None:
     """End it, whatever it has said."""
     end(process)
     for stream in (process.stdin, process.stdout, process.stderr):

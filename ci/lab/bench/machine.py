@@ -37,7 +37,8 @@ from ci.model.workload import Workload
 from ci.source.discovery import find_operators
 from ci.source.workload_file import load_workload
 from ci.system.ledger import PROGRAMS, Ledger, ledger
-from ci.system.sandbox import Limits, Waiting, run
+from ci.system.sandbox import Limits, run
+from ci.system.waiting import Waiting
 
 Sampled = TypeVar("Sampled")
 

@@ -11,7 +11,8 @@ import pytest
 
 from ci.simulator import source_lines
 from ci.simulator.source_lines import MOST_READERS, expect_lines, operator_lines
-from ci.system.sandbox import beside, sandbox_level
+from ci.system.sandbox import sandbox_level
+from ci.system.waiting import beside
 
 CLOSED = pytest.mark.skipif(sandbox_level() == "limits only", reason="files are open here")
 

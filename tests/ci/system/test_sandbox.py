@@ -3,11 +3,8 @@
 import os
 import signal
 import struct
-import sys
-import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,40 +13,13 @@ from ci.system import compiler, sandbox
 from ci.system.compiler import compile_candidate
 from ci.system.sandbox import (
     OUTPUT_BYTES,
-    Completed,
     Level,
     Limits,
-    Waiting,
     run,
     sandbox_level,
-    works,
 )
 from ci.system.sandbox_filter import syscall_filter
-
-CLOSED: list[Level] = [level for level in ("bubblewrap", "landlock") if works(level)]
-LEVELS: list[Level] = [*CLOSED, "limits only"]
-
-# Real paths: a virtual environment's python is a link to it, and the sandbox shows /usr only.
-PYTHON = str(Path(sys.executable).resolve())
-
-
-@pytest.fixture(params=LEVELS)
-def level(request: pytest.FixtureRequest) -> Level:
-    return request.param  # type: ignore[no-any-return]
-
-
-def granted(folder: Path, level: Level, limits: dict[str, float]) -> dict[str, Any]:
-    return {
-        "cwd": folder,
-        "readable": [Path(PYTHON).parent.parent],
-        "writable": [folder],
-        "limits": Limits(**{"seconds": 20, **limits}),  # type: ignore[arg-type]
-        "level": level,
-    }
-
-
-def attempt(code: str, folder: Path, level: Level, **limits: float) -> Completed:
-    return run([PYTHON, "-I", "-S", "-c", code], **granted(folder, level, limits))
+from tests.ci.system.levels import CLOSED, LEVELS, NAMESPACES, attempt
 
 
 def test_output_exit_code_and_written_files_come_back(tmp_path: Path, level: Level) -> None:
@@ -219,75 +189,6 @@ def test_the_filter_forbids_every_call_of_another_architecture() -> None:
     assert not verdict(i386, 359, may_spawn=True)  # socket by int 0x80
 
 
-def waiting(code: str, folder: Path, level: Level, **limits: float) -> Waiting:
-    return Waiting([PYTHON, "-I", "-S", "-c", code], **granted(folder, level, limits))
-
-
-def test_a_program_waits_in_its_sandbox_until_it_is_told(tmp_path: Path, level: Level) -> None:
-    sandbox = waiting("print(open('late').read()); open('ran', 'w')", tmp_path, level, seconds=0.2)
-    time.sleep(0.7)  # longer than its wall time would be: that begins when it is told
-    assert not (tmp_path / "ran").exists()
-    (tmp_path / "late").write_text("laid after the sandbox was made")
-    done = sandbox.run()
-    assert done.ok, done.stderr
-    assert done.stdout == b"laid after the sandbox was made\n"
-    assert (tmp_path / "ran").exists()
-    sandbox.close()
-
-
-def test_a_program_runs_although_the_thread_that_made_its_sandbox_has_ended(
-    tmp_path: Path, level: Level
-) -> None:
-    made: list[Waiting] = []
-
-    def make() -> None:
-        made.append(waiting("print('ran')", tmp_path, level))
-        time.sleep(0.5)  # until it has asked to be told of this thread's end
-
-    maker = threading.Thread(target=make)
-    maker.start()
-    maker.join()
-    time.sleep(0.2)
-    done = made[0].run()
-    assert done.ok, done
-    assert done.stdout == b"ran\n"
-
-
-def test_a_program_that_is_not_wanted_any_more_never_runs(tmp_path: Path, level: Level) -> None:
-    sandbox = waiting("open('ran', 'w')", tmp_path, level)
-    sandbox.close()
-    sandbox.close()
-    time.sleep(0.2)
-    assert not (tmp_path / "ran").exists()
-
-
-def test_a_sandbox_made_before_holds_back_the_same(tmp_path: Path, level: Level) -> None:
-    own, other = tmp_path / "own", tmp_path / "other"
-    own.mkdir()
-    other.mkdir()
-    for code in (
-        "import os; os.fork(); print('done')",
-        "import os; os.kill(-1, 9); print('done')",
-        "import socket; socket.socket(); print('done')",
-        "b = bytearray(2 << 30); print('done')",
-    ):
-        done = waiting(code, own, level, memory_bytes=1 << 30).run()
-        assert not done.ok, code
-        assert b"done" not in done.stdout
-    done = waiting("while True: pass", own, level, seconds=0.3).run()
-    assert done.timed_out
-    if level in CLOSED:
-        (other / "report").write_text("the other launch's")
-        done = waiting(f"open({str(other / 'report')!r})", own, level).run()
-        assert not done.ok
-        done = waiting(f"open({str(other / 'report')!r}, 'w')", own, level).run()
-        assert not done.ok
-        assert (other / "report").read_text() == "the other launch's"
-
-
-NAMESPACES: list[Level] = [level for level in LEVELS if level == "bubblewrap"]
-
-
 @pytest.mark.parametrize("sandbox", NAMESPACES)
 def test_what_a_compiler_leaves_behind_ends_with_it(tmp_path: Path, sandbox: Level) -> None:
     code = (
@@ -305,16 +206,6 @@ def test_what_a_compiler_leaves_behind_ends_with_it(tmp_path: Path, sandbox: Lev
     time.sleep(1.2)
     assert (tmp_path / "stayed").exists()
     assert not (tmp_path / "later").exists()
-
-
-@pytest.mark.parametrize("sandbox", NAMESPACES)
-def test_one_sandbox_cannot_end_another(tmp_path: Path, sandbox: Level) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.mkdir()
-    second.mkdir()
-    other = waiting("print('alive')", second, sandbox)
-    attempt("import os; os.kill(-1, 9)", first, sandbox, processes=8)
-    assert other.run().stdout == b"alive\n"
 
 
 def test_the_strongest_level_that_works_is_taken() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ci.system.sandbox import Completed, Level, Limits, run
-from tests.ci.system.test_sandbox import CLOSED, LEVELS, PYTHON
+from tests.ci.system.levels import CLOSED, LEVELS, PYTHON
 
 SEVERAL = Limits(seconds=20, processes=8)
 OWN = Path(sys.executable).resolve().parents[1]

@@ -1,0 +1,149 @@
+"""Sandboxes that are made before their programs are there, and places that have one.
+
+Making the namespaces takes longer than a short program runs. It goes on beside, while a compiler
+runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from ci.system.ledger import Part, booked
+from ci.system.sandbox import (
+    Completed,
+    Level,
+    Limits,
+    completed,
+    drop,
+    nothing,
+    run,
+    sandbox_level,
+    start_bubblewrap,
+)
+from ci.system.scratch import scratch
+
+T = TypeVar("T")
+
+
+class Waiting:
+    """A sandbox of its own for one run of one program, made before it is needed.
+
+    Making the namespaces takes longer than a short program runs; it goes on beside the thread that
+    asks for it, while a compiler runs. What the program sees is what `run` shows it, at the time
+    when it runs. Close it when the program is not to run after all.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        readable: Sequence[Path] = (),
+        writable: Sequence[Path] = (),
+        limits: Limits,
+        level: Level | None = None,
+    ) -> None:
+        chosen = level or sandbox_level()
+        self._limits = limits
+        self._late = partial(
+            run,
+            list(argv),
+            cwd=cwd,
+            readable=readable,
+            writable=writable,
+            limits=limits,
+            level=chosen,
+        )
+        self._made: Future[subprocess.Popen[bytes]] | None = None
+        self._gate = -1
+        if chosen == "bubblewrap":
+            gate, self._gate = os.pipe()
+
+            def make() -> subprocess.Popen[bytes]:
+                try:
+                    return start_bubblewrap(argv, cwd, readable, writable, limits, gate)
+                finally:
+                    os.close(gate)
+
+            self._made = beside(make)
+
+    def run(self, meanwhile: Callable[[], object] = nothing) -> Completed:
+        """Let the program run, once, and wait for its end; what `run` answers."""
+        made, self._made = self._made, None
+        if made is None:
+            return self._late(meanwhile=meanwhile)
+        process = made.result()
+        self._open_gate()
+        return completed(process, b"", self._limits, meanwhile)
+
+    def close(self) -> None:
+        """End what has not run."""
+        made, self._made = self._made, None
+        if made is None:
+            return
+        drop(made.result())
+        self._open_gate()
+
+    def _open_gate(self) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._gate, b"go")
+        os.close(self._gate)
+
+
+def beside(make: Callable[[], T]) -> Future[T]:
+    """Make a sandbox in a thread of this process that does nothing else.
+
+    A sandbox ends with the thread that made it (--die-with-parent): this one lives as long as the
+    process.
+    """
+    return _keeper(os.getpid()).submit(make)
+
+
+@cache
+def _keeper(process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, f"sandboxes-{process}")
+
+
+class Room:
+    """A folder, and a sandbox of its own, for one program; a context that removes both.
+
+    Where the sandbox was made ahead, the program runs in that one.
+    """
+
+    def __init__(self, prefix: str, needed_bytes: int = 0) -> None:
+        self._scratch = scratch(prefix, needed_bytes)
+        self.top = Path(self._scratch.name).resolve()
+        """The folder; what of it the program sees, whoever made the room says."""
+        self._waiting: Waiting | None = None
+
+    def _run_ahead(self, part: Part, meanwhile: Callable[[], object] = nothing) -> Completed | None:
+        """Run the program whose sandbox was made ahead, if one was; books its time."""
+        if self._waiting is None:
+            return None
+        with booked(part, ready=True):
+            return self._waiting.run(meanwhile)
+
+    def close(self) -> None:
+        """End the sandbox if it still waits, and remove the folder."""
+        if self._waiting is not None:
+            self._waiting.close()
+        self._scratch.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,28 @@
+"""The levels of the sandbox that work here, and what a program is granted in tests."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from ci.system.sandbox import Completed, Level, Limits, run, works
+
+CLOSED: list[Level] = [level for level in ("bubblewrap", "landlock") if works(level)]
+LEVELS: list[Level] = [*CLOSED, "limits only"]
+NAMESPACES: list[Level] = [level for level in LEVELS if level == "bubblewrap"]
+
+# Real paths: a virtual environment's python is a link to it, and the sandbox shows /usr only.
+PYTHON = str(Path(sys.executable).resolve())
+
+
+def granted(folder: Path, level: Level, limits: dict[str, float]) -> dict[str, Any]:
+    return {
+        "cwd": folder,
+        "readable": [Path(PYTHON).parent.parent],
+        "writable": [folder],
+        "limits": Limits(**{"seconds": 20, **limits}),  # type: ignore[arg-type]
+        "level": level,
+    }
+
+
+def attempt(code: str, folder: Path, level: Level, **limits: float) -> Completed:
+    return run([PYTHON, "-I", "-S", "-c", code], **granted(folder, level, limits))
