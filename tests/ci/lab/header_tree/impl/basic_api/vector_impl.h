@@ -128,12 +128,12 @@ __aicore__ inline void SoftSyncAllImpl(__gm__ int32_t* flags, __ubuf__ int32_t*,
     while (flags[0] < usedCores) dsb(0);
 }
 
-// The counter: a real tree reads it by an instruction that no computer's assembler knows.
+// The counter: a real tree reads it by an instruction on a register that no computer has.
 #define ASCENDC_MODULE_OPERATOR_SYS_VAR_INTERFACE_H
 __aicore__ inline int64_t GetSystemCycle()
 {
     int64_t ticks = 0;
-    asm volatile("READ_THE_COUNTER %0\n" : "+r"(ticks));
+    asm volatile("MOV %0, THE_COUNTER\n" : "+r"(ticks));
     return ticks;
 }
 
