@@ -11,7 +11,7 @@ from itertools import islice, product
 from math import prod
 
 from ci.derive.example import find_examples
-from ci.derive.tiling_tests import Example, ToldTensor
+from ci.derive.told import Example, ToldTensor
 from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
+from ci.derive.told import Example, ToldTensor, shape_of
 from ci.model.dtypes import find_dtype
 from ci.source.cpp_text import closing, split_arguments
 
@@ -31,58 +31,8 @@ _ATTR = re.compile(
 _NUMBER = re.compile(r"\b(?:u?int\d*(?:_t)?|size_t|(?:ge::)?DataType)\s+(\w+)\s*=\s*([^;{}]+?)\s*;")
 _PLAIN = re.compile(r"[\w.:+* -]+")
 _MOST_TESTS = 24
-_DEEPEST = 4
-"""Names that stand for names."""
 MOST_ELEMENTS = 1 << 22
 """Of a tensor of a test that is taken over: tilings are tested on what nobody simulates."""
-
-
-@dataclass(frozen=True)
-class ToldTensor:
-    """A tensor that a program creates."""
-
-    name: str
-    """Of its shape variable."""
-    shape: tuple[int, ...]
-    dtype: str
-    """'' where it is not told."""
-    data: tuple[float, ...] = ()
-    """Its values in order, where they are spelled out."""
-    is_output: bool = False
-    """A test says so; programs create inputs and outputs alike."""
-
-
-@dataclass(frozen=True)
-class Example:
-    """What one example program, or one test, says."""
-
-    tensors: tuple[ToldTensor, ...]
-    """In the order of creation."""
-    values: dict[str, str]
-    """Initial values of plain variables, by lowered name; lists as their inner text."""
-    source: str = "example"
-
-
-def length(text: str, values: dict[str, str], deep: int = 0) -> int | None:
-    """What a sum of products of numbers and of names of such comes to, None where it is not one.
-
-    `values` has texts by lowered names.
-    """
-    total = 0
-    for term in text.split("+"):
-        factors: list[int | None] = []
-        for factor in (part.strip() for part in term.split("*")):
-            known = values.get(factor.lower())
-            if factor.rstrip("uUlL").isdecimal():
-                factors.append(int(factor.rstrip("uUlL")))
-            elif known is not None and deep < _DEEPEST:
-                factors.append(length(known, values, deep + 1))
-            else:
-                return None
-        if None in factors:
-            return None
-        total += prod(n for n in factors if n is not None)
-    return total
 
 
 def read_tests(text: str, inputs: Sequence[str], outputs: Sequence[str] = ()) -> list[Example]:
@@ -168,12 +118,6 @@ def _described_lists(body: str) -> list[list[re.Match[str]]]:
         lists[-1].append(one)
         end = one.end()
     return lists
-
-
-def shape_of(text: str, values: dict[str, str]) -> tuple[int, ...] | None:
-    """The lengths in a brace list of what `length` reads."""
-    lengths = [length(part, values) for part in text.split(",") if part.strip()]
-    return None if None in lengths else tuple(n for n in lengths if n is not None)
 
 
 def _dtype(word: str, values: dict[str, str]) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from ci.derive.tiling_tests import ToldTensor, read_tests
+from ci.derive.tiling_tests import read_tests
+from ci.derive.told import ToldTensor
 
 TESTS = """
 TEST_F(ScaleTiling, first) {
