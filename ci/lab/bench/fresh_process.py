@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO
 
 
@@ -27,11 +28,13 @@ def ask(module: str, question: bytes, log: IO[bytes] | None = None) -> tuple[byt
     )
     assert process.stdin is not None and process.stdout is not None
     try:
-        process.stdin.write(b"%d\n%s" % (len(question), question))
-        process.stdin.flush()
+        with suppress(BrokenPipeError):  # it died before it had read all: what it says tells
+            process.stdin.write(b"%d\n%s" % (len(question), question))
+            process.stdin.flush()
         said = process.stdout.read()
     finally:
-        process.stdin.close()  # ends it if it is still there
+        with suppress(BrokenPipeError):
+            process.stdin.close()  # ends it if it is still there
         process.wait()
         process.stdout.close()
     return said, process.returncode

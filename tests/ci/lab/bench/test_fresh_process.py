@@ -8,7 +8,14 @@ import sys
 import time
 from pathlib import Path
 
+from ci.lab.bench.fresh_process import ask
 from tests.places import TOP
+
+
+def test_a_process_that_dies_before_it_has_read_all_has_said_nothing(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("wb") as log:
+        assert ask("no.such.module", b"x" * 10_000_000, log) == (b"", 1)
+    assert "No module named" in (tmp_path / "log").read_text()
 
 
 def test_a_run_ends_with_who_asked_for_it(tmp_path: Path) -> None:
