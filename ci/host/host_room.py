@@ -49,8 +49,8 @@ class HostRoom(Room):
         """Ask the program what is in the folder."""
         if self._waiting is not None:
             shutil.copy(program, self._program / "host_program")
-            if (done := self._run_ahead("tiling")) is not None:
-                return done
+            with booked("tiling", ready=True):
+                return self._waiting.run()
         with booked("tiling"):
             return run(
                 self._argv(program),

@@ -61,8 +61,8 @@ class LaunchRoom(Room):
         """Run the machine's program on the request in the folder."""
         if self._waiting is not None and len(kernels) == 1:
             shutil.copy(kernels[0], self._kernel / "kernel.so")
-            if (done := self._run_ahead("run")) is not None:
-                return done
+            with booked("run", ready=True):
+                return self._waiting.run()
         with booked("run"):
             view = self._view([kernel.parent for kernel in kernels])
             return run(self._command(kernels), **view)

@@ -66,8 +66,10 @@ class CompileRoom(Room):
         Raises TrialFailure(COMPILE_ERROR); `side` says in words what was compiled, `shared` what
         stands for the top of the place in names of shared sources.
         """
-        done = self._run_ahead("compile", meanwhile)
-        if done is None:
+        if self._waiting is not None:
+            with booked("compile", ready=True):
+                done = self._waiting.run(meanwhile)
+        else:
             with booked("compile"):
                 done = run(
                     self._command,

@@ -16,7 +16,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from ci.system.ledger import Part, booked
 from ci.system.sandbox import (
     Completed,
     Level,
@@ -113,23 +112,14 @@ def _keeper(process: int) -> ThreadPoolExecutor:
 
 
 class Room:
-    """A folder, and a sandbox of its own, for one program; a context that removes both.
-
-    Where the sandbox was made ahead, the program runs in that one.
-    """
+    """A folder for one program, and its sandbox where that is made ahead; a context that removes
+    both."""
 
     def __init__(self, prefix: str, needed_bytes: int = 0) -> None:
         self._scratch = scratch(prefix, needed_bytes)
         self.top = Path(self._scratch.name).resolve()
         """The folder; what of it the program sees, whoever made the room says."""
         self._waiting: Waiting | None = None
-
-    def _run_ahead(self, part: Part, meanwhile: Callable[[], object] = nothing) -> Completed | None:
-        """Run the program whose sandbox was made ahead, if one was; books its time."""
-        if self._waiting is None:
-            return None
-        with booked(part, ready=True):
-            return self._waiting.run(meanwhile)
 
     def close(self) -> None:
         """End the sandbox if it still waits, and remove the folder."""
