@@ -7,14 +7,10 @@ import subprocess
 import zlib
 from pathlib import Path
 
-import pytest
-
 from ci.simulator import source_lines
 from ci.simulator.source_lines import MOST_READERS, expect_lines, operator_lines
-from ci.system.sandbox import sandbox_level
 from ci.system.waiting import beside
-
-CLOSED = pytest.mark.skipif(sandbox_level() == "limits only", reason="files are open here")
+from tests.ci.system.levels import needs_hidden_files
 
 TEXT = """
 inline int twice(int x) {
@@ -63,7 +59,7 @@ def test_a_place_of_no_code_and_an_absurd_one_are_nowhere(tmp_path: Path) -> Non
     assert operator_lines(kernel, [start])[0][0] == "op_kernel/unit.cpp"
 
 
-@CLOSED
+@needs_hidden_files
 def test_a_kernel_that_names_another_file_does_not_have_it_read(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     kernel = built(tmp_path / "own")

@@ -11,9 +11,7 @@ import pytest
 from ci.model.errors import TrialFailure
 from ci.system.compile_room import MOST_SPARE, Compilation, CompileRoom, CompileRooms
 from ci.system.ledger import ledger
-from ci.system.sandbox import sandbox_level
-
-CLOSED = pytest.mark.skipif(sandbox_level() == "limits only", reason="files are open here")
+from tests.ci.system.levels import needs_hidden_files
 
 
 def asked(*words: str) -> Compilation:
@@ -73,7 +71,7 @@ def test_a_compilation_with_other_arguments_gets_no_room_of_these(rooms: Compile
     assert compiled(rooms.take(asked("-DLIMIT=1")), "static_assert(LIMIT == 1);")
 
 
-@CLOSED
+@needs_hidden_files
 def test_a_compilation_does_not_see_the_room_of_another(rooms: CompileRooms) -> None:
     rooms.prepare(asked())
     with rooms.take(asked()) as own, CompileRoom(asked(), ahead=True) as other:
