@@ -32,6 +32,11 @@ def test_output_exit_code_and_written_files_come_back(tmp_path: Path, level: Lev
     assert (tmp_path / "a").read_text() == "kept"
 
 
+def test_a_program_that_says_no_more_but_stays_is_stopped(tmp_path: Path, level: Level) -> None:
+    code = "import os, time; os.close(1); os.close(2); time.sleep(250)"
+    assert attempt(code, tmp_path, level, seconds=0.3).timed_out
+
+
 def test_standard_input_reaches_the_program(tmp_path: Path, level: Level) -> None:
     text = b"x" * 300_000
     done = run(["/usr/bin/wc", "-c"], cwd=tmp_path, writable=[tmp_path], stdin=text,
