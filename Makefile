@@ -10,18 +10,22 @@ CPP := 'ci/**/*.h' 'ci/**/*.cpp' 'tests/ci/simulator/*.cpp' \
 
 .PHONY: demo test lint format lock docs picture bank clean
 
-# Installs again only when the project's metadata changed; the install is editable.
-$(VENV)/.installed: pyproject.toml .ci/bootstrap
+# What is installed is what is locked (`make lock`), on any day; --require-hashes fails where one is missing.
+INSTALL := $(VENV)/bin/pip install --quiet --disable-pip-version-check
+LOCK := bot/setup/requirements.lock
+BUILD := .ci/build.lock
+TOOLS := .ci/tools.lock
+
+# Installs again only when the project's metadata or the lock changed; the install is editable.
+$(VENV)/.installed: pyproject.toml $(LOCK) $(BUILD) .ci/bootstrap
 	@.ci/bootstrap $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -e .
+	@$(INSTALL) --require-hashes -r $(LOCK) -r $(BUILD)
+	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.installed
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -e '.[test]'
-	@touch $@
-
-$(VENV)/.lint: $(VENV)/.test
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -e '.[lint]'
+# Tests and linters: all of the first lock and more.
+$(VENV)/.test: $(VENV)/.installed $(TOOLS)
+	@$(INSTALL) --require-hashes -r $(TOOLS)
 	@touch $@
 
 # Optimizes a shipped operator in a fresh sample repository and files the merge request locally.
@@ -33,21 +37,24 @@ demo: $(VENV)/.installed
 test: $(VENV)/.test
 	@$(PY) -m pytest -n 3 --dist loadfile $(PYTEST_ARGS)
 
-lint: $(VENV)/.lint
+lint: $(VENV)/.test
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
 	@git ls-files $(CPP) | xargs $(VENV)/bin/clang-format --dry-run --Werror
 
-# Pins what the project depends on, by digest: the CI templates and the container install that.
-lock: $(VENV)/.installed
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check uv
-	@$(VENV)/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --python-version 3.11 \
-	  --no-header --no-annotate pyproject.toml -o bot/setup/requirements.lock
+# Pins what the project depends on, by digest, for each Python and processor: make, CI templates and container
+# install that. What tests and linters need is pinned beside it, with the same versions of what is in both.
+COMPILE := uv pip compile --quiet --universal --upgrade --generate-hashes --python-version 3.11 \
+  --no-header --no-annotate
+lock: $(VENV)/.test
+	@$(VENV)/bin/$(COMPILE) pyproject.toml -o $(LOCK)
+	@$(VENV)/bin/$(COMPILE) pyproject.toml --extra test --extra lint -c $(LOCK) -o $(TOOLS)
+	@$(VENV)/bin/$(COMPILE) --group build -c $(TOOLS) -o $(BUILD)
 
 # Lays out Python and C++ as `make lint` wants them.
-format: $(VENV)/.lint
+format: $(VENV)/.test
 	@$(VENV)/bin/ruff format .
 	@git ls-files $(CPP) | xargs $(VENV)/bin/clang-format -i
 

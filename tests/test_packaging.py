@@ -14,8 +14,7 @@ import tomllib
 import venv
 import zipfile
 from collections.abc import Callable
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,9 @@ from packaging.utils import canonicalize_name
 from tests.places import SAMPLE, TOP
 
 PACKAGES = ("bot", "ci", "experience", "rules")
-PROJECT: dict[str, Any] = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
+METADATA: dict[str, Any] = tomllib.loads((TOP / "pyproject.toml").read_text())
+PROJECT: dict[str, Any] = METADATA["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 IMPORTS = re.compile(rf"^\s*(?:from|import) (?:{'|'.join(PACKAGES)})\b", re.MULTILINE)
 
 
@@ -181,36 +182,49 @@ def test_every_dependency_is_in_the_table_of_licences() -> None:
         assert f"| {name.group()} | " in table
 
 
-def locked() -> dict[str, list[str]]:
-    """Digests of each requirement of the lock file that the CI templates install."""
-    text = (TOP / "bot" / "setup" / "requirements.lock").read_text().replace("\\\n", " ")
+SHIPPED = TOP / "bot" / "setup" / "requirements.lock"
+"""What the CI templates and the container install, and `make demo`."""
+
+BUILD, TOOLS = TOP / ".ci" / "build.lock", TOP / ".ci" / "tools.lock"
+
+
+def locked(file: Path) -> dict[str, list[str]]:
+    """Digests of each requirement of a lock file."""
+    text = file.read_text().replace("\\\n", " ")
     lines = [line.split("--hash=") for line in text.splitlines()]
     return {words[0].strip(): [w.strip() for w in words[1:]] for words in lines}
 
 
-def test_what_ci_installs_is_pinned_by_digest() -> None:
-    for requirement, digests in locked().items():
+@pytest.mark.parametrize("file", [SHIPPED, BUILD, TOOLS], ids=lambda file: file.name)
+def test_what_is_installed_is_pinned_by_digest(file: Path) -> None:
+    for requirement, digests in locked(file).items():
         assert next(iter(Requirement(requirement).specifier)).operator == "=="
         assert digests and all(re.fullmatch(r"sha256:[0-9a-f]{64}", d) for d in digests)
 
 
-def test_the_lock_holds_every_dependency_and_theirs() -> None:
-    """`make lock` writes it anew."""
-    pinned: dict[str, list[Requirement]] = {}
-    for one in map(Requirement, locked()):
-        pinned.setdefault(canonicalize_name(one.name), []).append(one)
-    wanted = [Requirement(one) for one in PROJECT["dependencies"]]
-    for name in pinned:
-        with suppress(PackageNotFoundError):  # for another platform
-            wanted += [
-                r
-                for r in map(Requirement, requires(name) or ())
-                if r.marker is None or r.marker.evaluate({"extra": ""})
-            ]
-    for one in wanted:
-        found = pinned.get(canonicalize_name(one.name), [])
-        versions = [next(iter(f.specifier)).version for f in found]
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        (SHIPPED, PROJECT["dependencies"]),
+        (BUILD, METADATA["build-system"]["requires"]),
+        (TOOLS, [*PROJECT["dependencies"], *(e for x in ("test", "lint") for e in EXTRAS[x])]),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_lock_holds_every_dependency(file: Path, wanted: list[str]) -> None:
+    """`make lock` writes it anew. Theirs: `pip --require-hashes` insists on them."""
+    pinned: dict[str, list[str]] = {}
+    for one in map(Requirement, locked(file)):
+        version = next(iter(one.specifier)).version
+        pinned.setdefault(canonicalize_name(one.name), []).append(version)
+    for one in map(Requirement, wanted):
+        versions = pinned.get(canonicalize_name(one.name), [])
         assert any(one.specifier.contains(v, prereleases=True) for v in versions), one
+
+
+def test_the_locks_agree() -> None:
+    every = {**locked(SHIPPED), **locked(BUILD)}
+    assert {one: locked(TOOLS).get(one) for one in every} == every
 
 
 def test_the_changelog_and_the_licence_go_with_the_version(wheel: zipfile.ZipFile) -> None:

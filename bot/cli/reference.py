@@ -5,6 +5,7 @@ Usage: python -m bot.cli.reference docs
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,7 +48,7 @@ def commands_page() -> str:
                 arguments = [p for p in command.params if isinstance(p, click.Argument)]
                 called = " ".join([words, *(a.make_metavar(context) for a in arguments)])
                 options = [p for p in command.params if isinstance(p, click.Option)]
-                commands.append((called, (command.help or "").strip(), options))
+                commands.append((called, inspect.cleandoc(command.help or ""), options))
         sections.append((section, commands))
     return page("commands.md.j2", generated=GENERATED, sections=sections)
 

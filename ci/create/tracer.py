@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -18,6 +17,7 @@ from ci.create.tracing import child
 from ci.model.errors import InputError, worded
 from ci.source import golden_child
 from ci.source.golden import library_folders, python_folders, shown
+from ci.system.own_modules import OwnModules
 from ci.system.resident import Resident, Silent
 from ci.system.sandbox import Limits
 
@@ -43,10 +43,10 @@ class Tracer:
     def __init__(self, file: Path, function: str, most_elements: int = MOST_ELEMENTS) -> None:
         self._file = file.resolve()
         self.function = function
-        root = Path(child.__file__).parents[child.__name__.count(".")]
+        own = OwnModules((tracing, golden_child))
         code = (
             "import runpy, sys; sys.path += sys.argv[4:];"
-            f"sys.path.append({str(root)!r}); sys.path.insert(0, {str(STANDIN)!r});"
+            f"{own.code()} sys.path.insert(0, {str(STANDIN)!r});"
             f"runpy.run_module({child.__name__!r}, run_name='__main__', alter_sys=False)"
         )
         self._resident = Resident(
@@ -58,9 +58,8 @@ class Tracer:
             cwd=self._file.parent,
             readable=[
                 *python_folders(),
-                Path(tracing.__file__).parent,
-                *_with_packages(child),
-                *_with_packages(golden_child),
+                *own.readable,
+                STANDIN,
                 *shown(self._file.parent),
             ],
             limits=LIMITS,
@@ -139,11 +138,3 @@ class Tracer:
     def _odd(self) -> InputError:
         self._resident.close()
         return InputError(f"golden {self._file.name} gave an answer that is none.")
-
-
-def _with_packages(module: ModuleType) -> list[Path]:
-    """The file of a module, and those of the packages that it lies in."""
-    file = Path(str(module.__file__))
-    depth = module.__name__.count(".")
-    packages = (folder / "__init__.py" for folder in file.parents[:depth])
-    return [file, *(one for one in packages if one.is_file())]

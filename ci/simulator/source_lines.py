@@ -7,6 +7,7 @@ information runs in a sandbox like the kernel itself.
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ MOST_READERS = 4
 """Kernels whose readers stay: those of an operator's cases."""
 
 _BEHIND = 1 << 48  # no program has an address from here on
+_NOTE = re.compile(r" \(discriminator \d+\)$")  # what addr2line may add to a place
 _END = "0xffffffffffffffff"  # asked last
 _ENDING = f"{_END}\n??:0\n".encode()
 
@@ -105,7 +107,7 @@ def _operator_lines(program: Path, offsets: tuple[str, ...]) -> list[tuple[str, 
         if line.startswith("0x"):
             places.append(("", 0))
             continue
-        file, _, number = line.partition(" ")[0].rpartition(":")
+        file, _, number = _NOTE.sub("", line).rpartition(":")
         at = max(file.find("op_kernel/"), file.find("op_host/"))
         if places and not places[-1][0] and at >= 0 and number.isdigit():
             places[-1] = (file[at:], int(number))

@@ -34,7 +34,7 @@ def sample(folder: Path, golden: str) -> Repository:
     (checkout / ".ascendopt.yml").write_text("budget: 3\nstage: tiling\n")
     text = (home / "golden.py").read_text()
     (home / "golden.py").unlink()
-    (home / golden).write_text("import sndhdr\nimport zipapp\n" + text)
+    (home / golden).write_text("import colorsys\nimport zipapp\n" + text)
     workload = (home / "workload.yaml").read_text()
     (home / "workload.yaml").write_text(workload.replace("golden.py:", f"{golden}:"))
     for words in (
@@ -73,7 +73,7 @@ def worked_off(ops: Repository, number: int) -> str:
     [
         (
             "../padding.py",
-            {"src/math/padding.py": HOSTILE, "src/math/sndhdr/__init__.py": HOSTILE},
+            {"src/math/padding.py": HOSTILE, "src/math/colorsys/__init__.py": HOSTILE},
             {},
         ),
         (
@@ -81,7 +81,7 @@ def worked_off(ops: Repository, number: int) -> str:
             {
                 "evil.py": HOSTILE,
                 f"{OPERATOR}/golden.py": HOSTILE,
-                f"{OPERATOR}/sndhdr/__init__.py": HOSTILE,
+                f"{OPERATOR}/colorsys/__init__.py": HOSTILE,
                 f"{OPERATOR}/workload.yaml": "golden: evil.py:f\n",
             },
             {f"{OPERATOR}/zipapp.py": "../../../evil.py"},

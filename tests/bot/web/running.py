@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -98,7 +99,9 @@ def colours_shown(server: Server, path: str, folder: Path, width: int) -> int | 
     ]
     colours = 0
     for _ in range(PICTURES):
-        subprocess.run([program, *arguments], capture_output=True, timeout=120, check=True)
+        subprocess.run(
+            [program, *arguments], env=short(), capture_output=True, timeout=120, check=True
+        )
         pixels = (imread(picture)[1400:, :, :3] * 255).astype(np.uint8)
         colours = max(colours, len(np.unique(pixels.reshape(-1, 3), axis=0)))
         if colours > FRAME_COLOURS:
@@ -115,9 +118,15 @@ def browse(server: Server, path: str, folder: Path) -> str:
     url = f"http://127.0.0.1:{server.port}{path}"
     done = subprocess.run(
         [program, *arguments, f"--user-data-dir={folder}", "--dump-dom", url],
+        env=short(),
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
     )
     return done.stdout
+
+
+def short() -> dict[str, str]:
+    """Chromium's environment: it makes a socket in TMPDIR, whose name must be short."""
+    return {**os.environ, "TMPDIR": "/tmp"}

@@ -35,7 +35,7 @@ def fake_home(folder: Path) -> Path:
 def with_npu_smi(folder: Path, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.mkdir()
     (folder / "said").write_text(said)
-    (folder / "npu-smi").write_text(f"#!/bin/sh\n/bin/cat {folder}/said\n")
+    (folder / "npu-smi").write_text(f"#!/bin/sh\n/bin/cat '{folder}/said'\n")
     (folder / "npu-smi").chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))
 

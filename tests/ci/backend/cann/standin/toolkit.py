@@ -58,7 +58,7 @@ def install_npu_smi(folder: Path, said: str = NPU_SMI) -> Path:
     """`npu-smi` in a folder for the PATH."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "said").write_text(said)
-    (folder / "npu-smi").write_text(f"#!/bin/sh\n/bin/cat {folder}/said\n")
+    (folder / "npu-smi").write_text(f"#!/bin/sh\n/bin/cat '{folder}/said'\n")
     (folder / "npu-smi").chmod(0o755)
     return folder
 
