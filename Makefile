@@ -5,10 +5,10 @@ DEMO := demo
 REWIND_BUDGET := 10
 SHELL := /bin/bash
 # C++ of our own; operators are kept as their authors would write them.
-CPP := 'ci/**/*.h' 'ci/**/*.cpp' 'tests/ci/simulator/*.cpp' \
-  ':!ci/lab/bench/operators' ':!ci/lab/published/src'
+CPP := 'ci/**/*.h' 'ci/**/*.cpp' 'lab/**/*.h' 'tests/ci/simulator/*.cpp' \
+  ':!lab/bench/operators' ':!lab/published/src'
 
-.PHONY: demo test lint format lock docs picture bank clean
+.PHONY: demo test lint format lock docs site picture bank clean
 
 # What is installed is what is locked (`make lock`), on any day; --require-hashes fails where one is missing.
 INSTALL := $(VENV)/bin/pip install --quiet --disable-pip-version-check
@@ -42,6 +42,7 @@ lint: $(VENV)/.test
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
+	@$(PY) -m lab.prose
 	@git ls-files $(CPP) | xargs $(VENV)/bin/clang-format --dry-run --Werror
 
 # Pins what the project depends on, by digest, for each Python and processor: make, CI templates and container
@@ -50,8 +51,9 @@ COMPILE := uv pip compile --quiet --universal --upgrade --generate-hashes --pyth
   --no-header --no-annotate
 lock: $(VENV)/.test
 	@$(VENV)/bin/$(COMPILE) pyproject.toml -o $(LOCK)
-	@$(VENV)/bin/$(COMPILE) pyproject.toml --extra test --extra lint -c $(LOCK) -o $(TOOLS)
+	@$(VENV)/bin/$(COMPILE) pyproject.toml --extra test --extra lint --extra docs -c $(LOCK) -o $(TOOLS)
 	@$(VENV)/bin/$(COMPILE) --group build -c $(TOOLS) -o $(BUILD)
+	@$(VENV)/bin/$(COMPILE) --group plan -c $(LOCK) -o bot/setup/plan.lock
 
 # Lays out Python and C++ as `make lint` wants them.
 format: $(VENV)/.test
@@ -61,6 +63,11 @@ format: $(VENV)/.test
 # Writes the generated pages of docs/ anew (tests fail when they are stale).
 docs: $(VENV)/.installed
 	@$(PY) -m bot.cli.reference docs
+	@$(PY) -m ascendopt.reference docs
+
+# The documentation as a site in build/site; a broken link fails the build.
+site: $(VENV)/.test
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet
 
 # The README's picture: a screenshot of the demo's report (needs chromium).
 picture: $(DEMO)/run/report.html

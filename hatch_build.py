@@ -27,7 +27,7 @@ def under_one_name(text: str, top: Path, file: str) -> str:
     modules (for `python -m` and `import_module`), said with NAME in front.
 
     `top` is the folder that holds the packages, `file` the file's name for errors. Raises
-    ValueError for a way to import that no word in front could mend.
+    ValueError for a way to import that no word in front could fix.
     """
     places: list[tuple[int, int]] = []
     for node in ast.walk(ast.parse(text)):

@@ -59,7 +59,7 @@ class Family(Frozen):
 
     @property
     def computes(self) -> bool:
-        """Whether it gives a tensor anew, element by element from tensors of the same type."""
+        """Whether it overwrites a tensor, element by element from tensors of the same type."""
         return self.elementwise and self.overwrites and self.tensors > 1 and not self.converts
 
 

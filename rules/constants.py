@@ -1,4 +1,4 @@
-"""Loads `rules/constants.toml`: constants of the machine in the words of people who merge."""
+"""Loads `rules/constants.toml`: constants of the machine in words for people who merge."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ FILE: Final = Path(__file__).with_name("constants.toml")
 
 @cache
 def constant_words() -> dict[str, str]:
-    """By name or pattern of a constant, what its value {} means."""
+    """The clause for each constant, by its name or pattern; {} stands for the value."""
     found: dict[str, str] = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 def in_words(member: str, assumed: Mapping[str, float] | None = None) -> str:
-    """A member of the ensemble as a clause: 'starting each further core takes 0.42 µs'.
+    """A member of the ensemble as a clause: 'issue queue depth is 8 (default 16)'.
 
-    What moves no constant that is known here stays as it is, such as 'warm'. `assumed`: values of
-    the constants, which are then told beside the moved one.
+    A member that moves no known constant, such as 'warm', is returned unchanged. `assumed`: default
+    values by name, which the clause then gives in brackets.
     """
     for sign in (" = ", " x "):
         name, found, value = member.partition(sign)
         if found and name in constant_words():
             own = (assumed or {}).get(name)
-            beside = "" if own is None else f" instead of {_shown(own)}"
-            return constant_words()[name].format(value + beside)
+            default = "" if own is None else f" (default {_shown(own)})"
+            return constant_words()[name].format(value) + default
     return member
 
 

@@ -9,4 +9,4 @@ TOP: Final = Path(__file__).parents[1]
 EXAMPLES: Final = TOP / "examples"
 SAMPLE: Final = EXAMPLES / "sample_repository"
 OPERATORS: Final = TOP / "tests" / "operators"
-HEADER_TREE: Final = TOP / "tests" / "ci" / "lab" / "header_tree"
+HEADER_TREE: Final = TOP / "tests" / "lab" / "header_tree"

@@ -12,7 +12,8 @@ from bot.cli.main import root
 from bot.cli.reference import PAGES
 from tests.places import TOP
 
-WRITTEN = sorted([TOP / "README.md", *(TOP / "docs").glob("*.md"), *TOP.glob("examples/**/*.md")])
+PAGES_OF_DOCS = (TOP / "docs").glob("**/*.md")
+WRITTEN = sorted([*TOP.glob("README*.md"), *PAGES_OF_DOCS, *TOP.glob("examples/**/*.md")])
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -75,7 +76,8 @@ COMMANDS = dict(commands(root, "ascendopt"))
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_and_option_is_documented(words: str) -> None:
-    page = (TOP / "docs" / "commands.md").read_text()
+    pages = ("commands.md", "lab-commands.md")
+    page = "\n".join((TOP / "docs" / name).read_text() for name in pages)
     section = re.search(rf"^### `{words}[ `].*?(?=^##)", page + "\n##", re.DOTALL | re.MULTILINE)
     assert section is not None
     for parameter in COMMANDS[words].params:
@@ -87,8 +89,28 @@ def test_every_command_and_option_is_documented(words: str) -> None:
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_has_json_and_a_sentence_of_help(words: str) -> None:
     command = COMMANDS[words]
-    assert "as_json" in {p.name for p in command.params}
+    # A server of a protocol writes that protocol.
+    assert "as_json" in {p.name for p in command.params} or words == "ascendopt mcp"
     assert (command.help or "").strip()
+
+
+def shell(text: str) -> list[str]:
+    """Commands of the shell blocks, without their comments."""
+    blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+    return [line.partition(" #")[0].rstrip() for block in blocks for line in block.splitlines()]
+
+
+def test_the_readme_gives_the_same_commands_in_both_languages() -> None:
+    english, chinese = (TOP / name for name in ("README.md", "README.zh-CN.md"))
+    assert shell(english.read_text()) == shell(chinese.read_text()) != []
+    table = re.compile(r"^\| (`ascendopt .*?) \|", flags=re.MULTILINE)
+    assert table.findall(english.read_text()) == table.findall(chinese.read_text()) != []
+
+
+def test_every_page_has_a_place_on_the_site() -> None:
+    nav = (TOP / "mkdocs.yml").read_text()
+    pages = {path.relative_to(TOP / "docs").as_posix() for path in (TOP / "docs").glob("**/*.md")}
+    assert not {page for page in pages if f": {page}\n" not in nav}
 
 
 def test_the_readme_names_every_make_target_that_a_newcomer_needs() -> None:

@@ -17,11 +17,13 @@ from ci.model.errors import EnvironmentProblem
 # Seconds after which a git command is given up: pushes to a slow forge stay far below.
 TIMEOUT_S: Final = 300
 
-# No prompts, English messages, and no hook or helper that a repository's configuration names.
+# No prompts, English messages, and no program that the configuration of a repository or of a person
+# names: hooks, monitors, filters and encodings of attributes, checks of signatures, submodules.
 _ENVIRONMENT: Final = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
     "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ATTR_NOSYSTEM": "1",
 }
 _SETTINGS: Final = (
     f"core.hooksPath={os.devnull}",
@@ -29,8 +31,18 @@ _SETTINGS: Final = (
     "protocol.ext.allow=never",
     "core.quotePath=false",
     "commit.gpgSign=false",
+    "push.gpgSign=false",
+    "log.showSignature=false",
+    f"core.attributesFile={os.devnull}",
+    "init.templateDir=",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "push.recurseSubmodules=no",
 )
 _SAFETY: Final = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+
+# Above what a tree says of its files, so that they are laid out as they are.
+_AS_THEY_ARE: Final = "* -text -filter -ident -working-tree-encoding -diff -merge !eol\n"
 
 # Names of the environment through which git takes configuration that no file holds.
 _COUNT: Final = "GIT_CONFIG_COUNT"
@@ -115,6 +127,19 @@ class Git:
             return False
         return True
 
+    def lay_out(self, commit: str, into: Path) -> None:
+        """Put the work tree of a commit into the new folder `into`, byte for byte as it is stored.
+
+        It shares the objects of this repository. No program runs for a file of it, whatever the
+        tree's attributes and the configuration of a person name. Raises `GitError`.
+        """
+        source = self.run("rev-parse", "--absolute-git-dir").strip()
+        self.run("clone", "--quiet", "--shared", "--no-checkout", "--", source, str(into.resolve()))
+        attributes = into / ".git" / "info" / "attributes"
+        attributes.parent.mkdir(exist_ok=True)
+        attributes.write_text(_AS_THEY_ARE, encoding="utf-8")
+        Git(into).run("checkout", "--quiet", "--detach", commit)
+
     def top(self) -> Path | None:
         """Top folder of the checkout that holds `folder`; None outside git or in a bare one."""
         try:
@@ -145,8 +170,9 @@ class Git:
             end = done.stdout.find(b"\n", place)
             head = done.stdout[place:end].split()
             place = end + 1
-            if len(head) == 3 and head[1] == b"blob":
+            if len(head) == 3:
                 size = int(head[2])
-                found[name] = done.stdout[place : place + size]
+                if head[1] == b"blob":
+                    found[name] = done.stdout[place : place + size]
                 place += size + 1
         return found

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import Final
 
-# A web address that a page may link as it stands; '' is none.
+# A web address that a page may link; '' is none.
 WEB_ADDRESS: Final = r"^(https?://[\w.:/%~-]+)?$"
 
 # Longest piece of outside text that a report shows in one place, in characters.

@@ -1,8 +1,9 @@
-"""What this machine has and what follows from it; every finding names the command that mends it."""
+"""What this machine has and what follows from it; every finding names the command that fixes it."""
 
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -11,21 +12,20 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from ci.model.errors import InputError
+from ci.model.environment import SANDBOX_VARIABLE
+from ci.model.errors import EnvironmentProblem, InputError
 from ci.model.frozen import Frozen
 from ci.session import facts
 
 MINIMUM_PYTHON: Final = (3, 11)
-# _Float16 in C++ came with g++ 12 on x86; the machine's half is that type.
-MINIMUM_GXX: Final = 12
 MODELS_PAGE: Final = "see docs/language-models.md; examples/models.yml is one to begin with"
-# Instruction sets that a kernel is compiled for (half conversions and wide integers).
+# Instruction sets of x86-64 that a kernel is compiled for (half conversions, wide integers).
 CPU_FLAGS: Final = ("f16c", "avx2")
 # What each level of the sandbox means for candidates and golden functions.
 SANDBOX: Final = {
     "bubblewrap": "no network, read-only files, private tmp, limits",
     "landlock": "no network, files closed but their names, limits",
-    "limits only": "no network and hard limits, but your files can be read and written: optimize"
+    "limits": "no network and hard limits, but your files can be read and written: optimize"
     " only operators that you would run yourself; the bot runs nothing of merge requests"
     " (allow_unsandboxed)",
 }
@@ -79,27 +79,25 @@ def check_python(version: tuple[int, ...] = tuple(sys.version_info[:3])) -> Chec
 
 
 def check_compiler() -> Check:
-    """g++, new enough to know _Float16."""
-    found = _first_line("g++", "-dumpfullversion", "-dumpversion")
-    if found is None:
-        return Check(
-            name="g++",
-            state="missing",
-            finding="no C++ compiler, so that no operator can be built",
-            mend="apt-get install -y g++",
-        )
-    if int(found.split(".")[0]) < MINIMUM_GXX:
-        return Check(
-            name="g++",
-            state="missing",
-            finding=f"{found} does not know _Float16; {MINIMUM_GXX} is the oldest that does",
-            mend="apt-get install -y g++-12",
-        )
-    return Check(name="g++", state="found", finding=found)
+    """The first g++ that knows half precision; a distribution's own may be too old."""
+    try:
+        return Check(name="g++", state="found", finding=facts.compiler())
+    except EnvironmentProblem as problem:
+        finding, _, mend = str(problem).partition("; on Debian or Ubuntu: ")
+        return Check(name="g++", state="missing", finding=finding, mend=mend)
 
 
-def check_cpu() -> Check:
-    """The host CPU's instruction sets."""
+def check_cpu(processor: str = platform.machine()) -> Check:
+    """The host's processor, and its instruction sets where not every one of its kind has them."""
+    if processor == "aarch64":
+        return Check(name="cpu", state="found", finding=processor)
+    if processor != "x86_64":
+        return Check(
+            name="cpu",
+            state="missing",
+            finding=f"the simulator runs on x86-64 and aarch64, not on {processor}",
+            mend="use a machine with one of these",
+        )
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
@@ -131,14 +129,27 @@ def check_program(name: str, package: str, purpose: str, *, needed: bool) -> Che
 
 def check_sandbox(level: str = "") -> Check:
     """The sandbox's level; containers often forbid bubblewrap to make namespaces."""
-    level = level or facts.sandbox_level()
+    try:
+        level = level or facts.sandbox_level()
+    except EnvironmentProblem as problem:
+        return Check(
+            name="sandbox", state="missing", finding=str(problem), mend=f"unset {SANDBOX_VARIABLE}"
+        )
     finding = f"{level}: {SANDBOX[level]}"
+    if os.environ.get(SANDBOX_VARIABLE) == level:
+        state: Literal["found", "absent"] = "absent" if level == "limits" else "found"
+        return Check(
+            name="sandbox",
+            state=state,
+            finding=f"{finding} (chosen by {SANDBOX_VARIABLE})",
+            mend="" if state == "found" else f"unset {SANDBOX_VARIABLE}",
+        )
     if level == "bubblewrap":
         return Check(name="sandbox", state="found", finding=finding)
     mend = "apt-get install -y bubblewrap"
     if shutil.which("bwrap") is not None:
         mend = "sysctl -w kernel.unprivileged_userns_clone=1 (in a container: run it privileged)"
-    state: Literal["found", "absent"] = "found" if level == "landlock" else "absent"
+    state = "found" if level == "landlock" else "absent"
     return Check(name="sandbox", state=state, finding=finding, mend=mend)
 
 
@@ -219,7 +230,7 @@ def conclude(checks: tuple[Check, ...]) -> Examination:
     missing = [check.name for check in checks if check.state == "missing"]
     follows = []
     if missing:
-        follows.append(f"Not ready: {', '.join(missing)} must be mended first.")
+        follows.append(f"Not ready: {', '.join(missing)} must be fixed first.")
     else:
         follows.append(
             "Ready: operators are built with g++ and run on the simulator (--backend sim)."
@@ -246,7 +257,7 @@ def examine(
             check_compiler(),
             check_cpu(),
             check_program(
-                "git", "git", "patches can be neither checked nor handed in", needed=True
+                "git", "git", "patches can be neither checked nor submitted", needed=True
             ),
             check_program("nm", "binutils", binutils, needed=True),
             check_program("addr2line", "binutils", binutils, needed=True),

@@ -5,11 +5,13 @@ Exit codes: 0 done, 1 the thing asked for failed, 2 bad input (design §4).
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Final
 
 import click
@@ -26,14 +28,28 @@ INTERRUPTED: Final = 130
 # bot/cli/commands/<name>.
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Make an operator": ("create",),
-    "Make an operator faster": ("evaluate", "profile", "optimize", "prompt", "record"),
-    "Hand it in": ("submit",),
+    "Make an operator faster": ("evaluate", "check", "profile", "optimize", "prompt", "record"),
+    "Submit it": ("submit",),
     "Experience": ("bank",),
     "Workloads": ("workload",),
-    "Measure": ("bench", "census"),
+    "Measure": ("census",),
+    "Serve agents": ("mcp",),
     "The repository bot": ("init", "serve", "watch", "ci", "config"),
-    "This machine": ("doctor", "machine"),
+    "This machine": ("doctor",),
 }
+
+ELSEWHERE: Final = {"mcp": "ascendopt.mcp_server.command"}
+"""Modules of commands that are built upon the command line's own layers."""
+
+LAB: Final = ("bench", "machine")
+"""Commands that measure the tool itself, in lab/commands/<name>; only a checkout has them."""
+
+_TOP: Final = Path(__file__).parents[2]
+
+
+def in_checkout() -> bool:
+    """Whether this is a checkout, with the folder `lab`; an installed wheel has none."""
+    return (_TOP / "lab" / "commands").is_dir()
 
 
 def installed_version() -> str:
@@ -49,19 +65,43 @@ class Sections(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All command names in the order of the help."""
-        return [name for names in SECTIONS.values() for name in names]
+        return [name for names in self.sections().values() for name in names]
+
+    def sections(self) -> dict[str, tuple[str, ...]]:
+        """The commands under the headings of the help, with those of the lab in a checkout."""
+        return SECTIONS | ({"Measure the tool itself": LAB} if in_checkout() else {})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command called `cmd_name`, or None when there is none."""
         if cmd_name not in self.list_commands(ctx):
+            if cmd_name in LAB:
+                raise InputError(
+                    f"`ascendopt {cmd_name}` measures the tool itself. It is in the repository of"
+                    " ascendopt, not in the package: clone it and run `pip install -e .` in it."
+                )
             return None
-        command = getattr(importlib.import_module(f".commands.{cmd_name}", __package__), cmd_name)
+        folder = "lab.commands" if cmd_name in LAB else f"{__package__}.commands"
+        module = ELSEWHERE.get(cmd_name, f"{folder}.{cmd_name}")
+        command = getattr(importlib.import_module(module), cmd_name)
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the words name; click's refusal, with the nearest name."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as problem:
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            if not near:
+                raise
+            sentence = f"No such command '{args[0]}'. Did you mean '{near[0]}'?"
+            raise click.UsageError(sentence, problem.ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one definition list a section."""
-        for title, names in SECTIONS.items():
+        for title, names in self.sections().items():
             rows = []
             for name in names:
                 command = self.get_command(ctx, name)
@@ -74,7 +114,7 @@ class Sections(click.Group):
 @click.group(cls=Sections, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(installed_version(), prog_name="ascendopt")
 def root() -> None:
-    """Make AscendC operators faster, verify every change and hand in a merge request.
+    """Make AscendC operators faster, verify every change and open a merge request.
 
     Without an NPU everything runs on the simulator; its times are called simulated wherever
     they appear.
@@ -96,6 +136,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.format_message())
+        return DONE
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted; a run of `optimize` goes on with --resume")
         return INTERRUPTED
@@ -108,6 +151,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (EnvironmentProblem, GitError) as problem:
         complain(str(problem))
         return FAILED
+    except (PermissionError, FileNotFoundError, NotADirectoryError, IsADirectoryError) as problem:
+        if os.environ.get("ASCENDOPT_DEBUG"):
+            raise
+        complain(f"{problem.filename or 'a file'} cannot be used: {problem.strerror or problem}")
+        return BAD_INPUT
     except BrokenPipeError:
         # The reader (`head`, `less`) went away: nothing left to say, and nobody to say it to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -20,7 +20,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def _plain(annotation: Any) -> Any:
-    """`X` of `X | None` and of an annotated X, anything else as it is."""
+    """`X` of `X | None` and of an annotated X, anything else unchanged."""
     if get_origin(annotation) in (Union, types.UnionType):
         rest = [a for a in get_args(annotation) if a is not type(None)]
         if len(rest) == 1:
@@ -87,7 +87,7 @@ def build(model: type[Model], values: dict[str, Any]) -> Model:
 
 
 json_option: Callable[[Function], Function] = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else."
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
 )
 
 
@@ -95,12 +95,12 @@ class PageOptions(Frozen):
     """Where the page of a suite of `bench` is."""
 
     markdown: Path | None = Field(
-        default=None, description="Page of docs/ whose measured part is written anew."
+        default=None, description="Page of docs/ whose measured part is replaced."
     )
 
 
 def show_suite(found: BaseModel, text: str, as_json: bool) -> None:
-    """Print what a suite of `bench` found: as JSON, or its `text` in Markdown."""
+    """Print the result of a `bench` suite as JSON, or its `text` as Markdown."""
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return

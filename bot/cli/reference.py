@@ -5,15 +5,17 @@ Usage: python -m bot.cli.reference docs
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
-from bot.cli.main import SECTIONS, root
+from bot.cli.main import LAB, SECTIONS, root
 from bot.report.view import page
 from ci.model.settings import DEFAULT_DEVICE
 from ci.session import facts
@@ -35,11 +37,11 @@ def _walk(command: click.Command, words: str) -> Iterator[tuple[str, click.Comma
             yield from _walk(below, f"{words} {name}")
 
 
-def commands_page() -> str:
+def commands_page(sections: Mapping[str, Sequence[str]] = SECTIONS, title: str = "Commands") -> str:
     """Every command with its arguments and options, from the commands themselves."""
     context = click.Context(root)
-    sections: list[tuple[str, list[tuple[str, str, list[click.Option]]]]] = []
-    for section, names in SECTIONS.items():
+    shown: list[tuple[str, list[tuple[str, str, list[click.Option]]]]] = []
+    for section, names in sections.items():
         commands = []
         for name in names:
             top = root.get_command(context, name)
@@ -49,8 +51,8 @@ def commands_page() -> str:
                 called = " ".join([words, *(a.make_metavar(context) for a in arguments)])
                 options = [p for p in command.params if isinstance(p, click.Option)]
                 commands.append((called, inspect.cleandoc(command.help or ""), options))
-        sections.append((section, commands))
-    return page("commands.md.j2", generated=GENERATED, sections=sections)
+        shown.append((section, commands))
+    return page("commands.md.j2", generated=GENERATED, title=title, sections=shown)
 
 
 def motifs_page() -> str:
@@ -96,7 +98,7 @@ def constants_page() -> str:
 
 def vector_page() -> str:
     """What each instruction of the vector unit computes."""
-    title, rest = facts.vector_instructions().split("\n", 1)
+    title, rest = importlib.import_module("lab.reference.vector_page").page().split("\n", 1)
     return f"{title}\n\n{GENERATED}\n{rest}"
 
 
@@ -105,9 +107,12 @@ def models_page() -> str:
     return page("models-file.md.j2", generated=GENERATED, file=facts.models_file())
 
 
-PAGES: Final = {
+PAGES: Final[dict[str, Callable[[], str]]] = {
     "models-file.md": models_page,
     "commands.md": commands_page,
+    "lab-commands.md": partial(
+        commands_page, {"Measure the tool itself": LAB}, "Commands of the lab"
+    ),
     "motifs.md": motifs_page,
     "constants.md": constants_page,
     "vector-instructions.md": vector_page,

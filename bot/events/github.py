@@ -28,7 +28,12 @@ _ACTIONS: Final[Mapping[str, Mapping[str, Action]]] = {
         "edited": "edited",
     },
     "comment": {"created": "created", "edited": "edited", "deleted": "deleted"},
-    "issue": {"opened": "created", "open": "created", "created": "created"},
+    "issue": {
+        "opened": "created",
+        "open": "created",
+        "created": "created",
+        "edited": "edited",
+    },
 }
 _KINDS: Final = {
     "push": "push",

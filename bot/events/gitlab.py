@@ -47,7 +47,7 @@ _PLACES: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 _OF_NOTE: Final = {"comment_id": "object_attributes.id"}
-"""Of an issue that is opened the id is another one."""
+"""Field of the comment's id; an opened issue has another id."""
 # The same for the variables of a pipeline, by what started it.
 _STARTED: Final = {
     "merge_request_event": "merge_request",

@@ -32,7 +32,7 @@ class Fields:
         self._data = data
 
     def value(self, *path: str) -> Any:
-        """Whatever stands there, or None."""
+        """Whatever is there, or None."""
         found = self._data
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None
@@ -54,7 +54,7 @@ class Fields:
         return found if good and 0 < found <= _LARGEST_NUMBER else 0
 
     def flag(self, *path: str) -> bool:
-        """Whether true stands there."""
+        """Whether true is there."""
         return self.value(*path) is True
 
     def repository(self, *path: str) -> str:
@@ -98,7 +98,7 @@ _READERS: Final[Mapping[str, Callable[..., object]]] = {
 def event_of(
     forge: str, kind: str, data: Fields, places: Mapping[str, str], **more: object
 ) -> Event:
-    """The event whose fields stand at `places`: `a.b|c` is what b of a holds, or c when nothing."""
+    """The event whose fields are at `places`: `a.b|c` is what b of a holds, or c when nothing."""
     found: dict[str, object] = {}
     for name, place in places.items():
         read = _READERS.get(name, Fields.text)

@@ -14,7 +14,7 @@ __all__ = ["FORGES", "ForgeSettings", "forge_of_checkout", "open_forge"]
 
 
 class _Opens(Protocol):
-    """What a forge's class offers beside `Forge`."""
+    """What a forge's class offers next to `Forge`."""
 
     def opened(self, settings: ForgeSettings, token: str) -> Forge:
         """The forge of the repository that `settings` name, its `url` filled in."""

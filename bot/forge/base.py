@@ -86,7 +86,8 @@ class Forge(ABC):
     def merge_requests(
         self, state: Literal["all", "open"] = "all", source_prefix: str = ""
     ) -> Sequence[MergeRequest]:
-        """By number; only those whose source branch starts with `source_prefix`."""
+        """Return the merge requests, by number; only those whose source branch starts with
+        `source_prefix`."""
 
     @abstractmethod
     def merge_request(self, number: int) -> MergeRequest:
@@ -147,6 +148,14 @@ class Forge(ABC):
     def issue(self, number: int) -> Comment:
         """How an issue begins: its text as a comment with the id 0."""
         raise _no_issues()
+
+    @abstractmethod
+    def write_issue(self, title: str, body: str, number: int = 0) -> int:
+        """Replace the text of the issue `number`, or open one where it is 0; its number.
+
+        An open issue of this account and title is taken in place of a new one. Where a forge has
+        no issues the text is put where a person finds it, and 0 is returned.
+        """
 
     def recent_issues(self, since: datetime, etag: str = "") -> RecentComments:
         """Beginnings and comments of issues edited at or after `since`, as `recent_comments`.

@@ -46,7 +46,8 @@ def _one(made: FileDiff) -> str:
 
 
 def quoted(path: str) -> str:
-    """As git writes it: a path with a line break or quote must not look like diff text."""
+    """Return the path as git writes it: a path with a line break or quote must not look like
+    diff text."""
     if not any(c in _ESCAPES or ord(c) < 32 or ord(c) == 127 for c in path):
         return path
     escaped = "".join(

@@ -80,17 +80,17 @@ class GitCodeForge(RestForge):
         return cls(settings.repository, token, url=settings.url, api=api, account=settings.account)
 
     def rate_limit(self) -> RateLimit | None:
-        """As counted here: GitCode does not say."""
+        """Return the rate limit as the bot counts it: GitCode does not say."""
         reset = datetime.now(UTC) + timedelta(seconds=self._limiter.frees_in_s())
         return RateLimit(limit=self._limiter.most, remaining=self._limiter.left(), reset_at=reset)
 
     def delete_branch(self, name: str) -> None:
-        """By git."""
+        """Work by git."""
         if self.branch_head(name) is not None:
             self._git(f"deleting branch '{name}'", ("push", f":refs/heads/{name}"))
 
     def compare(self, base: str, head: str) -> str:
-        """By git: GitCode compares without the changed lines."""
+        """Return the difference by git: GitCode compares without the changed lines."""
         wanted = [self.branch_head(r) or r for r in (base, head)]
         diff = (*DIFF, "...".join(wanted))
         return self._git(f"comparing {base} with {head}", ("fetch", *wanted), diff)
@@ -134,6 +134,12 @@ class GitCodeForge(RestForge):
         seen = [(i["number"], i["updated_at"], i.get("comments")) for i in touched]
         now = hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:32]
         return self._recent_issues(None if now == etag else (touched, now), since, etag)
+
+    def _send_issue(self, verb: str, path: str, fields: dict[str, str]) -> Any:
+        """The path has the owner alone; the repository is a field."""
+        owner, _, name = self._name.partition("/")
+        path = path.replace(f"/repos/{self._name}/", f"/repos/{owner}/", 1)
+        return super()._send_issue(verb, path, {**fields, "repo": name})
 
     def statuses(self, commit: str) -> Sequence[Status]:
         """None: GitCode documents no statuses of commits."""

@@ -33,7 +33,7 @@ def access(permission: str) -> Access:
 
 
 def repository(found: dict[str, Any], name: str, home: str) -> Repository:
-    """From a repository; `home` is the forge's own address."""
+    """Return our repository from the forge's; `home` is the forge's own address."""
     page = (found.get("html_url") or found.get("web_url") or f"{home}/{name}").removesuffix(".git")
     return Repository(
         name=found.get("full_name") or name,
@@ -53,7 +53,7 @@ def comment_id(found: dict[str, Any]) -> int:
 
 
 def comment(found: dict[str, Any], number: int, viewer: str, place: str) -> Comment:
-    """From a comment on the pull request `number` at `place`."""
+    """Return our comment from the forge's on the pull request `number` at `place`."""
     author = (found.get("user") or {}).get("login", "")
     key = comment_id(found)
     return Comment(
@@ -69,7 +69,8 @@ def comment(found: dict[str, Any], number: int, viewer: str, place: str) -> Comm
 
 
 def file_diff(found: dict[str, Any]) -> FileDiff:
-    """From a file of a pull request; its patch is a text, or an object in GitLab's form."""
+    """Return the changed file from a file of a pull request; its patch is a text, or an object in
+    GitLab's form."""
     patch, name = found.get("patch"), found["filename"]
     if isinstance(patch, dict):
         return gitlab_words.file_diff(

@@ -28,7 +28,7 @@ def stamp(at: datetime) -> str:
 
 
 def repository(found: dict[str, Any]) -> Repository:
-    """From a repository."""
+    """Return our repository from the forge's."""
     return Repository(
         name=found["full_name"],
         default_branch=found["default_branch"],
@@ -38,10 +38,11 @@ def repository(found: dict[str, Any]) -> Repository:
 
 
 def merge_request(found: dict[str, Any], name: str, head_ref: str) -> MergeRequest:
-    """From a pull request of the repository `name`, listed or single; `head_ref` with a gap.
+    """Return the merge request from a pull request of the repository `name`, listed or single;
+    `head_ref` with a gap.
 
     A fork that was deleted has no repository. GitCode's numbers may come as text, its states in
-    GitLab's words, its branches beside head and base.
+    GitLab's words, its branches next to head and base.
     """
     head, base = found.get("head") or {}, found.get("base") or {}
     repo, home = head.get("repo") or {}, base.get("repo") or {}
@@ -68,7 +69,7 @@ def merge_request(found: dict[str, Any], name: str, head_ref: str) -> MergeReque
 
 
 def comment(found: dict[str, Any], viewer: str) -> Comment:
-    """From an issue comment, as the account `viewer` sees it."""
+    """Return the comment from an issue comment, as the account `viewer` sees it."""
     user = found.get("user") or {}
     return Comment(
         id=found["id"],
@@ -83,7 +84,8 @@ def comment(found: dict[str, Any], viewer: str) -> Comment:
 
 
 def beginning(found: dict[str, Any], viewer: str) -> Comment:
-    """From an issue, the text that it begins with, in the words of any of the forges."""
+    """Return the text that an issue begins with, in the words of any of the
+    forges."""
     user = found.get("user") or found.get("author") or {}
     author = user.get("login") or user.get("username") or ""
     return Comment(
@@ -99,7 +101,7 @@ def beginning(found: dict[str, Any], viewer: str) -> Comment:
 
 
 def status(found: dict[str, Any]) -> Status:
-    """From a commit status."""
+    """Return our status from a commit status."""
     return Status(
         context=found["context"],
         state=found["state"],
@@ -119,7 +121,8 @@ def status_fields(made: Status) -> dict[str, Any]:
 
 
 def check_run(found: dict[str, Any]) -> Status:
-    """From a check run; whatever conclusion is no success, neutral or skipped is a failure."""
+    """Return our status from a check run; whatever conclusion is no success, neutral or skipped
+    is a failure."""
     states: dict[str, State] = {"success": "success", "neutral": "neutral", "skipped": "neutral"}
     conclusion = found.get("conclusion") or "failure"
     output = found.get("output") or {}

@@ -43,6 +43,7 @@ class GitLabForge(RestForge):
         "/issues/{number}/notes",
         "/issues/{number}/notes/{id}",
     )
+    own_issues: ClassVar[str] = "/issues?state=opened&scope=all&author_username={}"
     page: ClassVar[str] = "/merge_requests"
     edits: ClassVar[str] = "PUT"
     names: ClassVar[Mapping[str, str]] = {

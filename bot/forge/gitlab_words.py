@@ -40,7 +40,8 @@ _STATES: Final[dict[str, Literal["open", "closed", "merged"]]] = {
 
 
 def access(level: int) -> Access:
-    """From a member's access level: developers may push, maintainers administer."""
+    """Return the access from a member's access level: developers may push, maintainers
+    administer."""
     if level >= _MAINTAINER:
         return "admin"
     if level >= _DEVELOPER:
@@ -49,7 +50,7 @@ def access(level: int) -> Access:
 
 
 def repository(found: dict[str, Any]) -> Repository:
-    """From a project."""
+    """Return the repository from a project."""
     return Repository(
         name=found["path_with_namespace"],
         default_branch=found.get("default_branch") or "main",
@@ -59,7 +60,8 @@ def repository(found: dict[str, Any]) -> Repository:
 
 
 def merge_request(found: dict[str, Any], source_repository: str) -> MergeRequest:
-    """From a merge request, listed or single. `locked` is what merging looks like: still open."""
+    """Return our merge request from the forge's, listed or single. `locked` is what merging
+    looks like: still open."""
     state = _STATES.get(found["state"], "open")
     merged = found.get("merge_commit_sha") or found.get("squash_commit_sha") or found.get("sha")
     return MergeRequest(
@@ -83,7 +85,7 @@ def merge_request(found: dict[str, Any], source_repository: str) -> MergeRequest
 
 
 def comment(found: dict[str, Any], number: int, viewer: str, place: str = "") -> Comment:
-    """From a note; `place` is the address of the merge request that it is on."""
+    """Return the comment from a note; `place` is the address of the merge request that it is on."""
     author = found["author"]["username"]
     bot = author == viewer or bool(found["author"].get("bot")) or is_token_account(author)
     return Comment(
@@ -105,7 +107,8 @@ def is_token_account(username: str) -> bool:
 
 
 def status(found: dict[str, Any]) -> Status:
-    """From a commit status or a job; what is created, waiting or running is pending."""
+    """Return our status from a commit status or a job; what is created, waiting or running is
+    pending."""
     return Status(
         context=found["name"],
         state=_SEEN.get(found["status"], "pending"),
@@ -125,7 +128,8 @@ def status_fields(made: Status) -> dict[str, Any]:
 
 
 def file_diff(found: dict[str, Any]) -> FileDiff:
-    """From one element of a list of diffs. One that is too large has no hunks."""
+    """Return the file diff from one element of a list of diffs. One that is too large has no
+    hunks."""
     return FileDiff(
         old=found["old_path"],
         new=found["new_path"],

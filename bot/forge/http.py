@@ -180,7 +180,8 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def rate_limit_of(headers: Mapping[str, str]) -> RateLimit | None:
-    """From headers in lower case, in GitHub's or GitLab's spelling; None when they have none."""
+    """Return the rate limit from headers in lower case, in GitHub's or GitLab's spelling; None
+    when they have none."""
     found = [
         headers.get(f"x-ratelimit-{part}") or headers.get(f"ratelimit-{part}", "")
         for part in ("limit", "remaining", "reset")

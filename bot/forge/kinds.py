@@ -17,7 +17,7 @@ class ForgeKind(NamedTuple):
 
     name: str
     title: str
-    """As it writes its own name."""
+    """Name of the forge as the forge writes it."""
     forge: str
     """Module and class of the `Forge`, as module:class."""
     events: str = ""
@@ -27,7 +27,7 @@ class ForgeKind(NamedTuple):
     per_minute: int = 0
     """Requests that it allows an account in a minute, where it does not say so in its answers."""
     hosts: tuple[str, ...] = ()
-    """Hosts that are it beside those with its name in theirs."""
+    """Hosts that are it next to those with its name in theirs."""
     tokens: tuple[str, ...] = ()
     """Variables where a token is looked for, first found wins; the last are those of its own CI."""
     ci: str = ""
@@ -90,7 +90,7 @@ _ALL: Final = (
 )
 FORGES: Final = {kind.name: kind for kind in _ALL}
 HOSTED: Final = tuple(kind.name for kind in _ALL if kind.home)
-"""Those that are reached over the network."""
+"""Hosted: those that are reached over the network."""
 
 
 def _known(name: str) -> str:

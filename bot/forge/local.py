@@ -107,7 +107,8 @@ class LocalForge(Forge):
         return {}
 
     def permission(self, user: str) -> Access:
-        """From `members.json`; whoever runs this owns the folder, anybody else is a stranger."""
+        """Return the permission from `members.json`; whoever runs this owns the folder, anybody
+        else is a stranger."""
         owner = user in (_owner(), AUTHOR)
         return self._store.members().get(user, "admin" if user and owner else "none")
 
@@ -121,12 +122,12 @@ class LocalForge(Forge):
         return None
 
     def branches(self) -> dict[str, str]:
-        """From refs/heads."""
+        """Return the branches from refs/heads."""
         heads = "refs/heads/"
         return {name.removeprefix(heads): c for name, c in self._refs(heads).items()}
 
     def branch_head(self, name: str) -> str | None:
-        """From refs/heads."""
+        """Return the branch head from refs/heads."""
         return self._git.commit(f"refs/heads/{name}")
 
     def delete_branch(self, name: str) -> None:
@@ -135,17 +136,18 @@ class LocalForge(Forge):
             self._git.run("update-ref", "-d", f"refs/heads/{name}")
 
     def file(self, path: str, ref: str) -> bytes | None:
-        """From git."""
+        """Return the file from git."""
         return self._git.show(self._known(ref), path)
 
     def compare(self, base: str, head: str) -> str:
-        """From git."""
+        """Return the difference from git."""
         return self._git.run(*DIFF, f"{self._known(base)}...{self._known(head)}")
 
     def merge_requests(
         self, state: Literal["all", "open"] = "all", source_prefix: str = ""
     ) -> Sequence[MergeRequest]:
-        """By number, with the state that the branches give; a state once seen is kept."""
+        """Return the merge requests, by number, with the state that the branches give; a state
+        once seen is kept."""
         with self._store.locked():
             found = [self._refresh(number).merge_request for number in self._store.numbers()]
         return [
@@ -155,12 +157,18 @@ class LocalForge(Forge):
         ]
 
     def merge_request(self, number: int) -> MergeRequest:
-        """As of now."""
+        """Return the current merge request."""
         with self._store.locked():
             return self._refresh(number).merge_request
 
+    def write_issue(self, title: str, body: str, number: int = 0) -> int:
+        """Write the issue as a page next to the merge requests: this forge has no issues."""
+        with self._store.locked():
+            self._store.write_note(title, body)
+        return 0
+
     def diff(self, number: int) -> str:
-        """From git; of a merged one, what was merged."""
+        """Return the diff from git; of a merged one, what was merged."""
         with self._store.locked():
             record = self._refresh(number)
         return self._git.run(*DIFF, record.base, record.merge_request.head)
@@ -228,7 +236,7 @@ class LocalForge(Forge):
         self._change(number, {"labels": tuple(dict.fromkeys((*old, *labels)))})
 
     def comments(self, number: int, since: datetime | None = None) -> Sequence[Comment]:
-        """From the record."""
+        """Return the comments from the record."""
         found = [self._seen(c) for c in self._store.read(number).comments]
         return [c for c in found if since is None or c.updated_at >= since]
 
@@ -286,7 +294,7 @@ class LocalForge(Forge):
         return RecentComments(comments=tuple(found), etag=stamp)
 
     def statuses(self, commit: str) -> Sequence[Status]:
-        """From `merge-requests/status/<commit>.json`."""
+        """Return the statuses from `merge-requests/status/<commit>.json`."""
         return self._store.statuses(self._known(commit))
 
     def set_status(self, commit: str, status: Status) -> None:

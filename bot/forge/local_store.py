@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +46,7 @@ class LocalStore:
         self.folder = folder
 
     def numbers(self) -> list[int]:
-        """Of all merge requests, ascending."""
+        """Return the numbers of all merge requests, ascending."""
         return sorted(int(p.stem) for p in self.folder.glob("*.json") if p.stem.isdigit())
 
     def read(self, number: int) -> StoredRequest:
@@ -67,8 +68,13 @@ class LocalStore:
         """Where a person reads one."""
         return self.folder / f"{number}.md"
 
+    def write_note(self, title: str, body: str) -> None:
+        """A page that is about no merge request, named after its title."""
+        name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+        _replace(self.folder / f"{name}.md", f"# {title}\n\n{body}")
+
     def statuses(self, commit: str) -> tuple[Status, ...]:
-        """From `status/<commit>.json`."""
+        """Return the statuses from `status/<commit>.json`."""
         path = self.folder / "status" / f"{commit}.json"
         return _load(_Statuses, path).statuses if path.is_file() else ()
 
@@ -79,7 +85,7 @@ class LocalStore:
         _replace(self.folder / "status" / f"{commit}.json", made.model_dump_json(indent=2))
 
     def members(self) -> dict[str, Access]:
-        """From `members.json`: user name to one of none, read, write, admin."""
+        """Return the members from `members.json`: user name to one of none, read, write, admin."""
         path = self.folder / "members.json"
         if not path.is_file():
             return {}

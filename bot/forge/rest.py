@@ -40,6 +40,8 @@ class RestForge(Forge):
     comment_list: ClassVar[str] = "/pulls/{number}/comments"
     one_comment: ClassVar[str] = "/pulls/comments/{id}"
     issue_list: ClassVar[str] = "/issues"
+    own_issues: ClassVar[str] = "/issues?state=open&creator={}"
+    """List of the open issues of an account."""
     issue_comments: ClassVar[tuple[str, str]] = (
         "/issues/{number}/comments",
         "/issues/comments/{id}",
@@ -118,7 +120,7 @@ class RestForge(Forge):
         return self._access(str(found.get("permission") or "")) if found else "none"
 
     def rate_limit(self) -> RateLimit | None:
-        """From the headers of the last answer."""
+        """Return the rate limit from the headers of the last answer."""
         return rate_limit_of(self._rest.last)
 
     def branches(self) -> dict[str, str]:
@@ -233,6 +235,27 @@ class RestForge(Forge):
             raise ForgeError(f"{number} of {self._name} is no issue.", kind="not_found")
         return words.beginning(found, self.viewer())
 
+    def write_issue(self, title: str, body: str, number: int = 0) -> int:
+        """POST to the list of issues, or an edit of one."""
+        fields = self._named({"title": title, "body": body})
+        if not number:
+            listed = self.own_issues.format(quote(self.viewer(), safe=""))
+            found = self._rest.pages("listing own issues", self._path(listed))
+            own = (i for i in found if i["title"] == title and not i.get("pull_request"))
+            ours = (words.beginning(i, self.viewer()) for i in own)
+            number = next((b.merge_request for b in ours if b.author == self.viewer()), 0)
+        if not number:
+            verb, path = "POST", self._path(self.issue_list)
+        else:
+            verb, path = self.edits, self._path(f"{self.issue_list}/{number}")
+        return self._issue_number(self._send_issue(verb, path, fields), number)
+
+    def _send_issue(self, verb: str, path: str, fields: dict[str, str]) -> Any:
+        return self._rest.ask("writing an issue", verb, path, fields).json
+
+    def _issue_number(self, found: Any, number: int) -> int:
+        return number or int(found.get("iid") or found["number"])
+
     def recent_issues(self, since: datetime, etag: str = "") -> RecentComments:
         """Issues that were touched since, then their comments."""
         path = f"{self.issue_list}?state=all&sort=updated&direction=desc&since={words.stamp(since)}"
@@ -294,7 +317,7 @@ class RestForge(Forge):
 
 
 def _when(comment: Comment) -> tuple[datetime, int]:
-    """By which comments are put in order."""
+    """Return the sort key of a comment."""
     return comment.updated_at, comment.id
 
 

@@ -1,4 +1,4 @@
-"""Reports of a finished optimization: Markdown, HTML and pictures, written beside the result."""
+"""Reports of a finished optimization: Markdown, HTML and pictures, written next to the result."""
 
 from __future__ import annotations
 

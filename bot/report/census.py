@@ -30,6 +30,11 @@ def table(summary: Summary) -> Table:
     return made
 
 
+def sync_words(summary: Summary) -> str:
+    """How many operators are built with and without automatic synchronisation."""
+    return ", ".join(f"{n} {word}" for word, n in sorted(summary.auto_sync.items(), reverse=True))
+
+
 def missing(summary: Summary, limit: int = MOST_REASONS) -> list[Reason]:
     """What stops most operators, as far as a report lists it."""
     return list(summary.reasons[:limit])

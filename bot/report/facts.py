@@ -9,10 +9,13 @@ import shlex
 from collections import Counter
 from typing import Final, NamedTuple
 
+from bot.base.language import translated as _
+from bot.report.sentences import local
 from bot.report.uncertainty import reported_times
 from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, Comparison, compare
-from ci.model.result import OtherSizes, Result, UsedTuple
+from ci.model.result import Result, UsedTuple
 from ci.model.trial import CaseMeasurement, Measurement, Outcome, Trial
+from ci.model.uncertainty import Uncertainty
 from rules.load import load_motifs
 
 PIPES: Final = ("SCALAR", "MTE2", "VECTOR", "CUBE", "MTE1", "MTE3", "FIX")
@@ -28,7 +31,7 @@ class CaseRow(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """before / after; above 1 when the case became faster."""
+        """Ratio before / after; above 1 when the case became faster."""
         if self.after.paired is not None:  # taken in turn, not minutes apart
             return self.after.paired.ratio
         return self.before.median_us / self.after.median_us
@@ -52,13 +55,15 @@ class Step(NamedTuple):
     before_us: float
     after_us: float
     together: tuple[int, ...] = ()
-    """Trials of earlier steps that are told with this one."""
+    """Trials of earlier steps that the merge request shows together with this one."""
 
     @property
     def numbers(self) -> str:
         """'trial 4', or 'trials 2 and 4'."""
         *others, own = (*self.together, self.trial.number)
-        return f"trials {', '.join(map(str, others))} and {own}" if others else f"trial {own}"
+        if not others:
+            return _("trial {number}", number=own)
+        return _("trials {others} and {number}", others=", ".join(map(str, others)), number=own)
 
 
 class TupleRow(NamedTuple):
@@ -68,7 +73,7 @@ class TupleRow(NamedTuple):
     """The retrieval with the highest similarity."""
     trials: tuple[int, ...]
     won: tuple[int, ...]
-    """Those of the trials that became the best."""
+    """Trials that became the best."""
 
 
 class Point(NamedTuple):
@@ -86,7 +91,7 @@ class Point(NamedTuple):
 
 def time_word(result: Result) -> str:
     """'simulated time' or 'time': no figure appears without it."""
-    return "simulated time" if result.fingerprint.simulated else "time"
+    return _("simulated time") if result.fingerprint.simulated else _("time")
 
 
 def case_rows(result: Result) -> list[CaseRow]:
@@ -150,29 +155,29 @@ def steps(result: Result) -> list[Step]:
 
 
 def told_steps(result: Result) -> list[Step]:
-    """The steps as a reviewer is told them: what earns too little by itself, and stays because
-    another rests on it, is told together with the next one, or the last with the one before."""
+    """The steps that a merge request lists. A step that gains too little alone but that a later
+    step needs is joined to the next one; the last such step is joined to the one before it."""
     found: list[Step] = []
     for step in steps(result):
-        if found and min(_gain(found[-1]), _gain(step)) < 1 + MINIMUM_EFFECT:
+        if found and min(_step_gain(found[-1]), _step_gain(step)) < 1 + MINIMUM_EFFECT:
             found[-1] = _together(found[-1], step)
         else:
             found.append(step)
     return found
 
 
-def _gain(step: Step) -> float:
+def _step_gain(step: Step) -> float:
     return step.before_us / step.after_us
 
 
 def _together(one: Step, two: Step) -> Step:
     first, second = one.trial.candidate, two.trial.candidate
-    told = {
+    joined = {
         "rationale": " ".join(filter(None, (first.rationale, second.rationale))),
         "motif_ids": tuple(dict.fromkeys((*first.motif_ids, *second.motif_ids))),
         "tuple_ids": tuple(dict.fromkeys((*first.tuple_ids, *second.tuple_ids))),
     }
-    trial = two.trial.model_copy(update={"candidate": second.model_copy(update=told)})
+    trial = two.trial.model_copy(update={"candidate": second.model_copy(update=joined)})
     numbers = (*one.together, one.trial.number)
     return Step(trial, one.before_us, two.after_us, numbers)
 
@@ -191,23 +196,27 @@ def named_rules(trial: Trial) -> list[str]:
 
 def money(cost: float | None, currency: str) -> str:
     """A cost with its currency; 'unknown' when a price was not known."""
-    return "unknown" if cost is None else f"{cost:.4f} {currency}".rstrip()
+    return _("unknown") if cost is None else f"{cost:.4f} {currency}".rstrip()
 
 
 def model_total(result: Result) -> str:
-    """What the models of a run took, in one sentence; '' when none was asked."""
+    """Requests, tokens and cost of a run's models in one sentence; '' when none was asked."""
     asked = [role for role in result.models if role.calls]
     if not asked:
         return ""
     names = ", ".join(dict.fromkeys(role.by for role in asked))
-    told = sum(role.tokens_in + role.tokens_out for role in asked)
-    unsaid = sum(role.tokens_unsaid for role in asked)
+    tokens = sum(role.tokens_in + role.tokens_out for role in asked)
+    estimated = sum(role.tokens_unsaid for role in asked)
     costs = [role.cost for role in asked]
     cost = None if None in costs else sum(c for c in costs if c is not None)
-    more = f" and about {unsaid:,} that the endpoint did not say" if unsaid else ""
-    return (
-        f"{names}: {sum(role.calls for role in asked)} requests, {told:,} tokens{more}, "
-        f"cost {money(cost, result.currency)}."
+    more = _(" and about {count} that the endpoint did not report", count=f"{estimated:,}")
+    return _(
+        "{models}: {requests} requests, {tokens} tokens{more}, cost {cost}.",
+        models=names,
+        requests=sum(role.calls for role in asked),
+        tokens=f"{tokens:,}",
+        more=more if estimated else "",
+        cost=money(cost, result.currency),
     )
 
 
@@ -244,13 +253,14 @@ def remarks(result: Result) -> dict[int, str]:
 
 
 def gates(result: Result, trial: Trial) -> str:
-    """'refused by run', or from which gate to which one a trial that was not refused passed."""
+    """'rejected by run', or the first and the last gate that the trial passed."""
     if trial.refusal is not None:
-        return f"refused by {trial.refusal.gate}" if trial.refusal.gate else "refused"
+        gate = trial.refusal.gate
+        return _("rejected by {gate}", gate=gate) if gate else _("rejected")
     passed = trial.gates
     if result.verification is not None and trial.number == result.best.number:
         passed += result.verification.gates
-    return f"{passed[0]} to {passed[-1]}" if passed else ""
+    return _("{first} to {last}", first=passed[0], last=passed[-1]) if passed else ""
 
 
 def trajectory(result: Result) -> list[Point]:
@@ -276,97 +286,58 @@ def outcome_counts(result: Result) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def varied(result: Result) -> list[str]:
-    """What was asked of the change beyond its workload, a sentence each; little of it is told
-    first, and loudly."""
-    found = result.verification
-    if found is None:
-        return []
-    count = sum(found.varied.values())
-    kinds = ", ".join(f"{kind} {number}" for kind, number in found.varied.items())
-    told = [f"{count} further cases ({kinds or 'none'}) give right results, none much slower."]
-    if found.sizes is not None:
-        told.append(_over_sizes(found.sizes))
-    if found.shallow:
-        told.insert(
-            0,
-            f"WARNING: the operator as it stands passes only {count} cases beyond its workload, so "
-            "little is known about the change on other shapes and values.",
-        )
-    if found.not_varied:
-        kinds = ", ".join(found.not_varied)
-        told.append(f"Not varied, as the operator as it stands passes no such case: {kinds}.")
-    defects = found.baseline_defects
-    return told + [f"Not held against the change, as it stands already: {d}" for d in defects]
-
-
-def _over_sizes(sizes: OtherSizes) -> str:
-    spread = f"{sizes.slowest:.2f}× to {sizes.fastest:.2f}×"
-    if sizes.least == sizes.most:
-        return f"Inputs of {sizes.most:,} elements were tried: {spread}."
-    said = f"Inputs of {sizes.least:,} to {sizes.most:,} elements were tried: {spread}"
-    if sizes.unchanged_from is None:
-        return f"{said}."
-    if sizes.unchanged_from == sizes.least:
-        return f"{said}, the same at every size."
-    return f"{said}, unchanged from {sizes.unchanged_from:,} elements on."
-
-
-def siblings(result: Result) -> list[str]:
-    """How the other operators fare that take what the change touches, a sentence each."""
-    found = result.verification
-    if found is None or not found.siblings:
-        return []
-    judged = [s for s in found.siblings if s.speedup is not None]
-    told = [
-        f"The change is in files that {len(found.siblings)} more operators take. {len(judged)} of"
-        " them were judged on workloads of their own: all pass, none is slower beyond the margin."
-    ]
-    left = [f"{s.operator} ({s.note})" for s in found.siblings if s.speedup is None]
-    return [*told, *([f"WARNING: not judged: {', '.join(left)}."] if left else [])]
-
-
-def screening(result: Result) -> str:
-    """How many evaluations needed no device; '' where no simulator screened for one."""
-    if all(trial.predicted is None for trial in result.trials):
-        return ""
-    spared = sum(trial.screened and not trial.cached for trial in result.trials)
-    return f"The simulator that screens decided {spared} of them; a device decided the others."
-
-
-def removed_sync(result: Result) -> list[str]:
-    """What the change no longer waits for, a sentence each, then why that is safe."""
-    found = result.verification
-    if found is None or not found.removed_sync:
-        return []
-    gone = [f"Removed: {r.call} at {r.file}:{r.line}." for r in found.removed_sync]
-    return [*gone, found.order]
+def counted(counts: dict[str, int]) -> str:
+    """'12 ok, 3 race': outcomes with how many trials ended so."""
+    return ", ".join(
+        _("{count} {outcome}", count=count, outcome=_(name.replace("_", " ")))
+        for name, count in counts.items()
+    )
 
 
 def headline(result: Result) -> str:
     """The verdict in one sentence, with its figures."""
-    word = time_word(result)
     times = reported_times(result)
     if result.verdict == "improved" and times is not None:
-        if result.uncertainty is not None and result.uncertainty.condition != "cold":
-            word += f" ({result.uncertainty.condition})"
+        word = time_word(result)
+        if result.uncertainty is not None:
+            word += f" ({_(result.uncertainty.condition)})"
         cases = len(case_rows(result))
-        over = "one case" if cases == 1 else f"geometric mean of {cases} cases"
-        return (
-            f"{result.op_type} is {result.speedup:.2f}× faster{_interval(result)}: "
-            f"{microseconds(times[0])} → {microseconds(times[1])} of {word}, {over}."
+        return _(
+            "{operator} is {gain} faster{interval}: {before} → {after} of {time}, {over}.",
+            operator=result.op_type,
+            gain=_gain(result),
+            interval=_interval(result),
+            before=microseconds(times[0]),
+            after=microseconds(times[1]),
+            time=word,
+            over=_("one case") if cases == 1 else _("geometric mean of {n} cases", n=cases),
         )
+    values = {"operator": result.op_type, "reason": local(result.verdict_reason)}
     if result.verdict == "not_improved":
-        return f"No verified improvement of {result.op_type} was found: {result.verdict_reason}"
+        return _("No verified improvement of {operator} was found: {reason}", **values)
     if result.verdict == "baseline_failed":
-        return (
-            f"{result.op_type} itself does not pass, so nothing was tried: {result.verdict_reason}"
-        )
-    return f"Whether {result.op_type} became faster is unknown: {result.verdict_reason}"
+        return _("The original {operator} fails, so nothing was tried: {reason}", **values)
+    return _("It is unknown whether {operator} became faster: {reason}", **values)
 
 
 def _interval(result: Result) -> str:
-    return f" ({result.uncertainty.interval})" if result.uncertainty else ""
+    found = result.uncertainty
+    if found is None:
+        return ""
+    cold = f"{found.speedup:.2f}× {_(found.condition)}; " if _differs(found) else ""
+    return f" ({cold}{local(found.interval)})"
+
+
+def _gain(result: Result) -> str:
+    """'1.21×', or 'at least 1.14×' where the start states of a launch differ."""
+    found = result.uncertainty
+    if found is not None and _differs(found):
+        return _("at least {gain}", gain=f"{found.held:.2f}×")
+    return f"{result.speedup:.2f}×"
+
+
+def _differs(found: Uncertainty) -> bool:
+    return f"{found.held:.2f}" != f"{found.speedup:.2f}"
 
 
 def microseconds(value: float) -> str:
@@ -376,7 +347,7 @@ def microseconds(value: float) -> str:
 
 
 def evaluation_command(result: Result) -> str:
-    """The shell line that measures the operator as it stands in the checkout."""
+    """The shell line that measures the operator in the checkout."""
     parts = ["ascendopt", "evaluate", shlex.quote(result.operator_path or ".")]
     for name in ("workload", "backend", "device"):
         value = result.settings.get(name)

@@ -7,5 +7,5 @@ from ci.model.result import Result
 
 
 def markdown(result: Result) -> str:
-    """The whole report as Markdown; the pictures it names lie beside it."""
+    """The whole report as Markdown; the pictures it names lie next to it."""
     return page("report.md.j2", **values(result))

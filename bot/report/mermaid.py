@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from bot.base.language import translated as _
 from bot.report.facts import Point
 
 # Mermaid squeezes longer axes into illegible ones; longer runs are thinned to this many points.
@@ -25,9 +26,9 @@ def trajectory_chart(points: Sequence[Point], unit: str) -> str:
     return "\n".join(
         [
             "xychart-beta",
-            '  title "Best pair after each evaluation"',
-            f'  x-axis "evaluation" {shown[0].trial} --> {shown[-1].trial}',
-            f'  y-axis "{unit}, in µs" {low:.3f} --> {high:.3f}',
+            f'  title "{_("Best time after each evaluation")}"',
+            f'  x-axis "{_("evaluation")}" {shown[0].trial} --> {shown[-1].trial}',
+            f'  y-axis "{unit}, µs" {low:.3f} --> {high:.3f}',
             f"  line [{', '.join(f'{value:.3f}' for value in values)}]",
         ]
     )

@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-import matplotlib
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-matplotlib.use("svg")
-from matplotlib.axes import Axes  # noqa: E402  (the backend must be chosen first)
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.ticker import MaxNLocator  # noqa: E402
-
-from bot.report.facts import PipeRow, Point  # noqa: E402
-from ci.model.trial import Outcome  # noqa: E402
+from bot.report.facts import PipeRow, Point
+from ci.model.trial import Outcome
 
 INK: Final = "#1f2933"
 MUTED: Final = "#7b8794"
@@ -60,14 +58,14 @@ def _svg(figure: Figure) -> str:
 @contextmanager
 def drawn(width: float, height: float) -> Iterator[tuple[Axes, Callable[[], str]]]:
     """Axes of a size in inches in the style of all pictures, and what gives their SVG text."""
-    with matplotlib.rc_context(_STYLE):
+    with rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure.subplots(), lambda: _svg(figure)
 
 
 def trajectory_picture(points: Sequence[Point], unit: str) -> str:
     """Every evaluation's score by trial number, the best so far as a line, failures below."""
-    with matplotlib.rc_context(_STYLE):
+    with rc_context(_STYLE):
         figure = Figure(figsize=(7.6, 3.1), layout="constrained")
         axes = figure.subplots()
         numbers = [p.trial for p in points]
@@ -133,7 +131,7 @@ def trajectory_picture(points: Sequence[Point], unit: str) -> str:
 
 def pipes_picture(rows: Sequence[PipeRow]) -> str:
     """Busy cycles of each pipe, before above after."""
-    with matplotlib.rc_context(_STYLE):
+    with rc_context(_STYLE):
         figure = Figure(figsize=(7.6, 0.75 + 0.48 * len(rows)), layout="constrained")
         axes = figure.subplots()
         places = range(len(rows))

@@ -1,6 +1,6 @@
 """Comments that a change leaves standing although they speak of what it takes away.
 
-A comment counts when it stands at the end of a changed line or right above changed lines, is not
+A comment counts when it is at the end of a changed line or right above changed lines, is not
 changed itself, and names an identifier or a number that the old lines have and the new ones have
 not. Whether it is wrong now a person decides; the merge request names it.
 """
@@ -35,7 +35,7 @@ class Stale(NamedTuple):
     line: int
     """In the changed file, counted from 1."""
     names: tuple[str, ...]
-    """What it names and the code beside it no longer holds."""
+    """What it names and the code next to it no longer holds."""
 
 
 def stale_comments(diff: str) -> list[Stale]:
@@ -95,7 +95,7 @@ def _comment(line: Line) -> str:
 
 
 def _code(line: Line) -> str:
-    """What a line holds beside its comment."""
+    """What a line holds next to its comment."""
     text = _LITERAL.sub('""', line.value).strip()
     return "" if text.startswith(_ALONE) else text.partition("//")[0]
 

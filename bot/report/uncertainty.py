@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
-from typing import Final, NamedTuple, get_args
+from typing import NamedTuple
 
-from ci.model.ensemble import Condition
+from bot.base.language import translated as _
+from bot.report.sentences import local
+from ci.model.ensemble import CONDITIONS, is_joint
 from ci.model.result import Result
 from ci.model.trial import Measurement, weighted_mean
+from ci.model.uncertainty import TOGETHER
 from rules.constants import in_words
 from rules.devices import device_names, load_device
-
-CONDITIONS: Final = get_args(Condition)
 
 MOST_ROWS = 8
 """Moved constants that a report names; all of them are in result.json."""
 
-TOLD = 0.005
+LEAST_SHIFT = 0.005
 """A constant that moves the speedup by less than half a percent is not named."""
 
 
@@ -25,7 +26,7 @@ class SpreadRow(NamedTuple):
     """A member of the ensemble: mean time over the cases before and after, and the speedup."""
 
     member: str
-    """As the measurement names it."""
+    """The member as the measurement names it."""
     before_us: float
     after_us: float
     ratio: float
@@ -46,7 +47,7 @@ def spread_rows(result: Result) -> list[SpreadRow]:
     cases = (*before.cases, *after.cases)
     known = [m for m in found.members if all(m in case.members_us for case in cases)]
     conditions = [member for member in known if member in CONDITIONS]
-    moved = [m for m in known if m not in CONDITIONS and far(m) > TOLD]
+    moved = [m for m in known if m not in CONDITIONS and not is_joint(m) and far(m) > LEAST_SHIFT]
     shown = [*conditions, *sorted(moved, key=far, reverse=True)[:MOST_ROWS]]
     return [
         SpreadRow(m, _mean(before, m), _mean(after, m), found.members[m], _words(result, m))
@@ -76,24 +77,29 @@ def reported_times(result: Result) -> tuple[float, float] | None:
 
 
 def spread_note(result: Result) -> str:
-    """How many members there were and which of them give the ends; '' without an ensemble."""
+    """Number of members, and the two that give the ends of the range; '' without an ensemble."""
     found = result.uncertainty
     if found is None:
         return ""
-    least, most = _where(result, found.lowest), _where(result, found.highest)
-    hanging = f" Less than half of the gain is left {least}."
-    return (
-        f"{len(found.members)} members: conditions of a launch, and every constant of the machine"
-        f" that is assumed or loosely fitted, one at a time at both ends of its range. It is"
-        f" {found.low:.2f}× at the least, {least}, and {found.high:.2f}× at the most, {most}."
-        f"{hanging if found.hangs_on else ''}"
+    least, most = _where(result, found.weakest[0]), _where(result, found.strongest[0])
+    note = _(
+        "{count} members were timed: the conditions of a launch, and each constant of the machine"
+        " model that is assumed or loosely fitted, at both ends of its range. The speedup is at"
+        " least {low}× ({least}) and at most {high}× ({most}).",
+        count=len(found.members),
+        low=f"{found.low:.2f}",
+        least=least,
+        high=f"{found.high:.2f}",
+        most=most,
     )
+    hanging = _("Less than half of the gain remains in the lowest case ({least}).", least=least)
+    return f"{note} {hanging}" if found.hangs_on else note
 
 
 def _where(result: Result, member: str) -> str:
-    """A member as the end of a sentence."""
-    words = _words(result, member)
-    return f'under "{words}"' if member in CONDITIONS else f"if {words}"
+    """A member as a clause in brackets."""
+    words = local(_words(result, member))
+    return words if member in (*CONDITIONS, TOGETHER) else _("if {assumption}", assumption=words)
 
 
 def ensemble_lines(members_us: Mapping[str, float]) -> list[str]:
@@ -102,7 +108,7 @@ def ensemble_lines(members_us: Mapping[str, float]) -> list[str]:
 
     conditions = [m for m in members_us if m in CONDITIONS]
     lines = [f"{m}: {microseconds(members_us[m])}" for m in conditions]
-    moved = {m: t for m, t in members_us.items() if m not in CONDITIONS}
+    moved = {m: t for m, t in members_us.items() if m not in CONDITIONS and not is_joint(m)}
     if moved:
         least, most = min(moved, key=lambda m: moved[m]), max(moved, key=lambda m: moved[m])
         lines.append(

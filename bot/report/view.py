@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from bot.base.language import current_language, translated
 from bot.base.text import block, code, plain, visible
 from bot.report.facts import (
     by,
     case_rows,
+    counted,
     evaluation_command,
     gates,
     headline,
@@ -23,19 +25,17 @@ from bot.report.facts import (
     outcome_counts,
     pipe_rows,
     remarks,
-    removed_sync,
     reproduction,
-    screening,
-    siblings,
     steps,
     time_word,
     told_steps,
     trajectory,
     tuple_rows,
-    varied,
 )
+from bot.report.sentences import local
 from bot.report.stale import stale_comments
 from bot.report.uncertainty import spread_note, spread_rows
+from bot.report.verification import removed_sync, screening, siblings, varied
 from ci.model.result import Result
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -43,7 +43,7 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 VERDICT_WORDS: Final = {
     "improved": "improved",
     "not_improved": "no improvement found",
-    "baseline_failed": "the operator itself fails",
+    "baseline_failed": "the original operator fails",
     "unknown": "unknown, measure more",
 }
 
@@ -54,12 +54,14 @@ def _us(value: float) -> str:
 
 def _sentence(text: str) -> str:
     text = text.strip()
-    return text if not text or text[-1] in ".!?…" else text + "."
+    return text if not text or text[-1] in ".!?…。！？" else text + translated(".")
 
 
 def _interval(low: float, high: float) -> str:
     """' (low to high)', or nothing when all samples agree."""
-    return "" if _us(low) == _us(high) else f" ({_us(low)} to {_us(high)})"
+    if _us(low) == _us(high):
+        return ""
+    return " (" + translated("{low} to {high}", low=_us(low), high=_us(high)) + ")"
 
 
 def _change(before: object, after: object) -> str:
@@ -69,10 +71,10 @@ def _change(before: object, after: object) -> str:
 def _numbers(numbers: Sequence[int]) -> str:
     """'5', '3 to 9' for neighbours, or '3, 7, 12'; long lists end with an ellipsis."""
     if not numbers:
-        return "none"
+        return translated("none")
     first, last = numbers[0], numbers[-1]
     if len(numbers) > 2 and last - first == len(numbers) - 1:
-        return f"{first} to {last}"
+        return translated("{first} to {last}", first=first, last=last)
     return ", ".join(str(n) for n in numbers[:6]) + (", …" if len(numbers) > 6 else "")
 
 
@@ -96,19 +98,37 @@ def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
         "percent": lambda share, digits=0: f"{share:.{digits}%}",
         "ms": lambda seconds, digits=0: f"{1e3 * seconds:.{digits}f}",
         "visible": visible,
+        "local": local,
         "numbers": _numbers,
     }
     if not html:
         jinja.filters |= {"plain": plain, "code": code, "block": block}
-    jinja.globals |= {"interval": _interval, "change": _change, "by": by}
+    jinja.globals |= {"interval": _interval, "change": _change, "by": by, "counted": counted}
+    jinja.globals |= {"_": translated, "language": current_language}
     return jinja
 
 
 def page(template: str, **shown: Any) -> str:
-    """A template's text; one in Markdown without two empty lines after another."""
+    """The text of one of our templates; Markdown without two empty lines after another."""
+    return page_in(TEMPLATES, template, shown)
+
+
+def page_in(folder: Path, template: str, shown: Mapping[str, Any]) -> str:
+    """The text of a template in `folder`, as `page` makes it."""
     html = template.endswith(".html.j2")
-    text = environment(html=html).get_template(template).render(shown)
+    text = environment(html=html, folder=folder).get_template(template).render(shown)
+    if current_language() == "zh":
+        text = _without_blanks(text)
     return text if html else re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+
+
+def _without_blanks(text: str) -> str:
+    """`text` without the blanks that English puts after a full stop; code blocks are kept."""
+    parts = re.split(r"(^(`{3,}).*?^\2$|<pre>.*?</pre>)", text, flags=re.MULTILINE | re.DOTALL)
+    kept = parts[::3]
+    closed = [re.sub(r"([。；：，]) +(?=\S)", r"\1", part) for part in kept]
+    blocks = parts[1::3]
+    return "".join(a + b for a, b in zip(closed, [*blocks, ""], strict=True))
 
 
 def values(result: Result) -> dict[str, Any]:
@@ -116,7 +136,7 @@ def values(result: Result) -> dict[str, Any]:
     cases = case_rows(result)
     return {
         "result": result,
-        "verdict_word": VERDICT_WORDS[result.verdict],
+        "verdict_word": translated(VERDICT_WORDS[result.verdict]),
         "headline": headline(result),
         "varied": varied(result),
         "siblings": siblings(result),

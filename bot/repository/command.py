@@ -4,6 +4,8 @@
     /optimize status | cancel | retry [RUN] | explain RUN | help
     /ok-to-optimize
     /create [NAME] [target=SoC] [dry-run]
+    /measure [op=NAME]
+    /ignore [operator [NAME] | idea [MOTIF]] [until YYYY-MM-DD], /unignore of the same form
 
 A command is a line of its own in a top-level paragraph. What a forge renders as code, as a quote,
 as a list or as a heading is not one; CommonMark decides (markdown-it). `/create` takes the code
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from datetime import UTC, date, datetime
 from typing import Final, Literal, cast
 
 from markdown_it import MarkdownIt
@@ -28,19 +31,35 @@ from rules.devices import device_names
 VERB: Final = "/optimize"
 ALLOW: Final = "/ok-to-optimize"
 CREATE: Final = "/create"
-VERBS: Final = (VERB, ALLOW, CREATE)
+MEASURE: Final = "/measure"
+IGNORE: Final = "/ignore"
+UNIGNORE: Final = "/unignore"
+VERBS: Final = (VERB, ALLOW, CREATE, MEASURE, IGNORE, UNIGNORE)
 # Comments longer than this hold a log, not a conversation; commands after it are not read.
 MAX_CHARACTERS: Final = 65_536
 # More commands in one comment are a mistake or an attempt to keep the bot busy.
 MAX_COMMANDS: Final = 5
 MAX_BUDGET: Final = 1000
 
-Action = Literal["optimize", "status", "cancel", "retry", "explain", "help", "allow", "create"]
+Action = Literal[
+    "optimize",
+    "status",
+    "cancel",
+    "retry",
+    "explain",
+    "help",
+    "allow",
+    "create",
+    "measure",
+    "ignore",
+    "unignore",
+]
 Stage = Literal["both", "tiling", "kernel"]
 
 _ACTIONS: Final = ("status", "cancel", "retry", "explain", "help")
 _STAGES: Final = ("tiling", "kernel", "both")
 _OPTIONS: Final = ("op", "stage", "budget", "target")
+_SCOPES: Final = ("operator", "idea", "until")
 _FLAGS: Final = ("dry-run",)
 _LANGUAGES: Final = {
     **dict.fromkeys(("python", "py", "python3"), "python"),
@@ -64,6 +83,9 @@ HELP: Final = """\
 | `/optimize retry` | runs again what failed or was cancelled for this merge request |
 | `/optimize retry RUN` | runs that run again, also one of a push or of another merge request |
 | `/optimize explain RUN` | says why each change of a run was tried, kept or dropped |
+| `/measure [op=NAME]` | times this merge request's own change against its base; searches nothing |
+| `/ignore [operator [NAME]] [until YYYY-MM-DD]` | the bot proposes nothing for that operator |
+| `/ignore idea [MOTIF]` | nor anything with that idea; `/unignore …` takes either back |
 | `/ok-to-optimize` | allows the present head commit of a fork's merge request |
 | `/create [NAME] [target=SoC] [dry-run]` | makes an operator of the function in the Python block \
 of the comment, for the shapes in its YAML block; also in an issue |
@@ -84,6 +106,10 @@ class Command(Frozen):
     run: str = Field(default="", description="What `explain` or `retry` is about.")
     golden: str = Field(default="", description="Of `create`: Python, which nobody has run.")
     shapes: str = Field(default="", description="Of `create`: YAML.")
+    idea: str | None = Field(
+        default=None, description="Of `ignore`: a motif, '' for those at hand; None: an operator."
+    )
+    until: str = Field(default="", description="Of `ignore`: the last day, YYYY-MM-DD.")
 
 
 class Mistake(Frozen):
@@ -108,6 +134,10 @@ def parse(text: str) -> tuple[Command | Mistake, ...]:
             break
         if words[0] == CREATE:
             found.append(_create(words[1:], blocks))
+        elif words[0] == MEASURE:
+            found.append(_measure(words[1:]))
+        elif words[0] in (IGNORE, UNIGNORE):
+            found.append(_ignore(words))
         else:
             found.append(_allow(words[1:]) if words[0] == ALLOW else _optimize(words[1:]))
     return tuple(found)
@@ -177,6 +207,48 @@ def _allow(rest: list[str]) -> Command | Mistake:
     return Command(action="allow")
 
 
+def _measure(rest: list[str]) -> Command | Mistake:
+    """`/measure`, of one operator or of all that changed."""
+    line = [MEASURE, *rest]
+    given = _options(rest, ("op",), line, MEASURE)
+    made = given if isinstance(given, Mistake) else _with_values(given, line)
+    return made if isinstance(made, Mistake) else made.model_copy(update={"action": "measure"})
+
+
+def _ignore(line: list[str]) -> Command | Mistake:
+    """`/ignore` or `/unignore` with what it is about."""
+    given: dict[str, str] = {}
+    rest = line[1:]
+    while rest:
+        word, rest = rest[0], rest[1:]
+        if word not in _SCOPES:
+            return _mistake(line, _unknown(word, _SCOPES))
+        if word in given or {word, *given} >= {"operator", "idea"}:
+            return _mistake(line, "One operator or one idea at a time.")
+        value, rest = (rest[0], rest[1:]) if rest and rest[0] not in _SCOPES else ("", rest)
+        if value and not _NAME.match(value):
+            return _mistake(line, f"{_word([value])} is no name.")
+        given[word] = value
+    until = given.get("until")
+    if until is not None and not _is_day(until):
+        return _mistake(line, "`until` needs a day that is to come, as 2027-01-31.")
+    if until is not None and line[0] == UNIGNORE:
+        return _mistake(line, f"`{UNIGNORE}` takes no `until`.")
+    return Command(
+        action="ignore" if line[0] == IGNORE else "unignore",
+        op=given.get("operator", ""),
+        idea=given.get("idea"),
+        until=until or "",
+    )
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text) >= datetime.now(UTC).date()
+    except ValueError:
+        return False
+
+
 def _optimize(rest: list[str]) -> Command | Mistake:
     """The command of the words after `/optimize`."""
     line = [VERB, *rest]
@@ -195,7 +267,7 @@ def _options(
     for word in rest:
         key, equals, value = word.partition("=")
         if not equals:
-            if word not in _FLAGS:
+            if word not in _FLAGS or verb == MEASURE:
                 return _mistake(line, _unknown(word, (*verbs, *_FLAGS, *known)))
             key, value = word, "yes"
         elif key not in known:

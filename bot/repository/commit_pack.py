@@ -16,21 +16,17 @@ PACK: Final = "commits.pack"
 
 
 class Commits(Protocol):
-    """What a pack holds: a job, or the commit of a refresh twice."""
+    """What a pack is made for: a job, or a refresh."""
 
     @property
-    def source_commit(self) -> str:
-        """What is built."""
-
-    @property
-    def judge_commit(self) -> str:
-        """What judges it."""
+    def commits(self) -> tuple[str, ...]:
+        """The commits that the pack holds."""
 
 
 def write_pack(git: Git, job: Commits, folder: Path) -> Path:
     """Write the commits of `job` into `folder`/commits.pack."""
-    commits = list(dict.fromkeys((job.source_commit, job.judge_commit)))
-    listed = git.run("rev-list", "--objects", "--no-walk", "--no-object-names", *commits)
+    flags = ("--objects", "--no-walk", "--no-object-names")
+    listed = git.run("rev-list", *flags, *job.commits)
     base = folder / "commits"
     name = git.run("pack-objects", "--quiet", str(base.resolve()), stdin=listed).strip()
     file = folder / PACK
@@ -43,19 +39,18 @@ def write_pack(git: Git, job: Commits, folder: Path) -> Path:
 def read_pack(file: Path, job: Commits, folder: Path) -> Path:
     """Make a bare repository in `folder` out of a pack; its path. Raises InputError."""
     if not file.is_file():
-        raise InputError(f"There is no {file}; `ascendopt ci plan` writes it beside the job.")
+        raise InputError(f"There is no {file}; `ascendopt ci plan` writes it next to the job.")
     folder.mkdir(parents=True, exist_ok=True)
     git = Git(folder)
-    commits = dict.fromkeys((job.source_commit, job.judge_commit))
     try:
         git.run("init", "--quiet", "--bare", ".")
         # Their parents are not in the pack.
-        (folder / "shallow").write_text("".join(f"{c}\n" for c in commits), encoding="ascii")
+        (folder / "shallow").write_text("".join(f"{c}\n" for c in job.commits), encoding="ascii")
         target = folder / "objects" / "pack" / "pack-job.pack"
         target.write_bytes(file.read_bytes())
         git.run("index-pack", str(target.resolve()))
-        for name, commit in (("source", job.source_commit), ("judge", job.judge_commit)):
-            git.run("update-ref", f"refs/heads/{name}", commit)
+        for number, commit in enumerate(job.commits):
+            git.run("update-ref", f"refs/heads/{number}", commit)
     except (GitError, OSError) as problem:
         raise InputError(f"{file} is no pack of the job's commits: {problem}.") from problem
     return folder

@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
+from bot.base.language import Language
 from bot.repository.command import Stage
 from bot.repository.commit_style import CommitStyle
 from ci.model.frozen import Frozen
@@ -45,6 +46,11 @@ class Triggers(Frozen):
         default=False,
         description="A merge request that changes kernel or tiling sources, without being asked.",
     )
+    measure: bool = Field(
+        default=True,
+        description="Time a merge request's own change of kernel or tiling against its base;"
+        " nothing is searched.",
+    )
     create: bool = Field(default=True, description="`/create` in an issue or on a merge request.")
     push: bool = Field(
         default=True, description="A push to the default branch that changes such sources."
@@ -64,7 +70,11 @@ class Limits(Frozen):
         default=10, ge=0, le=1000, description="Merge requests that the bot opens in 24 hours."
     )
     operators_per_event: int = Field(
-        default=5, ge=1, le=100, description="Operators that one event may start runs for."
+        default=5,
+        ge=1,
+        le=100,
+        description="Searches that one run of the CI starts; further operators stay in the queue"
+        " for the next.",
     )
     wall_minutes: float = Field(
         default=120.0, gt=0, le=1440, description="Wall time of one run, in minutes."
@@ -96,6 +106,12 @@ class OperatorOverride(Frozen):
     )
     budget: int | None = Field(default=None, ge=3, le=1000, description="Evaluations for a run.")
     stage: Stage | None = Field(default=None, description="tiling, kernel or both.")
+    share: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Its part of the time of your model, 0 to 1: the larger one goes first.",
+    )
 
 
 class RepositoryConfig(Frozen):
@@ -103,6 +119,11 @@ class RepositoryConfig(Frozen):
 
     version: Literal[1] = Field(default=1, description="Version of this file's format.")
     enabled: bool = Field(default=True, description="false: the bot does nothing here.")
+    language: Language | None = Field(
+        default=None,
+        description="Language of merge requests, comments and reports: en or zh. Default: the"
+        " language of the repository's README.",
+    )
     include: tuple[str, ...] = Field(
         default=("*",),
         description="Operator folders to work on, as globs from the repository's top; `*` matches"
@@ -112,7 +133,11 @@ class RepositoryConfig(Frozen):
     workloads: Inside = Field(
         default="",
         description="Folder that holds NAME/workload.yaml, or AROUND/NAME/workload.yaml with the"
-        " name of a folder around the operator, for operators without one beside them.",
+        " name of a folder around the operator, for operators without one next to them.",
+    )
+    dashboard: bool = Field(
+        default=True,
+        description="Keep an issue that says what is open, waits, failed and was refused.",
     )
     propose_workloads: bool = Field(
         default=False,
@@ -143,6 +168,13 @@ class RepositoryConfig(Frozen):
     seed: int = Field(default=0, ge=0, description="Seed of the search.")
     minimum_speedup: float = Field(
         default=1.02, ge=1.0, le=10.0, description="Below this ratio no merge request is opened."
+    )
+    slowdown_threshold: float = Field(
+        default=1.05,
+        ge=1.0,
+        le=10.0,
+        description="The check of a measured merge request fails where a case takes more than this"
+        " many times as long.",
     )
     permission: Literal["write", "admin"] = Field(
         default="write", description="What a person needs to give commands."

@@ -34,7 +34,7 @@ class Connection:
         return parse_config(self.mirror.git.show(commit, FILE))
 
     def limits(self) -> RepositoryConfig:
-        """The configuration by which a result is handed in; the defaults when it is broken now."""
+        """The configuration by which a result is submitted; the defaults when it is broken now."""
         try:
             return self.config(self.tip())
         except InputError:

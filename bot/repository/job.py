@@ -8,11 +8,17 @@ from typing import Final, Literal
 
 from pydantic import Field
 
+from bot.base.language import Language, current_language
 from bot.repository.command import Stage
 from ci.model.frozen import Frozen
 
 # Hex digits of a key; 64 bits are enough to tell jobs apart and short enough to be read out.
 KEY_DIGITS: Final = 16
+
+VERIFYING: Final = 3.0
+"""Priority of a change that was found already and is verified again: it takes minutes."""
+ASKED: Final = 2.0
+"""Priority of work that a person waits for."""
 
 DERIVED: Final = ""
 """What stands for a workload that the run derives, for an operator that has none."""
@@ -20,7 +26,8 @@ DERIVED: Final = ""
 # Part of a run's time that its search may take.
 _SEARCHING: Final = 0.7
 
-State = Literal["queued", "running", "delivering", "done", "failed", "cancelled"]
+State = Literal["queued", "running", "delivering", "waiting", "done", "failed", "cancelled"]
+# `waiting`: its result is verified and waits for a free place among the open merge requests.
 ENDED: Final = ("done", "failed", "cancelled")
 
 
@@ -29,10 +36,10 @@ class Job(Frozen):
     tokens."""
 
     key: str = Field(description="Equal for equal work: see `job_key`. Names the run.")
-    kind: Literal["optimize", "verify", "create"] = Field(
+    kind: Literal["optimize", "verify", "create", "measure"] = Field(
         default="optimize",
         description="verify: measure a proposed patch again on a moved base; create: make an"
-        " operator of a golden function.",
+        " operator of a golden function; measure: time an author's own change against its base.",
     )
     forge: str = Field(description="Name of the forge in the bot's configuration.")
     repository: str = Field(description="owner/name.")
@@ -70,6 +77,20 @@ class Job(Frozen):
     shapes: str = Field(default="", description="Of create: the text of the workload file.")
     requested_by: str = Field(default="", description="Login of who asked; '' for a push.")
     comment_id: int = Field(default=0, description="The comment that asked, if one did.")
+    base_commit: str = Field(default="", description="Of measure: what source_commit is held to.")
+    threshold: float = Field(
+        default=1.05, ge=1.0, description="Of measure: the check fails beyond this slowdown."
+    )
+    without: tuple[str, ...] = Field(
+        default=(),
+        description="Ids of motifs that people said no to: nothing with them is proposed.",
+    )
+    language: Language = Field(
+        default_factory=current_language, description="Of the comments, the report, the request."
+    )
+    priority: float = Field(
+        default=0.0, description="Higher goes first in the queue; no part of the key."
+    )
 
     def within(self, seconds: float | None, jobs: int) -> Job:
         """The job when `jobs` jobs, itself among them, share `seconds`; None: as long as it may.
@@ -81,6 +102,12 @@ class Job(Frozen):
             return self
         share = _SEARCHING * max(seconds, 60.0) / 60.0 / jobs
         return self.model_copy(update={"wall_minutes": min(self.wall_minutes, share)})
+
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The commits that the run needs, each once."""
+        named = (self.source_commit, self.judge_commit, self.base_commit)
+        return tuple(dict.fromkeys(filter(None, named)))
 
     @property
     def run(self) -> str:

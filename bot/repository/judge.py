@@ -26,7 +26,7 @@ def judge_files(judge: Commit, workload: str) -> dict[str, str]:
     """Blob hash by path of what the workload file may use, links among them; {} when there is none.
 
     These are the folders of the workload and of its golden function, with all below them but C++
-    sources, and what links in them lead to.
+    sources, and what links in them lead to. Raises InputError for a golden outside the repository.
     """
     file = judge.resolved(workload)
     if file is None or file not in judge.files:
@@ -43,7 +43,7 @@ def judge_files(judge: Commit, workload: str) -> dict[str, str]:
             found[place] = judge.files[place]
             if place != file and not place.endswith(".py"):
                 continue
-            place = posixpath.dirname(place)  # what lies beside it may be imported
+            place = posixpath.dirname(place)  # what lies next to it may be imported
         below = f"{place}/" if place else ""
         for path, blob in judge.files.items():
             if path.startswith(below) and not path.endswith(layout.SOURCES):
@@ -71,11 +71,13 @@ def _golden(judge: Commit, workload: str, found: dict[str, str]) -> list[str]:
     whole = posixpath.join(posixpath.dirname(workload), path)
     found |= {link: judge.links[link][0] for link in judge.through(whole)}
     target = judge.resolved(whole)
-    return [] if target is None else [target]
+    if target is None:
+        raise InputError(f"{workload}: golden '{named}' leads out of the repository.")
+    return [target]
 
 
 def lay_out(git_folder: Path, job: Job, into: Path) -> None:
-    """Write what judges a job into `into`, anew; raises InputError when it is not there."""
+    """Write what judges a job into `into`; raises InputError when it is not there."""
     git = Git(git_folder)
     judge = Commit(git, job.judge_commit)
     files = judge_files(judge, job.workload)

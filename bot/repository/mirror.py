@@ -189,34 +189,35 @@ class Mirror:
 def check_out(git_folder: Path, job: Job, into: Path) -> None:
     """Cut the work tree of a job, at `source_commit`, out of a repository that has its commits.
 
-    No hook, filter or submodule of the repository is used; links that lead out of it are left out.
-    Raises InputError when a commit is missing or there is no such operator.
+    It is laid out as `clone` does. Raises InputError when a commit is missing or there is no such
+    operator.
     """
     git = Git(git_folder)
     for commit in (job.source_commit, job.judge_commit):
         if git.commit(commit) is None:
             raise InputError(f"{git_folder} does not have commit {commit[:12]}; fetch it first.")
     clone(git, job.source_commit, into)
-    tested = Commit(git, job.source_commit)
-    if job.operator not in tested.operators:
+    if job.operator not in Commit(git, job.source_commit).operators:
         raise InputError(f"Commit {job.source_commit[:12]} has no operator in {job.operator}.")
-    for link in tested.links:
-        if tested.resolved(link) is None:
-            (into / link).unlink()
 
 
 def clone(git: Git, commit: str, into: Path) -> None:
-    """The work tree of a commit in a fresh folder; no hook or submodule is used."""
+    """The work tree of a commit in a fresh folder.
+
+    No hook, filter or submodule is used; links that lead out of the repository are left out.
+    """
     if into.exists():
         shutil.rmtree(into)
     into.parent.mkdir(parents=True, exist_ok=True)
-    source = git.run("rev-parse", "--absolute-git-dir").strip()
-    git.run("clone", "--quiet", "--shared", "--no-checkout", "--", source, str(into.resolve()))
-    Git(into).run("checkout", "--quiet", "--detach", commit)
+    git.lay_out(commit, into)
+    tree = Commit(git, commit)
+    for link in tree.links:
+        if tree.resolved(link) is None:
+            (into / link).unlink()
 
 
 def workload_place(folder: str) -> str:
-    """Where the workload of the operator in `folder` lies beside it, from the repository's top."""
+    """Where the workload of the operator in `folder` lies next to it, from the repository's top."""
     return (PurePosixPath(folder) / "workload.yaml").as_posix()
 
 

@@ -131,7 +131,7 @@ def apply(git: Git, diff: str, name: str = "the patch", *, index: Path | None = 
         git.run("apply", "--check", *flags, "-", stdin=diff, env=env)
     except GitError as problem:
         words = str(problem).partition("error: ")[2] or str(problem)
-        raise InputError(f"{name} does not apply to the operator as it stands: {words}.") from None
+        raise InputError(f"{name} does not apply to the original operator: {words}.") from None
     git.run("apply", *flags, "-", stdin=diff, env=env)
 
 

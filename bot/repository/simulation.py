@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from pydantic import Field
@@ -9,7 +10,7 @@ from pydantic import Field
 from bot.base.git import Git, GitError
 from bot.repository.config import FILE, RepositoryConfig
 from bot.repository.mirror import Commit, workload_of
-from bot.repository.trigger import touched_operators
+from bot.repository.trigger import Touched, touched_operators
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from rules.triggers import load_triggers
@@ -65,19 +66,31 @@ def simulated(
     """
     listed = git.run("diff", "--name-only", "-z", "--no-renames", before, after).split("\0")
     judges, tested = Commit(git, judge), Commit(git, after)
-    found = touched_operators(
+    found: Sequence[Touched] = touched_operators(
         [p for p in listed if p], tested.operators, tested.texts, load_triggers()
     )
-    return [
-        Decision(
-            operator=one.folder,
-            decision=_decided(one.folder, judges, config),
-            kernel=one.kernel,
-            tiling=one.tiling,
-            because=tuple(one.because),
+    # As the queue takes them: larger shares of the model's time first, then by folder.
+    found = sorted(found, key=lambda one: -config.override(one.folder).share)
+    most, decisions, searches = config.limits.operators_per_event, list[Decision](), 0
+    for one in found:
+        words = _decided(one.folder, judges, config)
+        if words.startswith(_SEARCHED):
+            searches += 1
+            later = "" if searches <= most else f"queued, as a run starts {most} searches; then "
+            words = later + words
+        decisions.append(
+            Decision(
+                operator=one.folder,
+                decision=words,
+                kernel=one.kernel,
+                tiling=one.tiling,
+                because=tuple(one.because),
+            )
         )
-        for one in found
-    ]
+    return decisions
+
+
+_SEARCHED: Final = "optimized"
 
 
 def _decided(folder: str, judges: Commit, config: RepositoryConfig) -> str:
@@ -88,6 +101,6 @@ def _decided(folder: str, judges: Commit, config: RepositoryConfig) -> str:
     if workload is None and chosen:
         return f"left alone: {chosen} is not at {judges.name[:12]}"
     return (
-        f"optimized with {config.granted(folder, None)} evaluations on {config.backend}"
+        f"{_SEARCHED} with {config.granted(folder, None)} evaluations on {config.backend}"
         f" {config.target}, judged by {workload or 'a workload that is derived then'}"
     )

@@ -1,7 +1,7 @@
-"""From a change to the operators it touches: file rules, renames, and the include graph.
+"""The way from a change to the operators it touches: file rules, renames, and the include graph.
 
 A header that several operators share concerns each of them. Includes are followed by name, as the
-operators' builds find them: beside the including file first, then by the longest path ending that
+operators' builds find them: next to the including file first, then by the longest path ending that
 matches. Files are read as text; nothing is compiled or run.
 """
 
@@ -23,7 +23,7 @@ class Touched:
     """An operator that a change concerns."""
 
     folder: str
-    """From the repository's top."""
+    """The folder, from the repository's top."""
     kernel: bool
     tiling: bool
     because: tuple[str, ...]

@@ -5,7 +5,7 @@ The three steps are three CI jobs that pass folders of data:
     plan (bot.server.plan_folder)                             what to do
     results/KEY/{result.json,best.patch,report.md,...}        what came of it
 
-What was asked for and done before stands in a branch of the repository (`StateBranch`). So a job
+What was asked for and done before is in a branch of the repository (`StateBranch`). So a job
 of the CI that is lost loses nothing: its jobs are planned again once their time is over, and what
 it should have answered is found by the next `follow-up`.
 """
@@ -26,24 +26,26 @@ from bot.base.text import visible
 from bot.events.model import Event
 from bot.forge.base import ForgeError
 from bot.repository.connection import Connection
-from bot.repository.job import DERIVED, ENDED, Job, Record
-from bot.repository.mirror import workload_of
+from bot.repository.job import ENDED, Job, Record
+from bot.server.bank_learning import learnt
+from bot.server.comments.event_text import NotShown
+from bot.server.comments.posting import TEMPORARY, asked_wait, away, set_check, tell_run
+from bot.server.comments.wording import failed, said, waiting
 from bot.server.create_plan import folder_for
+from bot.server.dashboard_issue import update_dashboard
 from bot.server.delivery import DAY_S, Delivered, NotAllowed, hand_in
-from bot.server.learning import learnt
+from bot.server.job_maker import judged_by
 from bot.server.merge_request import read_result
+from bot.server.places import next_waiting, settled
 from bot.server.plan_folder import write_plan
 from bot.server.planner import plan
 from bot.server.queue import ATTEMPTS, Queue
 from bot.server.run_folder import read_failure
 from bot.server.run_job import left_file, result_file
 from bot.server.service import carry_out
-from bot.server.speech import TEMPORARY, asked_wait, away, set_check, tell_run
-from bot.server.spoken import NotShown
 from bot.server.state_branch import BANK, WORKER, StateBranch, checked_bank
 from bot.server.verify_again import look_again
 from bot.server.watch import noted, poll
-from bot.server.wording import failed, said, waiting
 from ci.model.errors import InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -90,6 +92,7 @@ def plan_follow_up(connection: Connection, out: Path) -> list[Job]:
         poll(connection, queue, now)
         look_again(connection, queue, now, lambda run: _learn(connection, queue, state, run))
         made = _step(connection, queue, state, now)
+        update_dashboard(connection, queue, now)
         return made._replace(tip=_to_refresh(connection, queue, now))
 
     return _planned(connection, step, out)
@@ -132,12 +135,12 @@ def _planned(
 
 def _step(connection: Connection, queue: Queue, state: StateBranch, now: float) -> _Step:
     """Plan every event that waits, do what follows, and take the jobs that can be run."""
-    problems: list[str] = []
+    problems, changed = list[str](), list[int]()
     while (taken := queue.next_event(now)) is not None:
         number, event = taken
         try:
             event = _since_the_last(event, connection, queue)
-            _handle(number, event, connection, queue, state, now)
+            _handle(number, event, connection, queue, state, now, changed)
         except InputError as problem:
             queue.event_done(number, now, note=str(problem))
         except NotShown as problem:  # no failure of the CI: people delete comments
@@ -146,7 +149,32 @@ def _step(connection: Connection, queue: Queue, state: StateBranch, now: float) 
         except TEMPORARY as problem:
             queue.event_failed(number, now, str(problem), wait=asked_wait(problem))
             problems.append(str(problem))
-    return _Step(_claimed(connection, queue, now), problems)
+    deliver_waiting(connection, queue, now)
+    claimed = _claimed(connection, queue, now)
+    if changed:
+        update_dashboard(connection, queue, now)
+    return _Step(claimed, problems)
+
+
+def deliver_waiting(connection: Connection, queue: Queue, now: float) -> None:
+    """Propose the results for which there is a place now; a forge that is away is asked later."""
+    with suppress(*TEMPORARY):
+        for record in next_waiting(connection, queue, now):
+            job = record.job
+            queue.deliver_again(job.key, WORKER, now + CI_LEASE_S)
+            try:
+                connection.mirror.ensure(connection.forge, job.source_ref, job.source_commit)
+                today = queue.opened_since(connection.name, connection.repository, now - DAY_S)
+                folder = queue.runs / job.key
+                _remember(queue, job, folder, hand_in(job, folder, connection, today))
+            except InputError as problem:
+                queue.finish(job.key, WORKER, now, state="failed", note=str(problem))
+                _tell_end(connection, job, "failed", str(problem))
+            except TEMPORARY:
+                queue.finish(
+                    job.key, WORKER, now, state="waiting", note=record.note, speedup=record.speedup
+                )
+                raise
 
 
 def _handle(
@@ -156,9 +184,13 @@ def _handle(
     queue: Queue,
     state: StateBranch,
     now: float,
+    changed: list[int],
 ) -> None:
+    """`changed` takes the event's number when the dashboard is to say something else."""
     made = plan(event, connection, queue)
     carry_out(number, event, made, connection, queue, now)
+    if made.refresh or made.facts or made.jobs or made.retried:
+        changed.append(number)
     noted(event, connection, queue)
     for merge_request in made.cancelled:
         _stop(connection, queue, merge_request, now)
@@ -207,12 +239,19 @@ def _stop(connection: Connection, queue: Queue, number: int, now: float) -> None
 
 
 def _claimed(connection: Connection, queue: Queue, now: float) -> list[Job]:
-    """Every job that waits, or whose run of the CI never reported, held by this run of the CI."""
+    """The jobs that wait, or whose run of the CI never reported, held by this run of the CI.
+
+    Of searches only so many as the configuration lets one run start; the others stay in the queue.
+    """
     waiting = queue.jobs(states=("queued", "running", "delivering"), limit=10_000)
     slots = {f"{r.job.backend}:{r.job.device}": len(waiting) for r in waiting}
-    found: list[Job] = []
-    while (record := queue.claim(WORKER, now, slots, CI_LEASE_S)) is not None:
-        found += [record.job] if _fit(connection, queue, record, now) else []
+    most, found, searches = connection.limits().limits.operators_per_event, list[Job](), 0
+    while (
+        record := queue.claim(WORKER, now, slots, CI_LEASE_S, searches=searches < most)
+    ) is not None:
+        if _fit(connection, queue, record, now):
+            found.append(record.job)
+            searches += record.job.kind == "optimize"
     return found
 
 
@@ -239,15 +278,8 @@ def _fit(connection: Connection, queue: Queue, record: Record, now: float) -> bo
             if not (judged and wanted and name.isidentifier()):
                 raise InputError("The configuration no longer lets operators be made there.")
             return True
-        chosen = config.override(job.operator).workload
-        workload = (
-            workload_of(mirror.commit(job.judge_commit), job.operator, chosen, config.workloads)
-            if judged
-            else None
-        )
-        if workload is None and not chosen:
-            workload = DERIVED
-        if not judged or job.workload != workload:
+        judge = mirror.commit(job.judge_commit)
+        if not judged or job.workload != judged_by(judge, job.operator, config):
             raise InputError("What judges it is no longer that of the default branch.")
         most = max(config.max_budget, config.granted(job.operator, None))
         if job.kind == "optimize" and job.budget > most:
@@ -263,7 +295,7 @@ def _tell_end(connection: Connection, job: Job, state: str, reason: str) -> None
     """Say that a job failed or was cancelled; a forge that is away loses a word."""
     forge = connection.forge
     with suppress(*TEMPORARY):
-        tell_run(job, forge, failed(job, state, reason))
+        tell_run(job, forge, failed(job, state, reason), failed=state == "failed")
         set_check(job, forge, "error", reason or "Cancelled.")
 
 
@@ -311,15 +343,17 @@ def report(
             told.append(f"{job.operator}: {words}")
             ends.append(end)
         queue.close()
-        state.change(lambda queue: _ended(queue, ends))
+        state.change(lambda queue: _ended(queue, ends, connection))
     if refused is not None:
         raise refused
     return told
 
 
-def _ended(queue: Queue, ends: Sequence[Callable[[Queue], None]]) -> None:
+def _ended(queue: Queue, ends: Sequence[Callable[[Queue], None]], connection: Connection) -> None:
     for end in ends:
         end(queue)
+    if ends:
+        update_dashboard(connection, queue, time.time())
 
 
 def _held(queue: Queue, job: Job) -> None:
@@ -359,7 +393,8 @@ def _reported(
             reason = said("no_result", visible(failure.sentence, 500) if failure else problem)
         # A runner that died, or a passing reason: once more, as long as it may be tried.
         again = tries < ATTEMPTS and (not left or (failure is not None and not failure.lasting))
-        tell_run(job, forge, waiting(job, reason) if again else failed(job, "failed", reason))
+        text = waiting(job, reason) if again else failed(job, "failed", reason)
+        tell_run(job, forge, text, failed=not again)
         set_check(job, forge, "pending" if again else "error", head, reason)
 
         def fail(queue: Queue) -> None:
@@ -379,15 +414,16 @@ def _reported(
 
 
 def _remember(queue: Queue, job: Job, left: Path, done: Delivered) -> None:
-    if job.kind != "create":  # what it made is in its merge request
+    if job.kind in ("optimize", "verify"):  # of the others the forge has everything
         folder = queue.runs / job.key
         folder.mkdir(parents=True, exist_ok=True)
         result_file(folder).write_text(read_result(left).model_dump_json(), encoding="utf-8")
+    settled(queue, job, done, time.time())
     queue.finish(
         job.key,
         WORKER,
         time.time(),
-        state="done",
+        state="waiting" if done.waits and job.kind != "create" else "done",
         note=done.note,
         merge_request=done.merge_request,
         speedup=done.speedup,

@@ -1,4 +1,4 @@
-"""From `/create` to a job: what is asked for, where it goes, and every reason why not.
+"""The way from `/create` to a job: what is asked for, where it goes, and every reason why not.
 
 The golden function is text here and stays text: the job carries it to where there is no token.
 """
@@ -14,8 +14,8 @@ from bot.repository.command import Command
 from bot.repository.config import FILE, RepositoryConfig
 from bot.repository.job import Job, job_key
 from bot.repository.mirror import Commit
+from bot.server.comments.wording import said
 from bot.server.job_maker import Work
-from bot.server.wording import said
 from ci.model.errors import InputError
 from ci.session.create import asked
 

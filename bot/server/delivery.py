@@ -1,4 +1,4 @@
-"""From a result to the forge: a merge request is opened, updated, rebased or closed.
+"""The way from a result to the forge: a merge request is opened, updated, rebased or closed.
 
 Every step may be repeated after a crash.
 """
@@ -12,19 +12,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from bot.base.language import language
 from bot.base.text import visible
 from bot.forge.base import Forge
 from bot.forge.errors import ForgeError
 from bot.forge.kinds import FORGES
-from bot.forge.model import CheckState
-from bot.report.facts import headline
+from bot.forge.model import CheckState, MergeRequest
+from bot.report.facts import headline, steps
 from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
 from bot.repository.job import Job
-from bot.server.made import Made, branch_of, check_made, read_made, submit_made
+from bot.server.comments.posting import answer, close, set_check, tell_run
+from bot.server.comments.wording import concluded, made_comment, said
+from bot.server.created_operator import Made, branch_of, check_made, read_made, submit_made
+from bot.server.measuring import read_measured, tell_measured
 from bot.server.merge_request import BRANCHES, OWN_BRANCHES, SubmitSettings, read_result, submit
-from bot.server.speech import answer, close, set_check, tell_run
-from bot.server.wording import concluded, made_comment, said
 from ci.model.errors import InputError
 from ci.model.result import Result
 
@@ -40,16 +42,29 @@ class Delivered:
     merge_request: int = 0
     opened: bool = False
     """Whether the merge request is a new one."""
+    waits: bool = False
+    """Whether a limit is reached and the result is to be delivered again when there is a place."""
+    stands: bool = False
+    """Whether an open merge request was verified again and stays open."""
     speedup: float = 0.0
-    """Of the result, 0 where nothing was sped up but made."""
+    """The speedup of the result, 0 where nothing was sped up but made."""
 
 
 def hand_in(
     job: Job, folder: Path, connection: Connection, opened_today: int, report_at: str = ""
 ) -> Delivered:
     """Deliver what a run left in `folder`; arguments and errors as of `deliver`."""
+    with language(job.language):
+        return _handed_in(job, folder, connection, opened_today, report_at)
+
+
+def _handed_in(
+    job: Job, folder: Path, connection: Connection, opened_today: int, report_at: str
+) -> Delivered:
     if job.kind == "create":
         return deliver_made(job, read_made(folder), connection, opened_today)
+    if job.kind == "measure":
+        return Delivered(tell_measured(job, read_measured(job, folder), connection.forge))
     result = read_result(folder)
     return replace(
         deliver(job, result, connection, opened_today, report_at), speedup=result.speedup
@@ -70,7 +85,7 @@ def _propose_made(job: Job, made: Made, connection: Connection, opened_today: in
     forge, config = connection.forge, connection.limits()
     full = _full(forge, config, opened_today, branch_of(job.operator))
     if full:
-        return Delivered(full)
+        return Delivered(full, waits=True)
     try:
         with _told_what_is_missing(connection):
             filed = submit_made(job, made, forge, connection.mirror.folder, config)
@@ -93,7 +108,7 @@ def deliver(
     repeating it is safe.
     """
     check_result(job, result)
-    if job.kind == "verify":
+    if job.patch_of:
         return _rebase(job, result, connection, report_at)
     done = _propose(job, result, connection, opened_today, report_at)
     forge = connection.forge
@@ -149,16 +164,20 @@ def _propose(
     forge = connection.forge
     if result.verdict != "improved":
         return Delivered(said("nothing_to_propose"))
-    if result.speedup < job.minimum_speedup:
-        return Delivered(said("below_minimum", result.speedup, job.minimum_speedup))
+    if result.held < job.minimum_speedup:
+        return Delivered(said("below_minimum", result.held, job.minimum_speedup))
     if job.dry_run:
         return Delivered(said("dry_run"))
     if job.from_fork:
         return Delivered(said("into_a_fork"))
+    kept = {step.trial.number for step in steps(result)} | {result.best.number}
+    ideas = {m for t in result.trials if t.number in kept for m in t.candidate.motif_ids}
+    if unwanted := sorted(ideas & set(job.without)):
+        return Delivered(said("ignored_idea", unwanted))
     config = connection.limits()
     full = _full(forge, config, opened_today, f"{BRANCHES}{job.operator.rsplit('/', 1)[-1]}/")
     if full:
-        return Delivered(full)
+        return Delivered(full, waits=True)
     settings = _submit_settings(job, config, report_at)
     try:
         with _told_what_is_missing(connection):
@@ -177,7 +196,7 @@ def _propose(
 def _full(forge: Forge, config: RepositoryConfig, opened_today: int, branch: str) -> str:
     """Why no merge request may be opened, '' when one may or one whose branch begins with `branch`
     is open."""
-    ours = [m for prefix in OWN_BRANCHES for m in forge.merge_requests("open", prefix)]
+    ours = _open(forge)
     if any(m.source_branch.startswith(branch) for m in ours):
         return ""
     if len(ours) >= config.limits.open_merge_requests:
@@ -185,6 +204,17 @@ def _full(forge: Forge, config: RepositoryConfig, opened_today: int, branch: str
     if opened_today >= config.limits.daily_merge_requests:
         return said("too_many_today", opened_today)
     return ""
+
+
+def free_places(forge: Forge, config: RepositoryConfig, opened_today: int) -> int:
+    """How many merge requests may be opened now; `opened_today` as of `deliver`."""
+    limits = config.limits
+    left = limits.daily_merge_requests - opened_today
+    return max(0, min(limits.open_merge_requests - len(_open(forge)), left))
+
+
+def _open(forge: Forge) -> list[MergeRequest]:
+    return [m for prefix in OWN_BRANCHES for m in forge.merge_requests("open", prefix)]
 
 
 @contextmanager
@@ -206,14 +236,14 @@ def _rebase(job: Job, result: Result, connection: Connection, report_at: str) ->
     request = forge.merge_request(job.patch_of)
     if request.state != "open":
         return Delivered(said("no_longer_open", request.number, request.state))
-    if result.verdict == "improved" and result.speedup >= job.minimum_speedup:
+    if result.verdict == "improved" and result.held >= job.minimum_speedup:
         settings = _submit_settings(job, connection.limits(), report_at, again=True)
         try:
             filed = submit(result, forge, connection.mirror.folder, settings)
         except InputError as problem:
             return Delivered(said("not_rebased", problem), request.number)
         answer(forge, request.number, f"verified-{job.key}", said("rebased", headline(result)))
-        return Delivered(filed.reason, request.number)
+        return Delivered(filed.reason, request.number, stands=True)
     if result.verdict == "unknown":
         return Delivered(said("left_as_it_is", result.verdict_reason), request.number)
     reason = said("worthless", headline(result), job.source_commit)

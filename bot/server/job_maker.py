@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,11 +15,12 @@ from bot.forge.model import Comment, MergeRequest, Repository
 from bot.repository.command import Command
 from bot.repository.config import FILE, RepositoryConfig
 from bot.repository.connection import Connection
-from bot.repository.job import DERIVED, Job, Record, job_key
+from bot.repository.job import ASKED, DERIVED, Job, Record, job_key
 from bot.repository.judge import judge_files
 from bot.repository.mirror import Commit, Mirror, workload_of
 from bot.repository.trigger import Touched, touched_operators
-from bot.server.wording import said
+from bot.server.comments.wording import said
+from bot.server.refused import No, refusals
 from rules.triggers import load_triggers
 
 
@@ -47,6 +50,9 @@ class Records(Protocol):
     def fact(self, name: str) -> str:
         """Something remembered, '' when it is not."""
 
+    def facts(self) -> dict[str, str]:
+        """Everything remembered by name."""
+
     def set_fact(self, name: str, value: str) -> None:
         """Remember something."""
 
@@ -73,6 +79,12 @@ class Work:
         """The mirror of the connection."""
         return self.connection.mirror
 
+    @cached_property
+    def refusals(self) -> list[No]:
+        """What people here said no to, as of now."""
+        here = (self.connection.name, self.home.name)
+        return refusals(self.records.facts(), *here, time.time())
+
     def known(self, **match: Any) -> list[Record]:
         """Jobs of this repository that match."""
         return self.records.jobs(forge=self.connection.name, repository=self.home.name, **match)
@@ -86,13 +98,22 @@ class Subject:
     source: Commit
     judge: Commit
     workload: str
-    """From the repository's top, at the judge's commit; `DERIVED` where there is none."""
+    """The workload, from the repository's top, at the judge's commit; `DERIVED` where there is
+    none."""
 
     def key(self, forge: str, repository: str, settings: Mapping[str, str]) -> str:
         """The identity of work on it, see `job_key`."""
         judges = judge_files(self.judge, self.workload)
         blobs = self.source.built_from(self.folder) | {f"judge:{p}": b for p, b in judges.items()}
         return job_key(forge, repository, self.folder, blobs, settings)
+
+
+def judged_by(judge: Commit, folder: str, config: RepositoryConfig) -> str | None:
+    """The workload that judges the operator in `folder`: its file, `DERIVED` where there is none,
+    None where the one that the configuration names is missing."""
+    chosen = config.override(folder).workload
+    workload = workload_of(judge, folder, chosen, config.workloads)
+    return DERIVED if workload is None and not chosen else workload
 
 
 def touched(head: Commit, changed: Sequence[str]) -> tuple[Touched, ...]:
@@ -129,18 +150,19 @@ def make_jobs(
         if not config.covers(folder):
             words.append(said("left_alone", folder, FILE))
             continue
-        chosen = config.override(folder).workload
-        workload = workload_of(work.judge, folder, chosen, config.workloads)
-        if workload is None and not chosen:
-            workload = DERIVED
+        no = next((n for n in work.refusals if (n.kind, n.what) == ("operator", folder)), None)
+        if no is not None and comment is None and work.event.kind != "dispatch":
+            words.append(said("ignored", no))
+            continue
+        workload = judged_by(work.judge, folder, config)
         if workload is None:
             words.append(said("no_workload", folder, work.home.default_branch, FILE))
             continue
-        if len(jobs) == config.limits.operators_per_event:
-            words.append(said("only_the_first", len(jobs)))
-            break
         subject = Subject(folder, head, work.judge, workload)
         jobs.append(_job(work, subject, command, request, comment))
+    more = len(jobs) - config.limits.operators_per_event
+    if more > 0:
+        words.append(said("the_rest_waits", len(jobs) - more, more))
     return jobs, words
 
 
@@ -160,6 +182,8 @@ def _job(
     device = command.target or config.target
     stage = command.stage or config.override(folder).stage or config.stage
     budget = config.granted(folder, command.budget)
+    by_hand = work.event.sender if work.event.kind == "dispatch" else ""
+    person = comment.author if comment else by_hand
     settings = {
         "backend": config.backend,
         "device": device,
@@ -194,6 +218,29 @@ def _job(
         minimum_speedup=config.minimum_speedup,
         dry_run=command.dry_run,
         from_fork=bool(request and request.from_fork),
-        requested_by=comment.author if comment else "",
+        requested_by=person,
+        without=tuple(no.what for no in work.refusals if no.kind == "idea"),
         comment_id=comment.id if comment else 0,
+        priority=priority(work, folder, asked=bool(person)),
     )
+
+
+def priority(work: Work, folder: str, *, asked: bool) -> float:
+    """How soon a search of the operator in `folder` is due.
+
+    ASKED for what a person asks for; else the operator's share of the time of a model (0 to 1),
+    and half of it where the last search found nothing.
+    """
+    if asked:
+        return ASKED
+    share = work.config.override(folder).share
+    last = next(
+        (
+            r
+            for r in work.known(states=("done", "waiting"), limit=10_000)
+            if r.job.operator == folder and r.job.kind == "optimize"
+        ),
+        None,
+    )
+    found_nothing = last is not None and not last.merge_request and last.state == "done"
+    return share / 2 if found_nothing else share

@@ -1,4 +1,4 @@
-"""From a finished run to a merge request: re-check, commit, push, file or update.
+"""The way from a finished run to a merge request: re-check, commit, push, file or update.
 
 A `Result` is data from outside: nothing in it is believed that can be checked here. One merge
 request is open per operator; a new result updates it in place. One that a person closed without
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal
@@ -18,7 +19,7 @@ from pydantic import Field, ValidationError
 
 from bot.base.git import Git
 from bot.base.text import WEB_ADDRESS, visible
-from bot.forge.base import Forge
+from bot.forge.base import Forge, ForgeError
 from bot.forge.kinds import FORGES
 from bot.forge.model import MergeRequest, Status
 from bot.report import RESULT
@@ -38,6 +39,8 @@ from ci.model.yaml_model import YamlFile
 BRANCHES: Final = "optimize/"
 MADE_BRANCHES: Final = "create/"
 OWN_BRANCHES: Final = (BRANCHES, MADE_BRANCHES)
+# Two diffs with so much in common are one idea: a person's no to one is a no to the other.
+ALIKE: Final = 0.5
 CHECK: Final = "ascendopt/verified"
 _ID: Final = re.compile(r"[\w-]{1,64}$")
 _MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")
@@ -45,7 +48,7 @@ _SOURCES: Final = re.compile(r"<!-- ascendopt-sources: ([0-9a-f]{10}) -->")
 
 
 class SubmitSettings(CommitStyle):
-    """Where a finished run is handed in."""
+    """Where a finished run is submitted."""
 
     forge: str = Field(
         default="auto",
@@ -99,7 +102,12 @@ def read_result(path: Path) -> Result:
 
 def operator_mark(result: Result) -> str:
     """16 hex digits that name the operator in its repository."""
-    return hashlib.sha256(result.operator_path.encode()).hexdigest()[:16]
+    return path_mark(result.operator_path)
+
+
+def path_mark(folder: str) -> str:
+    """The mark of the operator in `folder`, counted from the repository's top."""
+    return hashlib.sha256(folder.encode()).hexdigest()[:16]
 
 
 def sources_key(result: Result) -> str:
@@ -119,7 +127,9 @@ def branch_name(result: Result) -> str:
 def title(result: Result, *, conventional: bool = False) -> str:
     """One line, with the figure and whether it is simulated."""
     kind = "simulated" if result.fingerprint.simulated else result.fingerprint.device
-    figure = f"{result.speedup:.2f}x faster ({kind})"
+    spread = result.uncertainty
+    least = "at least " if spread is not None and spread.headline.startswith("at least") else ""
+    figure = f"{least}{result.held:.2f}x faster ({kind})"
     if conventional:
         return visible(f"perf({result.operator}): {figure}", 120)
     return visible(f"Optimize {result.op_type}: {figure}", 120)
@@ -168,7 +178,7 @@ class _Place:
 def place(result: Result, existing: list[MergeRequest]) -> _Place:
     """Which branch to use, which open merge request to update, which closed one says no."""
     mark, fresh = operator_mark(result), branch_name(result)
-    ours = [m for m in existing if m.source_branch.startswith(BRANCHES) and _marked(m, mark)]
+    ours = [m for m in existing if m.source_branch.startswith(BRANCHES) and marked_with(m) == mark]
     opened = next((m for m in reversed(ours) if m.state == "open"), None)
     if opened is not None:
         return _Place(opened.source_branch, opened, None)
@@ -182,9 +192,41 @@ def place(result: Result, existing: list[MergeRequest]) -> _Place:
     return _Place(fresh, None, closed[-1] if closed else None)
 
 
-def _marked(merge_request: MergeRequest, mark: str) -> bool:
+def likeness(one: str, other: str) -> float:
+    """How much two diffs are the same idea, 0 to 1: the part of all their changed lines that both
+    have, whatever the blanks and the numbers in them."""
+    first, second = _changed_lines(one), _changed_lines(other)
+    return len(first & second) / max(1, len(first | second))
+
+
+def _changed_lines(diff: str) -> set[str]:
+    found = set()
+    for line in diff.splitlines():
+        if line[:1] in ("+", "-") and line[:4] not in ("+++ ", "--- "):
+            text = re.sub(r"\b\d\w*", "0", re.sub(r"\s+", "", line[1:]))
+            found |= {line[0] + text} if text else set()
+    return found
+
+
+def refused_alike(
+    result: Result, forge: Forge, existing: list[MergeRequest]
+) -> MergeRequest | None:
+    """The closed merge request of the bot with much the same change of this operator, if any."""
+    mark = operator_mark(result)
+    for one in reversed(existing):
+        ours = one.source_branch.startswith(BRANCHES) and marked_with(one) == mark
+        if not ours or one.state != "closed":
+            continue
+        with suppress(ForgeError):  # one whose branch is gone may have no diff any more
+            if likeness(result.diff, forge.diff(one.number)) >= ALIKE:
+                return one
+    return None
+
+
+def marked_with(merge_request: MergeRequest) -> str:
+    """The mark of the operator that a merge request of the bot is about, '' where it has none."""
     found = _MARK.search(merge_request.body)
-    return found is not None and found.group(1) == mark
+    return found.group(1) if found is not None else ""
 
 
 def _made_from(merge_request: MergeRequest) -> str:
@@ -238,14 +280,19 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, f"refs/heads/{target}", env=login)
     tip = branches[target]
     refuse_unfit(result, git, tip)
-    placed = place(result, list(forge.merge_requests()))
-    if placed.declined is not None and not settings.again:
+    result = with_workload(result, git, tip)
+    existing = list(forge.merge_requests())
+    placed = place(result, existing)
+    declined, what = placed.declined, "for these sources"
+    if declined is None and placed.existing is None and not settings.again:
+        declined, what = refused_alike(result, forge, existing), "with much the same change"
+    if declined is not None and not settings.again:
         return Submission(
             action="declined",
-            reason=f"Merge request {placed.declined.number} for these sources was closed without"
+            reason=f"Merge request {declined.number} {what} was closed without"
             " merging; give --again to propose it once more.",
             branch=placed.branch,
-            merge_request=placed.declined,
+            merge_request=declined,
         )
     old = branches.get(placed.branch, "")
     if old:
@@ -283,6 +330,29 @@ def _refuse_foreign(git: Git, url: str, branch: str, head: str, login: dict[str,
         raise InputError(
             f"Somebody else's commit {head[:12]} is on {branch}; merge or delete the branch first."
         )
+
+
+def with_workload(result: Result, git: Git, tip: str) -> Result:
+    """The result with the text of its workload where that lies in the checkout alone.
+
+    Nobody else could repeat its figures: the merge request then adds the workload, or shows it.
+    Raises InputError when such a workload names a golden function, which lies next to it.
+    """
+    named, top = result.settings.get("workload", ""), git.top()
+    place = str(named) or workload_place(result.operator_path)
+    if result.derived_workload or top is None or git.show(tip, place) is not None:
+        return result
+    file = top / place
+    if not (file.is_file() and file.resolve().is_relative_to(top.resolve())):
+        return result
+    text = file.read_text(encoding="utf-8")
+    data = YamlFile(text, place).data
+    if isinstance(data, dict) and data.get("golden"):
+        raise InputError(
+            f"{place} and its golden function are not in the target branch, so nobody else could"
+            " repeat the figures: commit and push them first."
+        )
+    return result.model_copy(update={"derived_workload": text})
 
 
 def proposed_workload(git: Git, result: Result, parent: str) -> str:

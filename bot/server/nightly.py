@@ -8,7 +8,7 @@ from typing import Final
 from bot.base.git import Git
 from bot.repository.commit_pack import PACK, read_pack
 from bot.repository.mirror import clone
-from bot.server.learning import EMBEDDING, bank_command
+from bot.server.bank_learning import EMBEDDING, bank_command
 from bot.server.plan_folder import REFRESH, Tip, leave_results
 from bot.server.run_job import CHECKOUT
 from bot.server.state_branch import BANK

@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 from bot.base.git import Git
 from bot.repository.commit_pack import PACK, read_pack, write_pack
 from bot.repository.job import Job
-from bot.server.run_job import CHECKOUT, JOB_FILE, JUDGE, read_job
+from bot.server.run_job import BASE, CHECKOUT, JOB_FILE, JUDGE, read_job
 from bot.server.state_branch import BANK
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
@@ -37,9 +37,9 @@ class Tip(NamedTuple):
     source_commit: str
 
     @property
-    def judge_commit(self) -> str:
-        """The same: the branch judges itself."""
-        return self.source_commit
+    def commits(self) -> tuple[str, ...]:
+        """What a pack of it holds."""
+        return (self.source_commit,)
 
 
 def write_plan(jobs: Sequence[Job], git: Git, bank: str, tip: str, out: Path) -> None:
@@ -107,7 +107,7 @@ def repository_of(job: Job, place: Path, out: Path) -> Path:
 
 def leave_results(folder: Path) -> None:
     """Take away what a run needed and its report does not: checkout, judge and repository."""
-    for name in (CHECKOUT, JUDGE, _REPOSITORY):
+    for name in (CHECKOUT, BASE, JUDGE, _REPOSITORY):
         shutil.rmtree(folder / name, ignore_errors=True)
 
 

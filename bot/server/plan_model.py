@@ -33,8 +33,16 @@ class Plan:
     """Merge requests whose jobs are to stop."""
     retried: tuple[str, ...] = ()
     """Keys to queue again."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """(name, value) to remember, such as what a person said no to."""
+    urgent: tuple[str, ...] = ()
+    """Keys of jobs that wait, to be taken next."""
+    closed: tuple[int, ...] = ()
+    """The bot's merge requests to close."""
     base_moved: bool = False
     """Whether the bot's open merge requests are to be looked at again."""
+    refresh: bool = False
+    """Whether the dashboard is to be written again, for its boxes."""
     note: str = ""
     """Why nothing follows, for the log."""
 
@@ -54,12 +62,15 @@ def joined(plans: Sequence[Plan], comment: Comment) -> Plan:
     own = reply_key(comment)
     words = dict.fromkeys(r.body for made in plans for r in made.replies if r.mark == own)
     others = tuple(r for made in plans for r in made.replies if r.mark != own)
-    acted = bool(others) or any(p.jobs or p.cancelled or p.retried for p in plans)
+    acted = bool(others) or any(p.jobs or p.cancelled or p.retried or p.facts for p in plans)
     return Plan(
         jobs=tuple({j.key: j for p in plans for j in p.jobs}.values()),
         replies=(*others, *((reply_to(comment, "\n\n".join(words)),) if words else ())),
         seen=((comment.merge_request, comment.id),) if acted else (),
         cancelled=tuple(n for p in plans for n in p.cancelled),
         retried=tuple(k for p in plans for k in p.retried),
+        facts=tuple(f for p in plans for f in p.facts),
+        urgent=tuple(k for p in plans for k in p.urgent),
+        closed=tuple(n for p in plans for n in p.closed),
         note="; ".join(p.note for p in plans if p.note),
     )

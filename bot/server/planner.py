@@ -1,4 +1,4 @@
-"""From an event to jobs and answers: one check per reason to refuse, then the jobs.
+"""The way from an event to jobs and answers: one check per reason to refuse, then the jobs.
 
 An event is a hint. What it says of the merge request, the comment and the person is asked of the
 forge again before anything follows from it. Nothing is written to the forge here: the plan says
@@ -8,25 +8,33 @@ what to write, and is the same when it is made twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bot.base.language import language
 from bot.events.model import Event
 from bot.forge.base import Forge
 from bot.forge.model import LEVELS, Comment, MergeRequest
+from bot.report.facts import steps
 from bot.repository.command import HELP, Command, Mistake, parse
 from bot.repository.config import FILE
 from bot.repository.connection import Connection
-from bot.repository.job import Record
+from bot.repository.job import Job, Record
+from bot.repository.language import commit_language
 from bot.repository.mirror import Commit
 from bot.repository.trigger import Touched, changed_paths
+from bot.server.comments.event_text import own_comment, talk
+from bot.server.comments.posting import is_own
+from bot.server.comments.wording import history, reply_mark, said
 from bot.server.create_plan import create_job
+from bot.server.dashboard_issue import fact_name, no_to, ticks
 from bot.server.job_maker import Records, Work, choose, make_jobs, touched
-from bot.server.merge_request import BRANCHES, read_result
+from bot.server.measuring import measure_jobs
+from bot.server.merge_request import BRANCHES, marked_with, path_mark, read_result
 from bot.server.plan_model import Plan, Reply, joined, reply_to
-from bot.server.speech import is_own
-from bot.server.spoken import own_comment, talk
-from bot.server.wording import history, reply_mark, said
+from bot.server.refused import Kind, No
+from bot.server.verify_again import rebase_fact, taken_over
 from ci.model.errors import InputError
 from rules.triggers import load_triggers
 
@@ -50,8 +58,11 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
         return Plan(note="nothing that the bot acts on")
     if talk(event):
         return Plan(note="no command")
+    ticked = _is_dashboard(event, connection, records)
     comment = None
-    if event.kind in ("comment", "issue"):  # before anything is fetched: most are no commands
+    if (
+        event.kind in ("comment", "issue") and not ticked
+    ):  # before anything is fetched: most are no commands
         comment = own_comment(event, connection.forge)
         if comment is None:
             return Plan(note="an edit, a bot's comment, or one that is gone")
@@ -66,6 +77,12 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
         return Plan(note=f"{FILE} says enabled: false")
     home, judge = connection.forge.repository(), connection.mirror.commit(tip)
     work = Work(event, connection, records, home, judge, config)
+    with language(commit_language(judge, config)):
+        return _ticked(work) if ticked else _planned(work, comment)
+
+
+def _planned(work: Work, comment: Comment | None) -> Plan:
+    event, config = work.event, work.config
     if comment is not None:
         return _issue(work, comment) if event.kind == "issue" else _comment(work, comment)
     if event.kind == "merge_request":
@@ -79,7 +96,7 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
 
 
 def _broken_config(event: Event, comment: Comment | None, problem: str) -> Plan:
-    """A person who asks is told; other events wait for a good configuration."""
+    """A person who asks gets the reason; other events wait for a good configuration."""
     if comment is None:
         return Plan(note=problem)
     reply = replace(
@@ -104,6 +121,36 @@ def _changes(
         work.mirror.ensure(work.forge, request.head_ref, request.head)
     head = work.mirror.commit(request.head)
     return head, touched(head, changed_paths(work.forge.diff(request.number)))
+
+
+def _is_dashboard(event: Event, connection: Connection, records: Records) -> bool:
+    """Whether somebody edited the dashboard, be it to tick a box."""
+    number = records.fact(fact_name(connection))
+    edited = event.kind == "issue" and event.action == "edited" and not event.comment_id
+    return edited and number == str(event.number) and event.sender != connection.forge.viewer()
+
+
+def _ticked(work: Work) -> Plan:
+    """What the ticked boxes of the dashboard ask for."""
+    person = work.event.sender
+    found = ticks(work.forge.issue(work.event.number).body)
+    if not found:
+        return Plan(note="no box is ticked")
+    if not _may_ask(work, person):
+        return Plan(refresh=True, note=f"{person} has no {work.config.permission} permission")
+    here = (work.connection.name, work.home.name)
+    of = {action: [t.what for t in found if t.action == action] for action, _ in found}
+    facts = [no_to(folder, person).fact(*here) for folder in of.get("never", ())]
+    facts += [no_to(folder, person).withdrawn(*here) for folder in of.get("again", ())]
+    facts += [(rebase_fact(*here, number), "1") for number in of.get("rebase", ())]
+    return Plan(
+        retried=tuple(key for key in of.get("retry", ()) if _record(work, key) is not None),
+        urgent=tuple(key for key in of.get("first", ()) if _record(work, key) is not None),
+        facts=tuple(facts),
+        base_moved="rebase" in of,
+        refresh=True,
+        note="; ".join(f"{t.action} {t.what}" for t in found),
+    )
 
 
 # Comments
@@ -144,6 +191,10 @@ def _in_issue(work: Work, comment: Comment, command: Command | Mistake, may_ask:
         return answer(HELP, "help")
     if not may_ask:
         return answer(said("no_permission", work.config.permission), "no permission")
+    if command.action in ("ignore", "unignore"):
+        return _ignore(work, comment, command)
+    if command.action == "optimize" and command.op:
+        return _from_issue(work, comment, command)
     if command.action == "create":
         return _create(work, comment, command, issue=comment.merge_request)
     if command.action == "retry" and command.run:
@@ -206,6 +257,8 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
     if command.action == "retry":
         keys, words = _again(work, command.run, records)
         return replace(answer(words, "retry"), retried=keys)
+    if command.action in ("ignore", "unignore"):
+        return _ignore(work, asked.comment, command, request)
     if request.state != "open":
         return answer(said("not_open", request.state), "not open")
     if command.action == "allow":
@@ -216,6 +269,8 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
         return _create(work, asked.comment, command, number=request.number)
     if not work.config.triggers.comment:
         return answer(said("comments_off", FILE), "comments are off")
+    if command.action == "measure":
+        return _measure(work, asked, command)
     return _optimize(work, asked, command)
 
 
@@ -276,6 +331,95 @@ def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
     return Plan(jobs=tuple(fresh), replies=replies, note=f"{len(fresh)} jobs")
 
 
+def _from_issue(work: Work, comment: Comment, command: Command) -> Plan:
+    """The job of `/optimize op=NAME` in an issue, such as the bot's own: for the default branch."""
+    chosen, problem = choose(work.judge, (), command.op)
+    jobs, words = make_jobs(work, work.judge, chosen, command, None, comment)
+    words = [problem] if problem else words
+    known = [r for job in jobs if (r := work.records.get(job.key)) is not None]
+    urgent = tuple(r.job.key for r in known if r.state == "queued")
+    words += [said("on_record", r) for r in known if r.job.key not in urgent]
+    old = {r.job.key for r in known}
+    fresh = tuple(job for job in jobs if job.key not in old)
+    words += [
+        said("queued_next", job) for job in (*fresh, *(r.job for r in known if r.job.key in urgent))
+    ]
+    replies = (reply_to(comment, "\n\n".join(words)),)
+    return Plan(jobs=fresh, urgent=urgent, replies=replies, note="asked for in an issue")
+
+
+def _ignore(
+    work: Work, comment: Comment, command: Command, request: MergeRequest | None = None
+) -> Plan:
+    """What `/ignore` and `/unignore` change; `request` is the merge request they stand under."""
+    own = request if request and request.source_branch.startswith(BRANCHES) else None
+    given = command.op if command.idea is None else command.idea
+    named, problem = [given] if given else [], ""
+    if command.idea is None and given:
+        named, problem = choose(work.judge, (), given)
+    elif own is not None and not given:
+        mark = marked_with(own)
+        folders = [f for f in work.judge.operators if path_mark(f) == mark]
+        named = folders if command.idea is None else _ideas(work, own.number)
+    if not named:
+        return Plan(
+            replies=(reply_to(comment, problem or said("ignore_what")),), note="nothing to ignore"
+        )
+    kind: Kind = "operator" if command.idea is None else "idea"
+    noes = [No(kind, what, command.until, comment.author) for what in named]
+    here = (work.connection.name, work.home.name)
+    if command.action == "unignore":
+        facts = tuple(no.withdrawn(*here) for no in noes)
+        words = [said("no_longer_ignored", no) for no in noes]
+    else:
+        facts = tuple(no.fact(*here) for no in noes)
+        words = [said("ignored", no) for no in noes]
+    closing = command.action == "ignore" and own is not None and own.state == "open"
+    return Plan(
+        facts=facts,
+        closed=(own.number,) if closing and own is not None else (),
+        replies=(reply_to(comment, "\n\n".join(words)),),
+        note=command.action,
+    )
+
+
+def _ideas(work: Work, number: int) -> list[str]:
+    """The motifs in a merge request of the bot, as its run says."""
+    found: dict[str, None] = {}
+    for record in work.known(limit=10_000):
+        if record.merge_request == number:
+            with suppress(InputError):
+                result = read_result(work.records.runs / record.job.key)
+                for step in steps(result):
+                    found |= dict.fromkeys(step.trial.candidate.motif_ids)
+    return list(found)
+
+
+def _measure(work: Work, asked: _Asked, command: Command) -> Plan:
+    """The jobs of `/measure`."""
+    comment, request = asked.comment, asked.request
+    changes = _changes(work, request, granted=asked.granted)
+    if changes is None:
+        refusal = said("fork_refused", request.head)
+        return Plan(replies=(reply_to(comment, refusal),), note=NOT_ALLOWED)
+    head, found = changes
+    chosen, problem = choose(head, found, command.op)
+    if problem:
+        return Plan(replies=(reply_to(comment, problem),), note="no operator")
+    jobs, words = measure_jobs(work, head, chosen, request, comment.author)
+    known = [r for job in jobs if (r := work.records.get(job.key)) is not None]
+    again = tuple(r.job.key for r in known if r.state in ("failed", "cancelled"))
+    words += [said("measured_already", r) for r in known if r.job.key not in again]
+    old = {r.job.key for r in known}
+    replies = (reply_to(comment, "\n\n".join(words)),) if words else ()
+    return Plan(
+        jobs=tuple(job for job in jobs if job.key not in old),
+        replies=replies,
+        retried=again,
+        note="measure",
+    )
+
+
 # Merge requests and pushes
 
 
@@ -287,7 +431,8 @@ def _merge_request(work: Work) -> Plan:
     if request.state != "open":
         return Plan(cancelled=(request.number,), note=f"it is {request.state}")
     stale = _stale(work, request)
-    if not work.config.triggers.merge_request:
+    triggers = work.config.triggers
+    if not (triggers.merge_request or triggers.measure):
         return Plan(cancelled=stale, note="merge requests start nothing by themselves here")
     if event.action not in ("opened", "updated", "reopened", "ready"):
         return Plan(note=f"action {event.action or 'unknown'}")
@@ -299,9 +444,12 @@ def _merge_request(work: Work) -> Plan:
     if changes is None:
         return Plan(cancelled=stale, note=NOT_ALLOWED)
     head, found = changes
-    jobs, words = make_jobs(
-        work, head, [t.folder for t in found], Command(action="optimize"), request
-    )
+    folders, jobs, words = [t.folder for t in found], list[Job](), list[str]()
+    if triggers.measure:
+        jobs, words = measure_jobs(work, head, folders, request)
+    if triggers.merge_request:
+        searches, more = make_jobs(work, head, folders, Command(action="optimize"), request)
+        jobs, words = [*jobs, *searches], [*words, *more]
     return Plan(jobs=tuple(jobs), cancelled=stale, note="; ".join(words))
 
 
@@ -313,7 +461,7 @@ def _stale(work: Work, request: MergeRequest) -> tuple[int, ...]:
 
 
 def _dispatch(work: Work) -> Plan:
-    """A run that a person started by hand in the forge's CI: no comment, so no answer either."""
+    """A run that a person started from the forge's CI: no comment, so no answer either."""
     event = work.event
     if not _may_ask(work, event.sender):
         return Plan(note=f"{event.sender} has no {work.config.permission} permission")
@@ -362,5 +510,7 @@ def _push(work: Work) -> Plan:
         for t in touched(head, work.mirror.changed(before, after))
         if work.mirror.by_hand(before, after, t.folder)
     ]
+    theirs = taken_over(work.connection, folders)
+    folders = [folder for folder in folders if folder not in theirs]
     jobs, words = make_jobs(work, head, folders, Command(action="optimize"), None)
     return Plan(jobs=tuple(jobs), base_moved=True, note="; ".join(words))

@@ -21,7 +21,7 @@ from ci.model.trial import Outcome, Trial
 
 # What takes long before the first trial ends; on a machine that never did it, minutes.
 FIRST: Final = (
-    "Building and measuring the operator as it stands"
+    "Building and measuring the original operator"
     " (the first run on a machine builds the simulator too)."
 )
 # Trials that the live view shows; older ones are in trials.sqlite and in the report.
@@ -48,7 +48,7 @@ def describe(trial: Trial) -> str:
     """What a trial was and, when it failed, why: one line, harmless on a terminal."""
     words = visible(trial.candidate.rationale, 90)
     if not words:
-        words = "the operator as it stands" if trial.number == 0 else ""
+        words = "the original operator" if trial.number == 0 else ""
     if trial.refusal is not None:
         by = f"{trial.refusal.gate}: " if trial.refusal.gate else ""
         said = visible(by + trial.refusal.message, 120)

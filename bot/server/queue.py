@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bot.events.model import Event
-from bot.repository.job import ENDED, Job, Record, State
+from bot.repository.job import ASKED, ENDED, Job, Record, State
 from bot.server.queue_file import QueueFile
 
 # A lease outlives several missed heartbeats (one every LEASE_S / 4) of a loaded machine.
@@ -41,6 +41,21 @@ _COLUMNS: Final = (
 )
 
 
+# The search that follows from a push: nobody waits for it.
+_BY_ITSELF: Final = (
+    "jobs.number = 0 AND json_extract(jobs.body, '$.kind') = 'optimize'"
+    " AND json_extract(jobs.body, '$.requested_by') = ''"
+)
+_SAME_OPERATOR: Final = (
+    "o.forge = jobs.forge AND o.repository = jobs.repository AND o.key != jobs.key"
+    " AND o.number = 0"
+    " AND json_extract(o.body, '$.operator') = json_extract(jobs.body, '$.operator')"
+)
+_AT_WORK: Final = (
+    f"SELECT 1 FROM jobs AS o WHERE {_SAME_OPERATOR}"
+    " AND ((o.state IN ('running', 'delivering') AND o.lease_until > ?1)"
+    " OR (o.state = 'queued' AND json_extract(o.body, '$.kind') = 'verify'))"
+)
 _HELD: Final = "key = ? AND worker = ? AND state IN ('running', 'delivering')"
 
 
@@ -148,7 +163,14 @@ class Queue(QueueFile):
                 now,
             ),
         )
+        if done.rowcount == 1 and not job.number and job.kind == "optimize":
+            _supersede(db, job, now)
         return done.rowcount == 1
+
+    def drop_searches(self, job: Job, now: float, note: str) -> None:
+        """Drop the searches that wait because of a push to the operator of `job`, and say why."""
+        with self._writing() as db:
+            _drop_searches(db, job, now, note)
 
     def keep(self, record: Record, worker: str) -> None:
         """Store a job with its standing, in place of what is known of it; `worker` holds it while
@@ -167,10 +189,14 @@ class Queue(QueueFile):
         now: float,
         slots: dict[str, int] | None = None,
         lease_s: float = LEASE_S,
+        *,
+        searches: bool = True,
     ) -> Record | None:
         """The next job, leased to `worker` for `lease_s`; None when nothing can start.
 
         `slots`: how many jobs at once measure on a device (`backend:device`), 1 when not named.
+        `searches`: whether it may be a search for something faster. The search that follows from a
+        push waits while other work for its operator's default branch is under way.
         """
         with self._writing() as db:
             busy = dict(
@@ -183,10 +209,13 @@ class Queue(QueueFile):
             rows = db.execute(
                 "SELECT jobs.key, jobs.device, jobs.forge, jobs.repository FROM jobs"
                 " LEFT JOIN turns USING (forge, repository)"
-                " WHERE (jobs.state = 'queued' AND jobs.not_before <= ?1)"
-                "    OR (jobs.state IN ('running', 'delivering') AND jobs.lease_until <= ?1)"
-                " ORDER BY coalesce(turns.served, 0), jobs.created, jobs.rowid",
-                (now,),
+                " WHERE ((jobs.state = 'queued' AND jobs.not_before <= ?1)"
+                "    OR (jobs.state IN ('running', 'delivering') AND jobs.lease_until <= ?1))"
+                f" AND NOT ({_BY_ITSELF} AND EXISTS ({_AT_WORK}))"
+                " AND (?2 OR json_extract(jobs.body, '$.kind') != 'optimize')"
+                " ORDER BY coalesce(turns.served, 0),"
+                " json_extract(jobs.body, '$.priority') DESC, jobs.created, jobs.rowid",
+                (now, searches),
             ).fetchall()
             for key, device, forge, repository in rows:
                 if busy.get(device, 0) >= (slots or {}).get(device, 1):
@@ -218,6 +247,30 @@ class Queue(QueueFile):
             "UPDATE jobs SET state = 'delivering' WHERE key = ? AND worker = ?"
             " AND state = 'running' AND cancel = 0",
             *(key, worker),
+        )
+
+    def deliver_again(self, key: str, worker: str = "", lease_until: float = 0.0) -> bool:
+        """Let a waiting result be delivered: by `worker`, or by whoever claims it next."""
+        return self._write(
+            "UPDATE jobs SET state = 'delivering', worker = ?, lease_until = ?, finished = 0"
+            " WHERE key = ? AND state = 'waiting'",
+            *(worker, lease_until, key),
+        )
+
+    def hasten(self, key: str, priority: float) -> bool:
+        """Raise the priority of a job that is queued."""
+        return self._write(
+            "UPDATE jobs SET body = json_set(body, '$.priority', ?), not_before = 0 WHERE key = ?"
+            " AND state = 'queued'",
+            *(priority, key),
+        )
+
+    def end_waiting(self, key: str, now: float, note: str) -> bool:
+        """End a job whose result waits no longer, and say why."""
+        return self._write(
+            "UPDATE jobs SET state = 'done', finished = ?, note = ? WHERE key = ?"
+            " AND state = 'waiting'",
+            *(now, note[:1000], key),
         )
 
     def finish(
@@ -353,7 +406,7 @@ class Queue(QueueFile):
             .execute(
                 "SELECT count(DISTINCT merge_request) FROM jobs WHERE forge = ? AND repository = ?"
                 " AND merge_request > 0 AND finished > ?"
-                " AND json_extract(body, '$.kind') != 'verify'",
+                " AND json_extract(body, '$.patch_of') = 0",
                 (forge, repository, since),
             )
             .fetchone()
@@ -375,13 +428,33 @@ def _cancel(db: sqlite3.Connection, whose: tuple[str, str, int], now: float) -> 
     db.execute(f"UPDATE jobs SET cancel = 1 WHERE {where} AND state = 'running'", whose)
 
 
+def _supersede(db: sqlite3.Connection, job: Job, now: float) -> None:
+    """Cancel searches for older pushes: only that of the latest sources is
+    worth its time."""
+    if not job.requested_by:
+        older = " AND json_extract(body, '$.source_commit') != ?"
+        _drop_searches(db, job, now, f"Run {job.run} has newer sources.", older, job.source_commit)
+
+
+def _drop_searches(
+    db: sqlite3.Connection, job: Job, now: float, note: str, where: str = "", *values: str
+) -> None:
+    db.execute(
+        "UPDATE jobs SET state = 'cancelled', finished = ?, note = ?"
+        " WHERE state = 'queued' AND forge = ? AND repository = ? AND key != ?"
+        f" AND json_extract(body, '$.operator') = ? AND {_BY_ITSELF}{where}",
+        (now, note, job.forge, job.repository, job.key, job.operator, *values),
+    )
+
+
 def _retry(db: sqlite3.Connection, key: str, now: float) -> None:
-    """Queue again what failed or was cancelled."""
+    """Queue again what failed or was cancelled: a person waits for it."""
     db.execute(
         "UPDATE jobs SET state = 'queued', attempts = 0, outages = 0, cancel = 0, not_before = 0,"
-        " worker = '', lease_until = 0, finished = 0, note = '', created = ?"
+        " worker = '', lease_until = 0, finished = 0, note = '', created = ?,"
+        " body = json_set(body, '$.priority', ?)"
         " WHERE key = ? AND state IN ('failed', 'cancelled')",
-        (now, key),
+        (now, ASKED, key),
     )
 
 

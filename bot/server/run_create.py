@@ -17,7 +17,7 @@ from typing import Final
 from rich.console import Console
 
 from bot.repository.job import Job
-from bot.server.made import Made
+from bot.server.created_operator import Made
 from bot.server.run_job import left_file, refuse_open_files
 from ci.model.created import CreateSettings
 from ci.model.errors import InputError

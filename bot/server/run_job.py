@@ -12,11 +12,13 @@ from typing import Final
 from pydantic import ValidationError
 from rich.console import Console
 
+from bot.base.language import language
 from bot.report import RESULT
 from bot.repository.job import DERIVED, Job
 from bot.repository.judge import lay_out
 from bot.repository.mirror import check_out
 from bot.repository.patch import applied
+from bot.server.measuring import MEASURED
 from bot.server.progress import progress_for
 from bot.server.run_folder import write_run
 from ci.model.errors import InputError, worded
@@ -28,6 +30,8 @@ from ci.session.derive import derived_for
 JOB_FILE: Final = "job.json"
 CHECKOUT: Final = "checkout"
 JUDGE: Final = "judge"
+BASE: Final = "base"
+"""The work tree that an author's change is measured against."""
 MADE: Final = "made.json"
 OWN_WORKLOAD: Final = "workload"
 """Folder of a run that takes the workload that it derives."""
@@ -75,7 +79,8 @@ def run_job(
     with progress_for(console, session.operator.name, unit) as progress:
         if job.kind == "verify":
             files = applied(session.operator, job.patch, "the merge request's patch")
-            said = f"the change of merge request {job.patch_of}, on the base as it is now"
+            whose = f"merge request {job.patch_of}" if job.patch_of else "an earlier run"
+            said = f"the change of {whose}, on the base as it is now"
             found = session.verify(files, said, out, progress)
         else:
             settings = OptimizeSettings(
@@ -95,7 +100,8 @@ def run_job(
     told = {"run": job.run, "settings": {**found.settings, "workload": job.workload}}
     if job.workload == DERIVED:
         told["derived_workload"] = workload.read_text(encoding="utf-8")
-    return write_run(found.model_copy(update=told), session.operator, out)
+    with language(job.language):
+        return write_run(found.model_copy(update=told), session.operator, out)
 
 
 def refuse_open_files(job: Job, *, allow_unsandboxed: bool) -> None:
@@ -116,4 +122,6 @@ def result_file(out: Path) -> Path:
 
 def left_file(job: Job, out: Path) -> Path:
     """Where a run of the job's kind leaves what it found or made."""
+    if job.kind == "measure":
+        return out / MEASURED
     return out / MADE if job.kind == "create" else result_file(out)

@@ -20,13 +20,16 @@ from typing import Final
 from bot.events.model import Event
 from bot.forge.base import Forge, ForgeError
 from bot.repository.connection import Connection, Connections
+from bot.repository.job import ASKED
+from bot.server.comments.posting import TEMPORARY, answer, asked_wait, tell_run
+from bot.server.comments.wording import waiting
+from bot.server.dashboard_issue import update_dashboard
 from bot.server.job_maker import Records
+from bot.server.places import next_waiting
 from bot.server.plan_model import Plan
 from bot.server.planner import plan
 from bot.server.queue import Queue
-from bot.server.speech import TEMPORARY, answer, asked_wait, tell_run
 from bot.server.verify_again import look_again
-from bot.server.wording import waiting
 from bot.server.worker import Worker, WorkSettings
 from ci.model.errors import EnvironmentProblem, InputError
 
@@ -142,7 +145,7 @@ class Service:
             made = plan(event, connection, self.queue)
             carry_out(number, event, made, connection, self.queue, self._clock())
             LOG.info("event %s of %s: %s", event.kind, event.repository, made.note)
-            if made.base_moved:
+            if made.base_moved or made.refresh:
                 self._moved.set()
         except (*TEMPORARY, EnvironmentProblem, OSError) as problem:
             again = self.queue.event_failed(
@@ -179,6 +182,10 @@ class Service:
                 jobs = look_again(connection, self.queue, self._clock(), self._fed)
                 for job in jobs:
                     LOG.info("run %s verifies merge request %d", job.run, job.patch_of)
+                for record in next_waiting(connection, self.queue, self._clock()):
+                    LOG.info("run %s has a place now", record.job.run)
+                    self.queue.deliver_again(record.job.key)
+                update_dashboard(connection, self.queue, self._clock())
             except (*TEMPORARY, InputError) as problem:
                 LOG.warning("%s: %s", connection.repository, problem)
         self.forget_old()
@@ -204,6 +211,12 @@ def carry_out(
     the event done: killed in between, it is all done again with the same outcome.
     """
     said = speak(made, connection.forge, queue)
+    for name, value in made.facts:
+        queue.set_fact(name, value)
+    for key in made.urgent:
+        queue.hasten(key, ASKED)
+    for merge_request in made.closed:
+        connection.forge.close(merge_request)
     fresh = queue.event_done(
         number,
         now,

@@ -12,12 +12,12 @@ from typing import Any, Final
 from bot.base.text import visible
 from bot.repository.connection import Connections
 from bot.repository.settings import BotSettings
+from bot.server.bank_learning import bank_command, learn
+from bot.server.comments.posting import TEMPORARY
 from bot.server.connections import served_connections
-from bot.server.learning import bank_command, learn
 from bot.server.queue import Queue
 from bot.server.run_job import CHECKOUT, JOB_FILE, read_job, result_file
 from bot.server.service import Service
-from bot.server.speech import TEMPORARY
 from bot.server.worker import WorkSettings
 from ci.model.errors import InputError
 from ci.session import facts

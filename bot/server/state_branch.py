@@ -36,6 +36,7 @@ from bot.repository.connection import Connection
 from bot.repository.job import ENDED, Record
 from bot.repository.mirror import Commit
 from bot.server.queue import Queue
+from bot.server.refused import PREFIX
 from ci.model.errors import InputError
 from experience.bank.tuple import ExperienceTuple
 
@@ -50,6 +51,8 @@ KEEP_ENDED: Final = 200
 KEEP_ENDED_S: Final = 90 * 86400.0
 KEEP_RESULTS: Final = 30
 KEEP_FACTS: Final = 1000
+# Of facts these are kept whatever their age: what was refused, and where the dashboard is.
+LASTING: Final = (PREFIX, "dashboard ", "closed ", "standing ")
 # Larger files are not read or kept, in bytes: a job carries a patch, a result its trials.
 _LARGEST: Final = {
     "jobs": 1_000_000,
@@ -87,7 +90,7 @@ class StateBranch:
         self._folder = folder
         self._git = connection.mirror.git
         self.bank = ""
-        """The bank as JSON lines; what is set here is stored with the next change, beside what
+        """The bank as JSON lines; what is set here is stored with the next change, next to what
         others have stored meanwhile."""
 
     def read(self) -> Queue:
@@ -169,14 +172,16 @@ class StateBranch:
         now, records = time.time(), queue.jobs(limit=1_000_000)
         ended = [r for r in records if r.state in ENDED and r.finished > now - KEEP_ENDED_S]
         kept = [r for r in records if r.state not in ENDED] + ended[:KEEP_ENDED]
-        facts = dict(list(queue.facts().items())[-KEEP_FACTS:])
+        every = queue.facts()
+        lasting = {name: value for name, value in every.items() if name.startswith(LASTING)}
+        facts = {**dict(list(every.items())[-KEEP_FACTS:]), **lasting}
         files = {"README.md": _README, "facts.json": _pretty(facts)}
         if events := queue.waiting_events():
             files["events.json"] = _EVENTS.dump_json(events).decode() + "\n"
         files |= {f"jobs/{r.job.key}.json": _pretty(r.model_dump(mode="json")) for r in kept}
-        with_result = [r for r in ended if (queue.runs / r.job.key / RESULT).is_file()]
-        # A merge request may be merged, and teach, long after.
-        with_result.sort(key=lambda r: not r.merge_request)
+        with_result = [r for r in kept if (queue.runs / r.job.key / RESULT).is_file()]
+        # A merge request may be merged, and teach, long after; what waits is not proposed yet.
+        with_result.sort(key=lambda r: (r.state != "waiting", not r.merge_request))
         for record in with_result[:KEEP_RESULTS]:
             text = (queue.runs / record.job.key / RESULT).read_text(encoding="utf-8")
             if len(text) <= _LARGEST["results"]:

@@ -9,23 +9,38 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from bot.base.git import Git, GitError
+from bot.base.language import language
 from bot.forge.model import MergeRequest
 from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
-from bot.repository.job import DERIVED, Job, standing_fact
-from bot.repository.mirror import Mirror, workload_of, workload_place
+from bot.repository.job import VERIFYING, Job, standing_fact
+from bot.repository.language import commit_language
+from bot.repository.mirror import Mirror, workload_place
 from bot.repository.patch import apply
-from bot.server.job_maker import Records, Subject
-from bot.server.merge_request import BRANCHES
-from bot.server.speech import close
-from bot.server.wording import said
+from bot.server.comments.posting import answer, close, is_own
+from bot.server.comments.wording import reply_mark, said
+from bot.server.job_maker import Records, Subject, judged_by
+from bot.server.merge_request import BRANCHES, marked_with, path_mark
 from ci.model.budget import VERIFICATION
 from ci.model.errors import InputError
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a job verifies again."""
+
+    patch: str
+    merge_request: int = 0
+    """The bot's, 0 where none was opened yet."""
+    asked_in: int = 0
+    """The merge request that the change was asked for in, 0 for none."""
+
 
 _TRAILERS: Final = re.compile(r"^Ascendopt-(Operator|Run): (.+)$", re.MULTILINE)
 
@@ -48,6 +63,7 @@ def look_again(
         config = connection.config(judge)
     except InputError:
         return []
+    spoken = commit_language(connection.mirror.commit(judge), config)
     jobs = []
     for request in forge.merge_requests("all", BRANCHES):
         if request.from_fork:
@@ -55,13 +71,45 @@ def look_again(
         stands = standing_fact(connection.name, connection.repository, request.number)
         if records.fact(stands) != request.state:
             records.set_fact(stands, request.state)
-        if request.state == "merged":
+        if request.state == "closed":
+            with language(spoken):
+                _ask_why(connection, request, records, mirror_of=judge)
+        elif request.state == "merged":
             _feed(connection, request, records, merged)
         elif request.state == "open" and config.enabled and config.merge_requests.rebase != "never":
-            job = _moved(connection, request, judge, config)
+            forced = rebase_fact(connection.name, connection.repository, str(request.number))
+            asked = bool(records.fact(forced))
+            with language(spoken):
+                job = _moved(connection, request, judge, config, asked=asked)
+            if asked:
+                records.set_fact(forced, "")
             if job is not None:
                 jobs.append(job)
     return [job for job in jobs if records.add(job, now)]
+
+
+def rebase_fact(forge: str, repository: str, number: str) -> str:
+    """The name under which it is remembered that a person wants a merge request rebased."""
+    return f"rebase {forge} {repository} {number}"
+
+
+def _ask_why(
+    connection: Connection, request: MergeRequest, records: Records, *, mirror_of: str
+) -> None:
+    """Say once what closing means, under a merge request that a person closed.
+
+    `mirror_of`: commit whose operators the mark is looked up in.
+    """
+    name = f"closed {connection.name} {connection.repository} {request.number}"
+    if records.fact(name):
+        return
+    forge, opening = connection.forge, reply_mark("closed-")[:-4]
+    if not any(is_own(c, opening, forge) for c in forge.comments(request.number)):
+        operators, mark = connection.mirror.commit(mirror_of).operators, marked_with(request)
+        folder = next((f for f in operators if path_mark(f) == mark), "")
+        if folder:
+            answer(forge, request.number, "why-closed", said("why_closed", folder))
+    records.set_fact(name, "1")
 
 
 def _feed(
@@ -81,54 +129,78 @@ def _feed(
 
 
 def _moved(
-    connection: Connection, request: MergeRequest, judge: str, config: RepositoryConfig
+    connection: Connection,
+    request: MergeRequest,
+    judge: str,
+    config: RepositoryConfig,
+    *,
+    asked: bool,
 ) -> Job | None:
-    """The job that verifies an open merge request again; None when it needs none."""
+    """The job that verifies an open merge request again; None when it needs none.
+
+    `asked`: a person wants it rebased, whatever the base changed.
+    """
     forge, mirror = connection.forge, connection.mirror
     head = mirror.fetch(forge, request.head_ref or f"refs/heads/{request.source_branch}")
     tip = mirror.fetch(forge, f"refs/heads/{request.target_branch}")
     message = mirror.git.run("show", "-s", "--format=%B", head)
     trailers = dict(_TRAILERS.findall(message))
     if "Run" not in trailers or "Operator" not in trailers:
-        return None  # a person has taken the branch over
+        # The branch is a person's now.
+        answer(forge, request.number, "taken-over", said("taken_over", head))
+        return None
     base = mirror.git.commit(f"{head}^")
     if base is None or base == tip:
         return None
     folder = trailers["Operator"].strip()
     before, after = mirror.commit(base), mirror.commit(tip)
     judges = mirror.commit(judge)
-    override = config.override(folder)
-    workload = workload_of(judges, folder, override.workload, config.workloads)
-    if workload is None and not override.workload:
-        workload = DERIVED
+    workload = judged_by(judges, folder, config)
     if workload is None or folder not in after.operators:
         close(forge, request, said("operator_gone", folder), tip)
         return None
     relevant = before.built_from(folder) != after.built_from(folder)
-    if config.merge_requests.rebase == "auto" and not relevant:
+    if config.merge_requests.rebase == "auto" and not (relevant or asked):
         return None
     # The workload that came with the merge request is derived again.
     sources = (".", f":(exclude){workload_place(folder)}")
-    patch = mirror.git.run("diff", "--no-color", "--no-ext-diff", f"{base}..{head}", "--", *sources)
-    if not _applies(mirror, patch, tip):
+    plain = ("--no-color", "--no-ext-diff", "--no-textconv")
+    patch = mirror.git.run("diff", *plain, f"{base}..{head}", "--", *sources)
+    if not applies(mirror, patch, tip):
         close(forge, request, said("same_lines", request.target_branch), tip)
         return None
-    return _job(connection, request, config, Subject(folder, after, judges, workload), patch)
+    subject = Subject(folder, after, judges, workload)
+    change = Change(patch, merge_request=request.number)
+    return verification(connection, config, subject, request.target_branch, change)
 
 
-def _job(
-    connection: Connection,
-    request: MergeRequest,
-    config: RepositoryConfig,
-    subject: Subject,
-    patch: str,
+def taken_over(connection: Connection, folders: Sequence[str]) -> set[str]:
+    """Return those of the operators whose open merge request of the bot has a person's commit on
+    top: it
+    is theirs, and no search is run next to it. Raises ForgeError or GitError."""
+    marks = {path_mark(folder): folder for folder in folders}
+    found: set[str] = set()
+    for request in connection.forge.merge_requests("open", BRANCHES) if folders else ():
+        folder = marks.get(marked_with(request))
+        if folder is None or request.from_fork:
+            continue
+        ref = request.head_ref or f"refs/heads/{request.source_branch}"
+        head = connection.mirror.fetch(connection.forge, ref)
+        message = connection.mirror.git.run("show", "-s", "--format=%B", head)
+        found |= set() if dict(_TRAILERS.findall(message)).get("Run") else {folder}
+    return found
+
+
+def verification(
+    connection: Connection, config: RepositoryConfig, subject: Subject, target: str, change: Change
 ) -> Job:
+    """The job that verifies a change again on the sources of `subject`, proposed for `target`."""
     default = connection.forge.repository().default_branch
     settings = {
         "kind": "verify",
         "backend": config.backend,
         "device": config.target,
-        "patch": patch,
+        "patch": change.patch,
         "base": subject.source.name,
     }
     return Job(
@@ -137,9 +209,9 @@ def _job(
         forge=connection.name,
         repository=connection.repository,
         operator=subject.folder,
-        source_ref=f"refs/heads/{request.target_branch}",
+        source_ref=f"refs/heads/{target}",
         source_commit=subject.source.name,
-        target_branch=request.target_branch,
+        target_branch=target,
         judge_ref=f"refs/heads/{default}",
         judge_commit=subject.judge.name,
         workload=subject.workload,
@@ -148,12 +220,15 @@ def _job(
         budget=VERIFICATION,
         wall_minutes=config.limits.wall_minutes,
         minimum_speedup=config.minimum_speedup,
-        patch=patch,
-        patch_of=request.number,
+        patch=change.patch,
+        patch_of=change.merge_request,
+        number=change.asked_in,
+        priority=VERIFYING,
     )
 
 
-def _applies(mirror: Mirror, patch: str, commit: str) -> bool:
+def applies(mirror: Mirror, patch: str, commit: str) -> bool:
+    """Whether a patch fits the tree of a commit."""
     with tempfile.TemporaryDirectory(prefix="ascendopt-rebase-") as folder:
         index = Path(folder) / "index"
         git = Git(mirror.folder)

@@ -13,8 +13,8 @@ from typing import Final, Literal
 from bot.events.model import Event
 from bot.forge.model import RecentComments
 from bot.repository.connection import Connection
+from bot.server.comments.event_text import talk
 from bot.server.queue import Queue
-from bot.server.spoken import talk
 
 # A comment may reach the forge's list a little after its own time stamp.
 _OVERLAP: Final = timedelta(minutes=5)

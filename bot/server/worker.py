@@ -20,15 +20,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Literal
 
+from bot.base.language import language
 from bot.base.text import visible
 from bot.repository.connection import Connection
 from bot.repository.job import Job, Record, State
+from bot.server.comments.posting import TEMPORARY, asked_wait, away, set_check, tell_run
+from bot.server.comments.wording import failed, running, waiting
 from bot.server.delivery import DAY_S, hand_in
+from bot.server.places import settled
 from bot.server.queue import LEASE_S, Queue
 from bot.server.run_folder import FAILURE, read_failure
 from bot.server.run_job import JOB_FILE, left_file
-from bot.server.speech import TEMPORARY, asked_wait, away, set_check, tell_run
-from bot.server.wording import failed, running, waiting
 from ci.model.environment import passed_on
 from ci.model.errors import EnvironmentProblem, InputError
 
@@ -84,6 +86,10 @@ class Worker:
 
     def work(self, record: Record) -> str:
         """Run and deliver one claimed job; the state that it ends in. Raises nothing expected."""
+        with language(record.job.language):
+            return self._worked(record)
+
+    def _worked(self, record: Record) -> str:
         job = record.job
         connection = self._connect(job.forge, job.repository)
         if connection is None:
@@ -187,16 +193,17 @@ class Worker:
         done = hand_in(job, self.out(job), connection, today, page)
         if done.merge_request:
             self._queue.set_merge_request(job.key, done.merge_request)
+        settled(self._queue, job, done, self._clock())
         self._queue.finish(
             job.key,
             self.name,
             self._clock(),
-            state="done",
+            state="waiting" if done.waits else "done",
             note=done.note,
             merge_request=done.merge_request,
             speedup=done.speedup,
         )
-        return "done"
+        return "waiting" if done.waits else "done"
 
     def _cancelled(self, job: Job, connection: Connection) -> str:
         if self.stopping.is_set():
@@ -209,7 +216,7 @@ class Worker:
 
     def _end(self, job: Job, state: Unfinished, note: str, connection: Connection | None) -> State:
         if connection is not None:
-            self._tell(job, connection, failed(job, state, note))
+            self._tell(job, connection, failed(job, state, note), failed=state == "failed")
             with suppress(*TEMPORARY):  # the comment and the dashboard say it too
                 set_check(job, connection.forge, "error", note or "Cancelled.")
         words = note or ("cancelled" if state == "cancelled" else "")
@@ -227,13 +234,13 @@ class Worker:
             wait=asked_wait(problem),
         )
         text = failed(job, "failed", note) if state == "failed" else waiting(job, note)
-        self._tell(job, connection, text)
+        self._tell(job, connection, text, failed=state == "failed")
         return state
 
-    def _tell(self, job: Job, connection: Connection, text: str) -> None:
+    def _tell(self, job: Job, connection: Connection, text: str, *, failed: bool = False) -> None:
         """Edit the status comment; a forge that is away for a while loses a word, not the run."""
         try:
-            comment = tell_run(job, connection.forge, text)
+            comment = tell_run(job, connection.forge, text, failed=failed)
         except TEMPORARY:
             return
         if comment:
@@ -264,5 +271,5 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _die_with_parent() -> None:
-    """In the child: be killed when the bot is, so that nobody measures beside the next worker."""
+    """In the child: be killed when the bot is, so that nobody measures next to the next worker."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

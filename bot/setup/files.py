@@ -81,7 +81,7 @@ def setup_files(
 ) -> tuple[SetupFile, ...]:
     """Every file that the bot needs in the checkout `top`, compared with what is there.
 
-    `force`: a CI file that differs from ours is written anew.
+    `force`: a CI file that differs from ours is written again.
     """
     files = [_file(top, FILE, lambda old: old if old is not None else CONFIG)]
     if forge in _CI:

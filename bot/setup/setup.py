@@ -17,8 +17,9 @@ from bot.forge.settings import settings_of
 from bot.repository.config import FILE, RepositoryConfig, parse_config
 from bot.repository.mirror import Commit, workload_of
 from bot.repository.simulation import Decision, default_branch, simulated
+from bot.setup.agent import agent_files
 from bot.setup.files import SetupFile, ci_place, named_source, setup_files
-from bot.setup.left import left_to_do
+from bot.setup.remaining_steps import left_to_do
 from bot.setup.source import FORM, NAME, checked_source, own_source
 from bot.setup.workloads import OnRow, derived_files
 from ci.model.errors import InputError
@@ -29,7 +30,7 @@ COMMITS: Final = 5
 
 
 class SetupOptions(Frozen):
-    """What `init` is told."""
+    """Options of `init`."""
 
     forge: str = Field(
         default="auto",
@@ -49,7 +50,12 @@ class SetupOptions(Frozen):
         description="Derive workloads for the operators without one whose folder or name is like"
         " this, such as 'src/math/*', abs or '*': minutes for dozens. None when not given.",
     )
-    force: bool = Field(default=False, description="Write a CI file anew that differs from ours.")
+    agent: str = Field(
+        default="",
+        description="Folder in which your coding agent reads skills, such as .agents/skills. Writes"
+        " the skill of ascendopt there, and its MCP server into .mcp.json.",
+    )
+    force: bool = Field(default=False, description="Replace a CI file that differs from ours.")
     dry_run: bool = Field(default=False, description="Write nothing; show what would be written.")
 
 
@@ -73,7 +79,7 @@ def look(
 ) -> Setup:
     """What the repository of `checkout` has and needs. Writes nothing; raises InputError.
 
-    `on_row` is told of each workload that is derived.
+    `on_row` is called for each workload that is derived.
     """
     git = Git(checkout)
     top = git.top()
@@ -99,6 +105,8 @@ def look(
         made = derived_files(top, without, options.workloads, on_row)
         files += tuple(file for some in made.values() for file in some)
         without = tuple(f for f in without if f not in made)
+    if options.agent:
+        files += agent_files(top, options.agent)
     repository = settings.repository if settings.forge != "local" else top.name
     count = min(COMMITS, int(git.run("rev-list", "--count", "--first-parent", head)) - 1)
     return Setup(
@@ -126,7 +134,7 @@ def _source(given: str, top: Path, forge: str) -> str:
 
 
 def _config(files: tuple[SetupFile, ...]) -> RepositoryConfig:
-    """The configuration as it stands in the checkout; raises InputError when it is broken."""
+    """The configuration as in the checkout; raises InputError when it is broken."""
     return parse_config(next(f.text for f in files if f.path == FILE))
 
 

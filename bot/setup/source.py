@@ -37,15 +37,17 @@ def checked_source(given: str) -> str:
 
 
 def own_source() -> str:
-    """Where this copy was installed from, pinned; '' when it cannot be told or only this machine
+    """Where this copy was installed from, pinned; '' when it is not known or only this machine
     has it."""
     try:
         told = json.loads(distribution("ascendopt").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         told = {}
     commit = told.get("vcs_info", {}).get("commit_id", "")
+    url = str(told.get("url", ""))
     if commit:
-        return f"git+{told['url']}@{commit}"
+        # A folder or a key of this machine: no other runner has it.
+        return f"git+{url}@{commit}" if url.startswith("https://") else ""
     return _of_checkout(Git(Path(__file__).parent))
 
 

@@ -23,8 +23,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot.events import Event, EventError, SignatureError, receive
+from bot.server.comments.event_text import talk
 from bot.server.queue import Queue
-from bot.server.spoken import talk
 from bot.web.dashboard import Dashboard
 from bot.web.metrics import Metrics
 
@@ -37,7 +37,7 @@ MAX_PENDING_BYTES: Final = 4 * MAX_BODY_BYTES
 BODY_S: Final = 30.0
 # Deliveries that wait in memory for the queue to take them.
 MAX_KEPT: Final = 1000
-# How often that is tried, beside every delivery and every look at /healthz.
+# How often that is tried, next to every delivery and every look at /healthz.
 FLUSH_S: Final = 10.0
 
 
@@ -167,13 +167,13 @@ class _Bodies:
 
     async def read(self, request: Request) -> bytes:
         """The request's body; raises _NoBody."""
-        parts: list[bytes] = []
+        body = bytearray()  # one: a body may come in pieces of a byte
         try:
             async with asyncio.timeout(BODY_S):
                 async for chunk in request.stream():
-                    parts.append(chunk)
+                    body += chunk
                     self._pending += len(chunk)
-                    if sum(map(len, parts)) > MAX_BODY_BYTES:
+                    if len(body) > MAX_BODY_BYTES:
                         raise _NoBody(413, "too_large", "The body is too large.")
                     if self._pending > MAX_PENDING_BYTES:
                         raise _NoBody(503, "busy", "Too much is being received; send it again.")
@@ -183,8 +183,8 @@ class _Bodies:
             said = f"The body did not come within {BODY_S:.0f} s."
             raise _NoBody(408, "too_slow", said) from None
         finally:
-            self._pending -= sum(map(len, parts))
-        return b"".join(parts)
+            self._pending -= len(body)
+        return bytes(body)
 
 
 def _received(forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Event:

@@ -183,7 +183,7 @@ class Dashboard:
 
 
 def _holds(record: Record, words: Sequence[str]) -> bool:
-    """Whether each word stands in what the list shows of a job."""
+    """Whether each word is in what the list shows of a job."""
     job = record.job
     shown = (job.run, job.operator, job.forge, job.repository, job.target_branch, record.note)
     told = " ".join(shown).lower()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from ci.model.ensemble import Ensemble
+from ci.model.errors import InputError
 from ci.model.launch import CaseRun, Expected, Sample, Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Fingerprint
@@ -16,7 +17,7 @@ from ci.model.workload import Workload, WorkloadCase
 
 
 class RunOptions(TypedDict, total=False):
-    """What `Build.run` may be told beside its tensors."""
+    """Optional arguments of `Build.run`, apart from its tensors."""
 
     seed: int | None
     """What the inputs were drawn from: with the case it names the launch among the expected."""
@@ -76,6 +77,10 @@ class Backend(ABC):
 
     def check_fit(self) -> None:  # noqa: B027
         """Raises EnvironmentProblem when the device is not fit any more."""
+
+    def on(self, device: str) -> Backend:
+        """The same on another chip. Raises InputError where there is no choice."""
+        raise InputError(f"This backend cannot run on a {device} as well.")
 
     def expecting(
         self, operator: Operator, launches: Sequence[Expected]

@@ -148,7 +148,7 @@ class _ReplayBuild(Build):
             pipes=row.pipes,
             tiling_key=row.tiling_key,
             warnings=row.warnings,
-            members_us=row.members_us,
+            members_us=row.members_us if how.get("ensemble") is not None else {},
         )
 
 
@@ -162,7 +162,7 @@ class RecordingBackend(Backend):
         self.write(RecordedHead(fingerprint=inner.fingerprint()))
 
     def fingerprint(self) -> Fingerprint:
-        """That of the inner backend."""
+        """Return the fingerprint of the inner backend."""
         return self._inner.fingerprint()
 
     def build(self, operator: Operator, files: dict[str, str], workload: Workload) -> Build:

@@ -11,33 +11,44 @@ from pathlib import Path
 from typing import TypeAlias, Unpack
 
 from ci.backend.base import Backend, RunOptions
+from ci.backend.output_shapes import filled, told, with_room
 from ci.backend.tiled import TiledBuild
-from ci.backend.told_shapes import filled, told, with_room
 from ci.host.door import FrontDoor
 from ci.host.host_tiling import TilingAnswer
 from ci.host.kernel_unit import KernelVariant, twice_defined
+from ci.host.tiling_request import host_request, platform_facts
+from ci.model.decision import Decision
+from ci.model.ensemble import Condition
 from ci.model.errors import TrialFailure
-from ci.model.launch import CaseRun, Expected, Tensors
+from ci.model.launch import CaseRun, Expected, Tensors, arrays
 from ci.model.operator import Operator
 from ci.model.trial import Fingerprint, Outcome
 from ci.model.workload import Workload, WorkloadCase
+from ci.simulator.decisions import decisions_of, frames
 from ci.simulator.elf import code_digest
-from ci.simulator.ensemble import members_of
+from ci.simulator.ensemble import members_of, states
 from ci.simulator.kernel_cores import Cores, cores_of
-from ci.simulator.launch import launch
+from ci.simulator.launch import Cover, asked_addresses, launch
 from ci.simulator.launch_request import LaunchSpec
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.source_lines import expect_lines
 from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
-from ci.simulator.toolchain import Toolchain
+from ci.simulator.toolchain import Flavour, Toolchain
 from ci.system.cache import digest
+from ci.system.compiler import compiler_version
 from ci.system.sandbox import Limits
 from rules.devices import Device, load_device
 
 _WORD = 8  # an address
 
+OWN_LIMITS = ("limit.stack_bytes", "limit.scalar_instructions")
+"""Constants of the machine that bound what a kernel's own code may take."""
+
 LAUNCH_SECONDS = 60.0
 """Wall time of one simulated launch; the longest real one so far takes a tenth of it."""
+
+STATES_FACTOR = 2.0
+"""How much longer a launch may take that is timed in the start states besides."""
 
 MEMBERS_SECONDS = 600.0
 """The same for one that is timed as every member of an ensemble: a hundred timings more."""
@@ -49,6 +60,9 @@ maximum, a minimum or a comparison that drops the one does not drop the other.""
 MOST_WAITING = 8
 """Launches whose sandboxes are made ahead; further ones make theirs when it is their turn."""
 
+NO_LIMIT = 1e15
+"""No limit of instructions, where seconds end a launch."""
+
 LAUNCH_BYTES = 8 << 30
 """Address space of the machine: tensors, UB of every core, instruction records."""
 
@@ -58,7 +72,8 @@ _Kernels: TypeAlias = tuple[Cores, Path, Path | None]
 
 
 class SimulatorBackend(Backend):
-    """Compiles with g++ against our headers and runs on the simulated chip `device`."""
+    """Compiles with g++ against our headers and runs on the simulated chip `device`; launches are
+    timed as they begin in `state`."""
 
     def __init__(
         self,
@@ -66,13 +81,24 @@ class SimulatorBackend(Backend):
         *,
         door: FrontDoor | None = None,
         launch_seconds: float = LAUNCH_SECONDS,
+        state: Condition = "cold",
     ) -> None:
         self.device: Device = load_device(device)
+        self.state: Condition = state
         self.toolchain = Toolchain(self.device.architecture, door=door)
         self.limits = Limits(
             seconds=launch_seconds, memory_bytes=LAUNCH_BYTES, processes=1, file_bytes=2 << 30
         )
         self._expected: list[_Rooms] = []
+
+    def on(self, device: str) -> SimulatorBackend:
+        """The same on another chip of the simulator."""
+        return SimulatorBackend(
+            device,
+            door=self.toolchain.door,
+            launch_seconds=self.limits.seconds,
+            state=self.state,
+        )
 
     def fingerprint(self) -> Fingerprint:
         """The chip, the headers, and a hash over these, machine, compiler and constants."""
@@ -82,6 +108,8 @@ class SimulatorBackend(Backend):
             version=self._version,
             simulated=True,
             headers=self.toolchain.door.name,
+            counted_with=Path(compiler_version()).name,
+            state=self.state,
         )
 
     @contextmanager
@@ -115,7 +143,13 @@ class SimulatorBackend(Backend):
         self, operator: Operator, files: dict[str, str], workload: Workload
     ) -> SimulatorBuild:
         """Compile the host side; the kernel follows once a tiling tells its key."""
-        return SimulatorBuild(self, operator, operator.texts(files), workload)
+        return self.built(operator, files, workload, "plain")
+
+    def built(
+        self, operator: Operator, files: dict[str, str], workload: Workload, flavour: Flavour
+    ) -> SimulatorBuild:
+        """The same with other flags."""
+        return SimulatorBuild(self, operator, operator.texts(files), workload, flavour)
 
 
 class _Rooms:
@@ -164,13 +198,20 @@ class SimulatorBuild(TiledBuild):
         operator: Operator,
         texts: dict[str, str],
         workload: Workload,
+        flavour: Flavour = "plain",
     ) -> None:
         self._backend = backend
         self._own_structs: dict[KernelVariant, KernelVariant] = {}
         self._built: dict[KernelVariant, _Kernels] = {}
         self._lock = threading.Lock()
         super().__init__(
-            backend.toolchain, backend.device, operator, texts, workload, backend.make_rooms
+            backend.toolchain,
+            backend.device,
+            operator,
+            texts,
+            workload,
+            backend.make_rooms,
+            flavour,
         )
 
     def kernel(self, variant: KernelVariant) -> Path:
@@ -203,7 +244,12 @@ class SimulatorBuild(TiledBuild):
         variant = self._own_structs.get(variant, variant)
         try:
             kernel = self.toolchain.compile_kernel(
-                self.operator, self.texts, variant, core, self._backend.make_rooms
+                self.operator,
+                self.texts,
+                variant,
+                core,
+                self._backend.make_rooms,
+                flavour=self.flavour,
             )
         except TrialFailure as stopped:
             other = twice_defined(variant, stopped.refusal)
@@ -211,6 +257,8 @@ class SimulatorBuild(TiledBuild):
                 raise
             self._own_structs[variant] = other
             return self._kernel(other, core)
+        if self.flavour != "plain":  # calls that are optimized away otherwise, and tables of checks
+            return kernel
         found = check_symbols(
             kernel, self.toolchain.machine_runner, lambda: self._unmodified(variant)
         )
@@ -219,11 +267,23 @@ class SimulatorBuild(TiledBuild):
         return kernel
 
     def _unmodified(self, variant: KernelVariant) -> Path | None:
-        """The same variant of the operator as it stands; None when that does not compile."""
+        """The same variant of the original operator; None when that does not compile."""
         try:
             return self.toolchain.compile_kernel(self.operator, self.operator.texts(), variant)
         except TrialFailure:
             return None
+
+    def host_decisions(
+        self, case: WorkloadCase, inputs: Tensors | None, outputs: Tensors | None
+    ) -> tuple[Decision, ...]:
+        """What the host side compares, of a build to be watched; also where it refuses the case.
+
+        Raises TrialFailure(LAUNCH_ERROR) when it does not answer.
+        """
+        facts, read = platform_facts(self.device), self.value_inputs
+        request = host_request(self.operator, case, facts, inputs, outputs, read=read)
+        path = self.host.path
+        return decisions_of(self.host.watch(request), "host", lambda offsets: frames(path, offsets))
 
     def program(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> str:
         """A digest of the kernels' code and of the tiling's answer, as far as it was written."""
@@ -261,11 +321,63 @@ class SimulatorBuild(TiledBuild):
         """Tile, compile the kernel that the tiling selected unless it is there, launch."""
         seed = how.get("seed")
         outputs = with_room(self.operator, case, outputs)
+        poison = POISONS[(1 if seed is None else seed) % len(POISONS)]
+        spec = self._spec(case, inputs, outputs, poison)
+        for library in spec.kernels:
+            expect_lines(library)
+        state = self._backend.state
+        constants = self._backend.device.constants | states(self.device)[state]
+        if (
+            self.flavour == "watched"
+        ):  # what is not optimized is longer, and keeps more on its stack
+            constants = {**constants, **{name: constants[name] * 32 for name in OWN_LIMITS}}
+        limits, ensemble = self._backend.limits, how.get("ensemble")
+        if ensemble is not None:
+            spec = replace(spec, members=members_of(self.device, ensemble, state))
+            most = MEMBERS_SECONDS if ensemble.ranges else STATES_FACTOR * limits.seconds
+            limits = replace(limits, seconds=most)
+        room = self._backend.take_room((case.name, seed), inputs)
+        self._backend.make_rooms()
+        runner, timeline = self.toolchain.machine_runner, how.get("timeline")
+        result = launch(
+            runner, self.device, spec, inputs, outputs, limits, timeline, room, constants=constants
+        )
+        decisions: tuple[Decision, ...] = ()
+        if self.flavour == "watched":
+            decisions = (*self.host_decisions(case, inputs, outputs), *result.decisions)
+        return CaseRun(
+            outputs=told(self.operator, result.outputs),
+            samples_us=(result.pipes.total_cycles / self.device.clock_mhz,),
+            pipes=result.pipes,
+            tiling_key=spec.tiling_key,
+            warnings=result.warnings,
+            decisions=decisions,
+            members_us={n: c / self.device.clock_mhz for n, c in result.members.items()},
+        )
+
+    def addresses(
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, seconds: float
+    ) -> tuple[Cover, ...] | None:
+        """Which bytes of its tensors the kernel's copies name; the arrays give sizes only.
+
+        None for a kernel of cube cores. Ends after `seconds` of CPU time. Raises TrialFailure.
+        """
+        spec = self._spec(case, inputs, outputs, poison=0)
+        if spec.cores.cubes > 0:
+            return None
+        sizes = sum(array.nbytes for array in arrays((*inputs, *outputs)))
+        limits = replace(self._backend.limits, seconds=seconds, memory_bytes=LAUNCH_BYTES + sizes)
+        constants = {**self._backend.device.constants, "limit.scalar_instructions": NO_LIMIT}
+        runner = self.toolchain.machine_runner
+        return asked_addresses(runner, spec, inputs, outputs, limits, constants)
+
+    def _spec(
+        self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, poison: int
+    ) -> LaunchSpec:
+        """What the tiling decides of a case, and the kernel of it. Raises TrialFailure."""
         answer = self.tile(case, inputs, outputs[: len(self.operator.outputs)])
         cores, kernel, cube_kernel = self.kernels(self.variant(case, answer))
-        for library in (kernel, cube_kernel) if cube_kernel else (kernel,):
-            expect_lines(library)
-        spec = LaunchSpec(
+        return LaunchSpec(
             kernel=kernel,
             cores=cores,
             cube_kernel=cube_kernel,
@@ -276,23 +388,7 @@ class SimulatorBuild(TiledBuild):
             auto_sync=self.auto_sync,
             aliases=self.aliases(),
             initial=filled(self.operator, outputs) | self.initial(),
-            poison=POISONS[(1 if seed is None else seed) % len(POISONS)],
+            poison=poison,
             over_read=self.over_read,
             true_offsets=self.toolchain.door.true_offsets,
-        )
-        limits, ensemble = self._backend.limits, how.get("ensemble")
-        if ensemble is not None:
-            spec = replace(spec, members=members_of(self.device, ensemble))
-            limits = replace(limits, seconds=MEMBERS_SECONDS)
-        room = self._backend.take_room((case.name, seed), inputs)
-        self._backend.make_rooms()
-        runner, timeline = self.toolchain.machine_runner, how.get("timeline")
-        result = launch(runner, self.device, spec, inputs, outputs, limits, timeline, room)
-        return CaseRun(
-            outputs=told(self.operator, result.outputs),
-            samples_us=(result.pipes.total_cycles / self.device.clock_mhz,),
-            pipes=result.pipes,
-            tiling_key=answer.tiling_key,
-            warnings=result.warnings,
-            members_us={n: c / self.device.clock_mhz for n, c in result.members.items()},
         )

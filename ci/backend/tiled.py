@@ -23,7 +23,7 @@ from ci.model.launch import Tensors
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Refusal
 from ci.model.workload import Workload, WorkloadCase
-from ci.simulator.toolchain import Toolchain
+from ci.simulator.toolchain import Flavour, Toolchain
 from ci.system.sandbox import nothing
 from rules.devices import Device
 
@@ -49,8 +49,10 @@ class TiledBuild(Build):
         texts: dict[str, str],
         workload: Workload,
         meanwhile: Callable[[], object] = nothing,
+        flavour: Flavour = "plain",
     ) -> None:
         """`meanwhile` is called while the host side is compiled, where it has to be."""
+        self.flavour = flavour
         self.toolchain = toolchain
         self.device = device
         self.operator = operator
@@ -66,7 +68,7 @@ class TiledBuild(Build):
             rooms.make(tilings)
             meanwhile()
 
-        program = toolchain.compile_host(operator, texts, ready)
+        program = toolchain.compile_host(operator, texts, ready, flavour=flavour)
         self._host = _host_program(program)
         self._host.use(rooms)
         self._description = _describe(program, operator, device.architecture.definition_word)

@@ -104,7 +104,7 @@ def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
                     if i != along or node.params.get("laced"):
                         unify(a, b)
             axes = [[Atom(node.shape[i])] if i == along else a for i, a in enumerate(args[0])]
-        elif node.op in ("const", "attr", "extent"):
+        elif node.op in ("const", "attr", "extent", "rank"):
             axes = []
         else:
             raise InputError(f"'{node.op}' of a tensor is not lowered outside a known pattern.")

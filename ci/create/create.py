@@ -1,4 +1,4 @@
-"""From a golden function and a workload to a verified operator folder."""
+"""The way from a golden function and a workload to a verified operator folder."""
 
 from __future__ import annotations
 
@@ -15,9 +15,17 @@ import yaml
 
 from ci.create.benchmark import bench_task, torch_task
 from ci.create.emit_kernel import templates
-from ci.create.make import Made, make
+from ci.create.operator_files import Made, make
 from ci.create.passes.copies import camel
-from ci.create.task import FLOATS, Task, function_in, golden_of, read_task, snake
+from ci.create.task import (
+    FLOATS,
+    Task,
+    function_in,
+    golden_of,
+    read_task,
+    snake,
+    whole_without_range,
+)
 from ci.create.tracer import MOST_ELEMENTS, Tracer
 from ci.create.verify import WrongProgram, check_operator, check_program
 from ci.model.created import Created, CreateSettings, NotTraced
@@ -62,7 +70,7 @@ def create(
         if settings.proposer == "rules":
             raise NotTraced(str(problem)) from None
         say(str(problem))
-        from ci.create.writing import write_operator
+        from ci.create.model_writer import write_operator
 
         return write_operator(
             task, str(problem), settings, partial(build, task, settings=settings, say=say), say
@@ -106,7 +114,9 @@ def build(
             f"Building and verifying {camel(task.name)} on {_counted(len(task.cases), 'case')} and"
             " on varied ones (the first run on a machine builds the simulator too)."
         )
-        _, created = check_operator(made, folder, settings, settings.out)
+        in_double = f"{task.function}_in_double" if task.judge else ""
+        unbounded = whole_without_range(task)
+        _, created = check_operator(made, folder, settings, settings.out, in_double, unbounded)
         created = created.model_copy(update={"written_by": written_by})
         _readme(task, made, created, folder)
         folder.rename(settings.out)
@@ -142,6 +152,9 @@ def _workload(task: Task, made: Made) -> str:
         if dtype in used or name in names:
             continue
         cases.append({**cases[0], "name": name, "inputs": _as(task, cases[0], follow, dtype)})
+    ties = {d: {"absolute": 1} for d in made.rounded if d not in given.get("tolerances", {})}
+    if ties:
+        given["tolerances"] = {**given.get("tolerances", {}), **ties}
     written = {
         "operator": camel(task.name),
         "golden": f"golden.py:{task.judge or task.function}",

@@ -14,6 +14,7 @@ from ci.create.passes.budget import PARTS_BYTES
 from ci.create.passes.copies import camel
 from ci.create.passes.steps import in_steps, in_turns
 from ci.create.passes.windows import Window
+from ci.create.relations import relations
 from ci.create.scalars import c_text
 from ci.create.schedule import FEW
 from ci.create.shapes import Segment, equal_lengths, group_formulas, output_segments
@@ -78,7 +79,15 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
     formulas = group_formulas(layouts)
     groups = [{"name": g.name, "formula": formulas[g.name]} for g in program.groups]
     checks = [{"group": g, "formula": f} for g, f in equal_lengths(layouts)]
-    texts = " ".join([*formulas.values(), *(s["formula"] for s in (*scalars, *checks))])
+    narrow = frozenset(a.name for a in interface.attributes if a.kind == "Float")
+    wanted = relations(layouts, narrow)
+    texts = " ".join(
+        [
+            *formulas.values(),
+            *(s["formula"] for s in (*scalars, *checks)),
+            *(r.text for r in wanted),
+        ]
+    )
     shapes = [
         {"name": n, "index": i} for i, n in enumerate(interface.inputs) if f"{n}Shape" in texts
     ]
@@ -91,6 +100,8 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
         "scalars": scalars,
         "ranges": _ranges(lowered),
         "checks": checks,
+        "relations": wanted,
+        "same_axes": any("SameAxes" in r.text for r in wanted),
         "least_per_core": LEAST_PER_CORE,
         "start_cycles": START_CYCLES,
         "element_cycles": element_cycles(lowered),
@@ -233,7 +244,7 @@ def _need(need: Budget) -> str:
 def _smallest(lowered: Lowered) -> str:
     sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind in ("tile", "turned", "halo")}
     least = min([*(n for n in sizes if n), 4])
-    return f"(narrow && {least} > 2 ? 2 : {least})" if 0 in sizes else str(least)
+    return f"(narrow ? 2 : {least})" if 0 in sizes and least > 2 else str(least)
 
 
 def _mixed(lowered: Lowered) -> str:

@@ -30,7 +30,8 @@ ERF_DENOMINATOR: Final = (
 # the Elementary Functions, 1980).
 PI_PARTS: Final = (3.140625, 0.0009675025939941406, 1.5099579897537296e-07)
 SINE_TERMS: Final = tuple((-1) ** (n // 2) / math.factorial(n) for n in (11, 9, 7, 5, 3))
-"""Of the series at zero; what is left out is 6e-8 at π/2, half a unit in the last place."""
+"""Sine terms of the series at zero; what is left out is 6e-8 at π/2, half a unit in the last
+place."""
 
 
 class Expander:
@@ -205,8 +206,25 @@ class Expander:
             return self._number("sqrt", (x,))
         if known is not None and -8 <= known < 0:
             return self._number("div", (number(1), self._power(x, number(-known))))
+        if known == 0:
+            return number(1)
+        if isinstance(exponent, Scalar) and (known is None or known == int(known)):
+            return self._whole_power(x, exponent)
         logarithm = self._number("log", (x,))  # NaN for what is below zero, as for a real power
         return self._number("exp", (self._number("mul", (logarithm, exponent)),))
+
+    def _whole_power(self, x: Value, exponent: Scalar) -> Value:
+        """A power by a number that may be whole: what is below zero has one then, with the sign of
+        an odd exponent. The host computes that sign, NaN for a fraction."""
+        do = self._number
+        size = do("exp", (do("mul", (do("log", (do("abs", (x,)),)), exponent)),))
+        pairs = combined("floor", combined("mul", exponent, number(0.5)))
+        odd = combined("sub", exponent, combined("mul", pairs, number(2)))
+        fraction = combined("sub", exponent, combined("floor", exponent))
+        unreal = combined("sqrt", combined("neg", fraction))
+        sign = combined("add", combined("sub", number(1), combined("mul", odd, number(2))), unreal)
+        below = self._compared("lt", x, number(0))
+        return self._where((below, do("mul", (size, sign)), size))
 
     def _sine(self, x: Value, ahead: float) -> Value:
         """sin(x + ahead π): half turns are taken off, and every other one turns the sign."""

@@ -79,6 +79,8 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
             return f"float({node.params['value']!r})"
         case "attr":
             return str(node.params["name"])
+        case "rank":
+            return f"{args[0]}.ndim"
         case "extent":
             return f"float(np.prod([{args[0]}.shape[a] for a in {list(node.axes())}]))"
         case "cast":

@@ -21,13 +21,14 @@ ELEMENTWISE = frozenset((*UNARY, *BINARY, *COMPARISONS, *LOGIC, "where", "cast")
 REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
 SCANS = ("scan_sum", "scan_prod")
 WINDOWS = ("window_sum", "window_max")
-LEAVES = ("input", "const", "attr", "extent")
+LEAVES = ("input", "const", "attr", "extent", "rank")
 SHAPES = ("reshape", "broadcast", "transpose", "flip", "slice", "concat", "iota")
 _KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES))
 _COUNT = {
     **dict.fromkeys((*UNARY, "cast", *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES, "extent"), 1),
     **dict.fromkeys((*BINARY, *COMPARISONS, *LOGIC), 2),
     "where": 3,
+    "rank": 1,
     "input": 0,
     "const": 0,
     "attr": 0,
@@ -51,7 +52,7 @@ Dtype: TypeAlias = Literal[
 
 
 class Node(Frozen):
-    """One operation: its arguments stand before it in the graph."""
+    """One operation: its arguments are before it in the graph."""
 
     op: str
     args: tuple[int, ...] = ()
@@ -103,6 +104,9 @@ class Graph(Frozen):
 
     nodes: tuple[Node, ...] = Field(max_length=4000)
     outputs: tuple[int, ...] = Field(min_length=1, max_length=64)
+    guards: tuple[tuple[Literal["lt", "le", "gt", "ge", "eq", "ne"], int, int], ...] = Field(
+        (), max_length=200, description="Comparisons of numbers that held: the trace is for those."
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Graph:
@@ -125,6 +129,8 @@ class Graph(Frozen):
                 raise ValueError(f"node {number} has an axis that its argument lacks")
         if not all(0 <= o < len(self.nodes) for o in self.outputs):
             raise ValueError("an output is no node")
+        if not all(0 <= n < len(self.nodes) for _, a, b in self.guards for n in (a, b)):
+            raise ValueError("a guard compares what is no node")
         return self
 
     def decisive(self) -> set[int]:
@@ -140,7 +146,8 @@ class Graph(Frozen):
 
     def needed(self) -> set[int]:
         """The nodes that the outputs are computed from, by values or sizes."""
-        found, left = set[int](), list(self.outputs)
+        found = set[int]()
+        left = [*self.outputs, *(n for _, a, b in self.guards for n in (a, b))]
         while left:
             one = left.pop()
             if one not in found:

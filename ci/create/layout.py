@@ -14,11 +14,17 @@ from ci.create.axes import Atom, axes_of_nodes, leaves_of
 from ci.create.expand import Expander
 from ci.create.graph import ELEMENTWISE, Graph, Node
 from ci.create.groups import in_order, named
-from ci.create.parts import Parts, range_sizes
 from ci.create.ranges import at_ends
 from ci.create.scalars import Scalar, combined, number, supported
+from ci.create.tensor_parts import Parts, range_sizes
 from ci.create.tensors import Group, Tensor
 from ci.model.errors import InputError
+
+Guard = tuple[str, Scalar, Scalar]
+"""A comparison of two numbers that the host knows."""
+
+Place = tuple[str, int]
+"""An axis of an input."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +55,25 @@ class Layout:
     """Ranges of inputs that are loaded."""
     checks: tuple[tuple[str, Scalar], ...] = ()
     """Groups, and what else each must be as long as."""
+    guards: tuple[Guard, ...] = ()
+    """Comparisons by which the golden function chose what it computes."""
+    equal: tuple[tuple[Place, Place], ...] = ()
+    """Axes of inputs that are as long as an axis of another input."""
+    single: tuple[Place, ...] = ()
+    """Axes of inputs with one element, which meet longer ones."""
+    products: tuple[tuple[Scalar, tuple[Scalar, ...]], ...] = ()
+    """Axes of inputs that are cut into parts, and the lengths of these."""
     dims: tuple[tuple[Scalar, ...], ...] = ()
     """For each output the length of each of its axes."""
     kinds: tuple[str, ...] = ()
     """For each output the dtype that the golden function gave it."""
+    rounds: bool = False
+    """Whether the golden function itself computes in float32 or narrower: it casts to that."""
     ranks: dict[str, int] = field(default_factory=dict)
     """The number of axes of each input in the traced case."""
 
     def text(self) -> str:
-        """As a person reads it; equal for cases that want the same program."""
+        """Return the text as a person reads it; equal for cases that want the same program."""
         lines = [f"in  {t.name}[{', '.join(t.groups)}]" for t in self.inputs]
         for place, item in enumerate(self.items):
             given = ", ".join(f"%{a}" if isinstance(a, int) else str(a) for a in item.args)
@@ -78,6 +94,7 @@ def layout_of(
 
     Raises InputError with a sentence for what is not lowered.
     """
+    guards = guards_of(graph, {n: name for n, (name, _) in inputs.items()})
     graph = at_ends(graph)
     axes = axes_of_nodes(graph)
     needed = _needed(graph)
@@ -87,7 +104,31 @@ def layout_of(
     tensors = [leaves_of([a for axis in axes[i] for a in axis]) for i in ends]
     names = named(graph, axes, needed, leaves, tensors)
     made = _Maker(graph, axes, names, leaves, dict(inputs))
-    return made.layout(list(outputs))
+    found = made.layout(list(outputs))
+    found.guards = guards
+    return found
+
+
+def guards_of(graph: Graph, names: Mapping[int, str]) -> tuple[Guard, ...]:
+    """Comparisons of lengths, ranks and attributes that held while the function was traced."""
+    if not graph.guards:
+        return ()
+    try:
+        shaper = Shaper(graph, names)
+    except InputError:  # said again, with where, when the graph itself is laid out
+        return ()
+    found = []
+    for op, *pair in graph.guards:
+        left, right = (shaper.length(one) for one in pair)
+        if left is None or right is None:
+            continue
+        if left.constant is not None and right.constant is not None:
+            continue
+        low = right.constant is not None and right.constant <= 0
+        if low and left.op == "attr" and "." in left.name and op in ("gt", "ge", "ne"):
+            continue  # a length, and no tensor is empty
+        found.append((op, left, right))
+    return tuple(dict.fromkeys(found))
 
 
 def _needed(graph: Graph) -> list[int]:
@@ -116,6 +157,9 @@ class _Maker:
         self._known: dict[Item, int] = {}
         self.found: dict[int, int | Scalar] = {}
         self.decisive = graph.decisive()
+        self.equal: list[tuple[Place, Place]] = []
+        self.single: list[Place] = []
+        self.products: list[tuple[Scalar, tuple[Scalar, ...]]] = []
         self.sizes = self._leaf_sizes()
         self.parts = Parts(graph, axes, names, self.sizes, self.checks)
 
@@ -147,10 +191,16 @@ class _Maker:
                 wanted = frozenset(part.groups)
                 stored.append((part, tuple(self._over(wanted, self._of(i)) for i in nodes)))
         made.outputs, made.targets = tuple(whole), tuple(t for t, _ in stored)
+        made.equal, made.single = tuple(self.equal), tuple(self.single)
+        made.products = tuple(self.products)
         made.parts, made.checks = tuple(self.parts.all), self.checks
         made.groups += tuple(self.parts.starts)
         made.items, made.stored = self.items, [i for _, i in stored]
         made.kinds = tuple(self.graph.nodes[i].dtype for i in self.graph.outputs)
+        made.rounds = any(
+            node.op == "cast" and node.dtype in ("float32", "float16")
+            for node in (self.graph.nodes[i] for i in self.graph.needed())
+        )
         made.dims = tuple(self.dims(i) for i in self.graph.outputs)
         for node in self.graph.nodes:
             if node.op == "input":
@@ -205,6 +255,7 @@ class _Maker:
     def _leaf_sizes(self) -> dict[Atom, Scalar]:
         """How the host computes each leaf: a whole axis, a number of the golden, or the rest."""
         sizes: dict[Atom, Scalar] = {}
+        owners: dict[Atom, Place] = {}
         cut: list[tuple[Scalar, list[Atom]]] = []
         for i, node in enumerate(self.graph.nodes):
             if node.op != "input":
@@ -214,18 +265,22 @@ class _Maker:
                 dim = Scalar("attr", name=f"{name}.{place}")
                 leaves = leaves_of(axis)
                 if len(leaves) == 1:
+                    if leaves[0] in owners:
+                        self.equal.append(((name, place), owners[leaves[0]]))
+                    owners.setdefault(leaves[0], (name, place))
                     sizes.setdefault(leaves[0], dim)
+                elif node.shape[place] == 1:
+                    self.single.append((name, place))
                 elif leaves:
                     cut.append((dim, leaves))
         for i, node in enumerate(self.graph.nodes):
-            if node.op == "reshape":
+            if node.op in ("reshape", "broadcast"):
                 given = node.params.get("sizes") or [None] * len(node.shape)
                 for axis, symbol in zip(self.axes[i], given, strict=False):
                     leaves = leaves_of(axis)
                     if symbol is not None and len(leaves) == 1 and leaves[0] not in sizes:
-                        value = self._of(int(symbol))
-                        itself = Scalar("extent", name=self.names.get(leaves[0], ""))
-                        if isinstance(value, Scalar) and value != itself:
+                        value = self.length_of(int(symbol), sizes)
+                        if value is not None:
                             sizes[leaves[0]] = value
         for dim, leaves in cut:
             unknown = [leaf for leaf in leaves if leaf not in sizes]
@@ -246,7 +301,39 @@ class _Maker:
         self.checks = tuple(dict.fromkeys((self.names[leaf], size) for leaf, size in checks))
         for leaf in self.leaves:
             sizes.setdefault(leaf, number(leaf.size))
+        self.products = [(dim, tuple(sizes[leaf] for leaf in leaves)) for dim, leaves in cut]
         return sizes
+
+    def length_of(self, index: int, sizes: Mapping[Atom, Scalar]) -> Scalar | None:
+        """A number of the golden function in terms of attributes and of lengths that are known;
+        None where it is made of one that is not."""
+        node = self.graph.nodes[index]
+        if node.op == "const":
+            return number(float(node.params["value"]))
+        if node.op == "attr":
+            return Scalar("attr", name=str(node.params["name"]))
+        if node.op == "rank":
+            name, _ = self.inputs[int(self.graph.nodes[node.args[0]].params["number"])]
+            return Scalar("rank", name=name)
+        if node.op == "extent":
+            found = number(1)
+            source = self.graph.nodes[node.args[0]]
+            for axis in node.axes():
+                if source.op == "input":
+                    name = self.inputs[int(source.params["number"])][0]
+                    one = Scalar("attr", name=f"{name}.{axis}")
+                    found = combined("mul", found, one)
+                    continue
+                for leaf in leaves_of(self.axes[node.args[0]][axis]):
+                    if leaf not in sizes:
+                        return None
+                    found = combined("mul", found, sizes[leaf])
+            return found
+        args = [self.length_of(a, sizes) for a in node.args]
+        known = [a for a in args if a is not None]
+        if len(known) != len(args) or not supported(node.op):
+            return None
+        return combined(node.op, *known)
 
     def _window_sizes(self, index: int, node: Node, sizes: dict[Atom, Scalar]) -> None:
         numbers = (node.params[k] for k in ("size", "step", "pad"))
@@ -268,6 +355,8 @@ class _Maker:
             return number(float(node.params["value"]))
         if node.op == "attr":
             return Scalar("attr", name=str(node.params["name"]))
+        if node.op == "rank":
+            return number(float(len(self.graph.nodes[node.args[0]].shape)))
         if node.op == "extent":
             arg = self.axes[node.args[0]]
             return self._extent(leaves_of([a for axis in node.axes() for a in arg[axis]]))
@@ -366,3 +455,7 @@ class Shaper:
     def shape(self, node: int) -> tuple[Scalar, ...]:
         """The length of each axis of a node."""
         return self._maker.dims(node)
+
+    def length(self, node: int) -> Scalar | None:
+        """A number of the golden function by attributes and lengths of inputs, if it is that."""
+        return self._maker.length_of(node, self._maker.sizes)

@@ -45,7 +45,7 @@ class Names:
     outputs: dict[str, Tensor]
     number_known: Callable[[str], bool]
     totals: dict[str, Value] = field(default_factory=dict)
-    """Of earlier phases."""
+    """The totals of earlier phases."""
     stored: set[str] = field(default_factory=set)
 
 

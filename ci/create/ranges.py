@@ -180,7 +180,7 @@ class _Mover:
             return self._range(arg, along, ends, told, step)
 
         def met(arg: int) -> int:
-            """Of an argument that the axis may be new to."""
+            """Return the axis of an argument that the axis may be new to."""
             along = axis - len(node.shape) + len(self.nodes[arg].shape)
             whole = along < 0 or self.nodes[arg].shape[along] == 1
             return arg if whole else cut(arg, along)

@@ -19,7 +19,7 @@ class Scalar:
     args: tuple[Scalar, ...] = ()
     value: float = 0.0
     name: str = ""
-    """Of an attribute; of an extent, the groups' names joined by '*'."""
+    """The name of an attribute; of an extent, the groups' names joined by '*'."""
 
     @property
     def constant(self) -> float | None:
@@ -37,6 +37,8 @@ class Scalar:
             return self.value
         if self.op == "attr":
             return float(attrs[self.name])
+        if self.op == "rank":
+            return float(sum(name.rpartition(".")[0] == self.name for name in attrs))
         if self.op == "extent":
             return float(math.prod(sizes[g] for g in self.name.split("*") if g))
         return _computed(self.op, [a.evaluate(attrs, sizes) for a in self.args])
@@ -44,6 +46,8 @@ class Scalar:
     def __str__(self) -> str:
         if self.op == "const":
             return repr(self.value).removesuffix(".0")
+        if self.op == "rank":
+            return f"rank of {self.name}"
         if self.op in ("attr", "extent"):
             return self.name or "1"
         if self.op in _SIGNS:
@@ -114,10 +118,14 @@ def c_text(scalar: Scalar) -> str:
         if axis.startswith("-"):
             axis = f"{name}Shape.GetDimNum() - {axis[1:]}"
         return f"{name}Shape.GetDim({axis})" if axis else f"{name}Attr"
+    if scalar.op == "rank":
+        return f"static_cast<double>({scalar.name}Shape.GetDimNum())"
     if scalar.op == "extent":
         product = " * ".join(f"length{g}" for g in scalar.name.split("*") if g)
         return f"static_cast<double>({product or '1'})"
     args = [c_text(a) for a in scalar.args]
+    if scalar.op == "div" and "const" not in (a.op for a in scalar.args):  # of whole numbers, too
+        return f"(static_cast<double>({args[0]}) / {args[1]})"
     if scalar.op in ("add", "sub", "mul", "div"):
         return f"({args[0]} {_SIGNS[scalar.op]} {args[1]})"
     match scalar.op:

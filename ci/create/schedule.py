@@ -1,4 +1,4 @@
-"""From a layout to a program: phases, sweeps, and what is computed where.
+"""The way from a layout to a program: phases, sweeps, and what is computed where.
 
 A reduction ends a sweep: what needs its result is computed in the next one, from tensors that are
 loaded again. A reduction to one number ends a phase, since all cores must have done their part.
@@ -92,9 +92,9 @@ class _PhaseMaker:
             again = fold and not self._arguments(i) >= self.sequential  # for each of another axis
             if fold and (items[i].groups & self.sequential or again):
                 raise InputError(
-                    "It reduces over different axes"
-                    f" ({', '.join(sorted('*'.join(sorted(items[f].along)) for f in folds))})"
-                    " that depend on each other; that is not lowered into one kernel."
+                    "It reduces over different axes that depend on each other: what is summed over"
+                    " one axis meets what is summed over another. That is not one kernel; make an"
+                    " operator of each output, or of each reduction."
                 )
         self.depth = self._depths()
         self.names = {i: self._name(i) for i in (*self.needed, *self.totals)}
@@ -108,7 +108,7 @@ class _PhaseMaker:
         return frozenset().union(*given)
 
     def _length(self, group: str) -> int:
-        """Of a group in the traced case."""
+        """Return the length of a group in the traced case."""
         return next(g.example for g in self.layout.groups if g.name == group)
 
     def _rows(self, active: list[str]) -> tuple[str, bool]:
@@ -200,6 +200,11 @@ class _PhaseMaker:
             carry = Value(f"carry{i}", "cell" if over == "tile" else over)
             way = "rows" if item.along == {self.rows} else "cols"
             return Statement(f"{item.op} {way}", self.names[i], args, carry=carry)
+        if item.op == "iota" and item.groups not in ({self.cols}, {self.rows}):
+            raise InputError(
+                "It counts along an axis that is neither the last nor the one before; give these"
+                " positions as an input."
+            )
         return Statement(item.op, self.names[i], args, total=is_total(item))
 
     def _made(self) -> Phase:

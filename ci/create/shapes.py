@@ -1,6 +1,7 @@
 """Lengths of groups and shapes of outputs as the host computes them, for any rank that was traced.
 
-A run of axes of one input is told from the front or from the back, whichever holds in every traced
+A run of axes of one input is recognised from the front or from the back, whichever holds in every
+traced
 case: the outer group of softmax is all axes of `x` but the last, whatever its rank is.
 """
 
@@ -77,19 +78,19 @@ def same_text(versions: Sequence[Scalar], ranks: Sequence[dict[str, int]], what:
     """
     texts = {c_text(v) for v in versions}
     if len(texts) > 1:
-        backs = {c_text(_from_back(v, own)) for v, own in zip(versions, ranks, strict=True)}
+        backs = {c_text(seen_from_back(v, own)) for v, own in zip(versions, ranks, strict=True)}
         if len(backs) > 1:
             raise InputError(f"{what} is {' and '.join(sorted(texts))} in different cases.")
         return backs.pop()
     return texts.pop()
 
 
-def _from_back(scalar: Scalar, ranks: dict[str, int]) -> Scalar:
+def seen_from_back(scalar: Scalar, ranks: dict[str, int]) -> Scalar:
     """The same with each axis of an input counted from the last, which is -1."""
     name, _, axis = scalar.name.partition(".")
     if scalar.op == "attr" and axis:
         return Scalar("attr", name=f"{name}.{int(axis) - ranks[name]}")
-    return replace(scalar, args=tuple(_from_back(a, ranks) for a in scalar.args))
+    return replace(scalar, args=tuple(seen_from_back(a, ranks) for a in scalar.args))
 
 
 def _one(versions: list[Piece], ranks: Sequence[dict[str, int]], what: str) -> str:
@@ -98,14 +99,14 @@ def _one(versions: list[Piece], ranks: Sequence[dict[str, int]], what: str) -> s
         return same_text([v for v in versions if isinstance(v, Scalar)], ranks, what)
     if len(runs) != len(versions) or len({r.name for r in runs}) > 1:
         raise InputError(f"The cases differ in what {what} is made of; they need operators apart.")
-    begin = _end(
+    begin = place_of(
         [(r.begin, r.rank) for r in runs], runs[0].name, front=runs[0].begin == 0, what=what
     )
-    end = _end([(r.end, r.rank) for r in runs], runs[0].name, front=False, what=what)
+    end = place_of([(r.end, r.rank) for r in runs], runs[0].name, front=False, what=what)
     return f"{runs[0].name}|{begin}|{end}"
 
 
-def _end(places: list[tuple[int, int]], name: str, *, front: bool, what: str) -> str:
+def place_of(places: list[tuple[int, int]], name: str, *, front: bool, what: str) -> str:
     """A place among axes, from the front or from the back."""
     fronts, backs = {p for p, _ in places}, {r - p for p, r in places}
     rank = f"{name}Shape.GetDimNum()"

@@ -38,7 +38,7 @@ class Task:
     """The text of the file that holds the function."""
     function: str
     workload: dict[str, Any]
-    """As a workload file says it."""
+    """The workload as a workload file says it."""
     inputs: tuple[str, ...]
     parameters: tuple[str, ...]
     """The inputs as the golden function calls them."""
@@ -56,6 +56,24 @@ class Task:
     def own_text(self) -> str:
         """The golden's file without the function that judges."""
         return self.golden.removesuffix(_IN_FLOAT32.format(function=self.function))
+
+
+def whole_without_range(task: Task) -> str:
+    """The first input of whole numbers for which a case says no range; '' if there is none.
+
+    Kernels compute in float32, which is exact up to 2^24: the author of a workload knows whether
+    larger numbers come.
+    """
+    for given, case in zip(task.workload.get("cases", ()), task.cases, strict=False):
+        said = given.get("inputs") or {}
+        listed = list(said.values()) if isinstance(said, dict) else list(said)
+        names = list(said) if isinstance(said, dict) else list(task.parameters)
+        kinds = dict(zip(task.parameters, case.dtypes, strict=True))
+        for name, tensor in zip(names, listed, strict=False):
+            wide = kinds.get(name, "") in ("int32", "int64")
+            if wide and isinstance(tensor, dict) and not {"range", "values"} & set(tensor):
+                return name
+    return ""
 
 
 def golden_of(text: str) -> tuple[Path, str]:
@@ -114,7 +132,7 @@ def is_taken(name: str) -> bool:
 
 
 MOST_LETTERS: Final = 40
-"""Of the name of a value."""
+"""Most letters of the name of a value."""
 
 _OWN: Final = (
     r"(tile|mask|rows|wide|cols|cell|lines|halo|scalar|units|half)(Work)?\d*|narrow[A-Z]\w*"
@@ -184,7 +202,8 @@ def task_of(
     )
 
 
-# numpy rounds every step of a function of float16 arrays; a kernel computes in float32.
+# numpy rounds every step of a function of float16 arrays; a kernel computes in float32. Where an
+# operator is wrong in float32 only, that is the function's own error.
 _IN_FLOAT32: Final = '''
 
 
@@ -202,6 +221,30 @@ def {function}_in_float32(*given, **named):
         return value.astype(np.float32) if half else value
 
     return {function}(*map(wide, given), **{{name: wide(value) for name, value in named.items()}})
+
+
+class _Double(np.ndarray):
+    """An array in double precision that stays so where a function casts to float32."""
+
+    def astype(self, dtype, *args, **named):
+        narrow = np.dtype(dtype) in (np.float16, np.float32)
+        return super().astype(np.float64 if narrow else dtype, *args, **named)
+
+
+@wraps({function})
+def {function}_in_double(*given, **named):
+    """{function} computed in double precision, which tells its own error in float32."""
+
+    def wide(value):
+        if not isinstance(value, np.ndarray):
+            return value
+        return (value.astype(np.float64) if value.dtype.kind == "f" else value).view(_Double)
+
+    def plain(value):
+        return np.asarray(value) if isinstance(value, np.ndarray) else value
+
+    found = {function}(*map(wide, given), **{{name: wide(value) for name, value in named.items()}})
+    return tuple(map(plain, found)) if isinstance(found, tuple) else plain(found)
 '''
 
 

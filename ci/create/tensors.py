@@ -26,7 +26,7 @@ class Run:
     start: str = "0"
     """The element with which they begin: a number, or the group that is as long."""
     step: int = 1
-    """From one of their elements to the next, along the axis."""
+    """The step, from one of their elements to the next, along the axis."""
 
     @property
     def ranged(self) -> bool:
@@ -40,12 +40,12 @@ class Tensor:
 
     name: str
     dtype: str
-    """As in workloads, or 'T': the dtype that the operator is built for."""
+    """The dtype as in workloads, or 'T': the dtype that the operator is built for."""
     groups: tuple[str, ...]
     of: str = ""
     """The tensor that it is a part of."""
     runs: tuple[Run, ...] = ()
-    """Of a part: where its groups lie in each axis of that tensor."""
+    """The runs of a part: where its groups lie in each axis of that tensor."""
 
     @property
     def memory(self) -> str:
@@ -88,7 +88,7 @@ class Tensor:
 
     @property
     def text(self) -> str:
-        """As programs name it."""
+        """Return the text as programs name it."""
         if not self.runs:
             return self.name
         axes = []

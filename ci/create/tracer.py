@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -16,10 +17,11 @@ from ci.create.graph import Described, Graph, Parameter
 from ci.create.tracing import child
 from ci.model.errors import InputError, worded
 from ci.source import golden_child
-from ci.source.golden import library_folders, python_folders, shown
-from ci.system.own_modules import OwnModules
+from ci.source.golden import library_folders, python_folders
+from ci.source.readable_files import shown
 from ci.system.resident import Resident, Silent
 from ci.system.sandbox import Limits
+from ci.system.view import Part
 
 LIMITS: Final = Limits(seconds=300.0, memory_bytes=4 << 30)
 SECONDS: Final = 60.0
@@ -29,7 +31,8 @@ STANDIN: Final = Path(tracing.__file__).parent / "standin"
 """Holds a package `torch` that can be traced; real tensors cannot."""
 
 MOST_ELEMENTS: Final = 1 << 20
-"""Of the inputs of a task that says its sizes itself; the simulator takes a second for these."""
+"""Most elements of the inputs of a task that says its sizes itself; the simulator takes a second
+for these."""
 
 _MOST_BYTES: Final = 32 << 20
 
@@ -43,10 +46,10 @@ class Tracer:
     def __init__(self, file: Path, function: str, most_elements: int = MOST_ELEMENTS) -> None:
         self._file = file.resolve()
         self.function = function
-        own = OwnModules((tracing, golden_child))
+        root = Path(child.__file__).parents[child.__name__.count(".")]
         code = (
             "import runpy, sys; sys.path += sys.argv[4:];"
-            f"{own.code()} sys.path.insert(0, {str(STANDIN)!r});"
+            f"sys.path.append({str(root)!r}); sys.path.insert(0, {str(STANDIN)!r});"
             f"runpy.run_module({child.__name__!r}, run_name='__main__', alter_sys=False)"
         )
         self._resident = Resident(
@@ -58,8 +61,8 @@ class Tracer:
             cwd=self._file.parent,
             readable=[
                 *python_folders(),
-                *own.readable,
-                STANDIN,
+                Path(tracing.__file__).parent,
+                Part(root, (*_with_packages(child), *_with_packages(golden_child))),
                 *shown(self._file.parent),
             ],
             limits=LIMITS,
@@ -94,7 +97,11 @@ class Tracer:
             raise InputError(f"golden {self._file.name} {problem} while it was traced.") from None
         answer = self._answer()
         try:
-            return Graph(nodes=answer.get("nodes", ()), outputs=answer.get("outputs", ()))
+            return Graph(
+                nodes=answer.get("nodes", ()),
+                outputs=answer.get("outputs", ()),
+                guards=answer.get("guards", ()),
+            )
         except ValidationError as problem:
             raise InputError(f"golden {self._file.name}: {worded(problem)}.") from None
 
@@ -138,3 +145,11 @@ class Tracer:
     def _odd(self) -> InputError:
         self._resident.close()
         return InputError(f"golden {self._file.name} gave an answer that is none.")
+
+
+def _with_packages(module: ModuleType) -> list[Path]:
+    """The file of a module, and those of the packages that it lies in."""
+    file = Path(str(module.__file__))
+    depth = module.__name__.count(".")
+    packages = (folder / "__init__.py" for folder in file.parents[:depth])
+    return [file, *(one for one in packages if one.is_file())]

@@ -11,7 +11,7 @@ from itertools import islice, product
 from math import prod
 
 from ci.derive.example import find_examples
-from ci.derive.told import Example, ToldTensor
+from ci.derive.example_facts import Example, ToldTensor
 from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError
@@ -50,7 +50,7 @@ dimensions and 1 for the others, as paddings are."""
 _LISTS = ((1,), (0,), (-2,), (0, 2))
 """Shapes of such integers: one number, one a dimension, or two."""
 _MOST_VALUES = 256
-"""Of an example's tensor whose values are taken over as they are."""
+"""Most values of an example's tensor whose values are taken over as they are."""
 
 TEST_OUTPUTS = "test's outputs"
 """Source of the cases of tests with the outputs that these name."""

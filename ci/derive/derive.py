@@ -10,13 +10,13 @@ from pathlib import Path
 
 from ci.backend.base import Backend
 from ci.backend.tiled import TiledBuild
-from ci.derive.asking import Asker
+from ci.derive.accepted_cases import NoWorkload, answered, likeliest, taken_cases
 from ci.derive.candidates import generic_case
-from ci.derive.choosing import TINY, Kernel, Option, best, inputs_of, of_other_dtypes
-from ci.derive.growing import grown, in_all_dtypes, with_other_attributes
-from ci.derive.mending import mended
-from ci.derive.running import MOST_WORK, Failed, Ran, Runner, Values, drawn
-from ci.derive.taking import NoWorkload, answered, likeliest, taken_cases
+from ci.derive.case_repair import mended
+from ci.derive.case_selection import TINY, Kernel, Option, best, inputs_of, of_other_dtypes
+from ci.derive.case_variants import grown, in_all_dtypes, with_other_attributes
+from ci.derive.host_queries import Asker
+from ci.derive.runner import MOST_WORK, Failed, Ran, Runner, Values, drawn
 from ci.judge.varied.base import elements
 from ci.model.derived import DerivedCase
 from ci.model.dtypes import BY_NAME
@@ -29,7 +29,7 @@ MOST_FIRST = 24
 """Cases that are launched until one passes."""
 
 MOST_MENDED = 4
-"""Times that a case is mended, one thing at a time."""
+"""Times that a case is fixed, one thing at a time."""
 
 MOST_LAUNCHED = 20
 """Cases that are launched after it."""
@@ -41,7 +41,7 @@ MOST_BASES = 4
 """Cases that others are made from."""
 
 LEAST_ELEMENTS = 1 << 13
-"""What a launch costs beside its elements is most of what fewer cost."""
+"""What a launch costs next to its elements is most of what fewer cost."""
 
 MOST_SECONDS = 300.0
 """Wall time after which no further case is launched."""
@@ -172,7 +172,7 @@ class _Derivation:
         raise NoWorkload(f"No case ran well; the last one, {last}", why)
 
     def _run_mended(self, runner: Runner, option: Option) -> tuple[Runner, Option, Ran | Failed]:
-        """How the case ran, as it is or mended; nothing is changed by what mends nothing."""
+        """How the case ran, as it is or fixed; nothing is changed by what fixes nothing."""
         own, case, notes = runner, option, list[str]()
         found = self._run(own, case)
         for _ in range(MOST_MENDED):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from ci.derive.example_facts import Example, ToldTensor, shape_of
 from ci.derive.tiling_tests import read_tests
-from ci.derive.told import Example, ToldTensor, shape_of
 from ci.model.dtypes import find_dtype
 from ci.model.operator import Operator
 

@@ -1,4 +1,4 @@
-"""Scripts of an operator's repository that compute right answers, as golden functions."""
+"""Puts golden functions next to derived workloads: a given one, or a script of the repository."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from ci.derive import replayed
+from ci.derive import script_answers as replayed
 from ci.model.operator import Operator
+from ci.model.workload import Workload
+from ci.source.golden import golden_function
+from ci.source.readable_files import home, shown, within
 
 GOLDEN: Final = "derived_golden.py"
+_GIVEN: Final = "given_golden"
 _SCRIPT: Final = "gen_data.py"
 _COMPUTES = re.compile(r"golden\w*[^\n]*\.tofile\(|\.tofile\([^\n]*golden")
 _DRAWS = re.compile(rf"\bnp\.random\.(?:{'|'.join(replayed.DRAWS)})\b")
@@ -44,3 +48,25 @@ def write_golden(script: Path, folder: Path) -> str:
     text = text.replace(f'SCRIPT = "{replayed.SCRIPT}"', f'SCRIPT = "{place}"', 1)
     (folder / GOLDEN).write_text(text, encoding="utf-8")
     return f"{GOLDEN}:golden"
+
+
+def copy_golden(workload: Workload, folder: Path) -> Workload:
+    """The workload, going to lie in `folder`, with a golden function that may be called from there.
+
+    One in another repository is copied with what it can read next to it, to a folder in `folder`.
+    Raises InputError for a golden that `golden_function` refuses.
+    """
+    file, name = golden_function(workload)
+    if within(file, home(folder), beside=folder):
+        return workload
+    for one in shown(file.parent):
+        for path in [one] if isinstance(one, Path) else one.entries:
+            if path.is_relative_to(file.parent):
+                place = folder / _GIVEN / path.relative_to(file.parent)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if path.is_dir():
+                    shutil.copytree(path, place, symlinks=True, dirs_exist_ok=True)
+                else:
+                    shutil.copyfile(path, place)
+    update = {"folder": folder, "golden": f"{_GIVEN}/{file.name}:{name}"}
+    return workload.model_copy(update=update)

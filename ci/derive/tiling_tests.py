@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
 
-from ci.derive.told import Example, ToldTensor, shape_of
+from ci.derive.example_facts import Example, ToldTensor, shape_of
 from ci.model.dtypes import find_dtype
 from ci.source.cpp_text import closing, split_arguments
 
@@ -32,7 +32,8 @@ _NUMBER = re.compile(r"\b(?:u?int\d*(?:_t)?|size_t|(?:ge::)?DataType)\s+(\w+)\s*
 _PLAIN = re.compile(r"[\w.:+* -]+")
 _MOST_TESTS = 24
 MOST_ELEMENTS = 1 << 22
-"""Of a tensor of a test that is taken over: tilings are tested on what nobody simulates."""
+"""Most elements of a tensor of a test that is taken over: tilings are tested on what nobody
+simulates."""
 
 
 def read_tests(text: str, inputs: Sequence[str], outputs: Sequence[str] = ()) -> list[Example]:
@@ -40,7 +41,7 @@ def read_tests(text: str, inputs: Sequence[str], outputs: Sequence[str] = ()) ->
     for.
 
     Tests in comments count: they are taken as suggestions, and the tiling is asked. What a test
-    gives to a function of its file stands there in the place of the parameters.
+    gives to a function of its file is there in the place of the parameters.
     """
     plain = _RAW.sub('""', _COMMENTED.sub("", text))
     starts = [found.start() for found in _TEST.finditer(plain)]

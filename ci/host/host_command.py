@@ -36,7 +36,7 @@ OWN_LIBRARY = ("library_tiling.cpp", "matmul_tiling.cpp")
 LOGGING = ("CheckLogLevel", "DlogRecord")
 
 FORWARDING = "forwarding"
-"""Folder beside the prelude: our headers' other paths."""
+"""Folder next to the prelude: our headers' other paths."""
 
 
 def prelude_texts() -> dict[str, str]:

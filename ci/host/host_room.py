@@ -12,7 +12,7 @@ from ci.system.sandbox import Completed, Limits, run
 from ci.system.waiting import Room, Waiting
 
 LIMITS = Limits(seconds=20.0, memory_bytes=2 << 30, processes=1, file_bytes=64 << 20)
-"""Of one describe or tile: real tilings need milliseconds and megabytes."""
+"""Limits of one describe or tile: real tilings need milliseconds and megabytes."""
 
 COMMANDS = {
     "describe": ("answer",),

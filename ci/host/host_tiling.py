@@ -30,7 +30,7 @@ from ci.model.workload import WorkloadCase
 T = TypeVar("T", Inference, Tiling)
 
 ANSWER_BYTES = 32 << 20
-"""Of the largest answer that is read."""
+"""Answer bytes of the largest answer that is read."""
 
 PROCESSES = 64
 """Further processes that answer the questions of the workload: what depends on an address in one
@@ -116,7 +116,7 @@ class HostProgram:
 
         `inputs` gives values, of which it gets those of inputs that it may `read`, `outputs` the
         shapes where known.
-        An earlier answer to the same is given again, but `anew`.
+        An earlier answer to the same is given again, but `again`.
         Raises TrialFailure(LAUNCH_ERROR) with the log when the tiling fails.
         """
         request = host_request(operator, case, facts, inputs, outputs, read=read).text
@@ -141,6 +141,12 @@ class HostProgram:
                 ) from None
             raise _failure("The host program gave a malformed answer.", detail) from None
         return tiled if anew else self._answers.setdefault(request, tiled)
+
+    def watch(self, request: HostRequest) -> list[Any]:
+        """What the comparisons of a program that is built to be watched saw, as rows; also where
+        the tiling refuses. Raises TrialFailure(LAUNCH_ERROR) when it does not answer."""
+        found = self._ask("tile", request.text).get("decisions")
+        return found if isinstance(found, list) else []
 
     def definition(self) -> dict[str, Any]:
         """What the host side registers, apart from its tiling data, to compare.

@@ -26,7 +26,7 @@ class KernelVariant:
     """What one compiled kernel is specialised for."""
 
     dtypes: tuple[str, ...]
-    """Of the inputs, then the outputs, in the order of the definition."""
+    """The dtypes of the inputs, then the outputs, in the order of the definition."""
     formats: tuple[str, ...]
     tiling_key: int
     tiling_declarations: str

@@ -1,18 +1,19 @@
 """Lays an operator's sources out for the compiler as they lie in their repository.
 
 Sources of some operators include headers of a neighbour by a relative path. Only such files are
-copied beside them, never anything outside the repository: the compiler sees no more than that.
+copied next to them, never anything outside the repository: the compiler sees no more than that.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from ci.model import layout
 from ci.model.operator import Operator
+from ci.source.readable_files import within
 
 MOST_NEIGHBOURS = 500
 """Files that an operator may draw from its neighbours; real ones take a dozen."""
@@ -54,7 +55,7 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
         # Not resolve(): a link must not lead elsewhere than its name says.
         path = Path(os.path.normpath(source.parent / spelled))
         held = _held_by(path, root, base)
-        if held.is_relative_to(root) or not held.resolve().is_relative_to(base):
+        if held.is_relative_to(root) or not within(held, base):
             return
         if path.is_relative_to(base) and path.suffix in layout.SOURCES and held.is_file():
             yield path, held.read_text(encoding="utf-8", errors="replace")
@@ -65,11 +66,11 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _held_by(path: Path, root: Path, base: Path) -> Path:
-    """The file that `path` means: itself, or a kernel source of the operator beside `root`, or one
+    """The file that `path` means: itself, or a kernel source of the operator next to `root`, or one
     that all kernels of the repository share.
 
     Installed, kernels lie side by side as `<operator>/<file>`, without their op_kernel folder, and
-    beside them `inc` with the repository's common/inc/op_kernel; some include by those paths.
+    next to them `inc` with the repository's common/inc/op_kernel; some include by those paths.
     """
     if path.is_file():
         return path
@@ -113,15 +114,25 @@ def _as_old(folder: Path, originals: Mapping[str, Path]) -> None:
 
 
 def include_arguments(operator: Operator, laid: Path | None) -> list[str]:
-    """Compiler arguments for the shared folders: as laid below `laid`, then as they stand."""
+    """Compiler arguments for the shared folders: as laid below `laid`, then at their own places."""
     base = base_of(operator)
-    ours = [f for f in operator.include_folders if f.is_relative_to(base)]
-    # A folder around the operator is one that its own headers are included from.
-    around = [
-        f for f in ours if operator.shared_sources or _resolved(operator.root).is_relative_to(f)
+
+    def both(folders: Iterable[Path]) -> list[Path]:
+        known = list(folders)
+        # A folder around the operator is one that its own headers are included from.
+        around = [
+            f
+            for f in known
+            if f.is_relative_to(base)
+            and (operator.shared_sources or _resolved(operator.root).is_relative_to(f))
+        ]
+        return [*(laid / f.relative_to(base) for f in around if laid), *known]
+
+    # What only the tree explains comes after everything else: it is in nobody's way.
+    return [
+        *(f"-I{folder}" for folder in both(operator.include_folders)),
+        *(f"-idirafter{folder}" for folder in both(operator.tree_folders)),
     ]
-    anew = [laid / f.relative_to(base) for f in around] if laid else []
-    return [f"-I{folder}" for folder in (*anew, *operator.include_folders)]
 
 
 def _place(operator: Operator, name: str) -> Path:

@@ -57,7 +57,8 @@ class InferredTensor(Frozen):
 
 
 class Inference(Frozen):
-    """How each inference function ended, 'none' where there is none, and what they told."""
+    """How each inference function ended, 'none' where there is none, and the shapes that they
+    gave."""
 
     dtypes: Literal["ok", "failed", "none"]
     shapes: Literal["ok", "failed", "none"]
@@ -71,6 +72,7 @@ class Tiling(Frozen):
     step: str
     message: str
     block_dim: int
+    schedule_mode: int
     workspace: tuple[int, ...]
     tiling_key: int
     digest: str

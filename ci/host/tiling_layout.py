@@ -43,7 +43,7 @@ def declarations(structs: Iterable[TilingStruct], library: Collection[str] = ())
     Those named in `library` are left out: the kernel-side headers define them themselves.
 
     The layout is that of the host: fields at natural alignment, structs aligned to 8 bytes.
-    Raises ValueError when a name or type is not one that may stand in C++ source: the text comes
+    Raises ValueError when a name or type is not one that may be in C++ source: the text comes
     from a program that nobody trusts.
     """
     written: dict[str, str] = dict.fromkeys(library, "")

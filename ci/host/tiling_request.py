@@ -85,7 +85,8 @@ class AskedTensor:
 
 
 Sides: TypeAlias = tuple[tuple[AskedTensor, ...], ...]
-"""Of each input or output of the definition its tensors; none for an absent optional one."""
+"""Tensors of each input or output of the definition; none for an absent optional
+one."""
 
 
 @dataclass(frozen=True)

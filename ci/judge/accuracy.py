@@ -2,7 +2,7 @@
 
 A tolerance says when a result may be called right; with an absolute part it lets small outputs be
 anything. This tells how accurate an operator is, so that a candidate can be held to the accuracy
-of the operator as it stands, for large and for small outputs alike.
+of the original operator, for large and for small outputs alike.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class Usual:
     accurate by luck, or have a result that nearly cancels."""
 
     ulps: float = 0.0
-    """Of values within 2 binades of the largest one."""
+    """Error in ulps of values within 2 binades of the largest one."""
     share: float = 0.0
-    """Of any value, as a share of the largest input."""
+    """Error of any value, as a share of the largest input."""
 
 
 def usual(launches: Iterable[Accuracy]) -> Usual:
@@ -98,7 +98,7 @@ NOTHING = 2.0**-45
 that of some hundred additions in float64."""
 
 CANCELLED = 2.0**-22
-"""What may stand in their place, as a share of the largest input: what is left of a difference in
+"""What may be in their place, as a share of the largest input: what is left of a difference in
 single precision, `FEW_ULPS` of it."""
 
 
@@ -174,7 +174,7 @@ def less_accurate(now: Accuracy, before: Accuracy, elsewhere: Usual) -> str:
             return (
                 f"output {now.label} at {list(worst.place)} is {worst.actual:.9g}, right is "
                 f"{worst.golden:.9g}: it errs by {worst.ulps:.3g} ulp ({relative:.2g} of the value)"
-                f", the operator as it stands by at most {own:.3g} ulp on values of that size"
+                f", the original operator by at most {own:.3g} ulp on values of that size"
             )
     for size, ours, theirs in (
         ("larger", now.larger, before.larger),
@@ -183,7 +183,7 @@ def less_accurate(now: Accuracy, before: Accuracy, elsewhere: Usual) -> str:
         if ours > max(FEW_ULPS, WORSE * max(theirs, elsewhere.ulps)):
             return (
                 f"a tenth of the {size} values of output {now.label} err by {ours:.3g} ulp and "
-                f"more, in the operator as it stands by {theirs:.3g}"
+                f"more, in the original operator by {theirs:.3g}"
             )
     return ""
 

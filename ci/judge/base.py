@@ -35,7 +35,7 @@ class Judge(Protocol):
         self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
     ) -> Trial:
         """The trial as it may be built on or reported, or with the outcome and refusal that keep it
-        out. `parent` is what the candidate was made from, `baseline` the operator as it stands;
+        out. `parent` is what the candidate was made from, `baseline` the original operator;
         `without` names gates that are not asked."""
 
     def confirm(self, trial: Trial) -> Verification:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TypeAlias
 
 from ci.host.survey import HostAnswer
 from ci.judge.accuracy import Accuracy
-from ci.judge.launched import Launched, accuracy_once, launch_once
+from ci.judge.launch_record import Launched, accuracy_once, launch_once
 from ci.judge.reference import References
+from ci.judge.varied.huge import Huge
+from ci.model.ensemble import Ensemble
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Outcome
 from ci.model.workload import WorkloadCase
+from ci.simulator.launch import Cover
 
 SLOWER = 0.10
 """What a candidate may lose where it was not measured: on other values and on other shapes.
@@ -20,17 +24,25 @@ Nobody asked for those; more than a tenth would be a regression for others.
 """
 
 
+States: TypeAlias = Callable[[WorkloadCase, int], Ensemble | None]
+"""Start states in which a launch of a case and seed is timed; None for one that only verifies."""
+
+
 class Baseline:
     """Launches the unmodified operator, once a case and seed; safe to share between threads."""
 
-    def __init__(self, references: References) -> None:
+    def __init__(self, references: References, states: States) -> None:
         self._references = references
+        self._states = states
         self._known: dict[tuple[str, int], Launched | TrialFailure | InputError] = {}
         self._accuracy: dict[tuple[str, int], tuple[Accuracy, ...]] = {}
         self._locks: dict[tuple[str, int], threading.Lock] = {}
         self._lock = threading.Lock()
         self._surveyed: list[HostAnswer] | None = None
         self._survey_lock = threading.Lock()
+        self._huge: list[Huge] | None = None
+        self._covers: dict[str, tuple[Cover, ...] | None] = {}
+        self._cover_lock = threading.Lock()
 
     def surveyed(self, survey: Callable[[], list[HostAnswer]]) -> list[HostAnswer]:
         """What its host program answers to the survey, which all candidates share."""
@@ -38,6 +50,22 @@ class Baseline:
             if self._surveyed is None:
                 self._surveyed = survey()
             return self._surveyed
+
+    def huge(self, make: Callable[[], list[Huge]]) -> list[Huge]:
+        """The cases of gibibytes, which all candidates share."""
+        with self._cover_lock:
+            if self._huge is None:
+                self._huge = make()
+            return self._huge
+
+    def cover(
+        self, case: WorkloadCase, ask: Callable[[], tuple[Cover, ...] | None]
+    ) -> tuple[Cover, ...] | None:
+        """Which bytes it asks for in such a case; asked once."""
+        with self._cover_lock:
+            if case.name not in self._covers:
+                self._covers[case.name] = ask()
+            return self._covers[case.name]
 
     def at(self, case: WorkloadCase, seed: int) -> Launched:
         """The launch. Raises TrialFailure when it failed, InputError when the golden function
@@ -49,7 +77,10 @@ class Baseline:
             if key not in self._known:
                 try:
                     build = self._references.unmodified
-                    self._known[key] = launch_once(build, self._references, case, seed)
+                    states = self._states(case, seed)
+                    self._known[key] = launch_once(
+                        build, self._references, case, seed, states=states
+                    )
                 except (TrialFailure, InputError) as problem:
                     self._known[key] = problem
         found = self._known[key]

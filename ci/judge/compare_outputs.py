@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ci.judge.accuracy import FORMATS, Accuracy, accuracy_of
-from ci.model.dtypes import BY_NAME, unpack
+from ci.model.dtypes import BY_NAME, from_bfloat16, unpack
 from ci.model.launch import Array, Tensors
 from ci.model.workload import Tolerance
 from rules.tolerances import default_tolerances
@@ -154,7 +154,7 @@ def _error_share(
     if special.any():
         same = (np.isnan(actual) & np.isnan(golden)) | (actual == golden)
         share = np.where(special, np.where(same, 0.0, np.inf), share)
-    return np.asarray(share, np.float64)
+    return np.asarray(share, np.float64).reshape(golden.shape)
 
 
 def _integer_error_share(
@@ -163,16 +163,16 @@ def _integer_error_share(
     if tolerance.absolute == 0 and tolerance.relative == 0:
         # float64 would round large int64 values together. A wrong element counts as 2: above
         # the tolerance, yet finite, so that the workload's share of outliers still applies.
-        return np.where(actual == golden, 0.0, 2.0)
+        return np.asarray(np.where(actual == golden, 0.0, 2.0))
     difference = np.abs(actual.astype(np.float64) - golden.astype(np.float64))
     allowed = tolerance.absolute + tolerance.relative * np.abs(golden.astype(np.float64))
-    return np.where(difference == 0, 0.0, difference / np.maximum(allowed, 1e-300))
+    return np.asarray(np.where(difference == 0, 0.0, difference / np.maximum(allowed, 1e-300)))
 
 
 def _plain(array: Array, dtype: str) -> npt.NDArray[np.generic]:
     """Values to compute with: floats as float64, bfloat16 from its bits, others as they are."""
     if dtype == "bfloat16" and array.dtype == np.uint16:
-        array = (array.astype(np.uint32) << 16).view(np.float32)
+        array = from_bfloat16(array)
     return array.astype(np.float64) if np.issubdtype(array.dtype, np.floating) else array
 
 

@@ -1,4 +1,5 @@
-"""From the per-pipe profile to the bottleneck: in words, with evidence, as taxonomy classes.
+"""The way from the per-pipe profile to the bottleneck: in words, with evidence, as taxonomy
+classes.
 
 Pure functions of the measurement. Each test below gives its class a strength between 0 and 1;
 strengths add up over the cases of a workload, and the classes are named from the strongest on.

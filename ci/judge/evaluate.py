@@ -12,24 +12,25 @@ import threading
 import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from ci.backend.base import Backend
 from ci.judge.base import Judge
 from ci.judge.baseline import Baseline
+from ci.judge.gate_subject import EvaluationSettings, Standard, Subject, states_of
 from ci.judge.gates import admission, gates_of
 from ci.judge.gates.base import Phase
 from ci.judge.gates.more_seeds import seeds_of
 from ci.judge.in_place import judged_operator
-from ci.judge.launched import Sweep
+from ci.judge.launch_record import Sweep
 from ci.judge.paired.timing import time_in_pairs
 from ci.judge.reference import References, empty_like
 from ci.judge.removed_sync import order_kept, removed_sync
 from ci.judge.siblings import Evaluate, Siblings
 from ci.judge.sizes import other_sizes
-from ci.judge.subject import EvaluationSettings, Standard, Subject
-from ci.judge.sweep import LEAST_VARIED
 from ci.judge.varied.base import elements
+from ci.judge.varied_sweep import LEAST_VARIED
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import OtherSizes, RemovedSync, Verification
@@ -72,17 +73,28 @@ class Evaluator(Judge):
             workload,
             backend,
             references,
-            Baseline(references),
+            Baseline(references, partial(states_of, workload, backend, asked)),
             asked,
             Siblings(operator, workload, self._judge_of, asked.siblings, asked.jobs),
+            self._elsewhere,
             lambda subject: ask("launch", subject),
         )
+        self._chips: dict[str, Evaluator] = {}
         self._known: dict[str, Trial] = {}
         self._lock = threading.Lock()
 
     def _judge_of(self, operator: Operator, workload: Workload) -> Evaluate:
         other = Evaluator(operator, workload, self.backend, settings=self.standard.settings)
         return lambda candidate: other.evaluate(candidate, 0)
+
+    def _elsewhere(self, device: str) -> Standard:
+        with self._lock:
+            known = self._chips.get(device)
+            if known is None:
+                backend, settings = self.backend.on(device), self.standard.settings
+                known = Evaluator(self.operator, self.workload, backend, settings=settings)
+                self._chips[device] = known
+        return known.standard
 
     def load(self) -> None:
         """Load the golden, so that what is wrong with it is said before anything is built."""
@@ -144,6 +156,8 @@ class Evaluator(Judge):
                 measurement, warnings = self._measured(subject)
             except TrialFailure as problem:  # a launch fails that passed before
                 failure = problem
+        if failure and failure.outcome is Outcome.RACE and self._sync_is_open:
+            failure = self._judged_with_sync(candidate, failure)
         trial = Trial(
             number=number,
             candidate=candidate,
@@ -159,12 +173,30 @@ class Evaluator(Judge):
             self._known.setdefault(key, trial)
         return trial
 
+    @property
+    def _sync_is_open(self) -> bool:
+        return self.operator.auto_sync_open and self.workload.auto_sync is None
+
+    def _judged_with_sync(self, candidate: Candidate, race: TrialFailure) -> TrialFailure:
+        """The race, and what the operator does with automatic synchronisation: its build leaves
+        open which of both it is built with."""
+        workload = self.workload.model_copy(update={"auto_sync": True})
+        other = Evaluator(self.operator, workload, self.backend, settings=self.standard.settings)
+        outcome = other.evaluate(candidate, 0).outcome
+        result = "the result is right" if outcome is Outcome.OK else f"it ends as {outcome.value}"
+        sentence = (
+            f"{race.refusal.sentence} This is without automatic synchronisation; with it {result}."
+            f" The build leaves open which of both holds ({self.operator.auto_sync_said_by}):"
+            " 'auto_sync' in the workload decides."
+        )
+        return TrialFailure(race.outcome, race.refusal.model_copy(update={"sentence": sentence}))
+
     def admit(
         self, trial: Trial, parent: Trial, baseline: Trial, *, without: Collection[str] = ()
     ) -> Trial:
         """The trial as it may be inherited or reported, or with outcome `unfit` and its refusal.
 
-        `parent` is what the candidate was made from, `baseline` the operator as it stands;
+        `parent` is what the candidate was made from, `baseline` the original operator;
         `without` names gates that are not asked. Costs launches, but none of a gate that the
         trial has passed already. Raises ValueError when a name is no gate of admission.
         """
@@ -227,9 +259,11 @@ class Evaluator(Judge):
             sizes=self._sizes(subject, varied),
             shallow=len(varied.cases) < LEAST_VARIED,
             not_varied=varied.untaken,
+            regimes=varied.regimes,
             baseline_defects=tuple(varied.defects.values()),
             gates=tuple(gate.name for gate in gates_of("confirm")),
             siblings=subject.work.siblings,
+            decisions=subject.work.decisions,
             removed_sync=removed,
             order=order,
         )
@@ -309,6 +343,7 @@ class Evaluator(Judge):
                     tiling_key=launched.run.tiling_key,
                     pipes=launched.run.pipes,
                     weight=case.weight,
+                    members_us=launched.run.members_us,
                 )
             )
         if self.backend.scatters:

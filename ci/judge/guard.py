@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from ci.judge.argument_order import open_lists
 from ci.judge.pasted_names import pasted_names
 from ci.model.operator import Operator
 from ci.model.trial import Place, Refusal
@@ -73,6 +74,9 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
             ]
     if refused:
         return _evidence(min(refused, key=lambda use: not _is_added(use, originals, changed)))
+    found = _check_conditions(texts, originals) or _check_order(texts, originals)
+    if found:
+        return found
     for file, text in changed.items():
         found = _check_pragmas(file, text, originals[file]) or _check_raw_strings(
             file, text, originals[file]
@@ -163,7 +167,7 @@ def _excused(use: Use, allowed: Counter[tuple[str, str]], used: Counter[tuple[st
 
 
 def _is_added(use: Use, originals: Mapping[str, str], changed: Mapping[str, str]) -> bool:
-    """The use stands on a line that the original does not have: the one to show."""
+    """The use is on a line that the original does not have: the one to show."""
     lines = changed[use.file].splitlines()
     at = use.line - 1
     return at < len(lines) and lines[at] not in originals[use.file].splitlines()
@@ -210,6 +214,78 @@ def _check_pragmas(file: str, text: str, original: str) -> Refusal | None:
                 evidence="pragma",
             )
     return None
+
+
+def _check_conditions(texts: Mapping[str, str], originals: Mapping[str, str]) -> Refusal | None:
+    """Conditions of the preprocessor ask for macros of the operator's own, or for as many others
+    as the original does: which compiler reads a source is not for the source to choose by."""
+    own = _own_macros(texts.values())
+    allowed = Counter(name for _, name in _conditions(originals))
+    for (file, line), name in _conditions(texts):
+        if name in own:
+            continue
+        allowed[name] -= 1
+        if allowed[name] < 0:
+            return Refusal(
+                sentence=f"The candidate compiles other code where {name} is defined, which is not "
+                "a macro of its own: what is judged here would not be what runs.",
+                place=Place(file=file, line=line),
+                evidence="condition",
+            )
+    return None
+
+
+def _check_order(texts: Mapping[str, str], originals: Mapping[str, str]) -> Refusal | None:
+    """No argument list is added whose result depends on which argument comes first."""
+    known = Counter(
+        one.text for found in open_lists(map(_lexed, originals.values())) for one in found
+    )
+    for file, found in zip(texts, open_lists(map(_lexed, texts.values())), strict=True):
+        for one in found:
+            known[one.text] -= 1
+            if known[one.text] < 0:
+                return Refusal(
+                    sentence="The candidate has an argument list in which one argument changes "
+                    "what another one uses or changes too: C++ leaves their order open, and "
+                    "compilers differ. Give the values names first.",
+                    place=Place(file=file, line=one.line),
+                    evidence="order of arguments",
+                )
+    return None
+
+
+def _conditions(texts: Mapping[str, str]) -> Iterable[tuple[tuple[str, int], str]]:
+    """Names that conditions of the preprocessor ask for."""
+    for file, text in texts.items():
+        for token in _lexed(text):
+            if token.kind == "directive" and token.text in _ASKING:
+                plain = re.sub(r"/\*.*?\*/|//.*", " ", token.rest)
+                for name in re.findall(r"[A-Za-z_$][\w$]*", plain):
+                    if name != "defined":
+                        yield (file, token.line), name
+
+
+_GUARD = re.compile(r"_H(PP)?_*$")
+"""How the names of macros end that keep a header from being read twice."""
+
+_ASKING = ("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef")
+
+
+def _own_macros(texts: Iterable[str]) -> set[str]:
+    """Macros that the texts define, of numbers and of such macros."""
+    bodies: dict[str, list[set[str]]] = {}
+    for text in texts:
+        for token in _lexed(text):
+            if token.kind == "directive" and token.text == "define":
+                name, *parameters = _macro_names(token.rest)
+                words = set(re.findall(r"[A-Za-z_$][\w$]*", _MACRO.sub("", token.rest, count=1)))
+                bodies.setdefault(name, []).append(words - set(parameters))
+    own = {name for name in bodies if not name.startswith("__") or _GUARD.search(name)}
+    while True:
+        left = {n for n in own if all(words <= own for words in bodies[n])}
+        if left == own:
+            return own
+        own = left
 
 
 _FREE_PRAGMA = re.compile(r"once|(no)?unroll|unroll ?\(? ?\d+ ?\)?")
@@ -294,13 +370,13 @@ def _name_uses(side: str, file: str, stream: list[Token], at: int) -> list[Use]:
 
 
 def _spellings(stream: list[Token], at: int) -> list[str]:
-    """The name at `at`, with `std::` where that stands before it, and as part of `long double`."""
+    """The name at `at`, with `std::` where that is before it, and as part of `long double`."""
     name = stream[at].text
     found = [name]
     if at > 1 and stream[at - 1].text == "::" and stream[at - 2].text == "std":
         found.append(f"std::{name}")
     if name in ("long", "double"):
-        # The words of a type stand in any order, qualifiers between them.
+        # The words of a type are in any order, qualifiers between them.
         before = [token.text for token in reversed(stream[max(0, at - 4) : at])]
         word = next((text for text in before if text not in ("const", "volatile")), "")
         if {name, word} == {"long", "double"}:
@@ -310,7 +386,7 @@ def _spellings(stream: list[Token], at: int) -> list[str]:
 
 @lru_cache(maxsize=65536)
 def _refusing(side: str, name: str) -> tuple[SourceRule, ...]:
-    """Rules that refuse a name wherever it stands in the sources of that side."""
+    """Rules that refuse a name wherever it is in the sources of that side."""
     return tuple(
         rule
         for rule in _rules(side)

@@ -1,7 +1,7 @@
 """How near a measurement comes to what the chip can do at most, and the floor under its time.
 
-Peaks are those of the device file: the memory behind L2, and the vector (or cube) units of all its
-cores at one repeat (or fractal) a cycle.
+Peaks are those of the device file: the memory behind L2, L2 itself and the ports of the cores for
+copies, and the vector (or cube) units of all cores at one repeat (or fractal) a cycle.
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ from dataclasses import dataclass
 
 from ci.model.errors import InputError
 from ci.model.profile import Roofline
-from ci.model.trial import CaseMeasurement, Measurement
+from ci.model.trial import CaseMeasurement, Measurement, PipeTime
 from rules.devices import Device, load_device
 
 
 def roofline(case: CaseMeasurement, device: Device) -> Roofline:
-    """The roofline of one case on `device`.
-
-    More than 100 % of the memory's peak is possible: L2 answers what is read again.
-    """
+    """The roofline of one case on `device`."""
     pipes = case.pipes
     seconds = case.median_us / 1e6
     moved = pipes.gm_read_bytes + pipes.gm_write_bytes
@@ -31,7 +28,10 @@ def roofline(case: CaseMeasurement, device: Device) -> Roofline:
     per_block = 2 if vectors and cubes else 1
     vector = useful * pipes.block_dim * per_block / total / device.number("device.vector_cores")
     cube = cubes * pipes.block_dim / total / device.number("device.cube_cores")
-    bandwidth = rate / device.number("hbm.bytes_per_second")
+    # What L2 answers again is no achievement, so the bytes count once; no share is above one.
+    ports = ports_of(device, vectors > 0, cubes > 0)
+    copies = copies_us(device, *_touched(pipes), ports, device.cube_cores)
+    bandwidth = min(1.0, copies / case.median_us) if case.median_us else 0.0
     return Roofline(
         case=case.case,
         bandwidth=bandwidth,
@@ -57,8 +57,54 @@ class Floor:
 
     @property
     def us(self) -> float:
-        """The launch, and beside one another copies and arithmetic. Nothing waits."""
+        """The launch, and copies and arithmetic in parallel. Nothing waits."""
         return self.launch_us + max(self.copies_us, self.arithmetic_us)
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What the copies of one AI core move at most, in bytes a µs."""
+
+    read: float
+    written: float
+
+
+def ports_of(device: Device, vector: bool, cube: bool) -> Ports:
+    """The ports of the units that work. A read from the memory waits: a core asks for a window at a
+    time, and the next one comes a latency later."""
+
+    def read(port: str, window: str) -> float:
+        waits = device.number("mte2.latency") + device.number("hbm.extra_ns") * mhz / 1e3
+        return min(device.number(port), device.number(window) / waits) * mhz
+
+    mhz = device.clock_mhz
+    reads = writes = 0.0
+    if vector or not cube:
+        vectors = device.vector_cores / device.cube_cores
+        reads += read("mte2.bytes_per_cycle", "mte2.window_bytes") * vectors
+        writes += device.number("mte3.bytes_per_cycle") * mhz * vectors
+    if cube:
+        reads += read("mte2.l1_bytes_per_cycle", "mte2.l1_window_bytes")
+        writes += device.number("fix.bytes_per_cycle") * mhz
+    return Ports(reads, writes)
+
+
+def copies_us(
+    device: Device, read_bytes: int, written_bytes: int, ports: Ports, cores: int
+) -> float:
+    """The least time of the copies in µs: at the rate of the memory, of L2, or of the ports of so
+    many AI cores, whichever is least.
+
+    What is written stays in L2 as far as that holds it; what has to leave costs the memory
+    `hbm.write_back_factor` of a byte read, but for what may still wait at the end.
+    """
+    reachable = device.number("hbm.bytes_per_second") * device.number("hbm.efficiency") / 1e6
+    leaving = max(0.0, written_bytes - device.number("l2.bytes"))
+    leaving *= device.number("hbm.write_back_factor")
+    through = read_bytes + max(0.0, leaving - device.number("l2.write_back_bytes"))
+    both = read_bytes + written_bytes
+    own = max(read_bytes / ports.read, written_bytes / ports.written) / cores
+    return max(through / reachable, both / device.number("l2.bytes_per_second") * 1e6, own)
 
 
 def floor(
@@ -70,20 +116,17 @@ def floor(
 ) -> Floor:
     """The floor for these bytes and this arithmetic, on as many cores as pay.
 
-    The launch of n AI cores, and beside one another: the copies, at the memory's reachable rate or
-    at the ports of n cores, and the busy cycles of their vector and cube units. What is written
-    stays in L2 as far as that holds it.
-    `vector_cycles` and `cube_cycles` are summed over cores, bank conflicts taken off.
+    The launch of n AI cores, and in parallel: the copies, and the busy cycles of their
+    vector and cube units. `vector_cycles` and `cube_cycles` are summed over cores, bank conflicts
+    taken off.
     """
     cores = device.cube_cores
     vectors = device.vector_cores / cores
-    reachable = device.number("hbm.bytes_per_second") * device.number("hbm.efficiency") / 1e6
-    port = device.number("mte2.bytes_per_cycle") * device.clock_mhz * vectors
-    through = read_bytes + max(0.0, written_bytes - device.number("l2.bytes"))
+    ports = ports_of(device, vector_cycles > 0, cube_cycles > 0)
 
     def at(n: int) -> Floor:
         arithmetic = max(vector_cycles / vectors, cube_cycles) / n / device.clock_mhz
-        copies = max(through / reachable, read_bytes / (port * n))
+        copies = copies_us(device, read_bytes, written_bytes, ports, n)
         return Floor(n, launch_us(device, n), copies, arithmetic)
 
     return min((at(n) for n in range(1, cores + 1)), key=lambda f: f.us)
@@ -101,7 +144,6 @@ def floor_of(case: CaseMeasurement, device: Device) -> Floor:
     tells only what was moved in all gives that.
     """
     pipes = case.pipes
-    read, written = pipes.first_read_bytes, pipes.first_written_bytes
     vectors = pipes.busy_cycles.get("VECTOR", 0.0)
     useful = max(0.0, vectors - pipes.bank_conflict_cycles)
     cubes = pipes.busy_cycles.get("CUBE", 0.0)
@@ -109,15 +151,23 @@ def floor_of(case: CaseMeasurement, device: Device) -> Floor:
     per_block = 2 if vectors and cubes else 1
     return floor(
         device,
-        pipes.gm_read_bytes if read is None else read,
-        pipes.gm_write_bytes if written is None else written,
+        *_touched(pipes),
         useful * per_block * pipes.block_dim,
         cubes * pipes.block_dim,
     )
 
 
+def _touched(pipes: PipeTime) -> tuple[int, int]:
+    """Bytes read and written, each counted once where the profiler tells that."""
+    read, written = pipes.first_read_bytes, pipes.first_written_bytes
+    return (
+        pipes.gm_read_bytes if read is None else read,
+        pipes.gm_write_bytes if written is None else written,
+    )
+
+
 def rooflines(measurement: Measurement) -> tuple[Roofline, ...]:
-    """Of each case, where the chip's peaks are known."""
+    """Return the roofline of each case, where the chip's peaks are known."""
     try:
         device = load_device(measurement.fingerprint.device)
     except InputError:

@@ -28,7 +28,8 @@ Evaluate = Callable[[Candidate], Trial]
 
 @dataclass
 class Siblings:
-    """The operators that share sources with one, and what was measured of them as they stand."""
+    """The operators that share sources with one, and what was measured of them before the
+    change."""
 
     operator: Operator
     workload: Workload
@@ -44,9 +45,11 @@ class Siblings:
     def judged(self, files: Mapping[str, str], most: int | None = None) -> tuple[Sibling, ...]:
         """How every sibling fares with the changed shared sources among `files`.
 
-        `most`: of so many, those that take longest as they stand: what they can bear, quicker ones
+        `most`: of so many, those that take longest before the change: what they can bear, quicker
+        ones
         mostly can. Raises TrialFailure(REJECTED) when one that
-        passes its workload as it stands no longer does, or becomes slower: by 1 % over its cases,
+        passes its workload before the change no longer does, or becomes slower: by 1 % over its
+        cases,
         or by 10 % in one.
         """
         places = self.operator.shared_paths
@@ -62,10 +65,13 @@ class Siblings:
                 left += [near[at] for at in order[most:]]
                 near = [near[at] for at in order[:most]]
             found = list(threads.map(lambda one: self._one(one, changed), near))
-        return (*found, *(Sibling(operator=o.name, note="there are too many") for o in left))
+        return (
+            *found,
+            *(Sibling(operator=o.name, note="too many operators share the files") for o in left),
+        )
 
     def _time(self, sibling: Operator) -> float:
-        """µs of its workload as it stands; 0 when that cannot be told."""
+        """µs of its workload before the change; 0 when that is not known."""
         try:
             before = self._before(sibling)
         except InputError:
@@ -73,7 +79,8 @@ class Siblings:
         return before.measurement.score_us if before.measurement is not None else 0.0
 
     def _before(self, sibling: Operator) -> Trial:
-        """Its trial as it stands, made once. Raises InputError without a workload that fits."""
+        """Its trial before the change, made once. Raises InputError without a workload that
+        fits."""
         with self._locks.setdefault(sibling.name, threading.Lock()):
             if sibling.name not in self._baselines:
                 judge = self._judges[sibling.name] = self._judge(sibling)
@@ -93,9 +100,9 @@ class Siblings:
         try:
             before = self._before(sibling)
         except InputError:
-            return Sibling(operator=name, note="it has no workload that fits")
+            return Sibling(operator=name, note="it has no suitable workload")
         if before.outcome is not Outcome.OK or before.measurement is None:
-            return Sibling(operator=name, note="it fails its workload as it stands")
+            return Sibling(operator=name, note="the original operator fails its workload")
         files = {n: changed[p] for n, p in sibling.shared_paths.items() if p in changed}
         after = self._judges[name](Candidate(files=files))
         if after.refusal is not None or after.measurement is None:
@@ -116,7 +123,7 @@ class Siblings:
 
 
 def _workload(sibling: Operator, workload: Workload) -> Path | None:
-    """Where the workload at hand is, in a folder of the sibling's name; else beside the sibling.
+    """Where the workload at hand is, in a folder of the sibling's name; else next to the sibling.
 
     In this order, because a job of the bot lays out what judges from the default branch.
     """

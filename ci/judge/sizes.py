@@ -12,7 +12,7 @@ EQUAL: Final = 0.01
 
 
 def other_sizes(timed: Iterable[tuple[int, float, float]]) -> OtherSizes:
-    """Of (input elements, µs before, µs after) of one or more cases."""
+    """Summarize (input elements, µs before, µs after) of one or more cases."""
     ratios = sorted((size, before / after) for size, before, after in timed)
     differing = [size for size, ratio in ratios if abs(ratio - 1) > EQUAL]
     last = max(differing, default=-1)

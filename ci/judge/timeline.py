@@ -34,7 +34,7 @@ class CoreTotals(Frozen):
 
     @property
     def cycles(self) -> float:
-        """From the core's begin to its end."""
+        """Return the cycles from the core's begin to its end."""
         return self.end - self.begin
 
 

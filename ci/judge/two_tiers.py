@@ -1,9 +1,9 @@
 """Two evaluators for one: the simulator screens, a device decides.
 
 The simulator shows what a device hides (races, what was never written, a byte past a tensor) and
-predicts times. Where it passes the operator as it stands, a candidate that it finds wrong, or whose
+predicts times. Where it passes the original operator, a candidate that it finds wrong, or whose
 predicted loss on its parent lies beyond its uncertainty, is decided without a device. Everything
-else is the device's: above all what is faster. What it measures keeps the prediction beside it.
+else is the device's: above all what is faster. What it measures keeps the prediction next to it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TwoTiers(Judge):
         return ""
 
     def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
-        """The simulator's refusal, or the device's trial with the prediction beside it."""
+        """The simulator's refusal, or the device's trial with the prediction next to it."""
         begun = self._ahead.pop(candidate.hash, None)
         if begun is not None:
             begun.result()

@@ -63,6 +63,10 @@ class CensusRow(Frozen):
     declared_for_chip: bool = Field(
         default=True, description="The definition names the 910B, or names no chip."
     )
+    auto_sync: Literal["on", "off", "open", ""] = Field(
+        default="", description="Automatic synchronisation of its kernel; open: judged both ways."
+    )
+    auto_sync_said_by: str = Field(default="", description="Where the build says so.")
     passed: tuple[Stage, ...]
     failures: tuple[Failure, ...] = ()
     case: str = Field(default="", description="What was run: workload, example or generic shapes.")
@@ -98,6 +102,9 @@ class Summary(Frozen):
     reached: dict[Stage, int] = Field(description="Operators that passed each stage.")
     reached_for_chip: dict[Stage, int]
     by_category: dict[str, dict[Stage, int]]
+    auto_sync: dict[str, int] = Field(
+        default={}, description="Operators of the chip by automatic synchronisation: on, off, open."
+    )
     reasons: tuple[Reason, ...] = Field(
         description="First errors by how many operators of the chip they stop, most first."
     )
@@ -116,7 +123,7 @@ class CensusSettings(PoolOptions):
     )
     workloads: Path | None = Field(
         default=None,
-        description="Folder with <operator>/workload.yaml for operators that have none beside.",
+        description="Folder with <operator>/workload.yaml for operators without a workload.",
     )
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     asc_headers: AscHeaders = ""
@@ -124,6 +131,10 @@ class CensusSettings(PoolOptions):
         default="missing",
         description="Which operators to try: those that the census in --out does not hold yet; also"
         " those that failed or were only probed and have a workload now; or all.",
+    )
+    read_only: bool = Field(
+        default=False,
+        description="Only read what the definition and the build say; build and run nothing.",
     )
     seconds: float = Field(
         default=600.0, gt=0, description="Wall time that one operator may take, in s."

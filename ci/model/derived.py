@@ -21,7 +21,7 @@ class DeriveSettings(Frozen):
     out: Folder | None = Field(
         default=None,
         description="Folder that takes OPERATOR/workload.yaml of each operator and derived.jsonl;"
-        " when not given, workload.yaml is written beside op_host.",
+        " when not given, workload.yaml is written next to op_host.",
     )
     workloads: Path | None = Field(
         default=None,
@@ -37,9 +37,9 @@ class DeriveSettings(Frozen):
         default=6,
         ge=1,
         le=64,
-        description="Most cases of a workload, beside one for each dtype that these do not show.",
+        description="Most cases of a workload, plus one for each dtype that these do not cover.",
     )
-    again: bool = Field(default=False, description="Write those anew that are there already.")
+    again: bool = Field(default=False, description="Replace existing workload files.")
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     asc_headers: AscHeaders = ""
 

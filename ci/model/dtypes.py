@@ -45,6 +45,11 @@ class DType:
         return -1 << (self.bits - 1), (1 << (self.bits - 1)) - 1
 
     @property
+    def decades(self) -> float:
+        """Decimal exponent of the largest value of a floating-point dtype."""
+        return {"float16": 4.8, "float64": 308.0}.get(self.name, 38.5)
+
+    @property
     def is_float(self) -> bool:
         """True for real floating-point dtypes."""
         return self.name in {"float16", "bfloat16", "float32", "float64"}
@@ -141,5 +146,5 @@ def to_bfloat16(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
 
 def from_bfloat16(bits: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     """The float32 values of bfloat16 bits."""
-    wide = np.ascontiguousarray(bits, dtype=np.uint16).astype(np.uint32) << np.uint32(16)
+    wide = np.asarray(bits, np.uint16, order="C").astype(np.uint32) << np.uint32(16)
     return wide.view(np.float32).reshape(bits.shape)

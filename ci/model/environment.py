@@ -6,6 +6,9 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
+SANDBOX_VARIABLE: Final = "ASCENDOPT_SANDBOX"
+"""Names the sandbox's level; without it the strongest that works is taken."""
+
 _PASSED: Final = (
     "PATH",
     "HOME",
@@ -23,6 +26,7 @@ _PASSED: Final = (
     "ASCENDOPT_DEBUG",
     "ASCENDOPT_DEVICES",
     "ASCENDOPT_EMBEDDER",
+    SANDBOX_VARIABLE,
 )
 
 

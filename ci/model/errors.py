@@ -1,4 +1,4 @@
-"""What can go wrong, as sentences for the person who can mend it."""
+"""What can go wrong, as sentences for the person who can fix it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class InputError(Exception):
 
 
 class EnvironmentProblem(Exception):
-    """This machine lacks something (compiler, sandbox, toolkit); says which command mends it."""
+    """This machine lacks something (compiler, sandbox, toolkit); says which command fixes it."""
 
 
 class ModelUnavailable(Exception):

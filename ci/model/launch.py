@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ci.model.decision import Decision
 from ci.model.trial import MachineWarning, PipeTime
 from ci.model.workload import WorkloadCase
 
@@ -39,11 +40,13 @@ class CaseRun:
     tiling_key: int
     warnings: tuple[MachineWarning, ...] = ()
     members_us: dict[str, float] = field(default_factory=dict)
-    """By member of the ensemble that was asked for: the launch's time in µs."""
+    """Times by member of the ensemble that was asked for: the launch's time in µs."""
+    decisions: tuple[Decision, ...] = ()
+    """What was compared, of a build that is watched."""
 
 
 TABLES: Final = ".tables"
-"""Ending of the folder that stands in a timeline's place where a device leaves tables only."""
+"""Ending of the folder that is in a timeline's place where a device leaves tables only."""
 
 CLOCK_SLACK: Final = 0.02
 """A core clock this share below the rated one is throttled; less is how the tools round."""

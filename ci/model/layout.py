@@ -82,7 +82,7 @@ def closure(
 
 
 class IncludeGraph:
-    """Who includes whom in a repository whose builds are not known: a file is found beside the one
+    """Who includes whom in a repository whose builds are not known: a file is found next to the one
     that includes it, else wherever a path ends as the include is spelled."""
 
     def __init__(self, files: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""An operator ⟨T, K, S⟩ as it stands in a repository: where its sources are and what it declares.
+"""An operator ⟨T, K, S⟩ as in a repository: where its sources are and what it declares.
 
 This is the data; `find_operators` and `load_operator` are in `ci/source/discovery.py`.
 """
@@ -73,11 +73,26 @@ class Operator(Frozen):
     attrs: tuple[AttrSpec, ...] = ()
     socs: tuple[str, ...] = ()
     auto_sync: bool = Field(
-        default=True, description="Built with --cce-auto-sync=on (read from CMakeLists.txt)."
+        default=True,
+        description="Built with --cce-auto-sync on the chip that we know; not where that is open.",
     )
-    compile_options: tuple[str, ...] = ()
+    auto_sync_open: bool = Field(
+        default=False,
+        description="The build could not be read so far that this is known: judged both ways.",
+    )
+    auto_sync_said_by: str = Field(
+        default="", description="'file:line' of the build, or what decides where it says nothing."
+    )
+    compile_options: tuple[str, ...] = Field(
+        default=(), description="Of the kernel, without include folders and warnings."
+    )
     include_folders: tuple[Path, ...] = Field(
-        default=(), description="Shared folders of the repository that the sources include from."
+        default=(), description="Folders of the repository that its build includes from."
+    )
+    tree_folders: tuple[Path, ...] = Field(
+        default=(),
+        description="Folders that the build does not name and the sources include from, met after"
+        " all others.",
     )
     shared_host_sources: tuple[Path, ...] = Field(
         default=(),
@@ -87,6 +102,21 @@ class Operator(Frozen):
     shared_sources: tuple[SharedSource, ...] = Field(
         default=(), description="Those of host_sources and kernel_sources that others take too."
     )
+
+    @property
+    def shared_folders(self) -> tuple[Path, ...]:
+        """All folders outside of its own that its sources may include from."""
+        return (*self.include_folders, *self.tree_folders)
+
+    @property
+    def auto_sync_word(self) -> Literal["on", "off", "open"]:
+        """Automatic synchronisation in a word."""
+        return "open" if self.auto_sync_open else "on" if self.auto_sync else "off"
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """`NAME` or `NAME=value` of each -D among the compile options."""
+        return tuple(o[2:] for o in self.compile_options if o.startswith("-D"))
 
     @property
     def declared_tensors(self) -> int:

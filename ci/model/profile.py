@@ -13,7 +13,9 @@ class Roofline(Frozen):
     """Shares of the chip's peaks that one case achieves, 0 to 1."""
 
     case: str
-    bandwidth: float = Field(description="Bytes moved a second over the memory's peak.")
+    bandwidth: float = Field(
+        description="Least time of the copies, each byte once, over the time that the case took."
+    )
     bytes_per_second: float
     vector: float = Field(description="Busy vector units, conflicts taken off, over all of them.")
     cube: float = Field(description="Busy cube units over all of them.")
@@ -28,7 +30,7 @@ class Roofline(Frozen):
         """The figures in words."""
         unit, share = ("cube", self.cube) if self.cube > self.vector else ("vector", self.vector)
         return (
-            f"{self.bandwidth:.0%} of the memory's peak bandwidth"
+            f"{self.bandwidth:.0%} of what memory, L2 and ports can copy"
             f" ({self.bytes_per_second / 1e9:.0f} GB/s), {share:.0%} of the chip's {unit} peak;"
             f" the nearer roof is {self.bound}; {self.time_us - self.floor_us:.2f} µs above the"
             f" floor of {self.floor_us:.2f} µs"

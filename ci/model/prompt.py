@@ -12,7 +12,7 @@ class StepPrompt(Frozen):
     """What a model would be sent for the first step of a search."""
 
     operator: str
-    trial: Trial = Field(description="The operator as it stands, which the prompt tells of.")
+    trial: Trial = Field(description="The original operator, which the prompt describes.")
     system: str
     user: str
     tokens: int = Field(description="About how many: one for every four bytes.")

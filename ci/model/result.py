@@ -27,10 +27,10 @@ class UsedTuple(Frozen):
 
 
 class RemovedSync(Frozen):
-    """A call that ordered pipes or cores in the source as it stands, and is gone."""
+    """A call that ordered pipes or cores in the original source, and is gone."""
 
     file: str
-    line: int = Field(description="In the source as it stands.")
+    line: int = Field(description="In the original source.")
     call: str
 
 
@@ -58,6 +58,20 @@ class OtherSizes(Frozen):
     )
 
 
+class Decisions(Frozen):
+    """What is known of the comparisons that a change brings, or decides otherwise."""
+
+    new: int = Field(description="Comparisons, moduli, loop bounds and cases of a switch.")
+    both: int = Field(description="Those of them that verified launches took both ways.")
+    refused: int = Field(
+        default=0, description="Those whose other way only requests take that the host refuses."
+    )
+    driven: int = Field(default=0, description="Cases that were made to take the other way.")
+    undecided: tuple[str, ...] = Field(
+        default=(), description="Places of the others: file, line, and what was compared."
+    )
+
+
 class Verification(Frozen):
     """How the final check was made."""
 
@@ -68,7 +82,7 @@ class Verification(Frozen):
     worst_error: float = Field(description="Largest error as a share of its tolerance.")
     varied: dict[str, int] = Field(
         default={},
-        description="Further cases that both the operator as it stands and this one pass, by what"
+        description="Further cases that both the original operator and this one pass, by what"
         " is varied in them; none of them is slower beyond the margin.",
     )
     sizes: OtherSizes | None = Field(default=None, description="None in results of earlier times.")
@@ -78,16 +92,24 @@ class Verification(Frozen):
     )
     not_varied: tuple[str, ...] = Field(
         default=(),
-        description="What was to be varied too, but the operator as it stands passes no such case.",
+        description="What was to be varied too, and why it was not.",
+    )
+    regimes: int = Field(
+        default=0,
+        description="Ways in which the host side treats inputs of the workload's kind, all of them "
+        "tried; 0 where the workload's own cases are small enough to be varied.",
     )
     gates: tuple[str, ...] = Field(
         default=(), description="Names of the gates of this check, all of them passed."
     )
     baseline_defects: tuple[str, ...] = Field(
-        default=(), description="Varied cases that the operator as it stands gets wrong, and how."
+        default=(), description="Varied cases that the original operator gets wrong, and how."
     )
     siblings: tuple[Sibling, ...] = Field(
         default=(), description="Other operators that the change concerns; none becomes slower."
+    )
+    decisions: Decisions | None = Field(
+        default=None, description="None where the backend cannot see comparisons."
     )
     removed_sync: tuple[RemovedSync, ...] = Field(
         default=(), description="Barriers, flags and queue calls that the change does without."
@@ -168,3 +190,13 @@ class Result(Frozen):
     )
     bottleneck_before: str = ""
     bottleneck_after: str = ""
+
+    @property
+    def held(self) -> float:
+        """The speedup in every state that a launch may start from: the one to promise."""
+        return self.speedup if self.uncertainty is None else self.uncertainty.held
+
+    @property
+    def gain(self) -> str:
+        """'at least 1.14×, 1.21× cold', or '1.21×' where that holds in every state."""
+        return f"{self.speedup:.2f}×" if self.uncertainty is None else self.uncertainty.headline

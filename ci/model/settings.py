@@ -12,36 +12,45 @@ from ci.model.ensemble import Caches, Ensemble, Inputs, ensemble
 from ci.model.frozen import Frozen
 
 DEFAULT_DEVICE = "910B4"
-"""The device of every option that is not given. Code below the options is always told one."""
+"""Default of every `--device` option. Code below the options always gets a device."""
 
 
 class OptimizeSettings(ModelLimits):
-    """What a search may spend and change, by whatever strategy.
+    """Budget and limits of a search, for every strategy.
 
     The defaults spend 40 evaluations as the paper's Algorithm 1 does.
     """
 
     budget: int = Field(
         default=40,
-        description="Evaluations in all: the baseline and the final verification cost one each.",
+        description="Total number of evaluations. The baseline and the final verification cost"
+        " one each.",
     )
     stage: Literal["both", "tiling", "kernel"] = Field(
         default="both", description="Optimize the host tiling, the kernel, or both in turn."
     )
-    top_k: int = Field(default=5, ge=0, description="Experience tuples retrieved for a step.")
-    seed: int = Field(default=0, ge=0, description="Same seed, same sources: same trials.")
+    top_k: int = Field(
+        default=5, ge=0, description="Number of experience tuples to retrieve for a step."
+    )
+    seed: int = Field(
+        default=0,
+        ge=0,
+        description="Seed of the search. The same seed and sources give the same trials.",
+    )
     other_shapes: bool = Field(
         default=True,
-        description="Inherit only what also works on shapes near the workload's.",
+        description="Build only on candidates that also work on shapes near the workload's.",
     )
     wall_minutes: float = Field(
         default=120.0,
         ge=0.0,
-        description="Stop starting evaluations after this long and report what was found; 0: no"
+        description="Start no evaluation after this many minutes, and report the best so far. 0: no"
         " limit.",
     )
-    learn: bool = Field(default=True, description="Keep in the bank what the steps taught.")
-    resume: bool = Field(default=False, description="Continue the run that --out holds.")
+    learn: bool = Field(
+        default=True, description="Add the results of the steps to the experience bank."
+    )
+    resume: bool = Field(default=False, description="Continue the run in the folder of --out.")
 
 
 ON_DEVICE = ("cann", "cann-direct")
@@ -66,9 +75,10 @@ class PoolOptions(Frozen):
 
     pool: str = Field(
         default="",
-        description="Where evaluations run: local:N in N workers on this host, each with an NPU of"
-        " its own where the backend needs one; ray:ADDRESS on a Ray cluster. Not given: one at a"
-        " time in this process, and two workers for what goes over many operators.",
+        description="Where evaluations run. local:N: in N workers on this host, each with its own"
+        " NPU if"
+        " the backend needs one. ray:ADDRESS: on a Ray cluster. Default: one at a time in this"
+        " process; two workers for commands that try many operators.",
     )
 
     @field_validator("pool")
@@ -80,69 +90,74 @@ class PoolOptions(Frozen):
 
 
 TWO_WORKERS = "local:2"
-"""The pool of what goes over many operators where none is given."""
+"""Default pool of commands that try many operators."""
 
 
 AscHeaders = Annotated[
     str,
     Field(
-        description="Real AscendC headers to compile kernels against: an asc-devkit checkout, a"
-        " toolkit's folder, or the word installed for $ASCEND_HOME_PATH. Without it the variable"
-        " ASCENDOPT_ASC_HEADERS counts, and else our own headers.",
+        description="Compile kernels with real AscendC headers: an asc-devkit checkout, a toolkit's"
+        " folder, or the word installed for $ASCEND_HOME_PATH. Default: $ASCENDOPT_ASC_HEADERS, or"
+        " our own headers if it is not set.",
     ),
 ]
 """The option that opens the second front door, wherever kernels are compiled."""
 
 
 class EvaluationSetup(Frozen):
-    """What an operator is evaluated with: workload, backend and device."""
+    """Workload, backend and device of an evaluation."""
 
     workload: Path | None = Field(
         default=None,
-        description="Workload file or cann-bench task folder; workload.yaml beside the operator"
-        " when not given.",
+        description="Workload file or cann-bench task folder. Default: workload.yaml in the"
+        " operator's folder.",
     )
     backend: str = Field(
         default="sim",
-        description="What builds and runs candidates: sim, cann, cann-direct, camodel or replay.",
+        description="Backend that builds and runs candidates: sim, cann, cann-direct, camodel or"
+        " replay.",
     )
-    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices) or SoC.")
+    device: str = Field(
+        default=DEFAULT_DEVICE, description="Device model (rules/devices) or SoC name."
+    )
     asc_headers: AscHeaders = ""
     recording: Path | None = Field(
         default=None,
-        description="File that --backend replay answers from, and that any other one writes.",
+        description="Recording file. --backend replay reads it; every other backend writes it.",
     )
     jobs: int = Field(
         default=1,
         ge=1,
-        description="Cases of an evaluation that are built and simulated side by side; the results"
-        " are those of one job.",
+        description="Number of cases that an evaluation builds and simulates in parallel. The"
+        " results"
+        " do not depend on it.",
     )
 
 
 class ScreenOptions(Frozen):
-    """Whether two tiers judge."""
+    """Whether the simulator screens candidates before a device measures them."""
 
     screen: bool = Field(
         default=True,
-        description="Where a device measures, let the simulator decide what it finds wrong or sure"
-        " to be slower, and keep its prediction beside what the device measures.",
+        description="With a real NPU: do not measure candidates that the simulator rejects or"
+        " predicts"
+        " to be slower, and record its predictions.",
     )
 
 
 class ConditionOptions(Frozen):
-    """The conditions of a launch that a figure covers."""
+    """Launch conditions that a figure covers: caches and place of the inputs."""
 
     conditions: Caches | None = Field(
         default=None,
-        description="cold: no code in a core's caches, as `msprof op` sees a kernel; warm: as in a"
-        " running model; or both. Not given: the search sees cold ones, what a run reports is"
-        " measured over both.",
+        description="Instruction cache of a launch. cold: empty, as under `msprof op`; warm: as in"
+        " a running model; or both. Default: both.",
     )
     inputs: Inputs | None = Field(
         default=None,
-        description="Where a launch finds its inputs: in the memory, in L2 as the kernel before"
-        " has left them, or both. Not given: as --conditions.",
+        description="Where the inputs of a launch are: memory; l2 (left there by the kernel"
+        " before); both; dirty (in memory, with L2 full of other kernels' written lines, which"
+        " must be written back first); or all. Default: all.",
     )
 
     def given(self) -> bool:
@@ -150,17 +165,17 @@ class ConditionOptions(Frozen):
         return self.conditions is not None or self.inputs is not None
 
     def ensemble(self) -> Ensemble:
-        """What final figures are measured over."""
-        return ensemble(self.conditions or "both", self.inputs or "both", ranges=True)
+        """Conditions and ranges over which final figures are measured."""
+        return ensemble(self.conditions or "both", self.inputs or "all", ranges=True)
 
 
 class UncertaintyOptions(ConditionOptions):
-    """The same for one evaluation, with what the machine's constants leave open."""
+    """Launch conditions of one evaluation, and whether uncertain constants are varied."""
 
     uncertainty: bool = Field(
         default=False,
-        description="Time each case also with every loosely known constant of the machine at both"
-        " ends of its range, and under both conditions.",
+        description="Also time each case with cold and warm caches, and with each loosely known"
+        " constant of the machine model at both ends of its range.",
     )
 
     def given(self) -> bool:
@@ -168,7 +183,7 @@ class UncertaintyOptions(ConditionOptions):
         return self.uncertainty or super().given()
 
     def ensemble(self) -> Ensemble:
-        """What the evaluation is measured over."""
+        """Conditions and ranges over which the evaluation is measured."""
         return super().ensemble().model_copy(update={"ranges": self.uncertainty})
 
 
@@ -177,11 +192,12 @@ class ProposerOptions(Frozen):
 
     proposer: str = Field(
         default="rules",
-        description="Who proposes: rules, llm (language models), or replay:RUN, which plays the"
-        " recorded answers of an earlier run again.",
+        description="Source of candidates: rules, llm (language models), or replay:RUN, which"
+        " replays"
+        " the recorded answers of an earlier run.",
     )
     models: Path | None = Field(
         default=None,
-        description="YAML file that says which model fills which role of --proposer llm;"
-        " $ASCENDOPT_LLM_MODELS when not given.",
+        description="YAML file with the model of each role, for --proposer llm. Default:"
+        " $ASCENDOPT_LLM_MODELS.",
     )

@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import Field, PositiveFloat
 
+from ci.model.ensemble import Condition
 from ci.model.frozen import Frozen
 from ci.model.paired import Paired
 
@@ -141,6 +142,14 @@ class Fingerprint(Frozen):
         default="own",
         description="AscendC headers of the kernels: own, or the name and digest of a real tree.",
     )
+    counted_with: str = Field(
+        default="",
+        description="The compiler in whose code the simulator counts scalar instructions, with its"
+        " version and what it compiles for: another one gives times that differ by some percent.",
+    )
+    state: Condition = Field(
+        default="cold", description="The state that launches begin in, where time is simulated."
+    )
 
 
 class PipeTime(Frozen):
@@ -268,7 +277,7 @@ class Trial(Frozen):
     cached: bool = Field(default=False, description="Answered from an equal earlier candidate.")
     predicted: Measurement | None = Field(
         default=None,
-        description="What the simulator that screens said, beside what a device measured.",
+        description="Prediction of the screening simulator for a candidate that a device measured.",
     )
     screened: bool = Field(
         default=False, description="Decided by that simulator; no device was asked."

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import log
+from statistics import quantiles
+from typing import Final
 
 from pydantic import Field, PositiveFloat
 
+from ci.model.ensemble import CONDITIONS, is_joint
 from ci.model.frozen import Frozen
 from ci.model.trial import CaseMeasurement, Measurement, weighted_mean
 
@@ -13,17 +17,25 @@ KEPT = 0.5
 """A gain hangs on a constant when moving that one takes away more than this share of it."""
 
 
-class Uncertainty(Frozen):
-    """A speedup over the members of an ensemble: conditions, and constants moved one at a time.
+TOGETHER: Final = "several constants moved at once"
+"""What the draws of all constants are called together."""
 
-    Each member times the operator as it stands and the candidate alike, so that what is wrong with
+
+class Uncertainty(Frozen):
+    """A speedup over the members of an ensemble: conditions, constants moved one at a time, and
+    draws that move all constants at once.
+
+    Each member times the original operator and the candidate alike, so that what is wrong with
     both alike cancels.
     """
 
     speedup: PositiveFloat = Field(description="In the first condition, nothing moved.")
-    low: PositiveFloat = Field(description="The least over all members.")
-    high: PositiveFloat
-    lowest: str = Field(description="The member that gives it.")
+    low: PositiveFloat = Field(
+        description="The least over the conditions and single constants, or what 5 % of the draws"
+        " fall short of, where that is less."
+    )
+    high: PositiveFloat = Field(description="The same at the other end.")
+    lowest: str = Field(description="The condition or single constant that gives the least.")
     highest: str
     hangs_on: tuple[str, ...] = Field(
         default=(), description="Constants and conditions that take more than half of the gain."
@@ -34,8 +46,25 @@ class Uncertainty(Frozen):
 
     @property
     def condition(self) -> str:
-        """That of `speedup`."""
+        """Return the condition of `speedup`."""
         return next(iter(self.members), "cold")
+
+    @property
+    def states(self) -> dict[str, float]:
+        """Speedup by the state that a launch starts from, no constant moved."""
+        return {name: gain for name, gain in self.members.items() if name in CONDITIONS}
+
+    @property
+    def held(self) -> float:
+        """The speedup that holds in every start state: what a headline may say."""
+        return min(self.states.values(), default=self.speedup)
+
+    @property
+    def headline(self) -> str:
+        """'at least 1.14×, 1.21× cold'; '1.21×' where all states agree."""
+        if f"{self.held:.2f}" == f"{self.speedup:.2f}":
+            return f"{self.speedup:.2f}×"
+        return f"at least {self.held:.2f}×, {self.speedup:.2f}× {self.condition}"
 
     @property
     def interval(self) -> str:
@@ -47,7 +76,23 @@ class Uncertainty(Frozen):
         if not self.hangs_on:
             return ""
         names = ", ".join(self.hangs_on)
-        return f"It hangs on {names}: with {self.lowest} it is {self.low:.2f}×."
+        return f"It hangs on {names}: {self.at_least()}."
+
+    @property
+    def weakest(self) -> tuple[str, float]:
+        """Where the gain is least, and that gain: a member, or several constants off at once."""
+        alone = self.members[self.lowest]
+        return (self.lowest, alone) if alone <= self.low else (TOGETHER, self.low)
+
+    @property
+    def strongest(self) -> tuple[str, float]:
+        """The same where the gain is most."""
+        alone = self.members[self.highest]
+        return (self.highest, alone) if alone >= self.high else (TOGETHER, self.high)
+
+    def at_least(self) -> str:
+        """'with mte2.latency = 240 it is 1.25×': the single member that takes most away."""
+        return f"with {self.lowest} it is {self.members[self.lowest]:.2f}×"
 
 
 def uncertainty(baseline: Measurement, candidate: Measurement) -> Uncertainty | None:
@@ -61,18 +106,31 @@ def uncertainty(baseline: Measurement, candidate: Measurement) -> Uncertainty | 
         return None
     ratios = {name: _speedup(pairs, name) for name in names[0]}
     speedup = next(iter(ratios.values()))
-    lowest = min(ratios, key=lambda name: ratios[name])
-    highest = max(ratios, key=lambda name: ratios[name])
-    lost = [name for name, ratio in ratios.items() if log(ratio) < KEPT * log(speedup)]
+    single = {name: ratio for name, ratio in ratios.items() if not is_joint(name)}
+    low, high = bounds(ratios)
+    lost = [name for name, ratio in single.items() if log(ratio) < KEPT * log(speedup)]
+    lowest = min(single, key=lambda name: single[name])
+    highest = max(single, key=lambda name: single[name])
     return Uncertainty(
         speedup=speedup,
-        low=ratios[lowest],
-        high=ratios[highest],
+        low=low,
+        high=high,
         lowest=lowest,
         highest=highest,
         hangs_on=tuple(dict.fromkeys(map(moved, lost))) if speedup > 1 else (),
         members=ratios,
     )
+
+
+def bounds(values: Mapping[str, float]) -> tuple[float, float]:
+    """The ends of what members say: of conditions and single constants the least and the most, and
+    of the draws that move all constants the middle 90 %."""
+    single = [value for name, value in values.items() if not is_joint(name)]
+    joint = [value for name, value in values.items() if is_joint(name)]
+    if len(joint) > 1:
+        ends = quantiles(joint, n=20, method="inclusive")
+        single += [ends[0], ends[-1]]
+    return min(single), max(single)
 
 
 def moved(member: str) -> str:

@@ -20,6 +20,7 @@ Distribution: TypeAlias = Literal[
     "tiny",
     "constant_rows",
     "spiked",
+    "magnitudes",
 ]
 """How values are drawn (`ci.source.inputs`).
 
@@ -28,6 +29,7 @@ special   uniform, but NaN, infinities, zeros of both signs and denormals in a f
 infinite  uniform, but infinities of both signs in a few elements
 tiny      uniform, but zeros of both signs and denormals in a few elements
 constant_rows  one value for each row; spiked  one value of each row 30 times as large
+magnitudes  each row times a power of ten of its own, over the dtype's exponents
 """
 AttrValue = int | float | bool | str | tuple[int, ...] | tuple[float, ...] | tuple[bool, ...]
 
@@ -98,7 +100,7 @@ class Workload(Frozen):
     operator: str
     cases: tuple[WorkloadCase, ...] = Field(min_length=1)
     golden: str = Field(
-        default="", description="'file.py:function', absolute or beside the workload; '' if none."
+        default="", description="'file.py:function', absolute or next to the workload; '' if none."
     )
     folder: Path = Field(description="Where the workload was read from; golden resolves here.")
     tolerances: dict[str, Tolerance] = Field(
@@ -119,5 +121,8 @@ class Workload(Frozen):
         ge=0,
         le=1 << 20,
         description="Bytes behind a tensor's last block of 32 that the kernel may read.",
+    )
+    any_order: bool = Field(
+        default=False, description="Cores may add floats atomically: sums may vary between runs."
     )
     auto_sync: bool | None = Field(default=None, description="Overrides the operator's CMakeLists.")

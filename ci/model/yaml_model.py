@@ -17,7 +17,7 @@ Place: TypeAlias = Sequence[str | int]
 """Keys and indices from a document's top to a value in it."""
 
 MOST_BYTES: Final = 200_000
-"""Of a configuration or a table that a person writes; reading YAML is slow."""
+"""Most bytes of a configuration or a table that a person writes; reading YAML is slow."""
 _MOST_VALUES: Final = 1_000_000
 _SUBJECT: Final = re.compile(r"^\w+ should\b")
 _REST: Final = re.compile(r", unable to .*| after validation, .*| or instance of \w+$")
@@ -203,7 +203,7 @@ def _child(node: Any, part: str | int) -> tuple[yaml.Node, yaml.Node] | None:
 
 
 def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:
-    """The model whose keys stand at `place` below `model`, None when there is none."""
+    """The model whose keys are at `place` below `model`, None when there is none."""
     annotation: Any = model
     for part in place:
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -153,7 +153,7 @@ class NoModels:
     """The models behind a proposer that asks none; `ci.proposer.llm.run` has the other kind."""
 
     def begin(self, run: RunContext) -> None:
-        """Told once before the first proposal of a run. May raise `InputError`."""
+        """Called once before the first proposal of a run. May raise `InputError`."""
 
     def roles(self) -> dict[str, str]:
         """Who fills the six roles ('rules' or a model's name); empty when no model can."""

@@ -8,8 +8,8 @@ from typing import Any
 from ci.model.errors import InputError
 from ci.model.result import RoleUse
 from ci.proposer.base import Proposer, RunContext
+from ci.proposer.llm.call_log import read_calls
 from ci.proposer.llm.caller import Caller
-from ci.proposer.llm.calls import read_calls
 from ci.proposer.llm.proposer import compose
 from ci.proposer.llm.recorded_file import STEPS, SUFFIX, read_recording
 from ci.proposer.llm.recording import Recording
@@ -76,7 +76,8 @@ class RecordedRun(ModelRun):
         super().begin(run)
 
     def use(self) -> tuple[tuple[RoleUse, ...], str]:
-        """As in a run of models, with the recorded answers named as such."""
+        """Return the use of roles as in a run of models, with the recorded answers named as
+        such."""
         uses, _ = super().use()
         told = (
             u if u.by == BY_RULES else u.model_copy(update={"by": f"recorded answers of {u.by}"})

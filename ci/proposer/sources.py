@@ -9,7 +9,8 @@ from ci.tiling.synthesize import REPLACEMENT
 
 
 def editable(operator: Operator, files: dict[str, str], paths: Iterable[str]) -> dict[str, str]:
-    """Those of the sources, as overlaid by `files`, that can be written back without loss."""
+    """Return those of the sources, as overlaid by `files`, that can be written back without
+    loss."""
     texts = operator.texts(files)
     return {p: texts[p] for p in paths if REPLACEMENT not in texts[p]}
 

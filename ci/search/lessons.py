@@ -21,6 +21,7 @@ from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Proposer
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.proposer.rules.mutation import SEVERAL
+from ci.search.run import ENSEMBLE
 from ci.source.source_diff import git_diff
 from ci.tiling.knob_words import move_title
 from experience.bank.distill import Judgement, Lesson, Provenance, Unfitting, distill, judge
@@ -99,13 +100,15 @@ class _Teacher:
     base: dict[str, str] | None
 
     def lesson_of(self, before: Trial, after: Trial) -> ExperienceTuple | None:
-        """The tuple of one rewrite; None when it teaches nothing that can be told apart.
+        """The tuple of one rewrite; None when it teaches nothing that can be distinguished.
 
         A rewrite of several motifs at once teaches only when it helps: which of them was at fault
         is not known. What a guard refused teaches nothing, nor does a number of the tiling that
         made no difference: these shapes do not reach its limit. What is not fit to be inherited
-        counts as failed, however fast.
+        counts as failed, however fast; a gain in some start states alone teaches nothing.
         """
+        if after.refusal is not None and after.refusal.gate == ENSEMBLE:
+            return None
         if after.outcome is Outcome.UNFIT:
             after = after.model_copy(update={"measurement": None})
         elif after.outcome is Outcome.REJECTED:

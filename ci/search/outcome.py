@@ -14,10 +14,10 @@ from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple, Verdict, Verification
-from ci.model.trial import Fingerprint, Measurement, Outcome, Refusal, Trial
+from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
 from ci.model.uncertainty import Uncertainty, uncertainty
 from ci.search.base import BudgetSpent
-from ci.search.run import Run
+from ci.search.run import ENSEMBLE, Run, measured
 from ci.search.tidy import tidied
 from ci.source.source_diff import git_diff
 
@@ -35,21 +35,22 @@ def conclude(
     The fastest trial is verified with more seeds than a trial takes, and its time is measured over
     the ensemble. One that fails there is passed over for the next fastest: a result that does not
     hold up is never reported. Where all gains hang on what the machine's time leaves open, the
-    fastest that is verified is told as unknown; where none held up, why the fastest did not.
+    verdict of the fastest verified trial is "unknown"; if none passes, the reason says why the
+    fastest did not.
     """
     baseline, seed = run.baseline, int(settings["seed"])
     if baseline.outcome is not Outcome.OK:
         words = baseline.refusal.message if baseline.refusal else baseline.outcome.value
-        reason = f"The operator as it stands does not pass its workload: {words}"
+        reason = f"The original operator does not pass its workload: {words}"
         found = _Found("baseline_failed", baseline, baseline, reason)
     else:
         found = _verified_best(run, operator)
     baseline, best, spread = found.baseline, found.best, found.spread
     run.end()
-    measured = baseline.measurement
+    before = baseline.measurement
     speedup = 1.0
-    if best.number and measured is not None and best.measurement is not None:
-        speedup = spread.speedup if spread else compare(measured, best.measurement).speedup
+    if best.number and before is not None and best.measurement is not None:
+        speedup = spread.speedup if spread else compare(before, best.measurement).speedup
     return Result(
         run=_run_id(run, operator, seed),
         operator=operator.name,
@@ -60,8 +61,8 @@ def conclude(
             p: hashlib.sha256(operator.path(p).read_bytes()).hexdigest() for p in operator.sources
         },
         shared_paths=operator.shared_paths,
-        fingerprint=measured.fingerprint
-        if measured
+        fingerprint=before.fingerprint
+        if before
         else Fingerprint(backend="sim", device="unknown", version="unknown", simulated=True),
         seed=seed,
         settings=settings,
@@ -104,24 +105,24 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
     failed = ""
     for trial, spread in _surest_first(run, operator):
         if isinstance(spread, Refusal):
-            told = f"Trial {trial.number} failed where its time was measured: {spread.message}"
-            failed = failed or told
+            reason = f"Trial {trial.number} failed where its time was measured: {spread.message}"
+            failed = failed or reason
             continue
         trial = run.admit(trial)  # costs no evaluation, so that one refused takes nobody's place
         if trial.refusal is not None:
-            told = f"Trial {trial.number} is not fit to be reported: {trial.refusal.message}"
-            failed = failed or told
+            reason = f"Trial {trial.number} is not fit to be reported: {trial.refusal.message}"
+            failed = failed or reason
             continue
         try:
             found = run.confirm(trial)
         except BudgetSpent:
             continue  # a slower one may have passed already
         if isinstance(found, Refusal):
-            told = f"Trial {trial.number} failed the final verification: {found.message}"
-            failed = failed or told
+            reason = f"Trial {trial.number} failed the final verification: {found.message}"
+            failed = failed or reason
             continue
         if spread is None:
-            reason = compare(baseline.measurement, _measured(trial)).reason
+            reason = compare(baseline.measurement, measured(trial)).reason
             return _Found("improved", baseline, trial, _sentence(reason), found)
         verdict, reason = _judged(spread)
         return _Found(verdict, run.widened(baseline), run.widened(trial), reason, found, spread)
@@ -129,6 +130,7 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
         failed
         or _refused_before(run)
         or _undecided(run)
+        or _refused_by_the_ensemble(run)
         or "No candidate was faster beyond the minimum effect."
     )
     return _Found("not_improved", baseline, baseline, reason)
@@ -136,7 +138,7 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
 
 def _undecided(run: Run) -> str:
     """The fastest of the trials that pairs of samples could not decide; '' when there is none."""
-    base = _measured(run.baseline)
+    base = measured(run.baseline)
     left = [
         (found.speedup, trial.number, found.reason)
         for trial in run.history[1:]
@@ -162,16 +164,14 @@ def _surest_first(
     doubtful: list[tuple[Trial, Uncertainty]] = []
     told = set[str]()
     for trial in _ranked(run, operator):
-        if compare(_measured(run.baseline), _measured(trial)).verdict != "improved":
+        if compare(measured(run.baseline), measured(trial)).verdict != "improved":
             continue
         trial = tidied(run, operator, trial)
         if trial.candidate.hash in told:
             continue  # what is left of a faster one
         told.add(trial.candidate.hash)
         try:
-            spread = uncertainty(
-                _measured(run.widened(run.baseline)), _measured(run.widened(trial))
-            )
+            spread = uncertainty(measured(run.widened(run.baseline)), measured(run.widened(trial)))
         except TrialFailure as failure:
             yield trial, failure.refusal
             continue
@@ -184,15 +184,13 @@ def _surest_first(
 
 def _judged(spread: Uncertainty) -> tuple[Verdict, str]:
     """The verdict on a gain that was verified, and why."""
-    said = f"Faster by a factor of {spread.speedup:.3f} ({spread.interval})."
+    least = f"at least {spread.held:.3f} in every start state, "
+    held = least if spread.held < spread.speedup else ""
+    said = f"Faster by a factor of {held}{spread.speedup:.3f} ({spread.interval})."
     if spread.low > 1 + MINIMUM_EFFECT:
         return "improved", f"{said} {spread.hanging()}".strip()
-    return "unknown", f"{said} That may be no gain: with {spread.lowest} it is {spread.low:.2f}×."
-
-
-def _measured(trial: Trial) -> Measurement:
-    assert trial.measurement is not None
-    return trial.measurement
+    member, gain = spread.weakest
+    return "unknown", f"{said} That may be no gain: with {member} it is {gain:.2f}×."
 
 
 def _sentence(words: str) -> str:
@@ -214,7 +212,7 @@ def _first(run: Run, operator: Operator, left: list[Trial]) -> Trial:
     preferred = next((t for t in left if t.candidate.hash == run.preferred), None)
     if preferred is not None:
         return preferred
-    times = {t.number: t.measurement.score_us for t in left if t.measurement}
+    times = {t.number: run.score(t) for t in left}
     # What is made from one that was refused mostly fails of the same.
     sound = [t for t in left if not run.doubted(t)] or left
     near = min(times[t.number] for t in sound) * (1 + STEP_EFFECT)
@@ -235,6 +233,16 @@ def _refused_before(run: Run) -> str:
         if isinstance(found, Refusal) and not trial.cached:
             return f"Trial {trial.number} failed the final verification: {found.message}"
     return ""
+
+
+def _refused_by_the_ensemble(run: Run) -> str:
+    """The fastest as measured of the trials that the ensemble refused; '' when there is none."""
+    gates = [(t, t.refusal) for t in run.history if t.refusal and t.refusal.gate == ENSEMBLE]
+    timed = [(measured(t).score_us, t.number, r.message) for t, r in gates if t.measurement]
+    if not timed:
+        return ""
+    _, number, message = min(timed)
+    return f"Trial {number} was faster as measured, but no gain: {message}"
 
 
 def repository_diff(operator: Operator, files: dict[str, str]) -> str:

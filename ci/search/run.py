@@ -18,8 +18,9 @@ from ci.model.budget import Budget
 from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
 from ci.model.errors import InputError, TrialFailure
 from ci.model.notice import Notice, NoticeKind
+from ci.model.objective import gains, least_gain, score_us
 from ci.model.result import Verification
-from ci.model.trial import Candidate, Outcome, Refusal, Trial
+from ci.model.trial import Candidate, Measurement, Outcome, Refusal, Trial
 from ci.model.uncertainty import uncertainty
 from ci.search.base import BudgetSpent
 from ci.system.trial_store import TrialStore
@@ -35,6 +36,9 @@ LAST_DROPS = 2
 effect: all of them at once and, where that costs too much, one."""
 
 _CONFIRMED: TypeAdapter[Verification | Refusal] = TypeAdapter(Verification | Refusal)
+
+ENSEMBLE = "ensemble"
+"""The gate of candidates that are faster as measured and slower under another member."""
 
 _STEP = "step"
 """The gate of candidates that broke a rule of their stage: they are not evaluated."""
@@ -109,7 +113,7 @@ class Run:
         return bool(self._recorded.get(candidate.hash))
 
     def measure_baseline(self) -> Trial:
-        """Trial 0: the operator as it stands."""
+        """Trial 0: the original operator."""
         try:
             return self.evaluate(Candidate())
         except BudgetSpent:
@@ -120,11 +124,10 @@ class Run:
     ) -> Trial:
         """The recorded trial of the candidate; raises `BudgetSpent` when nothing is left for it.
 
-        What it takes to drop the weak steps of the best is left alone, but by who is `dropping`.
-
-        One that gains by `least` on its parent must also be admitted by the judge. A candidate
-        equal to an earlier one, in its texts or in what is compiled of them, is answered from that
-        one and costs nothing.
+        The run reserves the evaluations that dropping weak steps needs; only `dropping=True` may
+        use them. A candidate that gains by `least` on its parent must also be admitted by the
+        judge. A candidate equal to an earlier one, in its texts or after compilation, gets the
+        result of the earlier one and costs nothing.
         """
         recorded = self._take_recorded(candidate)
         earlier, program = self._by_hash.get(candidate.hash), ""
@@ -141,6 +144,7 @@ class Run:
             return self._keep(recorded, False)
         trial = self.evaluator.evaluate(candidate, number)
         trial = trial.model_copy(update={"cached": False, "program": program})
+        trial = self._over_states(trial, least)
         if self.gained(trial, least):
             parent = self.parent(trial)
             trial = self.evaluator.admit(trial, parent, self.baseline, without=self._without)
@@ -164,37 +168,78 @@ class Run:
         """
         if not self.history or trial.candidate.hash == self.baseline.candidate.hash:
             return False
-        gains = not trial.cached and self.faster(trial, self.parent(trial), least)
-        return gains and self.sure(trial)
+        return not trial.cached and self.faster(trial, self.parent(trial), least)
+
+    def _over_states(self, trial: Trial, least: float) -> Trial:
+        """The trial, refused where a gain as measured does not outlast the states and the ensemble.
+
+        By the minimum effect, against the original operator: what is built on one that is
+        slower anywhere would not be reported as a gain. One without a gain is not asked.
+        """
+        if not self.history or trial.candidate.hash == self.baseline.candidate.hash:
+            return trial
+        parent, base = self.parent(trial), self.baseline
+        if trial.outcome is not Outcome.OK or trial.measurement is None:
+            return trial
+        if parent.measurement is None or base.measurement is None:
+            return trial
+        if not self._gains(trial, parent, least):
+            return trial
+        lost = least_gain(base.measurement, trial.measurement)
+        try:
+            if lost is None or lost[1] * (1 + MINIMUM_EFFECT) >= 1:
+                lost = self._least_of_all(trial)
+        except TrialFailure as failure:
+            refused = failure.refusal.model_copy(update={"gate": ENSEMBLE})
+            return trial.model_copy(update={"outcome": Outcome.UNFIT, "refusal": refused})
+        if lost is None or lost[1] * (1 + MINIMUM_EFFECT) >= 1:
+            return trial
+        refused = Refusal(gate=ENSEMBLE, sentence=_loses(*lost))
+        return trial.model_copy(update={"outcome": Outcome.UNFIT, "refusal": refused})
+
+    def _gains(self, trial: Trial, than: Trial, least: float) -> bool:
+        """Whether it is faster than another as measured, or over the start states."""
+        as_measured = compare(measured(than), measured(trial), STEP_EFFECT).low
+        return as_measured > least or self.score(than) / self.score(trial) > least
 
     def sure(self, trial: Trial) -> bool:
-        """Whether the trial is nowhere in the ensemble slower than the operator as it stands.
-
-        By the minimum effect. What is built on one that is would not be reported as a gain.
-        """
+        """Whether the trial is nowhere in the ensemble slower than the original operator."""
         try:
-            before, after = self.widened(self.baseline), self.widened(trial)
+            lost = self._least_of_all(trial)
         except TrialFailure:
             return False
-        if before.measurement is None or after.measurement is None:
-            return False
-        spread = uncertainty(before.measurement, after.measurement)
-        return spread is None or spread.low * (1 + MINIMUM_EFFECT) >= 1
+        return lost is None or lost[1] * (1 + MINIMUM_EFFECT) >= 1
+
+    def _least_of_all(self, trial: Trial) -> tuple[str, float] | None:
+        """The member of the whole ensemble in which the gain is least, and that gain."""
+        spread = uncertainty(measured(self.widened(self.baseline)), measured(self.widened(trial)))
+        return None if spread is None else spread.weakest
 
     def faster(self, trial: Trial, than: Trial, least: float = 1 + STEP_EFFECT) -> bool:
-        """Whether a trial is fit, gains by `least` on another and loses nothing on the baseline."""
+        """Whether a trial is fit, gains by `least` on another and loses nothing on the baseline.
+
+        The gain is what it is worth over the start states, where they were timed.
+        """
         base = self.baseline.measurement
         if trial.outcome is not Outcome.OK or trial.measurement is None:
             return False
         if than.measurement is None or base is None:
             return False
-        step = compare(than.measurement, trial.measurement, STEP_EFFECT)
-        return step.low > least and compare(base, trial.measurement).verdict != "worse"
+        if compare(base, trial.measurement).verdict == "worse":
+            return False
+        if gains(base, trial.measurement) and gains(base, than.measurement):
+            return self.score(than) / self.score(trial) > least
+        return compare(than.measurement, trial.measurement, STEP_EFFECT).low > least
+
+    def score(self, trial: Trial) -> float:
+        """What the search minimises: the trial's worth over the start states as a time in µs."""
+        assert self.baseline.measurement is not None and trial.measurement is not None
+        return score_us(self.baseline.measurement, trial.measurement)
 
     def admit(self, trial: Trial) -> Trial:
         """A trial of this run as all gates admit it before it is reported, from now on so.
 
-        Held against the operator as it stands: a parent may never have been asked.
+        Held against the original operator: a parent may never have been asked.
         """
         asked = {gate.name for gate in admission(())}
         anew = trial.model_copy(update={"gates": tuple(g for g in trial.gates if g not in asked)})
@@ -265,9 +310,16 @@ class Run:
         return line[::-1]
 
     def weak(self, trial: Trial) -> list[Trial]:
-        """Those of the steps that led to a trial that gained less than the minimum effect."""
+        """Return those of the steps that led to a trial that gained less than the minimum
+        effect."""
         pairs = [(step, self.parent(step)) for step in self.line(trial)]
-        return [step for step, above in pairs if _ratio(above, step) < 1 + MINIMUM_EFFECT]
+        return [step for step, above in pairs if self._ratio(above, step) < 1 + MINIMUM_EFFECT]
+
+    def _ratio(self, above: Trial, step: Trial) -> float:
+        """What a step gained on its parent; 1 where either has no time."""
+        if above.measurement is None or step.measurement is None:
+            return 1.0
+        return self.score(above) / self.score(step)
 
     def _kept(self, candidate: Candidate) -> int:
         """Evaluations to drop the weak steps of the best, be it this candidate."""
@@ -373,10 +425,18 @@ def was_paid(trial: Trial) -> bool:
     return not trial.cached and not refused
 
 
-def _ratio(above: Trial, step: Trial) -> float:
-    """What a step gained on its parent; 1 where either has no time."""
-    before, after = _score(above), _score(step)
-    return before / after if before and after else 1.0
+def measured(trial: Trial) -> Measurement:
+    """The times of a trial that has some."""
+    assert trial.measurement is not None
+    return trial.measurement
+
+
+def _loses(member: str, gain: float) -> str:
+    """Why a gain as measured is none."""
+    return (
+        f"With {member} it takes {1 / gain:.3f} times as long as the original operator: a gain"
+        " as measured must be one in every start state and whatever the machine's constants are."
+    )
 
 
 def _score(trial: Trial | None) -> float | None:

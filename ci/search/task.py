@@ -13,7 +13,7 @@ from experience.bank.bank import Bank
 
 
 def hash_of_sources(operator: Operator) -> str:
-    """sha256 over the operator's own sources as they stand."""
+    """sha256 over the operator's own original sources."""
     sources = hashlib.sha256()
     for path, text in sorted(operator.texts().items()):
         sources.update(path.encode() + b"\0" + text.encode() + b"\0")

@@ -1,4 +1,4 @@
-"""What a person would still do to the best program before handing it in; it runs as before."""
+"""Tidies the best program as a person would before submitting it; it runs as before."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def tidied(run: Run, operator: Operator, trial: Trial) -> Trial:
     """The trial without steps that are idle or earn too little, laid out as the repository wants
     its sources.
 
-    So what is verified last is what is handed in. The same program costs no evaluation.
+    So what is verified last is what is submitted. The same program costs no evaluation.
     """
     line = run.line(trial)
     idle, files = _idle(run, operator, trial, line)
@@ -92,7 +92,7 @@ def _with(trial: Trial, files: dict[str, str]) -> Trial:
 def _left(
     run: Run, trial: Trial, line: list[Trial], gone: list[Trial], files: dict[str, str]
 ) -> Candidate:
-    """The candidate of the texts that are left without some steps, told by all that stay."""
+    """The candidate of the texts that are left without some steps, described by all that stay."""
     first = min(line.index(step) for step in gone)
     later = [step.candidate for step in line[first:] if step not in gone]
     said = (made.rationale for made in later)

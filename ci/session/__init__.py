@@ -1,6 +1,6 @@
 """The one front of `ci`: what commands and the bot may ask, with the data models of `ci.model`.
 
-Here: an operator with all that evaluates it. Beside it: `bank` keeps experience in order, `lab`
+Here: an operator with all that evaluates it. Next to it: `bank` keeps experience in order, `lab`
 measures the tool itself, `facts` says what doctor and the documentation need. Everything heavy is
 imported when it is asked for: `--help` and `doctor` must work without the numeric libraries.
 """
@@ -27,7 +27,7 @@ from ci.model.trial import Candidate
 
 if TYPE_CHECKING:
     from ci.judge.base import Judge
-    from ci.judge.subject import EvaluationSettings
+    from ci.judge.gate_subject import EvaluationSettings
     from ci.model.operator import Operator
     from ci.model.profile import Profile
     from ci.model.prompt import StepPrompt
@@ -60,10 +60,10 @@ class Session:
         return self._widened(self.evaluator.evaluate(candidate, 0), widened)
 
     def _widened(self, trial: Trial, asked: bool) -> Trial:
-        """The trial with its times over the ensemble, if that is asked for and it has times."""
-        if not asked or trial.measurement is None:
+        """The trial with its times over the ensemble if that is asked for, else without."""
+        if trial.measurement is None:
             return trial
-        members_us = self.evaluator.members_us(trial.candidate)
+        members_us = self.evaluator.members_us(trial.candidate) if asked else {}
         return trial.model_copy(update={"measurement": trial.measurement.over(members_us)})
 
     def profile(self, candidate: Candidate, out: Path, *, widened: bool = False) -> Profile:
@@ -104,7 +104,7 @@ class Session:
 
         `strategy` is chosen by `strategy_options()`, the default one when not given.
         `set_aside`: trials in `out` that another program or bank left are kept under another name,
-        and the search begins anew, instead of an `InputError`.
+        and the search begins again, instead of an `InputError`.
         """
         from ci.search.optimize import optimize
         from ci.search.strategies import make_strategy
@@ -200,7 +200,7 @@ def open_session(
     as `PoolOptions` does; '' in this process. `screen`: the simulator screens for a device, as
     `ScreenOptions` says.
     """
-    from ci.judge.subject import EvaluationSettings
+    from ci.judge.gate_subject import EvaluationSettings
     from ci.source.discovery import load_operator
     from ci.source.workload_file import load_workload
 
@@ -242,12 +242,15 @@ def _evaluator(
     built."""
     if pool:
         from ci.backend.pool import open_pool
-        from ci.judge.pooled import BackendChoice, PooledEvaluator
+        from ci.judge.pool_evaluator import BackendChoice, PooledEvaluator
 
         if setup.recording is not None:
             raise InputError("--recording keeps what this process runs; leave --pool out.")
         choice = BackendChoice(
-            backend=setup.backend, device=setup.device, asc_headers=setup.asc_headers
+            backend=setup.backend,
+            device=setup.device,
+            asc_headers=setup.asc_headers,
+            state=judging.state,
         )
         workers = open_pool(pool, setup.backend)
         pooled = PooledEvaluator(operator, workload, choice, workers, settings=judging)
@@ -261,6 +264,7 @@ def _evaluator(
         setup.device,
         recording=setup.recording,
         asc_headers=setup.asc_headers,
+        state=judging.state,
     )
     if setup.recording is not None and setup.backend != "replay":
         from ci.backend.replay import RecordingBackend
@@ -293,7 +297,7 @@ def operators_at(paths: Sequence[Path]) -> list[Operator]:
 
 
 def workload_below(operator: Operator, folder: Path) -> Path | None:
-    """The operator's workload: beside it, else below `folder`; None when there is none."""
+    """The operator's workload: next to it, else below `folder`; None when there is none."""
     from ci.source.workload_file import find_workload
 
     return find_workload(operator.root, folder, operator.repository or operator.root)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from ci.model.created import Judged
 
 if TYPE_CHECKING:
-    from ci.create.asked import Asked
-    from ci.model.bench.create import CreateBench, CreateBenchSettings, CreateRow
+    from ci.create.request import Asked
     from ci.model.created import Created, CreateSettings
 
 
@@ -19,7 +18,7 @@ def asked(golden: str, shapes: str, name: str = "") -> Asked:
 
     Raises InputError with a sentence that says what they lack.
     """
-    from ci.create.asked import asked
+    from ci.create.request import asked
 
     return asked(golden, shapes, name)
 
@@ -59,12 +58,3 @@ def judged(folder: Path, device: str) -> Judged:
         floors_us={r.case: r.floor_us for r in rooflines(trial.measurement)},
         tolerances={d: known[d] for d in dtypes if d in known},
     )
-
-
-def bench_create(
-    path: Path, settings: CreateBenchSettings, on_row: Callable[[CreateRow], None]
-) -> CreateBench:
-    """An operator of each task at `path`; rows that `settings.out` holds are not made again."""
-    from ci.lab.bench.create import measure
-
-    return measure(path, settings, on_row)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FILE: Final = "workload.yaml"
 
 LAUNCH_SECONDS: Final = 20.0
-"""Of one launch: what takes longer makes no case to search with."""
+"""Launch seconds of one launch: what takes longer makes no case to search with."""
 
 
 def derive_workloads(
@@ -85,7 +85,7 @@ def derived_for(path: Path, setup: EvaluationSetup, folder: Path) -> Path:
 
 def coverage(folders: Sequence[Path]) -> list[Coverage]:
     """What `derive_workloads` left in each folder, counted; raises InputError where it did not."""
-    from ci.lab.census.run import rows_of
+    from ci.census.run import rows_of
 
     found = []
     for folder in folders:
@@ -148,9 +148,9 @@ def derive_workload(
     What the operator then refuses is dropped from the file. A file that was there stays when
     nothing can be derived.
     """
+    from ci.derive.accepted_cases import NoWorkload
     from ci.derive.derive import derive
-    from ci.derive.script import find_script, write_golden
-    from ci.derive.taking import NoWorkload
+    from ci.derive.script import copy_golden, find_script, write_golden
     from ci.source.workload_text import workload_text
     from ci.system.scratch import scratch
 
@@ -177,6 +177,8 @@ def derive_workload(
     if script is not None and workload.golden:
         write_golden(script, folder)
         workload = workload.model_copy(update={"folder": folder})
+    elif workload.golden:
+        workload = copy_golden(workload, folder)
     file = folder / FILE
     remarks = [
         "Derived by `ascendopt workload derive`: shapes that the operator takes.",

@@ -25,6 +25,16 @@ def asc_headers(option: str) -> str:
     return f"{tree.name} in {tree.api}"
 
 
+def compiler() -> str:
+    """The C++ compiler that builds for the simulator, its version and its machine.
+
+    Raises EnvironmentProblem when there is none.
+    """
+    from ci.system.compiler import compiler_version
+
+    return compiler_version()
+
+
 def sandbox_level() -> str:
     """The strongest level of the sandbox that works on this machine."""
     from ci.system.sandbox import sandbox_level
@@ -40,7 +50,7 @@ def files_are_closed(backend: str = "sim") -> bool:
     """
     if backend in ONE_AT_A_TIME:
         return sandbox_level() == "bubblewrap"
-    return sandbox_level() != "limits only"
+    return sandbox_level() != "limits"
 
 
 class Equipment(NamedTuple):
@@ -93,7 +103,7 @@ class Roles:
     """Roles by model, its host and whether its key is missing, in words."""
     by_rules: list[str]
     faults: list[str]
-    """Of models that were asked and did not answer."""
+    """The faults of models that were asked and did not answer."""
 
 
 def roles(models: Path | None, *, ask: bool = False) -> Roles:
@@ -130,13 +140,6 @@ def _fault(model: ModelSettings) -> str:
     return ""
 
 
-def vector_instructions() -> str:
-    """What each instruction of the vector unit computes, as a page of Markdown."""
-    from ci.lab.reference.vector_page import page
-
-    return page()
-
-
 class ModelsFile(NamedTuple):
     """What a models file may say, and the prices that are known without it."""
 
@@ -152,3 +155,21 @@ def models_file() -> ModelsFile:
     from ci.proposer.llm.settings import CREATION, ROLES, ModelSettings, Price
 
     return ModelsFile((*ROLES, CREATION, "embedding"), ModelSettings, Price, load_prices())
+
+
+def gates() -> list[tuple[str, str, str]]:
+    """Name, phase and purpose of each gate that a candidate passes, in the order asked."""
+    import inspect
+    import sys
+
+    from ci.judge.gates import GATES
+
+    docs = ((gate, sys.modules[type(gate).__module__].__doc__ or "") for gate in GATES)
+    return [(gate.name, gate.phase, inspect.cleandoc(doc).partition("\n")[0]) for gate, doc in docs]
+
+
+def machine_card(device: str) -> str:
+    """The chip in a few lines: cores, memories, and the price of launches and copies."""
+    from ci.proposer.llm.machine_card import card, chip_of
+
+    return card(device, chip_of(device))

@@ -10,9 +10,9 @@ from ci.model.errors import InputError
 def record_run(run: Path, path: Path, out: Path) -> int:
     """Write the recording of a run on the operator at `path`; how many answers it holds.
 
-    Raises InputError when the run is none of this operator as it stands, or asked no model.
+    Raises InputError when the run is none of this original operator, or asked no model.
     """
-    from ci.proposer.llm.calls import read_calls
+    from ci.proposer.llm.call_log import read_calls
     from ci.proposer.llm.recorded_file import Head, without_code, write_recording
     from ci.search.task import hash_of_sources
     from ci.source.discovery import load_operator
@@ -25,7 +25,7 @@ def record_run(run: Path, path: Path, out: Path) -> int:
     with TrialStore(file) as store:
         identity, trials = store.identity(), list(store.trials())
     if identity.get("sources") != hash_of_sources(operator):
-        raise InputError(f"{run} is no run on {path} as it stands: the sources differ.")
+        raise InputError(f"{run} is no run on the current {path}: the sources differ.")
     answers = list(without_code(read_calls(file), trials, operator))
     if not answers:
         raise InputError(f"{run} asked no model for a step that could be used.")

@@ -36,6 +36,27 @@ def section_bytes(file: Path, kind: int) -> int:
     return _read(file, lambda _, sections: sum(s[5] for s in sections if s[1] == kind))
 
 
+def writable_bytes(file: Path) -> int:
+    """Bytes of variables that outlive a call. Raises EnvironmentProblem as `dynamic_symbols`."""
+    return _read(file, _writable)
+
+
+_WRITABLE = 1  # section flag SHF_WRITE
+_LOADERS = (".init_array", ".fini_array", ".dynamic", ".got", ".got.plt", ".data.rel.ro")
+"""Written by the loader alone."""
+
+
+def _writable(data: bytes, sections: Sequence[_Section]) -> int:
+    (names_at,) = struct.unpack_from("<H", data, 62)
+    texts = sections[names_at][4]
+    found = 0
+    for name, _, flags, _, _, length, *_ in sections:
+        at = texts + name
+        if flags & _WRITABLE and data[at : data.index(b"\0", at)].decode() not in _LOADERS:
+            found += length
+    return found
+
+
 def code_digest(file: Path) -> str:
     """32 hex digits over all that is loaded to run: two files of one digest do the same.
 

@@ -18,7 +18,7 @@ from ci.model.launch import Array
 from ci.system.scratch import scratch_on_disk
 
 _files: dict[int, tuple[Path, tempfile.TemporaryDirectory[str]]] = {}
-"""By the array's identity, for as long as the array lives."""
+"""The files by the array's identity, for as long as the array lives."""
 
 _lock = threading.RLock()  # a collected array may call `_forget` in the midst of `shared_file`
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ci.host.kernel_unit import SYSTEM_WORKSPACE
+from ci.model.decision import Decision
 from ci.model.errors import TrialFailure
 from ci.model.launch import Array, Tensors
 from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal
+from ci.simulator.decisions import Frame, decisions_of, frames
 from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.source_lines import operator_lines
@@ -40,6 +42,8 @@ class LaunchResult:
     outputs: Tensors
     pipes: PipeTime
     warnings: tuple[MachineWarning, ...]
+    decisions: tuple[Decision, ...]
+    """The decisions of a kernel that is built to be watched."""
     members: dict[str, float]
     """Cycles of the same launch with the constants of each member."""
 
@@ -53,6 +57,8 @@ def launch(
     limits: Limits,
     timeline: Path | None = None,
     room: LaunchRoom | None = None,
+    *,
+    constants: Mapping[str, float] | None = None,
 ) -> LaunchResult:
     """Run the kernel once. `outputs` gives shapes and dtypes; `room` was made for these inputs.
 
@@ -62,19 +68,9 @@ def launch(
         folder = place.folder
         asked = replace(spec, workspace=max(spec.workspace, SYSTEM_WORKSPACE + 32))
         files = write_request(
-            folder, device.constants, asked, inputs, outputs, timeline is not None
+            folder, constants or device.constants, asked, inputs, outputs, timeline is not None
         )
-        done = place.run(spec.kernels)
-        report = _read_report(folder / "report.json")
-        if report is None or done.timed_out:
-            outcome = Outcome.TIMEOUT if done.timed_out else Outcome.LAUNCH_ERROR
-            said = (done.stderr or done.stdout).decode(errors="replace").strip()
-            raise TrialFailure(
-                outcome,
-                Refusal(sentence=f"The kernel's run {done.ending()}.", evidence=said[-2000:]),
-            )
-        if report.get("outcome") != "ok":
-            raise _failure(report, spec)
+        report = _reported(place, spec)
         _check_written(report)
         book_machine(_host_seconds(report))
         if timeline:
@@ -84,7 +80,64 @@ def launch(
             pipes=_pipe_time(report, spec),
             warnings=_warnings(report, spec),
             members=_members(report, spec),
+            decisions=decisions_of(
+                report.get("decisions"),
+                spec.kernel.parent.name,
+                lambda offsets: _raw_places(spec, offsets),
+            ),
         )
+
+
+def _reported(place: LaunchRoom, spec: LaunchSpec) -> dict[str, Any]:
+    """Run what was asked for; what the machine reports of a launch that ended well."""
+    done = place.run(spec.kernels)
+    report = _read_report(place.folder / "report.json")
+    if report is None or done.timed_out:
+        outcome = Outcome.TIMEOUT if done.timed_out else Outcome.LAUNCH_ERROR
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        raise TrialFailure(
+            outcome,
+            Refusal(sentence=f"The kernel's run {done.ending()}.", evidence=said[-2000:]),
+        )
+    if report.get("outcome") != "ok":
+        raise _failure(report, spec)
+    return report
+
+
+class Cover(NamedTuple):
+    """What a launch asks for of one tensor's memory, in bytes; of alike ones the digest of the
+    places written is the same."""
+
+    name: str
+    size: int
+    read: int
+    written: int
+    digest: str
+
+
+def asked_addresses(
+    runner: Path,
+    spec: LaunchSpec,
+    inputs: Tensors,
+    outputs: Tensors,
+    limits: Limits,
+    constants: Mapping[str, float],
+) -> tuple[Cover, ...]:
+    """Run a kernel without its data: which bytes its copies name.
+
+    The arrays give sizes only. Raises TrialFailure(LAUNCH_ERROR, MEMORY_ERROR or TIMEOUT).
+    """
+    with LaunchRoom(runner, [], [], limits) as place:
+        asked = replace(spec, addresses=True, workspace=max(spec.workspace, SYSTEM_WORKSPACE + 32))
+        write_request(place.folder, constants, asked, inputs, outputs, timeline=False)
+        report = _reported(place, asked)
+    try:
+        return tuple(TypeAdapter(list[Cover]).validate_python(report.get("cover")))
+    except ValidationError as problem:
+        raise TrialFailure(
+            Outcome.LAUNCH_ERROR,
+            Refusal(sentence="The run's report is not one of the machine's."),
+        ) from problem
 
 
 def _read_report(path: Path) -> dict[str, Any] | None:
@@ -167,6 +220,17 @@ def _places(spec: LaunchSpec, sites: Sequence[str]) -> list[tuple[str, int]]:
         others = operator_lines(spec.cube_kernel, words)
         places = [o if cube else p for p, o, cube in zip(places, others, on_cube, strict=True)]
     return places
+
+
+def _raw_places(spec: LaunchSpec, offsets: Sequence[int]) -> list[Frame]:
+    """The innermost frames, in the kernel that each address belongs to."""
+    words = [offset & ~CUBE_SITE for offset in offsets]
+    found = frames(spec.kernel, words)
+    if spec.cube_kernel and any(offset & CUBE_SITE for offset in offsets):
+        others = frames(spec.cube_kernel, words)
+        pairs = zip(found, others, offsets, strict=True)
+        found = [o if offset & CUBE_SITE else p for p, o, offset in pairs]
+    return found
 
 
 def _offset(text: str) -> int:

@@ -40,8 +40,11 @@ class LaunchSpec:
     cores: Cores = VECTOR
     cube_kernel: Path | None = None
     """For the cube cores of a launch on both kinds."""
+    addresses: bool = False
+    """Only the addresses that copies name are asked for: no tensor has a file."""
     members: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """By name: constants that take the place of the device's where the launch is timed again."""
+    """Members by name: constants that take the place of the device's where the launch is timed
+    again."""
 
     @property
     def kernels(self) -> tuple[Path, ...]:
@@ -75,9 +78,10 @@ def write_request(
         f"workspace\t{spec.workspace}",
         f"poison\t{spec.poison}",
         f"over_read\t{spec.over_read}",
+        f"addresses\t{int(spec.addresses)}",
     ]
     for index, tensor in enumerate(inputs):
-        lines += _input(folder / f"input{index}", tensor)
+        lines += _input(folder / f"input{index}", tensor, written=not spec.addresses)
     files: list[list[Path]] = []
     for index, tensor in enumerate(outputs):
         stem = folder / f"output{index}"
@@ -85,7 +89,7 @@ def write_request(
             lines.append(f"arg\talias\t{spec.aliases[index]}\t{stem}\t{_bytes(tensor)}")
             files.append(_parts(stem, tensor))
             continue
-        if index in spec.initial and isinstance(tensor, np.ndarray):
+        if index in spec.initial and isinstance(tensor, np.ndarray) and not spec.addresses:
             np.full(tensor.shape, spec.initial[index]).astype(tensor.dtype).tofile(stem)
         lines += _output(stem, tensor)
         files.append(_parts(stem, tensor))
@@ -105,20 +109,20 @@ def _parts(stem: Path, tensor: Array | list[Array] | None) -> list[Path]:
     return [stem]
 
 
-def _input(stem: Path, tensor: Array | list[Array] | None) -> list[str]:
-    """Request lines of one input; its bytes are in a file that launches share, or written."""
+def _input(stem: Path, tensor: Array | list[Array] | None, *, written: bool) -> list[str]:
+    """Request lines of one input; its bytes are in a file that launches share, or are `written`."""
     if tensor is None:
         return ["arg\tnull"]
     if isinstance(tensor, list):
         lines = [f"list\tinput\t{len(tensor)}"]
         for path, item in zip(_parts(stem, tensor), tensor, strict=True):
-            lines.append(_item(_input_file(path, item), item))
+            lines.append(_item(_input_file(path, item, written), item))
         return lines
-    return [f"arg\tinput\t{_input_file(stem, tensor)}\t{tensor.nbytes}"]
+    return [f"arg\tinput\t{_input_file(stem, tensor, written)}\t{tensor.nbytes}"]
 
 
-def _input_file(path: Path, tensor: Array) -> Path:
-    known = shared_file(tensor)
+def _input_file(path: Path, tensor: Array, written: bool) -> Path:
+    known = shared_file(tensor) if written else path
     if known is not None:
         return known
     np.ascontiguousarray(tensor).tofile(path)

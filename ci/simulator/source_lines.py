@@ -19,7 +19,7 @@ from ci.system.sandbox import Limits
 from ci.system.waiting import beside
 
 LIMITS = Limits(seconds=60, memory_bytes=2 << 30, file_bytes=1 << 20)
-"""Of one kernel's reader, over its whole life; a question takes a millisecond."""
+"""Limits of one kernel's reader, over its whole life; a question takes a millisecond."""
 
 ANSWER_SECONDS = 20.0
 """Wall time of one answer: the sandbox may still have to be made, and others are at work."""
@@ -37,7 +37,7 @@ _ENDING = f"{_END}\n??:0\n".encode()
 
 
 class _Reader:
-    """addr2line on one kernel: started beside whoever asks for it, ended when nobody holds it."""
+    """addr2line on one kernel: started next to whoever asks for it, ended when nobody holds it."""
 
     def __init__(self, program: Path) -> None:
         folder = program.parent
@@ -66,13 +66,13 @@ class _Reader:
 
 
 _readers: dict[tuple[int, Path], _Reader] = {}
-"""By process, since a forked one must not share them, and kernel; the latest last."""
+"""The readers by process, since a forked one must not share them, and kernel; the latest last."""
 
 _lock = threading.Lock()
 
 
 def expect_lines(program: Path) -> None:
-    """Have somebody look into a kernel that will be asked about; goes on beside."""
+    """Have somebody look into a kernel that will be asked about; goes on next to."""
     _reader(program)
 
 
@@ -96,19 +96,38 @@ def operator_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int
     return list(_operator_lines(program, tuple(offsets)))
 
 
+def innermost_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int]]:
+    """File and line of each code address, whoever wrote it; ('', 0) where it is not known."""
+    found = [frames[0] if frames else ("", 0) for frames in _frames(program, tuple(offsets))]
+    return found if len(found) == len(offsets) else [("", 0)] * len(offsets)
+
+
+def _frames(program: Path, offsets: tuple[str, ...]) -> list[list[tuple[str, int]]]:
+    """The frames of each code address, the innermost first."""
+    # A return address belongs to the instruction before it.
+    asked = [f"{min(max(0, int(o, 16) - 1), _BEHIND):#x}" for o in offsets]
+    found: list[list[tuple[str, int]]] = []
+    for line in _reader(program).ask(asked).splitlines():
+        if line.startswith("0x"):
+            found.append([])
+            continue
+        file, _, number = _NOTE.sub("", line).rpartition(":")
+        if found and number.isdigit():
+            found[-1].append((file, int(number)))
+    return found
+
+
 @lru_cache(maxsize=256)
 def _operator_lines(program: Path, offsets: tuple[str, ...]) -> list[tuple[str, int]]:
     if not offsets:
         return []
-    # A return address belongs to the instruction before it.
-    asked = [f"{min(max(0, int(o, 16) - 1), _BEHIND):#x}" for o in offsets]
-    places: list[tuple[str, int]] = []
-    for line in _reader(program).ask(asked).splitlines():
-        if line.startswith("0x"):
-            places.append(("", 0))
-            continue
-        file, _, number = _NOTE.sub("", line).rpartition(":")
-        at = max(file.find("op_kernel/"), file.find("op_host/"))
-        if places and not places[-1][0] and at >= 0 and number.isdigit():
-            places[-1] = (file[at:], int(number))
+    places = [_own_frame(frames) for frames in _frames(program, offsets)]
     return places if len(places) == len(offsets) else [("", 0)] * len(offsets)
+
+
+def _own_frame(frames: Sequence[tuple[str, int]]) -> tuple[str, int]:
+    for file, number in frames:
+        at = max(file.find("op_kernel/"), file.find("op_host/"))
+        if at >= 0:
+            return file[at:], number
+    return "", 0

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ci.model.trial import Refusal
-from ci.simulator.elf import dynamic_symbols, section_bytes
+from ci.simulator.elf import dynamic_symbols, section_bytes, writable_bytes
 from ci.system.sandbox import Limits, run
 from rules.guards import allowed_symbols, inherited_symbols, priced_symbols
 
@@ -26,7 +26,7 @@ def check_symbols(
     """Names the symbols that a kernel may not use, or None when there are none.
 
     Library functions that the machine charges for, what no device has, and code that runs when the
-    kernel is loaded are free to whom the operator as it stands has them too; `unmodified` answers
+    kernel is loaded are free to whom the original operator has them too; `unmodified` answers
     its kernel, or None when it does not build.
     """
     priced = {_WRAP + name for name in priced_symbols()}
@@ -37,19 +37,28 @@ def check_symbols(
         for name in undefined_symbols(kernel)
         if name not in allowed and not libraries.fullmatch(name)
     ]
+    keeping = variables(kernel) > _OWN_VARIABLES
     inherited = {n for n in foreign if n in priced or inherited_symbols().fullmatch(n)}
     loading = initialisers(kernel) > _OWN_INITIALISERS
-    if inherited or loading:
+    if inherited or loading or keeping:
         own = unmodified()
         known = set(undefined_symbols(own)) & inherited if own is not None else set()
         foreign = [name.removeprefix(_WRAP) for name in foreign if name not in known]
         loading = loading and (own is None or initialisers(kernel) > initialisers(own))
+        keeping = keeping and (own is None or variables(kernel) > variables(own))
     if loading:
         return Refusal(
             gate="link",
             sentence="The built kernel initialises a global variable when it is loaded, which no "
             "AI core does.",
             evidence="initialisers",
+        )
+    if keeping:
+        return Refusal(
+            gate="link",
+            sentence="The built kernel keeps variables that outlive a launch: what one launch "
+            "leaves in them another one finds.",
+            evidence="writable sections",
         )
     if not foreign:
         return None
@@ -66,6 +75,16 @@ def instructions(machine_runner: Path) -> frozenset[str]:
     """Symbols of the machine's instructions and hooks."""
     names = dynamic_symbols(machine_runner, defined=True)
     return frozenset(n for n in names if not _INTERNAL.match(n))
+
+
+_OWN_VARIABLES = 64
+"""Bytes that every kernel has of the C runtime's."""
+
+
+@lru_cache(maxsize=512)
+def variables(library: Path) -> int:
+    """Bytes of a shared library's variables."""
+    return writable_bytes(library)
 
 
 _OWN_INITIALISERS = 2
@@ -101,4 +120,4 @@ def _demangle(names: list[str]) -> list[str]:
 
 
 _NAMING = Limits(seconds=5, memory_bytes=1 << 30)
-"""Of the program that reads mangled names, which a candidate may have chosen."""
+"""Limits of the program that reads mangled names, which a candidate may have chosen."""

@@ -7,12 +7,14 @@ kernel is never compiled again, in this run or the next.
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from ci.host.door import FrontDoor, own_headers
 from ci.host.door.tiling_library import uses_library
@@ -39,6 +41,7 @@ from ci.model.layout import SOURCES
 from ci.model.operator import Operator
 from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
 from ci.simulator.architecture_header import header_text
+from ci.simulator.watched_text import watched_texts
 from ci.system.cache import BuildCache, digest, digest_tree
 from ci.system.compile_room import Compilation, CompileRooms
 from ci.system.compiler import WARNINGS, compile_trusted, compiler_version
@@ -49,22 +52,47 @@ from rules.guards import priced_symbols
 HERE = Path(__file__).parent
 MACHINE = HERE / "machine"
 
-BASELINE_ISA = ("-march=x86-64-v3", "-mf16c")
-"""AVX2 and hardware fp16 conversion: without it fp16 runs four times slower than fp32."""
+BASELINE_ISA = {
+    # AVX2 and conversion of fp16: without it fp16 runs four times slower than fp32.
+    "x86_64": ("-march=x86-64-v3", "-mf16c"),
+    "aarch64": ("-march=armv8-a", "-fsigned-char"),
+}.get(platform.machine(), ())
+"""What every processor of this kind knows that can run the machine."""
 
-MACHINE_FLAGS = ("-std=c++17", "-O2", "-g1", *BASELINE_ISA, "-fno-strict-aliasing", *WARNINGS)
+MACHINE_FLAGS = (
+    "-std=c++17", "-O2", "-g1", *BASELINE_ISA, "-fno-strict-aliasing",
+    # A product and a sum are rounded apart on every computer, unless a source says fma.
+    "-ffp-contract=off",
+    *WARNINGS,
+)  # fmt: skip
 
 KERNEL_FLAGS = (
     "-std=c++17", "-O1", "-g1", "-fPIC", *BASELINE_ISA, "-fno-strict-aliasing",
-    "-fvisibility=hidden", "-Werror=vla",
+    "-ffp-contract=off", "-fvisibility=hidden", "-Werror=vla",
     # What copies bytes is a call that the machine sees; inline it would be free and unchecked.
     "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-memcmp",
-    "-mstringop-strategy=libcall",
+    *(("-mstringop-strategy=libcall",) if platform.machine() == "x86_64" else ()),
+    # A division by zero traps on x86-64; elsewhere a hook reports it.
+    *(("-fsanitize=integer-divide-by-zero",) if platform.machine() != "x86_64" else ()),
     # Hooks for the scalar unit: its clock counts basic blocks, and every load and store of the
     # kernel's own code is shown to the machine, which checks and charges those to GM and UB.
     "-fsanitize-coverage=trace-pc",
     "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0",
 )  # fmt: skip
+
+Flavour: TypeAlias = Literal["plain", "watched", "pattern"]
+"""How sources are built: `plain` for launches that count, `watched` to see every comparison,
+`pattern` with other bytes in locals that nobody sets."""
+
+WATCHED = ("-O0", "-fsanitize-coverage=trace-pc,trace-cmp")
+"""Without optimization: a minimum of two numbers is a comparison still."""
+
+FLAVOURS: Final[Mapping[Flavour, tuple[str, ...]]] = {
+    "plain": (),
+    "watched": WATCHED,
+    "pattern": ("-ftrivial-auto-var-init=pattern", "-fsanitize=float-cast-overflow,shift"),
+}
+"""Flags behind those of the plain build; the last one counts."""
 
 CORE_KINDS: Final = ("vector", "cube")
 """A kernel for both is built twice."""
@@ -111,11 +139,11 @@ class Toolchain:
 
     @cached_property
     def _machine_sources(self) -> str:
-        return digest_tree(MACHINE, SOURCES)
+        return digest([digest_tree(MACHINE, SOURCES), _decisions()])
 
     @cached_property
     def _machine_headers(self) -> str:
-        return digest_tree(MACHINE, (".h",))
+        return digest([digest_tree(MACHINE, (".h",)), _decisions()])
 
     @cached_property
     def _host_headers(self) -> str:
@@ -134,12 +162,12 @@ class Toolchain:
         """What sources of the machine are compiled with."""
         return (*MACHINE_FLAGS, f"-I{MACHINE}", f"-I{self._architecture_folder}")
 
-    def kernel_flags(self, core: str) -> tuple[str, ...]:
+    def kernel_flags(self, core: str, flavour: Flavour = "plain") -> tuple[str, ...]:
         """What kernels are compiled with for a kind of core."""
         macros = self.architecture.macros
         given = (*macros.both, *(macros.vector if core == "vector" else macros.cube))
         words = [f"-D{macro}" for macro in given]
-        return (*KERNEL_FLAGS, *words, f"-I{self._architecture_folder}")
+        return (*KERNEL_FLAGS, *words, f"-I{self._architecture_folder}", *FLAVOURS[flavour])
 
     def prepare(self) -> None:
         """Build what every vector operator needs, once: processes that begin together would each
@@ -178,15 +206,10 @@ class Toolchain:
     @cached_property
     def kernel_prefix(self) -> Path:
         """Folder of `prefix.h`, which includes the door's headers, and its compiled form."""
-        return self._kernel_prefix("vector")
+        return self._kernel_prefix("vector", "plain")
 
-    @cached_property
-    def cube_prefix(self) -> Path:
-        """The same for cube cores."""
-        return self._kernel_prefix("cube")
-
-    def _kernel_prefix(self, core: str) -> Path:
-        flags = self.kernel_flags(core)
+    def _kernel_prefix(self, core: str, flavour: Flavour) -> Path:
+        flags = self.kernel_flags(core, flavour)
         door = self.door
         parts = [door.prefix, *door.arguments(), door.digest]
         key = digest([compiler_version(), *flags, *parts])
@@ -205,6 +228,8 @@ class Toolchain:
         variant: KernelVariant,
         core: str = "vector",
         meanwhile: Callable[[], object] = nothing,
+        *,
+        flavour: Flavour = "plain",
     ) -> Path:
         """Compile one kernel variant for a kind of core; answers the path of `kernel.so`.
 
@@ -212,13 +237,30 @@ class Toolchain:
         `meanwhile` is called while there is something to compile.
         Raises TrialFailure(COMPILE_ERROR).
         """
-        prefix = self.kernel_prefix if core == "vector" else self.cube_prefix
+        if flavour == "watched":
+            with suppress(TrialFailure):  # a choice of what is no value
+                return self._kernel(
+                    operator, watched_texts(texts), variant, core, meanwhile, flavour
+                )
+        return self._kernel(operator, texts, variant, core, meanwhile, flavour)
+
+    def _kernel(
+        self,
+        operator: Operator,
+        texts: Mapping[str, str],
+        variant: KernelVariant,
+        core: str,
+        meanwhile: Callable[[], object],
+        flavour: Flavour,
+    ) -> Path:
+        prefix = self._kernel_prefix(core, flavour)
         laid = kernel_texts(operator, texts)
         unit = translation_unit(operator, variant, texts[operator.kernel_entry])
 
         def arguments(place: Path | None) -> list[str]:
             return [
-                *self.kernel_flags(core),
+                *self.kernel_flags(core, flavour),
+                *(f"-D{one}" for one in operator.definitions),
                 *("-I.", "-Iop_kernel"),
                 *include_arguments(operator, place),
                 *self.door.arguments(),
@@ -243,7 +285,7 @@ class Toolchain:
         asked = Compilation(
             inside := place_of(operator),
             lambda top: [*_named(top, inside, layout.KERNEL), *arguments(top)],
-            [*readable, *operator.include_folders],
+            [*readable, *operator.shared_folders],
         )
 
         def make(folder: Path) -> None:
@@ -282,12 +324,26 @@ class Toolchain:
         operator: Operator,
         texts: Mapping[str, str],
         meanwhile: Callable[[], object] = nothing,
+        *,
+        flavour: Flavour = "plain",
     ) -> Path:
         """Compile the host side; answers the path of the program that runs the tiling.
 
         `meanwhile` is called while there is something to compile.
         Raises TrialFailure(COMPILE_ERROR).
         """
+        if flavour == "watched":
+            with suppress(TrialFailure):
+                return self._host(operator, watched_texts(texts), meanwhile, flavour)
+        return self._host(operator, texts, meanwhile, flavour)
+
+    def _host(
+        self,
+        operator: Operator,
+        texts: Mapping[str, str],
+        meanwhile: Callable[[], object],
+        flavour: Flavour,
+    ) -> Path:
         hosts = [t for f, t in texts.items() if f.startswith("op_host/")]
         library = self.door.tiling if uses_library(hosts) else None
         prelude, runtime = self.host_prelude, self.host_runtime
@@ -297,7 +353,8 @@ class Toolchain:
             runtime = (*self._runtime(OWN_LIBRARY), archive)
 
         def arguments(laid: Path | None) -> list[str]:
-            return host_arguments(operator, texts, prelude, runtime, library, laid)
+            asked = host_arguments(operator, texts, prelude, runtime, library, laid)
+            return [*asked, *FLAVOURS[flavour]]
 
         shared = [path.read_bytes() for path in operator.shared_host_sources]
         # Kernel sources are laid too, because some tilings include their constants from them;
@@ -315,7 +372,7 @@ class Toolchain:
             ]
         )
 
-        readable = [HOST, prelude, *operator.include_folders, *runtime]
+        readable = [HOST, prelude, *operator.shared_folders, *runtime]
         readable += self.door.readable if library else ()
         readable += [source.parent for source in operator.shared_host_sources]
         output = ("-o", "host_program")
@@ -353,7 +410,7 @@ class Toolchain:
             raise
 
     def _object(self, source: Path, flags: Sequence[str], folder: Path, headers: str) -> Path:
-        """Object file of one of our own sources, with the compiler's `warnings` beside it.
+        """Object file of one of our own sources, with the compiler's `warnings` next to it.
 
         Where the `folder` of its headers lies does not matter: two installations share it.
         """
@@ -369,7 +426,12 @@ class Toolchain:
 
     def _shared(self, operator: Operator) -> list[str]:
         """What the repository's shared include folders hold, read once a run."""
-        return [_shared_digest(folder) for folder in operator.include_folders]
+        return [_shared_digest(folder) for folder in operator.shared_folders]
+
+
+def _decisions() -> str:
+    """The one header that the machine takes from the host side."""
+    return (HOST / "detail" / "decisions.h").read_text(encoding="utf-8")
 
 
 def _parts(operator: Operator, texts: Mapping[str, str]) -> list[str]:

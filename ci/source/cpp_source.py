@@ -155,7 +155,7 @@ class Source:
         return self.text[self.begin(node.start_byte) : node.end_byte]
 
     def begin(self, index: int) -> int:
-        """Where the name at an index begins when `AscendC::` stands before it."""
+        """Where the name at an index begins when `AscendC::` is before it."""
         found = _NAMESPACE_BEFORE.search(self.text, max(0, index - _NAMESPACE_REACH), index)
         return found.start() if found else index
 
@@ -293,7 +293,7 @@ class Source:
         return text
 
     def removal(self, start: int, end: int) -> Edit:
-        """Delete a statement; with its line when nothing else stands on it."""
+        """Delete a statement; with its line when nothing else is on it."""
         begin = self.text.rfind("\n", 0, start) + 1
         stop = self.text.find("\n", end)
         stop = len(self.text) if stop < 0 else stop + 1

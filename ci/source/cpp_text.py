@@ -164,5 +164,5 @@ def _substituted(macro: Macro, argument_text: str) -> str:
         names = "|".join(map(re.escape, values))
         body = re.sub(rf"(?<!#)#\s*({names})\b", lambda m: f'"{values[m.group(1)]}"', body)
         body = re.sub(rf"\b({names})\b", lambda m: values[m.group(1)], body)
-        # A parameter beside ## has no word boundary of its own once the other side was replaced.
+        # A parameter next to ## has no word boundary of its own once the other side was replaced.
     return re.sub(r"\s*##\s*", "", body)

@@ -3,7 +3,7 @@
 What plain text cannot tell (dtypes computed by loops, say) is left empty: the built host program's
 `describe` answer has the full truth (ci/host/host_tiling.py). That takes seconds of a compiler an
 operator and needs one that compiles; this lists a repository's hundreds, broken ones too, in a few.
-A syntax tree would not tell more: what stands in the way is macros, which are expanded here.
+A syntax tree would not tell more: what is in the way is macros, which are expanded here.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ Layouts: cann-ops (`src/<category>/<op>/{op_host,op_kernel}`, also `src/contrib/
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -13,7 +14,8 @@ from typing import Literal
 from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.operator import Operator, SharedSource
-from ci.source import cmake_text
+from ci.source.build.facts import read_build
+from ci.source.build.tree import folders_of_tree
 from ci.source.cpp_text import global_functions
 from ci.source.definition import find_definition, tiling_functions
 from ci.source.host_units import neighbour_sources, own_sources
@@ -45,13 +47,20 @@ def find_operators(repository: Path) -> list[Operator]:
     return sorted(found, key=lambda o: (o.category, o.name))
 
 
+def _nearest(path: Path) -> str:
+    """A sentence that names the entry next to `path` whose name is most like it, or nothing."""
+    beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, beside, n=1)
+    return f" Did you mean {path.parent / near[0]}?" if near else ""
+
+
 def load_operator(path: Path) -> Operator:
     """The operator of a folder (one with op_host and op_kernel, or a repository with just one).
 
     Raises InputError with a sentence that says what is missing and where.
     """
     if not path.exists():
-        raise InputError(f"There is no file or folder {path}.")
+        raise InputError(f"There is no file or folder {path}.{_nearest(path)}")
     if path.is_file():
         if path.parent.name in ("op_host", "op_kernel") and path.suffix in layout.SOURCES:
             path = path.parent.parent
@@ -102,7 +111,7 @@ def operator_folders(top: Path) -> list[Path]:
 
 
 def is_shared(folder: Path) -> bool:
-    """Whether a folder with op_host and op_kernel holds only what operators beside it share: it
+    """Whether a folder with op_host and op_kernel holds only what operators next to it share: it
     declares none, and has no kernel."""
     host, kernel = (_sources(folder, side) for side in (layout.HOST, layout.KERNEL))
     units = [text for path, text in host.items() if _is_unit(path)]
@@ -158,8 +167,11 @@ def _read_operator(root: Path) -> Operator:
     if not kernel:
         raise InputError(f"{root / 'op_kernel'} holds no kernel source (.cpp or .h).")
     repository = _repository(root)
-    build = cmake_text.read_build(root, repository or _guess_top(root))
-    shared = _shared_text(host, build.include_folders)
+    top = (repository or _guess_top(root)).resolve()
+    build = read_build(root, top)
+    by_tree = tuple(folders_of_tree(build.tree, {**host, **kernel}, root, build.include_folders))
+    folders = (*build.include_folders, *by_tree)
+    shared = _shared_text(host, folders)
     work = own_sources(root, host, build.own_sources)
     declared = {}
     for path, text in work.items():
@@ -173,13 +185,12 @@ def _read_operator(root: Path) -> Operator:
     definition_source, definition = next(iter(declared.items()))
     work = _named_by_build(root, work, build.own_sources, definition_source)
     entry = _entry(root, kernel)
-    top = repository or root.parent.parent
     others = [*build.shared_sources]
-    others += neighbour_sources(root, top.resolve(), work, build.include_folders)
+    others += neighbour_sources(root, top, work, folders)
     common: dict[str, str] = {}
     if repository is not None:
         texts = {**work, **kernel}
-        common = shared_sources(root, repository, texts, build.include_folders, others)
+        common = shared_sources(root, repository, texts, folders, others)
         taken = {(repository / place).resolve() for place in common.values()}
         others = [path for path in others if path.resolve() not in taken]
     for name, place in common.items():
@@ -192,6 +203,7 @@ def _read_operator(root: Path) -> Operator:
             f"No host tiling in {root / 'op_host'}: no source there has a function on"
             " gert::TilingContext."
         )
+    compiled = build.options(definition.op_type)
     return Operator(
         name=root.name,
         op_type=definition.op_type,
@@ -209,9 +221,12 @@ def _read_operator(root: Path) -> Operator:
         outputs=definition.outputs,
         attrs=definition.attrs,
         socs=definition.socs,
-        auto_sync=build.auto_sync,
-        compile_options=build.compile_options,
+        auto_sync=compiled.sync.on is True,
+        auto_sync_open=compiled.sync.on is None,
+        auto_sync_said_by=compiled.sync.said_by,
+        compile_options=compiled.options,
         include_folders=build.include_folders,
+        tree_folders=by_tree,
         shared_host_sources=tuple(dict.fromkeys(others)),
         shared_sources=tuple(SharedSource(name=n, path=p) for n, p in common.items()),
     )

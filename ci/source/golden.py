@@ -28,11 +28,12 @@ from ci.model.operator import Operator
 from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
 from ci.source import golden_child
 from ci.source.inputs import store
+from ci.source.readable_files import home, shown, within
 from ci.system.resident import Resident, Silent
 from ci.system.sandbox import Level, Limits
 
 LIMITS = Limits(seconds=6 * 3600.0, memory_bytes=8 << 30)
-"""Of a golden's process in its life; torch alone maps some GiB of addresses."""
+"""Limits of a golden's process in its life; torch alone maps some GiB of addresses."""
 
 CASE_SECONDS = 600.0
 """Wall time that a golden may take for one case."""
@@ -41,11 +42,12 @@ LOAD_SECONDS = 120.0
 """Wall time to load it; importing torch from a cold disk takes half a minute."""
 
 MOST_BYTES = 1 << 30
-"""Of the outputs of one case, before they are rounded into their dtypes. This process holds them
+"""Most bytes of the outputs of one case, before they are rounded into their dtypes. This process
+holds them
 several times over; a varied attribute, such as the size to scale to, asks for any size."""
 
 LIBRARIES = ("numpy", "scipy", "torch")
-"""A golden may import what is installed beside these."""
+"""A golden may import what is installed next to these."""
 
 _HEAD_BYTES = 1 << 20
 _DTYPES = frozenset(
@@ -88,7 +90,9 @@ class Golden:
         self._file, self._name = golden_function(workload)
         self._readable = [
             *python_folders(),
-            *dict.fromkeys((*shown(self._file.parent), *shown(workload.folder.resolve()))),
+            *dict.fromkeys(
+                part for folder in (self._file.parent, workload.folder) for part in shown(folder)
+            ),
         ]
         self._lock = threading.Lock()
         self._resident = self._started()
@@ -306,7 +310,11 @@ class _Refused(Exception):
 
 
 def golden_function(workload: Workload) -> tuple[Path, str]:
-    """File and name of a workload's golden function; raises InputError when it has none."""
+    """File and name of a workload's golden function.
+
+    Raises InputError when it has none, and for a file outside the workload's repository (`home`):
+    the folder of a golden is shown to it.
+    """
     if not workload.golden:
         raise InputError(f"The workload of {workload.operator} names no golden function.")
     path, _, name = workload.golden.rpartition(":")
@@ -315,14 +323,13 @@ def golden_function(workload: Workload) -> tuple[Path, str]:
     file = (workload.folder / path).resolve()
     if not file.is_file():
         raise InputError(f"golden: there is no file {file}.")
+    own = home(workload.folder)
+    if not within(file, own, beside=workload.folder):
+        raise InputError(
+            f"golden: '{workload.golden}' leads to {file}, which is hidden or lies outside {own};"
+            " a golden lies in the repository of its workload."
+        )
     return file, name
-
-
-def shown(folder: Path) -> list[Path]:
-    """What a golden sees of a folder: all but hidden entries, such as .git and .ssh."""
-    entries = sorted(folder.iterdir())
-    kept = [entry for entry in entries if not entry.name.startswith(".")]
-    return [folder] if len(kept) == len(entries) else kept
 
 
 @cache

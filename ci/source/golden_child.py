@@ -3,7 +3,7 @@
 It sees the golden's files, Python and numpy, and nothing of this project: a file of its own, whose
 wire format `golden.py` shares. A message, either way, is the length of its head (8 bytes, little
 endian), the head (JSON), and the arrays that the head describes, one after the other. An array is
-told as {"dtype", "shape"}, a list as a list, an absent tensor as null.
+sent as {"dtype", "shape"}, a list as a list, an absent tensor as null.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 LENGTH = struct.Struct("<Q")
-"""Of a message's head."""
+"""Length of a message's head."""
 
 TRUSTED_KINDS = "biufc"
 """Kinds of numpy dtypes that are numbers and nothing else."""
@@ -138,7 +138,7 @@ def _plain_number(value: Any, parameter: inspect.Parameter) -> Any:
 
 
 def load(file: Path) -> ModuleType:
-    """The module of `file`, which finds what lies beside it. Raises ValueError with a sentence."""
+    """The module of `file`, which finds what lies next to it. Raises ValueError with a sentence."""
     spec = importlib.util.spec_from_file_location("ascendopt_golden", file)
     if spec is None or spec.loader is None:
         raise ValueError(f"{file} is not a Python file.")
@@ -149,7 +149,8 @@ def load(file: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except ModuleNotFoundError as problem:
         raise ValueError(
-            f"{file} needs the Python package '{problem.name}', which is not installed, nor beside"
+            f"{file} needs the Python package '{problem.name}', which is neither installed nor"
+            f" next to"
             " it."
         ) from None
     except BaseException as problem:

@@ -13,10 +13,11 @@ from pathlib import Path
 from ci.model import layout
 from rules.architectures import architectures
 
-# Host files that call the runtime (aclnn interface) rather than tile or declare the operator.
+# Host files that call the runtime (aclnn interface) rather than tile or declare the operator. One
+# that executes an operator by another way (fallback) names the context of that.
 _RUNTIME_INCLUDE = re.compile(
     r'#\s*include\s*["<](?:opdev/(?!op_log)|aclnn_kernels/|aclnn/aclnn|aclnn/acl_meta|acl/(?!acl_rt\.h)|aclnnop/'
-    r"|graph/operator_reg)"
+    r"|graph/operator_reg)|\bOpExecuteContext\b"
 )
 _HOST_WORK = re.compile(
     r"\b(?:TilingContext|OpDef|IMPL_OP\w*|TILING_DATA\w*|REGISTER_\w*TILING\w*|FOREACH_OPDEF"
@@ -25,13 +26,24 @@ _HOST_WORK = re.compile(
 # A source that implements a tiling header: it need not name the context itself.
 _OWN_TILING = re.compile(r'#\s*include\s*"\w*tiling\w*\.h"')
 _MIRRORED = {"inc": "src", "include": "src"}
-"""Folders of headers, and where beside them what implements these lies."""
+"""Folders of headers, and where next to them what implements these lies."""
 _MOST = 240
 """Files outside of it that an operator's host may be made of; real ones take up to a hundred."""
 
 
+def calls_runtime(text: str) -> bool:
+    """Whether a host source calls the runtime rather than tiles or declares an operator."""
+    return _RUNTIME_INCLUDE.search(text) is not None
+
+
+def works_for_host(text: str) -> bool:
+    """Whether a host source tiles or declares an operator."""
+    return _HOST_WORK.search(text) is not None
+
+
 def own_sources(root: Path, host: Mapping[str, str], named: frozenset[Path]) -> dict[str, str]:
-    """Those of the texts below op_host that tile or declare the operator, for chips that we know.
+    """Return those of the texts below op_host that tile or declare the operator, for chips that we
+    know.
 
     `named` are sources that its build lists. A source without a sign of such work belongs to them
     when it implements a header that they include.
@@ -111,7 +123,7 @@ def _opens_library(unit: Path, text: str, folders: tuple[Path, ...]) -> bool:
 
 
 def _implementing(header: Path, folders: tuple[Path, ...]) -> list[Path]:
-    """Sources of a host that implement a header: beside it, or in the folder that mirrors its."""
+    """Sources of a host that implement a header: next to it, or in the folder that mirrors its."""
     places = [header.parent] if layout.HOST in header.parts else []
     parts = header.parent.parts
     for at, part in enumerate(parts):

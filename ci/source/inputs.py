@@ -14,6 +14,7 @@ from ci.model.workload import TensorCase, WorkloadCase
 
 _MOST_SPECIAL = 28
 _SPIKE = 30.0
+_DECADES = 0.8  # of a dtype, each way, that the magnitudes of rows spread over
 _SMALLEST = {
     "float16": 2.0**-14,
     "bfloat16": 2.0**-126,
@@ -92,6 +93,10 @@ def _drawn(spec: TensorCase, dtype: DType, count: int, stream: np.random.Generat
         values = stream.integers(0, 2, count)
     elif dtype.is_float:
         values = stream.uniform(low, high, count)
+        if spec.distribution == "magnitudes":
+            rows = count // spec.shape[-1] if spec.shape and spec.shape[-1] else 1
+            powers = stream.uniform(-_DECADES, _DECADES, rows) * dtype.decades
+            values = (values.reshape(rows, -1) * 10.0 ** powers[:, None]).reshape(-1)
     else:
         least, most = dtype.limits
         first, last = max(int(np.ceil(low)), least), min(int(np.floor(high)), most)
@@ -136,7 +141,8 @@ def _shaped(values: Array, spec: TensorCase) -> Array:
 def store(values: Array, dtype: DType) -> Array:
     """`values` as the bytes of `dtype`: rounded to nearest, integers saturated, NaN to 0.
 
-    Several elements that share a byte come as flat bytes.
+    The shape stays, also () of a scalar, which `np.ascontiguousarray` would make (1,). Several
+    elements that share a byte come as flat bytes.
     """
     if dtype.bits < 8:
         whole = values if values.dtype.kind in "iu" else np.nan_to_num(np.rint(values.real))
@@ -145,9 +151,9 @@ def store(values: Array, dtype: DType) -> Array:
         return to_bfloat16(values)
     if dtype.is_complex or dtype.is_float:
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.ascontiguousarray(values.astype(dtype.numpy))
+            return np.asarray(values.astype(dtype.numpy), order="C")
     if dtype.name == "bool":
-        return np.ascontiguousarray(values != 0)
+        return np.asarray(values != 0, order="C")
     if values.dtype.kind in "fc":
         limits = np.iinfo(dtype.numpy)
         whole = np.nan_to_num(np.rint(values.real), nan=0.0, posinf=np.inf, neginf=-np.inf)
@@ -159,4 +165,4 @@ def store(values: Array, dtype: DType) -> Array:
         result[whole >= float(limits.max)] = limits.max
         result[whole <= float(limits.min)] = limits.min
         return result
-    return np.ascontiguousarray(values.astype(dtype.numpy))
+    return np.asarray(values.astype(dtype.numpy), order="C")

@@ -21,10 +21,10 @@ STYLES: Final = (".clang-format", "_clang-format")
 """Names of style files, as clang-format looks for them."""
 
 _OPERATOR: Final = re.compile(r"<<=|>>=|->\*|\+\+|--|<<|>>|&&|\|\||->|[-+*/%&|^<>=!]=")
-"""Of several characters, which a blank would take apart; a token is one character."""
+"""Operator of several characters, which a blank would take apart; a token is one character."""
 
 _BLANK: Final = re.compile(r"[\s*/\\]+")
-"""What stands between the words of a comment, and at the beginnings of its lines."""
+"""What is between the words of a comment, and at the beginnings of its lines."""
 
 _LIMITS: Final = Limits(seconds=20.0, memory_bytes=1 << 30)
 

@@ -71,7 +71,7 @@ def _decides(path: Path, text: str, side: str, texts: Mapping[Path, str]) -> boo
 def _leading_to(
     deciding: set[Path], texts: Mapping[Path, str], folders: tuple[Path, ...]
 ) -> set[Path]:
-    """These and what includes them: a file that is not laid anew would take them as they were."""
+    """These and what includes them: a file that is not laid again would take them as they were."""
     found = set(deciding)
     while True:
         more = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from ci.model.columns import case_column
@@ -10,16 +11,17 @@ from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload
 from ci.model.yaml_model import YamlFile
 from ci.source.cann_bench import is_cann_bench, load_cann_bench
+from ci.source.readable_files import home, within
 from ci.source.workload_model import GivenWorkload, case_for
 
 MOST_BYTES = 4_000_000
-"""Of a workload file: generated ones have thousands of cases."""
+"""Most bytes of a workload file: generated ones have thousands of cases."""
 
 
 def load_workload(operator: Operator, path: Path | None = None) -> Workload:
     """The workload at `path` (a YAML file or a folder), checked against the op definition.
 
-    Without `path`: `workload.yaml` beside op_host. Raises InputError naming file, line and key.
+    Without `path`: `workload.yaml` next to op_host. Raises InputError naming file, line and key.
     """
     file = operator.root / "workload.yaml" if path is None else path
     if not file.exists():
@@ -42,7 +44,7 @@ def load_workload(operator: Operator, path: Path | None = None) -> Workload:
 
 
 def find_workload(root: Path, folder: Path | None, top: Path) -> Path | None:
-    """The workload beside the operator in `root`, else the one for its name below `folder`.
+    """The workload next to the operator in `root`, else the one for its name below `folder`.
 
     There `<around>/<operator>` goes before `<operator>`, where around is the name of any folder
     that the operator lies in, the nearest first, up to its repository `top`: its category, its
@@ -55,7 +57,7 @@ def find_workload(root: Path, folder: Path | None, top: Path) -> Path | None:
 
 
 def workload_in(folder: Path, root: Path, top: Path) -> Path | None:
-    """As `find_workload`, whatever lies beside the operator."""
+    """Find the workload as `find_workload`, whatever lies next to the operator."""
     around = [parent.name for parent in root.parents if parent.is_relative_to(top)]
     candidates = [folder / name / root.name / "workload.yaml" for name in around]
     candidates.append(folder / root.name / "workload.yaml")
@@ -86,11 +88,16 @@ def checked(operator: Operator, workload: Workload, file: Path) -> Workload:
 
 
 def _read(operator: Operator, path: Path) -> Workload:
+    if not path.is_file():
+        raise InputError(f"{path} is no file that can be read.")
+    place = Path(os.path.normpath(path.absolute())).parent
+    if (home(place) / ".git").exists() and not within(path, home(place), beside=place):
+        raise InputError(f"{path} is a link to what is hidden or lies outside of its repository.")
     file = YamlFile.open(path, most_bytes=MOST_BYTES, aliases=True)
     given = file.read(GivenWorkload)
     _check_names(operator, file, given)
     if given.golden and not (path.parent / given.golden.rpartition(":")[0]).is_file():
-        what = f"is '{given.golden}', but there is no such file beside it; write file.py:function"
+        what = f"is '{given.golden}', but there is no such file next to it; write file.py:function"
         raise file.wrong(["golden"], what)
     cases = tuple(case_for(operator, file, one, i) for i, one in enumerate(given.cases))
     names = [c.name for c in cases]
@@ -107,6 +114,7 @@ def _read(operator: Operator, path: Path) -> Workload:
         auto_sync=given.auto_sync,
         in_place=given.in_place,
         initial=given.initial,
+        any_order=given.any_order,
         over_read=given.over_read,
     )
 

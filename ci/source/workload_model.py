@@ -25,7 +25,7 @@ from ci.model.yaml_model import Place, YamlFile, describe
 
 Value: TypeAlias = int | float | complex
 _MOST_ELEMENTS = 2**31
-"""Of a tensor that can be simulated."""
+"""Most elements of a tensor that can be simulated."""
 
 
 def as_shape(value: Any) -> tuple[int, ...]:
@@ -178,6 +178,7 @@ class GivenWorkload(_Given):
     auto_sync: StrictBool | None = None
     in_place: tuple[str, ...] = Field((), min_length=1)
     initial: dict[str, float] = Field(default_factory=dict)
+    any_order: StrictBool = False
     over_read: Annotated[StrictInt, Field(ge=0, le=1 << 20)] = 32
     cases: tuple[GivenCase, ...] = Field(min_length=1)
 

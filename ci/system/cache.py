@@ -1,7 +1,7 @@
 """Things built once and kept on disk, safe against several builders at the same time.
 
 An entry is a folder named by the hash of everything that its content follows from. It is made in
-a private folder beside its place and renamed into it, so that a reader sees all of it or nothing,
+a private folder next to its place and renamed into it, so that a reader sees all of it or nothing,
 also after a kill.
 """
 

@@ -32,7 +32,7 @@ class Compilation:
     arguments: Callable[[Path], Sequence[str]]
     """The compiler's, by the top of the place."""
     readable: Sequence[Path]
-    """What it sees beside the place."""
+    """What it sees next to the place."""
 
     @cached_property
     def key(self) -> tuple[object, ...]:

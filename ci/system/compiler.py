@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import re
 import shutil
 import subprocess
@@ -14,7 +16,8 @@ from ci.model.trial import Outcome, Place, Refusal
 from ci.system.ledger import booked
 from ci.system.sandbox import Completed, Limits, run
 
-COMPILER = "g++"
+NEEDED = "_Float16 one(float x) { return static_cast<_Float16>(x); }"
+"""What a compiler must know: g++ 12 does on x86-64, g++ 13 on aarch64."""
 
 WARNINGS = ("-Wall", "-Wextra", "-Wshadow")
 """Our own C++ is free of these; operators' is theirs, and compiled without."""
@@ -28,24 +31,67 @@ DETAIL_LINES = 12
 
 
 @cache
+def compiler() -> str:
+    """Path of the first compiler that knows half precision: g++, then g++-N, the newest first.
+
+    A distribution's g++ may be too old while a newer one is installed next to it, as on Ubuntu
+    22.04. Raises EnvironmentProblem when there is none.
+    """
+    found = _compilers()
+    for path in found:
+        if _knows(path, NEEDED):
+            return path
+    newest = "g++-13" if platform.machine() == "aarch64" else "g++-12"
+    if found:
+        raise EnvironmentProblem(
+            f"{found[0]} ({_said(found[0], '-dumpfullversion')}) does not know _Float16, which the "
+            f"simulator needs; on Debian or Ubuntu: apt-get install -y {newest}"
+        )
+    raise EnvironmentProblem(
+        "The simulator needs the C++ compiler g++, which is not installed; "
+        "on Debian or Ubuntu: apt-get install -y g++"
+    )
+
+
+@cache
 def compiler_version() -> str:
     """Full version of the compiler and the machine it builds for.
 
     Raises EnvironmentProblem when there is none.
     """
-    path = shutil.which(COMPILER)
-    if path is None:
-        raise EnvironmentProblem(
-            "The simulator needs the C++ compiler g++, which is not installed; "
-            "on Debian or Ubuntu: apt-get install g++"
-        )
+    return f"{compiler()} {_said(compiler(), '-dumpfullversion', '-dumpmachine')}"
+
+
+def _compilers() -> list[str]:
+    numbered: dict[int, str] = {}
+    for folder in os.get_exec_path():
+        for path in Path(folder).glob("g++-[0-9]*"):
+            number = path.name.rpartition("-")[2]
+            if number.isdigit() and os.access(path, os.X_OK):
+                numbered.setdefault(int(number), str(path))
+    plain = shutil.which("g++")
+    return [*([plain] if plain else []), *(numbered[n] for n in sorted(numbered, reverse=True))]
+
+
+def _said(path: str, *asked: str) -> str:
     try:
-        said = subprocess.run(
-            [path, "-dumpfullversion", "-dumpmachine"], capture_output=True, text=True, check=True
-        )
+        done = subprocess.run([path, *asked], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as problem:
         raise EnvironmentProblem(f"The compiler {path} does not start: {problem}") from problem
-    return f"{path} {' '.join(said.stdout.split())}"
+    return " ".join(done.stdout.split())
+
+
+def _knows(path: str, text: str) -> bool:
+    asked = [path, "-std=c++17", "-fsyntax-only", "-x", "c++", "-"]
+    try:
+        done = subprocess.run(asked, input=text, capture_output=True, text=True, check=False)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+# The linker names what is missing before it says that there was an error.
+COMPLAINT = re.compile(r"\berror\b|undefined reference|multiple definition")
 
 
 def compile_trusted(arguments: Sequence[str], cwd: Path) -> str:
@@ -53,13 +99,12 @@ def compile_trusted(arguments: Sequence[str], cwd: Path) -> str:
 
     Raises EnvironmentProblem with the compiler's words.
     """
-    compiler_version()
     done = subprocess.run(
-        [COMPILER, *arguments], cwd=cwd, capture_output=True, text=True, errors="replace"
+        [compiler(), *arguments], cwd=cwd, capture_output=True, text=True, errors="replace"
     )
     if done.returncode:
         lines = done.stderr.splitlines()
-        first = next((i for i, line in enumerate(lines) if "error" in line), 0)
+        first = next((i for i, line in enumerate(lines) if COMPLAINT.search(line)), 0)
         shown = "\n".join(lines[first : first + DETAIL_LINES])
         raise EnvironmentProblem(f"The simulator cannot be built on this machine:\n{shown}")
     return done.stderr
@@ -93,8 +138,7 @@ def compile_command(arguments: Sequence[str]) -> list[str]:
 
     Raises EnvironmentProblem when there is none.
     """
-    compiler_version()
-    return [COMPILER, "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", *arguments]
+    return [compiler(), "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", *arguments]
 
 
 def demand_compiled(done: Completed, side: str, shared: tuple[Path, str] | None = None) -> None:
@@ -113,7 +157,7 @@ _LINKER = re.compile(r"undefined reference to [`'](?P<name>.+?)'|multiple defini
 def compile_evidence(done: Completed, side: str, shared: tuple[Path, str] | None = None) -> Refusal:
     """The first error, placed in the operator's own sources where the compiler tells them.
 
-    An error inside a header is placed at the operator's line that led there, which stands in
+    An error inside a header is placed at the operator's line that led there, which is in
     the 'required from' or 'In file included from' lines around it.
     """
     text = done.stderr.decode(errors="replace")

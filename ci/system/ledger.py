@@ -26,7 +26,7 @@ class Ledger:
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.times: defaultdict[str, int] = defaultdict(int)
         self.ready: defaultdict[str, int] = defaultdict(int)
-        """Of these, how often the program's sandbox had been made before."""
+        """How often the program's sandbox had been made before."""
         self.machine: defaultdict[str, float] = defaultdict(float)
         """CPU seconds of the simulated machine's program by its own phases."""
 

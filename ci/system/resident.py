@@ -1,4 +1,4 @@
-"""A sandboxed program that stays and is talked to, where starting it anew each time is dear."""
+"""A sandboxed program that stays and is talked to, where starting it again each time is dear."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from ci.system.sandbox import (
     start_confined,
 )
 from ci.system.scratch import scratch
+from ci.system.view import Readable
 
 _CHUNK = 1 << 20
 # Between the end of a program's output and its own.
@@ -46,7 +47,7 @@ class Resident:
         argv: Sequence[str],
         *,
         cwd: Path,
-        readable: Sequence[Path],
+        readable: Sequence[Readable],
         limits: Limits,
         level: Level | None = None,
     ) -> None:

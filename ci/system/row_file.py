@@ -26,7 +26,7 @@ class RowFile(Generic[Key, Row]):
         self._path, self._key, self._lock = path, key, Lock()
         self._torn = False
         self.rows: dict[Key, Row] = {}
-        """Those read and those added."""
+        """Rows that were read or added."""
         if path is None or not path.is_file():
             return
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -1,13 +1,13 @@
 """Runs a program that nobody trusts: no network, a read-only view of few files, hard limits.
 
-Three levels, chosen once for the machine (`sandbox_level`):
+Three levels (`sandbox_level`); what a program may read is the same list at each (`view.py`):
 
 - `bubblewrap`: own namespaces for files, processes, network and IPC. The program sees the
   system's libraries, the paths it is given, a private /tmp, no /proc, and nothing else.
 - `landlock`: where `bwrap` is missing or user namespaces are forbidden. The kernel lets the program
   open the same paths only, and no other process's memory or environment. It can still see that
   files exist.
-- `limits only`: where the kernel has no Landlock either. The program can read and write what the
+- `limits`: where the kernel has no Landlock either. The program can read and write what the
   user can.
 
 At each level a system-call filter forbids the network and other programs, CPU and wall time,
@@ -31,16 +31,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, Literal, TypeAlias
+from typing import IO, Literal, TypeAlias, get_args
 
-from ci.system.sandbox_bubblewrap import KERNEL_PATHS, SYSTEM_PATHS, bubblewrap_command
+from ci.model.environment import SANDBOX_VARIABLE
+from ci.model.errors import EnvironmentProblem
+from ci.system.sandbox_bubblewrap import bubblewrap_command
 from ci.system.sandbox_filter import syscall_filter
 from ci.system.scratch import scratch
+from ci.system.view import DEVICES, Readable, View
 
-Level: TypeAlias = Literal["bubblewrap", "landlock", "limits only"]
+Level: TypeAlias = Literal["bubblewrap", "landlock", "limits"]
+
+STRONGEST_FIRST: tuple[Level, ...] = get_args(Level)
+
 
 OUTPUT_BYTES = 1 << 20
-"""Of stdout and of stderr each, this much is kept; the rest is read and thrown away."""
+"""Output bytes of stdout and of stderr each, this much is kept; the rest is read and thrown
+away."""
 
 
 ENVIRONMENT = {
@@ -53,10 +60,6 @@ ENVIRONMENT = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
 }
 """All that a sandboxed program sees of the environment: no tokens, nobody's home."""
-
-DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
-"""All that a program sees of /dev where it has none of its own."""
-
 
 WALL_FACTOR = 3.0
 """Wall time over CPU time that a program is granted: a busy machine does not end it, sleep does."""
@@ -124,7 +127,7 @@ def run(
     argv: Sequence[str],
     *,
     cwd: Path,
-    readable: Sequence[Path] = (),
+    readable: Sequence[Readable] = (),
     writable: Sequence[Path] = (),
     limits: Limits,
     stdin: bytes = b"",
@@ -134,8 +137,9 @@ def run(
 ) -> Completed:
     """Run `argv` in `cwd` and wait for its end, or end it.
 
-    `readable` and `writable` are the files and folders that it may see, at their own paths;
-    `cwd` must lie in one of them. `argv[0]` is an absolute path or a name on the system's PATH.
+    `readable` and `writable` are the files and folders that it may see, at their own paths
+    (`view.py`); `cwd` must lie in one of them. `argv[0]` is an absolute path or a name on the
+    system's PATH.
     `devices`, also when empty, are nodes of /dev for programs that talk to a driver and among each
     other: these see /proc and /sys too, and no system-call filter stops their sockets. In
     bubblewrap these lead nowhere, as there is no network; at the other levels they do.
@@ -156,7 +160,7 @@ def run(
 def start_bubblewrap(
     argv: Sequence[str],
     cwd: Path,
-    readable: Sequence[Path],
+    readable: Sequence[Readable],
     writable: Sequence[Path],
     limits: Limits,
     gate: int = -1,
@@ -169,7 +173,7 @@ def start_bubblewrap(
     `quiet` throws away what it says on stderr.
     """
     filter_fd = _filter_fd(limits) if devices is None else -1
-    inside = bubblewrap_command(cwd, readable, writable, filter_fd, gate, devices=devices)
+    inside = bubblewrap_command(cwd, View.of(readable, writable, devices), filter_fd, gate)
     command = [*_prlimit(limits), *inside, *argv]
     try:
         return _spawn(command, cwd, [fd for fd in (filter_fd, gate) if fd >= 0], quiet=quiet)
@@ -181,7 +185,7 @@ def start_bubblewrap(
 def start_confined(
     argv: Sequence[str],
     cwd: Path,
-    readable: Sequence[Path],
+    readable: Sequence[Readable],
     writable: Sequence[Path],
     limits: Limits,
     level: Level,
@@ -192,13 +196,13 @@ def start_confined(
 ) -> subprocess.Popen[bytes]:
     """The program without namespaces; `own_tmp` is the folder for its temporary files."""
     may_spawn = limits.processes > 1
-    if devices is not None:
-        readable, writable = [*readable, *map(Path, KERNEL_PATHS)], [*writable, *devices]
+    view = View.of(readable, writable, devices)
     takes_on = {
         "filter": "" if devices is not None else syscall_filter(may_spawn=may_spawn).hex(),
         "landlock": level == "landlock",
-        "readable": [*SYSTEM_PATHS, *map(str, (*DEVICES, *readable))],
-        "writable": [str(own_tmp), "/dev/null", *map(str, writable)],
+        "readable": [*map(str, (*DEVICES, *view.readable))],
+        "listed": [*map(str, view.listed)],
+        "writable": [*map(str, (own_tmp, "/dev/null", *view.writable, *(view.devices or ())))],
     }
     child = str(Path(__file__).with_name("sandbox_child.py"))
     command = [*_prlimit(limits), sys.executable, "-I", "-S", child, json.dumps(takes_on), *argv]
@@ -243,13 +247,36 @@ def completed(
     return Completed.of(process.returncode, stdout, stderr, seconds, timed_out)
 
 
-@cache
 def sandbox_level() -> Level:
-    """The strongest level that works on this machine, found by trying once."""
-    levels: list[Level] = ["bubblewrap", "landlock"]
-    if shutil.which("bwrap", path=ENVIRONMENT["PATH"]) is None:
-        levels.remove("bubblewrap")
-    return next((level for level in levels if works(level)), "limits only")
+    """The level that $ASCENDOPT_SANDBOX names, else the strongest that works on this machine.
+
+    Raises EnvironmentProblem for a name that is none, and for a level that does not work here.
+    """
+    named = os.environ.get(SANDBOX_VARIABLE, "")
+    if not named:
+        return _strongest()
+    level = next((one for one in STRONGEST_FIRST if one == named), None)
+    if level is None:
+        raise EnvironmentProblem(
+            f"{SANDBOX_VARIABLE} is '{named}'; it can be {', '.join(STRONGEST_FIRST)}."
+        )
+    if not _works_here(level):
+        raise EnvironmentProblem(
+            f"{SANDBOX_VARIABLE} asks for the sandbox level '{level}', which does not work on this"
+            f" machine; '{_strongest()}' is the strongest that does."
+        )
+    return level
+
+
+def _strongest() -> Level:
+    return next((level for level in STRONGEST_FIRST if _works_here(level)), "limits")
+
+
+@cache
+def _works_here(level: Level) -> bool:
+    if level == "bubblewrap" and shutil.which("bwrap", path=ENVIRONMENT["PATH"]) is None:
+        return False
+    return works(level)
 
 
 def works(level: Level) -> bool:

@@ -2,7 +2,8 @@
 
 Started by `sandbox.py` where bubblewrap does not work. A file of its own and free of imports
 from the project, because it runs with `python -I -S` for the sake of speed. CONFINEMENT is JSON:
-`filter` (a seccomp program, hex), `landlock` (whether), `readable` and `writable` (paths).
+`filter` (a seccomp program, hex), `landlock` (whether), `readable`, `listed` and `writable`
+(paths).
 """
 
 import ctypes
@@ -32,7 +33,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class _Program(ctypes.Structure):
-    """struct sock_fprog of <linux/filter.h>."""
+    """Layout of struct sock_fprog of <linux/filter.h>."""
 
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
@@ -43,7 +44,7 @@ def _install(program: bytes) -> bool:
     return not _LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(described), 0, 0)
 
 
-def _close_files(readable: list[str], writable: list[str]) -> bool:
+def _close_files(readable: list[str], listed: list[str], writable: list[str]) -> bool:
     """Let this process and all it becomes open these paths only; False where it cannot be done."""
     version = _LIBC.syscall(_CREATE_RULESET, None, 0, _VERSION_ONLY)
     if version < _OLDEST_LANDLOCK:
@@ -54,14 +55,16 @@ def _close_files(readable: list[str], writable: list[str]) -> bool:
     rules = _LIBC.syscall(_CREATE_RULESET, attributes, len(attributes), 0)
     if rules < 0:
         return False
-    for paths, granted in ((readable, _EXECUTE | _READ_FILE | _READ_DIR), (writable, every)):
+    reading = _EXECUTE | _READ_FILE | _READ_DIR
+    for paths, granted in ((readable, reading), (listed, _READ_DIR), (writable, every)):
         for path in paths:
             try:
                 place = os.open(path, os.O_PATH | os.O_CLOEXEC)
             except OSError:
                 continue  # what is not there cannot be opened either
             folder = stat.S_ISDIR(os.fstat(place).st_mode)
-            rule = struct.pack("=Qi", granted if folder else granted & _OF_FILES & every, place)
+            granted_here = granted if folder else granted & _OF_FILES & every
+            rule = struct.pack("=Qi", granted_here, place)
             if _LIBC.syscall(_ADD_RULE, rules, _PATH_BENEATH, rule, 0):
                 return False
             os.close(place)
@@ -76,7 +79,7 @@ def become(confinement: dict[str, object], argv: list[str]) -> None:
     program = bytes.fromhex(str(confinement["filter"]))
     confined = not _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if confinement["landlock"]:
-        confined &= _close_files(confinement["readable"], confinement["writable"])  # type: ignore[arg-type]
+        confined &= _close_files(*(confinement[of] for of in ("readable", "listed", "writable")))  # type: ignore[arg-type]
     if program:
         confined &= _install(program)
     if not confined:

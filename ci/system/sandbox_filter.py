@@ -5,45 +5,59 @@ from __future__ import annotations
 import platform
 import struct
 import sys
+from typing import Final
 
-_FORBIDDEN = {
-    # Linux x86-64 system-call numbers (arch/x86/entry/syscalls/syscall_64.tbl).
-    "connect": 42, "socket": 41, "socketpair": 53, "bind": 49, "listen": 50, "accept": 43,
-    "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "mount": 165,
-    "umount2": 166, "setns": 308, "unshare": 272, "bpf": 321, "perf_event_open": 298,
-    "userfaultfd": 323, "io_uring_setup": 425, "keyctl": 250, "add_key": 248,
-    "init_module": 175, "finit_module": 313, "kexec_load": 246, "open_by_handle_at": 304,
-    "pidfd_open": 434, "pidfd_getfd": 438, "pidfd_send_signal": 424,
+# Numbers on x86-64 (arch/x86/entry/syscalls/syscall_64.tbl of Linux) and on aarch64
+# (include/uapi/asm-generic/unistd.h); -1 where there is no such call.
+_FORBIDDEN: Final = {
+    "connect": (42, 203), "socket": (41, 198), "socketpair": (53, 199), "bind": (49, 200),
+    "listen": (50, 201), "accept": (43, 202), "ptrace": (101, 117),
+    "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "mount": (165, 40),
+    "umount2": (166, 39), "setns": (308, 268), "unshare": (272, 97), "bpf": (321, 280),
+    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425),
+    "keyctl": (250, 219), "add_key": (248, 217), "init_module": (175, 105),
+    "finit_module": (313, 273), "kexec_load": (246, 104), "open_by_handle_at": (304, 265),
+    "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424),
 }  # fmt: skip
-_NOT_FOR_ONE_PROCESS = {
+_NOT_FOR_ONE_PROCESS: Final = {
     # To start programs or to reach others; a compiler does the former.
-    "clone": 56, "fork": 57, "vfork": 58, "clone3": 435, "setsid": 112, "setpgid": 109,
-    "kill": 62, "tkill": 200, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297,
+    "clone": (56, 220), "fork": (57, -1), "vfork": (58, -1), "clone3": (435, 435),
+    "setsid": (112, 157), "setpgid": (109, 154), "kill": (62, 129), "tkill": (200, 130),
+    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240),
     # To change whose a file is and who may read it: Landlock does not look at these.
-    "chmod": 90, "fchmod": 91, "fchmodat": 268, "fchmodat2": 452, "chown": 92, "fchown": 93,
-    "lchown": 94, "fchownat": 260, "setxattr": 188, "lsetxattr": 189, "fsetxattr": 190,
-    "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199, "utime": 132, "utimes": 235,
-    "futimesat": 261, "utimensat": 280,
+    "chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "chown": (92, -1), "fchown": (93, 55), "lchown": (94, -1), "fchownat": (260, 54),
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "removexattr": (197, 14),
+    "lremovexattr": (198, 15), "fremovexattr": (199, 16), "setxattrat": (463, 463),
+    "removexattrat": (466, 466), "utime": (132, -1), "utimes": (235, -1), "futimesat": (261, -1),
+    "utimensat": (280, 88),
 }  # fmt: skip
 
-_AUDIT_ARCH_X86_64 = 0xC000003E
+_PROCESSORS: Final = {
+    # The column above, and the kernel's name for it (AUDIT_ARCH_* of linux/audit.h).
+    "x86_64": (0, 0xC000003E),
+    "aarch64": (1, 0xC00000B7),
+}
+_X32_CALLS: Final = 0x40000000
+"""The x32 ABI of x86-64 numbers its calls from here on; they would slip past the numbers above."""
+
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
 
 
-def syscall_filter(*, may_spawn: bool) -> bytes:
+def syscall_filter(*, may_spawn: bool, processor: str = platform.machine()) -> bytes:
     """A seccomp program that kills at network, kernel and (unless allowed) process calls.
 
-    Empty on machines other than x86-64, the only one that the simulator is built for.
+    Empty on a processor that the simulator is not built for.
     """
-    if platform.machine() != "x86_64" or sys.platform != "linux":
+    if processor not in _PROCESSORS or sys.platform != "linux":
         return b""
-    numbers = sorted({*_FORBIDDEN.values(), *(() if may_spawn else _NOT_FOR_ONE_PROCESS.values())})
-    count = len(numbers)
-    # (code, jump if true, jump if false, operand); the last two return kill and allow.
-    steps = [(_LOAD, 0, 0, 4), (_JUMP_EQUAL, 0, count + 3, _AUDIT_ARCH_X86_64), (_LOAD, 0, 0, 0)]
-    # Calls of the x32 ABI would slip past the numbers.
-    steps.append((_JUMP_AT_LEAST, count + 1, 0, 0x40000000))
-    steps += [(_JUMP_EQUAL, count - i, 0, number) for i, number in enumerate(numbers)]
+    column, audit = _PROCESSORS[processor]
+    forbidden = _FORBIDDEN if may_spawn else _FORBIDDEN | _NOT_FOR_ONE_PROCESS
+    numbers = {pair[column] for pair in forbidden.values()} - {-1}
+    tests = [(_JUMP_AT_LEAST, _X32_CALLS), *((_JUMP_EQUAL, one) for one in sorted(numbers))]
+    # (code, jump if true, jump if false, operand); the last two return allow and kill.
+    steps = [(_LOAD, 0, 0, 4), (_JUMP_EQUAL, 0, len(tests) + 2, audit), (_LOAD, 0, 0, 0)]
+    steps += [(code, len(tests) - i, 0, number) for i, (code, number) in enumerate(tests)]
     steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _KILL)]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)

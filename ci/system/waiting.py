@@ -1,6 +1,6 @@
 """Sandboxes that are made before their programs are there, and places that have one.
 
-Making the namespaces takes longer than a short program runs. It goes on beside, while a compiler
+Making the namespaces takes longer than a short program runs. It goes on next to, while a compiler
 runs.
 """
 
@@ -28,6 +28,7 @@ from ci.system.sandbox import (
     start_bubblewrap,
 )
 from ci.system.scratch import scratch
+from ci.system.view import Readable
 
 T = TypeVar("T")
 
@@ -35,7 +36,7 @@ T = TypeVar("T")
 class Waiting:
     """A sandbox of its own for one run of one program, made before it is needed.
 
-    Making the namespaces takes longer than a short program runs; it goes on beside the thread that
+    Making the namespaces takes longer than a short program runs; it goes on next to the thread that
     asks for it, while a compiler runs. What the program sees is what `run` shows it, at the time
     when it runs. Close it when the program is not to run after all.
     """
@@ -45,7 +46,7 @@ class Waiting:
         argv: Sequence[str],
         *,
         cwd: Path,
-        readable: Sequence[Path] = (),
+        readable: Sequence[Readable] = (),
         writable: Sequence[Path] = (),
         limits: Limits,
         level: Level | None = None,

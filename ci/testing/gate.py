@@ -1,6 +1,6 @@
 """What every gate must do: subclass `GateContract`, with the gate and two fixtures.
 
-`unmodified` is the operator as it stands, as the gate is asked about it; `faulty` is a candidate
+`unmodified` is the original operator, as the gate is asked about it; `faulty` is a candidate
 that the gates before this one let pass, and this one must not.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ci.judge.gate_subject import Subject
 from ci.judge.gates import GATES
 from ci.judge.gates.base import Gate
-from ci.judge.subject import Subject
 from ci.model.trial import Outcome
 
 
@@ -24,7 +24,7 @@ class GateContract:
         assert [gate.name for gate in GATES].count(self.gate.name) == 1
 
     def test_the_unmodified_operator_passes(self, unmodified: Subject) -> None:
-        """What stands in the repository is the measure of everything."""
+        """What is in the repository is the measure of everything."""
         assert self.gate.check(unmodified) is None
 
     def test_a_refusal_names_the_gate_and_says_why(self, faulty: Subject) -> None:

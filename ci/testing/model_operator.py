@@ -156,7 +156,7 @@ class ModelEvaluator(Judge):
         self._fails_verification = fails_verification
 
     def fingerprint(self) -> Fingerprint:
-        """That of a replay."""
+        """Return the fingerprint of a replay."""
         return _PRINT
 
     def program(self, candidate: Candidate) -> str:

@@ -65,7 +65,7 @@ def counted(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
 
 
 def deadly(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
-    """End the worker as often as `text` says, told by the file that it names; then answer."""
+    """End the worker as often as `text` says, counted by the file that it names; then answer."""
     assert isinstance(text, list)
     file, times = Path(str(text[0])), int(str(text[1]))
     with file.open("a") as log:

@@ -59,7 +59,7 @@ class ProposerContract:
 
     @pytest.fixture
     def baseline(self) -> Trial:
-        """The operator as it stands."""
+        """The original operator."""
         return BASELINE
 
     @pytest.fixture

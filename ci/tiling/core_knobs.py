@@ -145,7 +145,7 @@ def _cap(left: str) -> Limit:
 def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     """The same where the count goes into a const or into a call: one limit, in the expression.
 
-    By the root of the work, or by the work where that is the limit which stands there.
+    By the root of the work, or by the work where that is the limit which is there.
     """
     knobs: list[Knob] = []
     for node in walk(source.root):
@@ -211,7 +211,7 @@ def _lowered_within(call: str, total: str, indent: str) -> str:
 
 
 def _summed(source: Source, node: Node) -> str:
-    """The member in which another method of the same class adds up the tensors' elements; ''."""
+    """Name of the class member in which another method sums the tensors' elements; '' if none."""
     own = _class_of(source, node)
     sizes = set(_SIZE.findall(source.shadow))
     for function in source.functions if own else ():

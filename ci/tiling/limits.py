@@ -68,7 +68,7 @@ def limited(
 
 
 def _pattern(lines: Sequence[str]) -> str:
-    """Of the lines, blanks apart; all values are one."""
+    """Return the pattern of the lines, blanks apart; all values are one."""
     parts: list[str] = []
     for token in _TOKEN.findall(" ".join(lines)):
         if token != VALUE:

@@ -1,7 +1,7 @@
 """Parametric mutation of a tiling: single knob moves by diagnosis, then optuna's TPE.
 
 Both are pure functions of their arguments. optuna is used by ask and tell, with the
-whole history told anew each time, so a resumed run asks what the interrupted one would have.
+whole history sent again each time, so a resumed run asks what the interrupted one would have.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import zip_longest
 import optuna
 from optuna.distributions import BaseDistribution, IntDistribution
 
+from ci.model.objective import worth
 from ci.model.trial import Outcome, Trial
 from ci.tiling.core_counts import core_counts
 from ci.tiling.core_knobs import NO_CAP
@@ -20,10 +21,10 @@ from ci.tiling.knob_words import move_id, set_to
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
 
 FAILED_FACTOR = 4.0
-"""A failed candidate is told to TPE as four times the baseline: worse than any that runs."""
+"""A failed candidate counts for TPE as four times the baseline: worse than any that runs."""
 
 STARTUP_TRIALS = 4
-"""Random asks before TPE models: the single moves have told it something already."""
+"""Random asks before TPE models: the single moves have given it data already."""
 
 ASKS = 48
 """Asks in a row that may repeat known candidates before the space counts as exhausted."""
@@ -145,7 +146,8 @@ def _hopeless(
     history: Sequence[Trial],
     templates: Mapping[str, TilingTemplate],
 ) -> dict[str, tuple[list[KnobValue], list[KnobValue]]]:
-    """By knob, the values to which a single move changed no figure, and those where it failed.
+    """Return, by knob, the values to which a single move changed no figure, and those
+    where it failed.
 
     A failure counts from whatever parent it was tried, and so does what other shapes refused of the
     move but not of its parent; one that was idle or clearly harmful only from the present value,
@@ -196,10 +198,10 @@ def _hopeless(
 
 
 def _ratio(trial: Trial, parent: Trial) -> float:
-    """The trial's time over its parent's."""
+    """The trial's time over its parent's, in the start state where that is most."""
     if trial.measurement is None or parent.measurement is None:
         return 1.0
-    return trial.measurement.score_us / parent.measurement.score_us
+    return 1 / worth(parent.measurement, trial.measurement)
 
 
 def _ruled_out(
@@ -310,7 +312,7 @@ def _told(
             continue
         if theirs.skeleton() != mine:
             continue
-        cost = trial.measurement.score_us / base.score_us if trial.measurement else FAILED_FACTOR
+        cost = 1 / worth(base, trial.measurement) if trial.measurement else FAILED_FACTOR
         if all(theirs.values.get(name) in allowed for name, allowed in choices.items()):
             told.append((theirs.values, cost))
     return told

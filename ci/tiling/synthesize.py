@@ -1,6 +1,6 @@
 """Read tiling templates from host tiling sources.
 
-Once for the operator as it stands; afterwards only what was changed by other means than knobs (a
+Once for the original operator; afterwards only what was changed by other means than knobs (a
 structural rewrite, a model's edit) is read again, within the blocks of the template at hand.
 """
 
@@ -29,7 +29,7 @@ REPLACEMENT = "\ufffd"  # what undecodable bytes become: such a file cannot be w
 def synthesize(
     operator: Operator, device: str, files: dict[str, str] | None = None
 ) -> TilingTemplate:
-    """The template of the operator's tiling as it stands, or as changed by `files`."""
+    """The template of the operator's original tiling, or as changed by `files`."""
     texts = operator.texts(files)
     wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
     registering = [p for p in operator.host_sources if p in operator.tiling_sources]

@@ -97,7 +97,7 @@ class TilingTemplate(Frozen):
         default_factory=dict, description="Values of the knobs that no longer stand as written."
     )
     base: Candidate | None = Field(
-        default=None, description="The program when it is not the operator's as it stands."
+        default=None, description="The program, when it is not the operator's own."
     )
 
     @property

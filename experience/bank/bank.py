@@ -268,7 +268,7 @@ class Bank:
             )
 
     def _up_to_date(self, db: duckdb.DuckDBPyConnection, dimensions: int) -> Index:
-        """The index of what the bank holds now: remembered, mapped from beside it, or built."""
+        """The index of what the bank holds now: remembered, mapped from next to it, or built."""
         model, held = store.model(db)
         if model and (model != self.embedder.model or held != dimensions):
             self._check_model(db, dimensions)

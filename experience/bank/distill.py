@@ -7,6 +7,7 @@ import re
 
 from ci.model.comparison import compare
 from ci.model.frozen import Frozen
+from ci.model.objective import gains
 from ci.model.operator import Operator
 from ci.model.trial import Trial
 from ci.source.source_diff import git_diff
@@ -69,7 +70,7 @@ class Judgement(Frozen):
 
 
 class Provenance(Frozen):
-    """Where a tuple comes from, beside its measurements."""
+    """Where a tuple comes from, next to its measurements."""
 
     commit: str = ""
     origin: str = ""
@@ -80,13 +81,15 @@ class Provenance(Frozen):
 def judge(slow: Trial, fast: Trial, noise_floor: float) -> Judgement | None:
     """Compare two trials; None when either was not measured.
 
-    Significant means that the whole interval of the slowdown lies beyond the noise floor; where
-    there are several samples a one-sided Mann-Whitney U test must agree.
+    Significant means that the whole interval of the slowdown lies beyond the noise floor, in every
+    start state that both were timed in; where there are several samples a one-sided Mann-Whitney U
+    test must agree.
     """
     if slow.measurement is None or fast.measurement is None:
         return None
     found = compare(slow.measurement, fast.measurement, noise_floor)
-    beyond = found.low > 1 + noise_floor
+    least = min(gains(slow.measurement, fast.measurement).values(), default=found.low)
+    beyond = min(found.low, least) > 1 + noise_floor
     if slow.measurement.fingerprint.simulated:
         test = "exact: the simulator is deterministic"
         return Judgement(significant=beyond, slowdown=found.speedup, test=test)
@@ -121,7 +124,7 @@ def distill(
 ) -> ExperienceTuple:
     """The tuple ⟨title, description, bottleneck, diff⟩ of two trials of one operator.
 
-    `base` are the operator's texts that the trials started from, when the operator as it stands
+    `base` are the operator's texts that the trials started from, when the original operator
     has others. Raises `ValueError` when the fast side has no measurement, or the slow side of
     anything but a negative: nothing unmeasured is experience. Raises `Unfitting` when the lesson
     names what its diff lacks.

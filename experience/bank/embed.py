@@ -44,7 +44,7 @@ class Embedder(ABC):
     """Turns bottlenecks into unit vectors. Vectors of two models are never compared."""
 
     model: str
-    """Identifies the vectors: what is stored beside them in the bank."""
+    """Identifies the vectors: what is stored next to them in the bank."""
 
     @abstractmethod
     def embed(self, texts: Sequence[Text]) -> Vector:

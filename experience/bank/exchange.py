@@ -1,24 +1,33 @@
 """Banks as JSON lines or Parquet: to ship a bank, to share it, to look at it.
 
-Parquet has the columns that one filters by and the whole tuple as JSON beside them; both formats
+Parquet has the columns that one filters by and the whole tuple as JSON next to them; both formats
 read back to equal tuples. A stripped export keeps what a motif teaches and none of the kernel.
 """
 
 from __future__ import annotations
 
+import atexit
+import fcntl
+import logging
 import os
+import shutil
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Final
 
 import duckdb
 from pydantic import ValidationError
 
 from ci.model.errors import InputError, worded
 from experience.bank.bank import Bank
+from experience.bank.store import File
 from experience.bank.tuple import ExperienceTuple
 from rules.load import load_motifs, load_taxonomy
+
+LOG: Final = logging.getLogger("ascendopt.bank")
 
 SHIPPED = Path(__file__).parents[1] / "shipped_tuples.jsonl"
 """What `make bank` earned on the operators that this project ships."""
@@ -138,15 +147,69 @@ def open_default_bank(path: Path) -> Bank:
     """The bank at `path`, made from the shipped tuples when there is no file yet.
 
     It is there whole or not at all: a process that dies while it is made leaves nothing of it.
+    What is there and cannot be read is kept under another name, and a new bank begun. Where that
+    cannot be done, the bank is one of this process alone.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists() and SHIPPED.exists():
-        with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-            made = Path(folder) / path.name
-            import_lines(Bank(made), SHIPPED)
-            with suppress(FileExistsError):  # another process made it meanwhile
-                os.link(made, path)
-    return Bank(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _set_aside(path)
+        _make(path)
+        return Bank(path)
+    except OSError as problem:
+        alone = Path(mkdtemp(prefix="ascendopt-bank-"))
+        atexit.register(shutil.rmtree, alone, ignore_errors=True)
+        LOG.warning(
+            "The experience bank %s cannot be used (%s); this run begins with the shipped"
+            " experience, and what it adds is not kept.",
+            path.name,
+            problem.strerror or type(problem).__name__,
+        )
+        _make(alone / "bank.duckdb")
+        return Bank(alone / "bank.duckdb")
+
+
+def _make(path: Path) -> None:
+    """A bank with the shipped tuples, where there is none yet."""
+    if path.exists() or not SHIPPED.exists():
+        return
+    with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+        made = Path(folder) / path.name
+        import_lines(Bank(made), SHIPPED)
+        with suppress(FileExistsError):  # another process made it meanwhile
+            os.link(made, path)
+
+
+def _set_aside(path: Path) -> None:
+    """Rename a bank that cannot be read, with what lies next to it. Raises OSError."""
+    if not path.exists() or not _fault(path):
+        return
+    with (path.parent / f".{path.name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another process may have done it meanwhile
+        fault = _fault(path) if path.exists() else ""
+        if not fault:
+            return
+        kept = path.with_name(f"{path.name}.unreadable-{time.time_ns()}")
+        path.rename(kept)
+        for more in (".wal", ".index"):
+            beside = path.with_name(path.name + more)
+            if beside.exists():
+                beside.rename(kept.with_name(kept.name + more))
+    LOG.warning(
+        "The experience bank %s cannot be read (%s). It is kept as %s, and a new one is"
+        " begun with the shipped experience.",
+        path.name,
+        fault,
+        kept.name,
+    )
+
+
+def _fault(path: Path) -> str:
+    """What keeps `path` from being a bank; '' for nothing. Raises OSError where nobody may look."""
+    if path.is_dir():
+        return "it is a folder"
+    with path.open("rb"):
+        pass
+    return File(path).fault()
 
 
 def _id(t: ExperienceTuple) -> str:

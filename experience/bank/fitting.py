@@ -1,4 +1,4 @@
-"""Whether a lesson is about the diff that it stands beside: what it names must occur there.
+"""Whether a lesson is about the diff that it stands next to: what it names must occur there.
 
 A model that answers for two pairs at once may swap its answers; each reads well, and neither is
 true of its diff.
@@ -31,7 +31,7 @@ def misfit(lesson: _Told, diff: str) -> str:
     """Why a lesson does not fit its diff, as a sentence; '' when it does.
 
     A lesson of a motif bears no other motif's title. Every call of AscendC in the title, and at
-    least one of those in the description, stands in the diff.
+    least one of those in the description, is in the diff.
     """
     motifs = {m.title: m.id for m in load_motifs()}
     named = motifs.get(lesson.title.removeprefix("No gain: "), lesson.motif_id)

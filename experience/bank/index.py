@@ -1,8 +1,8 @@
 """The bank in memory for retrieval: one matrix of vectors, and what each tuple is, as codes.
 
-Brute force over 100,000 rows takes numpy about 25 ms and DuckDB, which reads the file anew for
+Brute force over 100,000 rows takes numpy about 25 ms and DuckDB, which reads the file again for
 each connection, 150 to 300 (`ascendopt bench retrieval` measures both). A large index is kept
-beside the bank, so that a fresh process maps it instead of reading the bank.
+next to the bank, so that a fresh process maps it instead of reading the bank.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from experience.bank.embed import TEXT_DIMENSIONS, Vector, hashed_words
 
 SIDECAR_ROWS = 2000
-"""Below this many tuples reading the bank takes less than 50 ms: no file beside it."""
+"""Below this many tuples reading the bank takes less than 50 ms: no file next to it."""
 
 _CODED = ("title", "op_family", "dtype", "soc", "direction", "status")
 _ARRAYS = ("ids", "motif", "without_motif", "effect", "classes", "title_words")
@@ -38,7 +38,7 @@ class Rows:
     hashes: Sequence[str]
     classes: Sequence[Sequence[str]]
     speedups: Sequence[float]
-    """slow / fast; 1 where the slow side failed."""
+    """Ratio slow / fast; 1 where the slow side failed."""
     coded: Mapping[str, Sequence[str]]
     vectors: Vector
 
@@ -54,7 +54,7 @@ class Index:
     """Motif's id by code; the diff's hash for a tuple that no motif made."""
     without_motif: npt.NDArray[np.bool_]
     effect: npt.NDArray[np.float64]
-    """ln of the measured speedup."""
+    """Logarithm (ln) of the measured speedup."""
     classes: npt.NDArray[np.uint64]
     class_names: list[str]
     codes: dict[str, _Codes]

@@ -36,7 +36,7 @@ EFFECT = 0.25
 FULL_EFFECT = 2.0  # a measured speedup from which on the effect counts fully
 
 LIKENESS_STEP = 0.01
-"""Tuples are equally alike when the likeness that people are told, of two digits, is equal."""
+"""Tuples are equally alike when the likeness that people see, of two digits, is equal."""
 
 SHARPNESS = 4
 """Evidence counts by similarity to this power: an unlike bottleneck (0.5) has a sixteenth."""
@@ -211,10 +211,10 @@ _SAID = {"op_family": "operator family", "dtype": "dtype", "soc": "SoC"}
 
 
 def helpful(found: Sequence[Retrieved]) -> list[Retrieved]:
-    """Those that say what to do, and by measurement gained; the others say what not to."""
+    """Return those that say what to do, and by measurement gained; the others say what not to."""
     return [r for r in found if r.tuple.gained]
 
 
 def hopeless(found: Sequence[Retrieved]) -> list[Retrieved]:
-    """Those that say what was tried against such a bottleneck in vain."""
+    """Return those that say what was tried against such a bottleneck in vain."""
     return [r for r in found if not r.tuple.gained]

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
+from pydantic import ValidationError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from ci.model.errors import InputError
@@ -56,10 +57,29 @@ class File:
         return self._patiently(lambda: self._write_once(work))
 
     def read(self, work: Callable[[Connection], _T]) -> _T:
-        """The result of `work` on a connection beside which others may read too."""
+        """The result of `work` on a connection next to which others may read too."""
         if not self._ready:  # makes the tables of a new bank and those that a version added
             self.write(lambda db: None)
         return self._patiently(lambda: self._read_once(work))
+
+    def fault(self) -> str:
+        """What keeps the file from being read as a bank, to its last row; '' for nothing.
+
+        It says no path. Raises what `read` does while another process holds the file.
+        """
+        try:
+            self.read(_read_all)
+        except duckdb.Error as problem:
+            if _is_locked(problem):
+                raise
+            return type(problem).__name__
+        except InputError as problem:
+            return type(problem.__cause__).__name__
+        except (ValidationError, ValueError, TypeError):
+            return "rows that are no tuples"
+        except OSError as problem:
+            return problem.strerror or type(problem).__name__
+        return ""
 
     def _patiently(self, call: Callable[[], _T]) -> _T:
         for attempt in Retrying(
@@ -106,6 +126,17 @@ class File:
             connection.commit()
             self._ready = True
             return result
+
+
+def _read_all(db: Connection) -> None:
+    """Read each table once; DuckDB looks at its sums of the blocks meanwhile."""
+    tables = db.execute("SELECT table_name FROM duckdb_tables() WHERE NOT internal").fetchall()
+    for (table,) in tables:
+        quoted = str(table).replace('"', '""')
+        db.execute(f'SELECT bit_xor(hash(one)) FROM "{quoted}" AS one').fetchall()
+    select(db, "ORDER BY t.created DESC LIMIT 1", [])
+    model(db)
+    stamp(db)
 
 
 def _is_locked(problem: BaseException) -> bool:

@@ -31,7 +31,8 @@ class EffectEvidence(Frozen):
 
     @property
     def speedup(self) -> float:
-        """slow / fast; above 1 when the optimization helps, infinite when the slow side failed."""
+        """Ratio slow / fast; above 1 when the optimization helps, infinite when the slow side
+        failed."""
         return inf if self.slow_us is None else self.slow_us / self.fast_us
 
 

@@ -2,7 +2,7 @@
 
 The paper's Figure 3 and Table 6. Vectors are projected by PCA and grouped by k-means, with k from
 the best silhouette. A group that one category of the documented best practices dominates carries
-that category's name; the others are told apart as emergent.
+that category's name; the others are distinguished as emergent.
 """
 
 from __future__ import annotations

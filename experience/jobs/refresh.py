@@ -242,7 +242,8 @@ class _Refresh:
         return new
 
     def retire_duplicates(self) -> list[str]:
-        """Of near-equal tuples keep the one with most wins, then with the greatest effect."""
+        """Retire near-equal tuples: keep the one with most wins, then with
+        the greatest effect."""
         groups: dict[tuple[str, ...], list[ExperienceTuple]] = {}
         for t in self.bank.all():
             if t.status != "retired" and t.diff:
@@ -294,7 +295,7 @@ def sources_hash(operator: Operator) -> str:
 def _sides(
     one: ExperienceTuple, operator: Operator
 ) -> tuple[dict[str, str], dict[str, str]] | None:
-    """(slow, fast) as changes of the operator as it stands; None when the diff has no place.
+    """(slow, fast) as changes of the original operator; None when the diff has no place.
 
     The operator is the fast side where its optimization is in the sources, else the slow one.
     """

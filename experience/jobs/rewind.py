@@ -53,7 +53,7 @@ def rewind(
     commit: str = "",
     on_step: Callable[[RewindStep], None] = lambda step: None,
 ) -> RewindResult:
-    """Walk down from `start` (the operator as it stands when None) and bank what was learnt.
+    """Walk down from `start` (the original operator when None) and bank what was learnt.
 
     A tuple is stored as soon as it is earned, so a killed walk loses nothing it has measured.
     """

@@ -5,7 +5,7 @@ A file names its `architecture`, or a `base`: another device, of which it says o
 names) may be off, as far as its sources go; `warm.NAME` is its value where a kernel's code is in
 the caches.
 
-The files beside this module ship with the program; `$ASCENDOPT_DEVICES` may name a folder of more.
+The files next to this module ship with the program; `$ASCENDOPT_DEVICES` may name a folder of more.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Device(Frozen):
     architecture: Architecture
     constants: dict[str, float]
     ranges: dict[str, tuple[float, float]] = {}
-    """By name or pattern of constants: factors between which their true values may lie."""
+    """The ranges by name or pattern of constants: factors between which their true values may
+    lie."""
     warm: dict[str, float] = {}
     """Constants of a launch whose code is in the caches."""
 

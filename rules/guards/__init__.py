@@ -71,5 +71,5 @@ def allowed_symbols() -> re.Pattern[str]:
 
 @cache
 def inherited_symbols() -> re.Pattern[str]:
-    """Those that a candidate's kernel may leave to them where the unmodified kernel does."""
+    """Return those that a candidate's kernel may leave to them where the unmodified kernel does."""
     return _matcher(read_file(_Symbols, FOLDER / "symbols.yml").inherited)

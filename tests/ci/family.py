@@ -136,6 +136,15 @@ target_include_directories(optiling PRIVATE ${{OP_COMMON_DIR}}/inc)
 target_sources(opsproto PRIVATE op_host/{name}.cpp)
 """
 
+_TOP_CMAKE = """cmake_minimum_required(VERSION 3.16)
+project(family)
+set(OP_COMMON_DIR ${CMAKE_SOURCE_DIR}/src/common)
+file(GLOB folders ${CMAKE_SOURCE_DIR}/src/math/*)
+foreach(folder ${folders})
+  add_subdirectory(${folder})
+endforeach()
+"""
+
 _WORKLOAD = """operator: {type}
 golden: golden.py:golden
 cases:
@@ -151,6 +160,7 @@ def write_family(top: Path, lengths: dict[str, int] | None = None) -> Path:
     """
     common = top / "src" / "common"
     family = {
+        top / "CMakeLists.txt": _TOP_CMAKE,
         common / "inc/family/names.h": _NAMES,
         common / "inc/family/pipeline.h": _PIPELINE,
         common / "inc/family/family_tiling_data.h": _DATA,

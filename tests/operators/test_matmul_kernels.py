@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ci.backend import make_backend
 from ci.judge.evaluate import Evaluator
-from ci.judge.subject import EvaluationSettings
+from ci.judge.gate_subject import EvaluationSettings
 from ci.model.trial import Candidate, Trial
 from ci.source.workload_file import load_workload
 from tests.operators.test_operators import operator

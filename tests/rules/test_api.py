@@ -11,7 +11,7 @@ from ci.host.door.own import HEADERS, own_headers
 from ci.model.errors import InputError
 from ci.simulator.toolchain import Toolchain
 from ci.source.cpp_source import Source, ancestors
-from ci.system.compiler import COMPILER
+from ci.system.compiler import compiler
 from rules.api import API, load_api
 from rules.architectures import load_architecture
 from rules.load import load_motifs
@@ -25,7 +25,7 @@ def declared() -> dict[str, list[list[str]]]:
     text = f'{own_headers().prefix}#include "{HEADERS}/lib/matmul_intf.h"\n'
     flags = Toolchain(load_architecture("dav-c220")).kernel_flags("vector")
     done = subprocess.run(
-        [COMPILER, "-E", "-x", "c++", *flags,
+        [compiler(), "-E", "-x", "c++", *flags,
          *own_headers().arguments(), "-"],
         input=text, capture_output=True, text=True, check=True,
     )  # fmt: skip

@@ -10,7 +10,7 @@ import click
 from pydantic import Field
 
 from bot.cli.options import build, json_option, options
-from bot.repository.covered import covered
+from bot.repository.covered_operators import covered
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings
 from ci.model.folder import Folder
@@ -121,7 +121,7 @@ def import_tuples(file: Path, as_json: bool, **given: Any) -> None:
 @click.command()
 @json_option
 def reembed(as_json: bool, **given: Any) -> None:
-    """Make every tuple's vector anew, with another embedding model or the same."""
+    """Make every tuple's vector again, with another embedding model or the same."""
     from experience.bank.embed import make_embedder
 
     embedder = make_embedder(build(ReembedOptions, given).embedder)

@@ -12,11 +12,11 @@ from rich.console import Console
 
 from bot.base.text import visible
 from bot.cli.options import build, json_option, options
-from bot.report.census import census_markdown, missing, names, table
+from bot.report.census import census_markdown, missing, names, sync_words, table
 from ci.model.census import ROWS, STAGE_WORDS, CensusRow, CensusSettings
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
-from ci.session import lab
+from ci.session.census import census as take_census
 
 
 class CensusOutput(Frozen):
@@ -50,7 +50,7 @@ def census(repository: Path, as_json: bool, **given: Any) -> None:
     operator lacks is named and counted. A census that was stopped goes on where it was.
     """
     settings, own = build(CensusSettings, given), build(CensusOutput, given)
-    rows, summary = lab.census(repository, settings, own.out, _say)
+    rows, summary = take_census(repository, settings, own.out, _say)
     title = repository.resolve().name
     data = {
         "repository": title,
@@ -64,6 +64,8 @@ def census(repository: Path, as_json: bool, **given: Any) -> None:
         return
     console = Console(soft_wrap=True)
     console.print(table(summary))
+    if summary.auto_sync:
+        click.echo(f"\nAutomatic synchronisation on the 910B: {sync_words(summary)}.")
     click.echo("\nWhat is missing (an operator counts for the first thing that stops it):")
     for reason in missing(summary, 12):
         click.echo(

@@ -42,7 +42,7 @@ class RunOptions(Frozen):
 
     repository: Path | None = Field(
         default=None,
-        description="Git repository with the job's commits; the pack beside the job when not"
+        description="Git repository with the job's commits; the pack next to the job when not"
         " given.",
     )
     bank: Path | None = Field(
@@ -213,6 +213,11 @@ def _run_one(job: Job, place: Path, out: Path, chosen: RunOptions, bank: Path | 
             run_create(job, out, console, allow_unsandboxed=chosen.allow_unsandboxed)
         return "made"
     source = chosen.repository or repository_of(job, place, out)
+    if job.kind == "measure":
+        from bot.server.run_measure import run_measure
+
+        with leaving_reason(out):
+            return run_measure(job, source, out, allow_unsandboxed=chosen.allow_unsandboxed)
     with leaving_reason(out):
         made = run_job(
             job,

@@ -1,4 +1,4 @@
-"""`ascendopt doctor`: what this machine has, and the command that mends what it lacks."""
+"""`ascendopt doctor`: what this machine has, and the command that fixes what it lacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ci.model.settings import AscHeaders
 
 
 class DoctorOptions(Frozen):
-    """What is looked at beside the machine."""
+    """What is looked at next to the machine."""
 
     models: Path | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""`ascendopt evaluate`: one trial of the operator as it stands, or with a patch."""
+"""`ascendopt evaluate`: one trial of the original operator, or of a patched one."""
 
 from __future__ import annotations
 
@@ -8,25 +8,68 @@ from typing import Any
 import click
 from pydantic import Field
 
+from bot.base.git import Git
 from bot.cli.options import build, json_option, options
+from bot.report.sarif import write_sarif
 from bot.repository.patch import applied, read_patch
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.settings import EvaluationSetup, UncertaintyOptions
 from ci.model.trial import Candidate, Outcome, Trial
+from ci.model.uncertainty import Uncertainty, uncertainty
 from ci.session import open_session
 
 
 class PatchOptions(Frozen):
-    """What is evaluated instead of the operator as it stands."""
+    """A patch to apply before the evaluation."""
 
     patch: Path | None = Field(
-        default=None, description="Unified diff of the operator's own sources to lay over them."
+        default=None, description="Unified diff of the operator's own sources to apply first."
     )
 
 
+class SarifOptions(Frozen):
+    """Where faults are written for editors and forges."""
+
+    sarif: Path | None = Field(
+        default=None,
+        description="Also write races, out-of-bounds accesses and other faults to this SARIF file.",
+    )
+
+
+class Compared(Frozen):
+    """A patch against the original operator, over one ensemble."""
+
+    before: Trial
+    after: Trial
+    uncertainty: Uncertainty | None = Field(
+        default=None, description="None where the original operator has no time."
+    )
+
+    @classmethod
+    def of(cls, before: Trial, after: Trial) -> Compared:
+        """Both with what the patch is worth."""
+        found = None
+        if before.measurement is not None and after.measurement is not None:
+            found = uncertainty(before.measurement, after.measurement)
+        return cls(before=before, after=after, uncertainty=found)
+
+    def text(self) -> str:
+        """Times before and after, the ratio with its range, and the member that decides."""
+        from bot.report.facts import microseconds
+
+        found, before, after = self.uncertainty, self.before.measurement, self.after.measurement
+        if found is None or before is None or after is None:
+            return f"The original operator ends as {self.before.outcome.value}: no ratio."
+        return (
+            f"before: {microseconds(before.score_us)}, after: {microseconds(after.score_us)},"
+            f" ratio: {found.speedup:.3f} ({found.interval}; {found.condition})\n"
+            f"least of a single member: {found.at_least()}"
+        )
+
+
 def candidate_of(operator: Operator, patch: Path | None) -> Candidate:
-    """The operator as it stands, or with the changes of `patch`."""
+    """The original operator as a candidate, or the operator with the changes of `patch`."""
     if patch is None:
         return Candidate()
     files = applied(operator, read_patch(patch), str(patch))
@@ -78,10 +121,12 @@ def echo_trial(trial: Trial) -> None:
         for line in ensemble_lines(case.members_us):
             click.echo(f"  {'':<{width}}  {line}")
     score = microseconds(trial.measurement.score_us)
-    click.echo(f"score: {score} {kind} on {trial.measurement.fingerprint.device}")
+    made = trial.measurement.fingerprint
+    state = f", {made.state}" if made.simulated else ""
+    click.echo(f"score: {score} {kind} on {made.device}{state}")
 
 
-@options(EvaluationSetup, UncertaintyOptions, PatchOptions)
+@options(EvaluationSetup, UncertaintyOptions, PatchOptions, SarifOptions)
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
 @json_option
@@ -90,6 +135,8 @@ def evaluate(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     """Build, run, verify and measure OPERATOR once.
 
     OPERATOR is the folder that holds op_host and op_kernel. Ends with 1 when the outcome is not ok.
+    With --patch and --uncertainty the original operator is measured too, and what the patch is
+    worth over the machine's uncertainty is said.
     """
     own = build(PatchOptions, given)
     wide = build(UncertaintyOptions, given)
@@ -97,8 +144,16 @@ def evaluate(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     candidate = candidate_of(session.operator, own.patch)
     announce(session.operator, len(session.workload.cases))
     trial = session.evaluate(candidate, widened=wide.given())
+    if (file := build(SarifOptions, given).sarif) is not None:
+        folder = session.operator.root
+        write_sarif([(folder, trial)], Git(folder).top() or folder, file)
+    compared = None
+    if own.patch is not None and wide.uncertainty and trial.outcome is Outcome.OK:
+        compared = Compared.of(session.evaluate(Candidate(), widened=True), trial)
     if as_json:
-        click.echo(trial.model_dump_json(indent=2))
+        click.echo((compared or trial).model_dump_json(indent=2))
     else:
         echo_trial(trial)
+        if compared is not None:
+            click.echo(compared.text())
     ctx.exit(0 if trial.outcome is Outcome.OK else 1)

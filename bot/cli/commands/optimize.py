@@ -27,14 +27,14 @@ StrategyOptions = strategy_options()
 
 
 class OptimizeOptions(Frozen):
-    """What the search works with beside its own settings."""
+    """Experience bank and output folder of a search."""
 
     bank: Path | None = Field(
         default=None,
-        description="Experience bank; $XDG_DATA_HOME/ascendopt/bank.duckdb when not given.",
+        description="Experience bank. Default: $XDG_DATA_HOME/ascendopt/bank.duckdb.",
     )
     out: Folder | None = Field(
-        default=None, description="Folder for what the run leaves; ascendopt-out/OPERATOR."
+        default=None, description="Output folder. Default: ascendopt-out/OPERATOR."
     )
 
 
@@ -53,9 +53,9 @@ class OptimizeOptions(Frozen):
 @json_option
 @click.pass_context
 def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
-    """Search for a faster OPERATOR and leave a verified patch with its report.
+    """Search for a faster OPERATOR and write a verified patch with its report.
 
-    OPERATOR is the folder that holds op_host and op_kernel. The run leaves best.patch, report.md,
+    OPERATOR is the folder that holds op_host and op_kernel. The run writes best.patch, report.md,
     report.html, result.json and trials.sqlite. Ends with 1 when the operator itself does not pass
     its workload, or when a model became unavailable before anything better was found.
     """
@@ -71,8 +71,10 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     )
     out = own.out or Path("ascendopt-out") / session.operator.name
 
+    from bot.base.language import language
     from bot.base.text import visible
     from bot.report.facts import headline
+    from bot.repository.language import checkout_language
     from bot.server.progress import progress_for
     from bot.server.run_folder import write_run
 
@@ -87,20 +89,21 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
             progress,
             strategy=build(StrategyOptions, given),
         )
-    result = write_run(found, session.operator, out)
+    with language(checkout_language(session.operator.repository)):
+        result = write_run(found, session.operator, out)
     if as_json:
         click.echo(result.model_dump_json(indent=2))
     else:
         click.echo(headline(result))
         if result.stopped:
-            click.echo(f"It ended early: {visible(result.stopped)} Go on with --resume.")
+            click.echo(f"The run ended early: {visible(result.stopped)} Continue it with --resume.")
         for name in ("best.patch", "report.html", "report.md", "result.json"):
             if (out / name).exists():
                 click.echo(f"  {name:<12} {out / name}")
         if result.verdict == "improved":
             where = session.operator.repository
             place = f" --repository {shlex.quote(str(where))}" if where is not None else ""
-            click.echo(f"Hand it in with: ascendopt submit {shlex.quote(str(out))}{place}")
+            click.echo(f"Submit it with: ascendopt submit {shlex.quote(str(out))}{place}")
     found_some = result.verdict in ("improved", "unknown")
     done = found_some or (result.verdict == "not_improved" and not result.stopped)
     ctx.exit(0 if done else 1)

@@ -23,7 +23,7 @@ def prompt(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
     """Evaluate OPERATOR and print the prompt of a first step; nothing is sent.
 
     Says on stderr how long the prompt is, and how much of it stays the same from step to step.
-    Ends with 1 when the operator as it stands does not pass its workload.
+    Ends with 1 when the original operator does not pass its workload.
     """
     session = open_session(operator, build(EvaluationSetup, given))
     announce(session.operator, len(session.workload.cases))

@@ -9,7 +9,7 @@ import click
 
 from bot.cli.options import build, json_option, options
 from bot.server.merge_request import SubmitSettings, read_result
-from bot.server.merge_request import submit as hand_in
+from bot.server.merge_request import submit as submit_result
 from ci.model.errors import InputError
 
 
@@ -22,13 +22,15 @@ def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> 
     """Open or update the merge request of a finished run.
 
     RESULT is the folder that `optimize` wrote, or its result.json. Everything in it is checked
-    again: the sources it was made from, and that the patch applies and touches nothing else.
+    again: its sources are unchanged, and the patch applies and changes nothing else.
     Ends with 1 when a person has closed the same proposal before.
     """
     from bot.base.git import Git
+    from bot.base.language import language
     from bot.forge import forge_of_checkout
     from bot.forge.base import ForgeError
     from bot.forge.read_only import ReadOnlyForge
+    from bot.repository.language import checkout_language
 
     settings = build(SubmitSettings, given)
     read = read_result(result)
@@ -43,7 +45,8 @@ def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> 
     if settings.dry_run:
         forge = ReadOnlyForge(forge, tell=lambda line: click.echo(line, err=True))
     try:
-        done = hand_in(read, forge, top, settings)
+        with language(checkout_language(top)):
+            done = submit_result(read, forge, top, settings)
     except ForgeError as problem:
         raise InputError(str(problem)) from problem
     if as_json:

@@ -38,7 +38,7 @@ def watch(settings: Path, as_json: bool, **given: Any) -> None:
     """Poll the repositories of SETTINGS for comments, pushes and merge requests; run jobs.
 
     SETTINGS is a file, or a checkout: then the repository is that of its remote `origin`, and what
-    the bot remembers lies beside the user's bank.
+    the bot remembers lies next to the user's bank.
 
     The first poll of a repository only notes how it stands. Polls carry ETags, so that one without
     news costs next to nothing.

@@ -3,7 +3,7 @@
 A generated function takes the definition's inputs, attributes and outputs, each in their order. One
 that was written by hand names them: `smoothScalesOptional`, `yOut`. Names that say nothing of the
 definition (`self`, `out`) are taken in order among what is left of their kind. That is a guess; the
-run is verified, so a wrong one shows as a wrong result of the operator as it stands.
+run is verified, so a wrong one shows as a wrong result of the original operator.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TYPES: Final = {
 """What a method gives -> the types of attributes that it may be."""
 
 _TOLD: Final = re.compile(r"(optional|out|ref)$")
-"""What names written by hand say beside the definition's."""
+"""What names written by hand say next to the definition's."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Item:
     place: int
     """Among the tensors of a call, or among the attributes."""
     type: str = ""
-    """Of an attribute."""
+    """The type of an attribute."""
     needed: bool = True
     """Whether no call makes sense without it."""
 

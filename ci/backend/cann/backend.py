@@ -74,7 +74,8 @@ class CannBackend(Backend):
         return Packages(self.site.toolkit, self.site.model.architecture.definition_word)
 
     def build(self, operator: Operator, files: dict[str, str], workload: Workload) -> Build:
-        """By the repository's build.sh, or the host side alone and the kernel when it is run."""
+        """Build with the repository's build.sh, or the host side alone and the kernel
+        when it is run."""
         if self.way == "direct":
             return DirectBuild(self.site, operator, operator.texts(files), workload)
         return PackageBuild(self.site, self._packages, operator, files)

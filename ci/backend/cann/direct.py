@@ -16,8 +16,8 @@ import numpy as np
 from ci.backend.base import RunOptions
 from ci.backend.cann.site import Program, Site
 from ci.backend.cann.toolkit import Toolkit
+from ci.backend.output_shapes import told, with_room
 from ci.backend.tiled import TiledBuild
-from ci.backend.told_shapes import told, with_room
 from ci.host.host_tiling import TilingAnswer
 from ci.host.kernel_unit import (
     SYSTEM_WORKSPACE,
@@ -86,7 +86,7 @@ class DirectBuild(TiledBuild):
         done = run(
             [*self._site.toolkit.environment, *arguments],
             cwd=place,
-            readable=[*self._site.toolkit.readable, SOURCES, *self.operator.include_folders],
+            readable=[*self._site.toolkit.readable, SOURCES, *self.operator.shared_folders],
             writable=[folder],
             limits=COMPILE_LIMITS,
         )
@@ -189,6 +189,7 @@ def compile_arguments(
         str(toolkit.compiler),
         *("-x", "asc", f"--npu-arch={architecture.compiler_arch}", "-std=c++17", "-O3"),
         f"--cce-auto-sync={'on' if auto_sync else 'off'}",
+        *(f"-D{one}" for one in operator.definitions),
         *("-I.", "-Iop_kernel", f"-I{SOURCES}", f"-I{toolkit.home / 'include'}"),
         *include_arguments(operator, laid),
         *("kernel_unit.cpp", "-o", "launcher", f"-L{toolkit.home / 'lib64'}", "-lascendcl"),

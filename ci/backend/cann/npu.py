@@ -4,7 +4,7 @@ Tables of `npu-smi info`: https://www.hiascend.com/document/detail/zh/Atlas%2020
 A device that a scheduler or a pool has leased to this process is named by
 ASCEND_RT_VISIBLE_DEVICES, as logical id. Programs that we start do not inherit the variable: the
 toolkit's profilers do not support it from CANN 9.0 on ("maintenref/envvar/envref_07_0028": not
-together with Profiling). They are told the logical id instead, and call aclrtSetDevice with it.
+together with Profiling). They get the logical id instead, and call aclrtSetDevice with it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEASE: Final = "ASCEND_RT_VISIBLE_DEVICES"
 DEVICES: Final = Path("/dev")
 
 _SECONDS: Final = 20.0
-"""`npu-smi` answers within one; a driver that hangs is told."""
+"""`npu-smi` answers within one; a driver that hangs is reported."""
 
 # | 0     910B4               | OK            | 85.5        42                ... |
 _NPU: Final = re.compile(r"^\|\s*(\d+)\s+(?:Ascend)?([0-9A-Z]+)\s*\|\s*([A-Za-z]+)\s*\|", re.M)

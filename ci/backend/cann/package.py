@@ -34,7 +34,7 @@ VENDOR: Final = "ascendopt"
 BUILD_LIMITS: Final = Limits(
     seconds=3600, memory_bytes=64 << 30, processes=4096, file_bytes=8 << 30, files=4096
 )
-"""Of one operator's build: bisheng compiles each dtype and tiling key by itself."""
+"""Limits of one operator's build: bisheng compiles each dtype and tiling key by itself."""
 
 _STAMP: Final = re.compile(rb"^\[\d{4}-[-\d :]+\] ", re.M)
 
@@ -138,7 +138,7 @@ class Packages:
             raise TrialFailure(Outcome.COMPILE_ERROR, compile_evidence(told, "package"))
 
     def _digest(self, top: Path) -> str:
-        """Of the whole repository as it stands, read once."""
+        """Return the digest of the whole original repository, read once."""
         if top not in self._digests:
             parts: list[str | bytes] = []
             for where, folders, names in os.walk(top):

@@ -27,10 +27,10 @@ SAMPLE_METRICS: Final = "PipeUtilization"
 LAUNCH_LIMITS: Final = Limits(
     seconds=180, memory_bytes=1 << 46, processes=256, file_bytes=4 << 30, files=4096
 )
-"""Of a profiled launch; the runtime reserves terabytes of address space."""
+"""Limits of a profiled launch; the runtime reserves terabytes of address space."""
 
 SIMULATION_MINUTES: Final = 30
-"""A simulated launch takes minutes; the simulator is told to give up, and what it has is read."""
+"""A simulated launch takes minutes; the simulator is stopped, and what it has is read."""
 
 SIMULATION_LIMITS: Final = Limits(
     seconds=60 * (SIMULATION_MINUTES + 5), memory_bytes=1 << 46, processes=256,

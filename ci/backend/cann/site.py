@@ -132,7 +132,7 @@ class DeviceSite(Site):
         return Sample(median(s.us for s in samples), min(clocks, default=float("nan")), shared)
 
     def _launches(self, program: Program, output: Path, metrics: str) -> list[Launch]:
-        """What the profiler, which was told the kernel's name, left in `output`."""
+        """What the profiler, which got the kernel's name, left in `output`."""
         done = profile(
             self.toolkit,
             device_command(
@@ -155,7 +155,9 @@ class SimulatorSite(Site):
 
     @property
     def soc(self) -> str:
-        """As --soc-version takes it, and the folder of the simulator's libraries is called."""
+        """Return the SoC name as --soc-version takes it and as the folder of the simulator's
+        libraries is
+        called."""
         return f"Ascend{self.model.name}"
 
     def profiled(self, program: Program, timeline: Path | None = None) -> Measured:

@@ -142,7 +142,7 @@ def _home() -> Path:
 
 
 def _profiler(home: Path) -> tuple[str, ...]:
-    """msopprof of newer toolkits, `msprof op` of older ones."""
+    """Return the command of the profiler: msopprof of newer toolkits, `msprof op` of older ones."""
     newer = shutil.which("msopprof") or _first([home / "bin/msopprof"])
     if newer:
         return (str(newer),)

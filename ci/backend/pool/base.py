@@ -28,7 +28,7 @@ class Question(Frozen):
     """`module:function` below `ci`: takes the text and the folders as paths, returns a text."""
     text: JsonValue = None
     folders: dict[str, Path] = {}
-    """By the name that the handler knows it by, as it is on this host."""
+    """Folders by the name that the handler knows it by, as it is on this host."""
     seconds: float = MOST_SECONDS
 
     @property

@@ -2,7 +2,7 @@
 
 A question whose worker is lost, or whose host is not fit (a dead device, a full disk), is asked
 again at another seat. One that two workers were lost over is quarantined: it is not asked again,
-and whoever asks it is told so; likewise one that takes longer than it may. A seat that fails three
+and whoever asks it learns so; likewise one that takes longer than it may. A seat that fails three
 different questions in a row, which others answer, is retired.
 """
 
@@ -49,7 +49,7 @@ class Dispatcher:
     """The seats of a pool, for any number of threads."""
 
     def __init__(self, pool: Pool, tell: Callable[[str], None] = lambda said: None) -> None:
-        """`tell` is told a sentence of each question that is asked again and each seat retired."""
+        """`tell` gets a sentence for each question that is asked again and each seat retired."""
         self._pool = pool
         self._free = [_Place(seat) for seat in pool.seats()]
         self._living = list(self._free)

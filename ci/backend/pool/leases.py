@@ -70,7 +70,7 @@ class Lease:
 
     @property
     def environment(self) -> dict[str, str]:
-        """By which a process sees this device alone."""
+        """Return the environment variables with which a process sees this device alone."""
         return {VISIBLE: str(self.device)}
 
     def give_back(self) -> None:

@@ -43,7 +43,7 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int | None:
-        """Of the process at work."""
+        """Return the pid of the process at work."""
         return self._process.pid if self._process is not None else None
 
     def ask(self, sent: Sent, seconds: float) -> Answer:
@@ -96,7 +96,7 @@ class WorkerProcess:
         return self._process
 
     def _death(self) -> str:
-        """How the process ended, which closed its pipe or wrote what is no answer."""
+        """Exit reason of a worker that closed its pipe or sent a malformed answer."""
         process = self._process
         code = None
         if process is not None:

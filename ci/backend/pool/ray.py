@@ -2,7 +2,8 @@
 
 Actors hold an NPU of the cluster, which Ray names to them in ASCEND_RT_VISIBLE_DEVICES, or a
 processor. Questions and answers travel as text that is checked here; the worker's environment is
-made anew on its host, whatever the cluster's own holds. Candidates' code runs in the sandbox there.
+made again on its host, whatever the cluster's own holds. Candidates' code runs in the sandbox
+there.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ class RaySeat(Seat):
 
 
 class RayPool(Pool):
-    """As many workers as the cluster has NPUs, or processors, or fewer."""
+    """A pool with at most as many workers as the cluster has NPUs or processors."""
 
     def __init__(self, address: str, *, npu: bool = False, most: int | None = None) -> None:
         """`npu`: each worker needs one. Raises EnvironmentProblem when no cluster answers."""

@@ -23,7 +23,7 @@ from ci.model.errors import InputError
 from ci.system.cache import BuildCache
 
 MOST_BYTES: Final = 1 << 30
-"""Of a folder that is sent to other hosts; ops-math has 150 MB."""
+"""Most bytes of a folder that is sent to other hosts; ops-math has 150 MB."""
 
 _TREES: Final = "trees"
 _MARK: Final = ".git"

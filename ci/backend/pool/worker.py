@@ -29,7 +29,8 @@ from ci.system.cache import default_root
 LEAST_FREE: Final = 64 << 20
 """Bytes that must be free where programs are built: a full disk looks like a broken candidate."""
 
-_OURS: Final = base.__name__.removesuffix("backend.pool.base")
+# Modules that a question may name: those of this package, and of `lab/` in a checkout.
+_OURS: Final = (base.__name__.removesuffix("backend.pool.base"), "lab.")
 """What the names of our own modules begin with; a wheel's begin with another word."""
 
 

@@ -26,7 +26,7 @@ BYTES = {
     "bool": 1,
     "int16": 2,
 }
-"""Of an element; `T` is the dtype that the operator is built for, 4 or 2."""
+"""Bytes of an element; `T` is the dtype that the operator is built for, 4 or 2."""
 
 VECTOR = 64
 """Elements of float32 in one repeat of a vector instruction."""
@@ -58,7 +58,7 @@ class Slot:
     kind: SlotKind
     pool: Pool = "calc"
     room: Room | None = None
-    """Of the kind halo: elements that it takes."""
+    """Room of the kind halo: elements that it takes."""
 
 
 @dataclass
@@ -130,6 +130,18 @@ class Pair:
         )
 
 
+def widths_differ(program: Program) -> bool:
+    """Whether tiles of elements of different sizes are copied, whatever the operator's dtype is:
+    rows of odd length go one by one then."""
+    sizes = set()
+    for phase in program.phases:
+        for statement in phase.statements:
+            values = (statement.value, *statement.args)
+            if statement.tensor and "tile" in (getattr(v, "kind", "") for v in values):
+                sizes.add(BYTES[statement.tensor.dtype])
+    return len(sizes - {0}) > 1
+
+
 @dataclass
 class Plan:
     """A phase in one of its two forms, filled by the passes."""
@@ -156,7 +168,7 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """Of the kernel's method."""
+        """Return the name of the kernel's method."""
         form = "" if not has_two_forms(self.phase) else "Resident" if self.resident else "Streamed"
         return f"Phase{self.phase.number}{form}"
 
@@ -167,7 +179,7 @@ class Plan:
 
     @property
     def looped(self) -> frozenset[Statement]:
-        """What stands in loops over tiles."""
+        """What is in loops over tiles."""
         inner = (region.statements for region in self.regions if region.loops)
         return frozenset().union(*inner)
 

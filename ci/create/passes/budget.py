@@ -12,7 +12,7 @@ from ci.create.tensors import Tensor
 from ci.model.errors import InputError
 
 EVENTS = 8
-"""Of a pair of pipes: each buffer of each queue takes one."""
+"""Events of a pair of pipes: each buffer of each queue takes one."""
 
 SMALLEST = 32
 """Columns of the smallest tile: a block of bytes."""
@@ -22,7 +22,8 @@ SMALLEST_UB = 180 * 1024
 
 
 PARTS_BYTES = 8 * 1024
-"""Of what the cores that share a unit folded, as one of them reads it, and no more of its own."""
+"""Parts bytes of what the cores that share a unit folded, as one of them reads it, and no more of
+its own."""
 
 
 @dataclass(frozen=True)

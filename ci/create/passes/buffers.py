@@ -149,7 +149,8 @@ def _others(plan: Plan) -> None:
 
 
 def _lives(plan: Plan) -> dict[Value, tuple[int, int]]:
-    """From which to which statement each value lives that is no tile and no total."""
+    """Return the first and the last statement of each value that is no tile and no
+    total."""
     found: dict[Value, tuple[int, int]] = {}
     totals = {s.value for s in plan.phase.totals}
     count = sum(len(region.statements) for region in plan.regions)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from ci.create.passes.base import Pair, Plan, Region, Slot, Step, broken, same_for_all
+from ci.create.passes.base import (
+    Pair,
+    Plan,
+    Region,
+    Slot,
+    Step,
+    broken,
+    same_for_all,
+    widths_differ,
+)
 from ci.create.passes.pairs import pair_of
 from ci.create.passes.steps import (
     given,
@@ -19,9 +28,10 @@ from ci.create.passes.steps import (
 )
 from ci.create.program import Statement, Value
 from ci.create.tensors import Tensor
+from ci.model.errors import InputError
 
 BYTE_TYPES: Final = ("bool", "int8", "uint8")
-"""Of 8-bit elements, which the vector unit converts to half alone."""
+"""Byte types of 8-bit elements, which the vector unit converts to half alone."""
 
 
 def copies(plan: Plan) -> None:
@@ -94,10 +104,15 @@ def extent(plan: Plan, tensor: Tensor, kind: str) -> str:
     phase, groups = plan.phase, tensor.groups
     last = {"tile": (phase.cols, phase.rows), "rows": (phase.rows,), "cols": (phase.cols,)}
     if kind != "cell" and (groups[-1] not in last[kind] or tensor.behind(groups[-1])):
+        if tensor.of:
+            raise InputError(
+                f"It takes or writes single columns of '{tensor.of}', whose elements lie apart in"
+                " memory. Make such a column a tensor of its own, or take ranges of more columns."
+            )
         raise broken(plan, f"elements of '{tensor.name}' that go together lie apart in memory.")
     if kind == "tile" and phase.turns(tensor):
         if len({t.dtype for t in (*plan.program.inputs, *plan.program.outputs)}) > 1:
-            raise broken(plan, f"'{tensor.name}' is turned beside tensors of another dtype.")
+            raise broken(plan, f"'{tensor.name}' is turned next to tensors of another dtype.")
         return f"cols, rows, {_distance(tensor, phase.cols)}"
     stride = "stride"
     if kind == "tile" and phase.rows in groups and (tensor.runs or groups[-2] != phase.rows):
@@ -180,7 +195,8 @@ def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
         assert group[0].tensor is not None
         return taken(plan, group, statement, queue_of(group[0].tensor, False), kind, home)
     count = {"tile": "count", "rows": "rows", "cols": "pitch", "cell": "1"}[value.kind]
-    if value.kind == "cols" and tensor.dtype != "T":
+    padded = value.kind == "cols" and (tensor.dtype != "T" or widths_differ(plan.program))
+    if padded:
         count = "cols"
     if plan.phase.turns(tensor) and value.kind == "tile":
         return _turned(plan, statement, home, f"TakeTurned<{kind}>({home}, {queue}")
@@ -194,7 +210,7 @@ def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
     plan.helpers.add(call)
     target = "cellWork" if value.kind == "cell" else home
     lines = [f"{call}<{kind}>({target}, {queue}{work}, {count});"]
-    if value.kind == "cols" and tensor.dtype != "T":  # the rest of the last block
+    if padded:  # the rest of the last blocks
         lines = [f"Duplicate({home}, 0.0f, pitch);", "PipeBarrier<PIPE_V>();", *lines]
     if value.kind == "cell":
         plan.slots.setdefault("cellWork", Slot("cellWork", "cell"))

@@ -20,7 +20,7 @@ class Window:
 
     @classmethod
     def read(cls, op: str) -> Window:
-        """From an operation such as `window max 3,3 2,2 1,1`."""
+        """Read a window from an operation such as `window max 3,3 2,2 1,1`."""
         _, kind, *numbers = op.split()
         size, step, pad = (tuple(map(int, n.split(","))) for n in numbers)
         return cls(kind, size, step, pad)

@@ -92,6 +92,8 @@ class Traced(NDArrayOperatorsMixin):
         self.tape, self.node = tape, node
         self.sizes = tuple(int(n) for n in shape)
         self.dtype = np.dtype(dtype)
+        self.laced: tuple[int, int, int, tuple[Traced, ...]] | None = None
+        """What was assigned to it in steps: node, axis, step, and the lines that take turns."""
 
     # What it is
 
@@ -106,9 +108,12 @@ class Traced(NDArrayOperatorsMixin):
         return self._size(tuple(range(len(self.sizes))), int(np.prod(self.sizes)))
 
     @property
-    def ndim(self) -> int:
-        """The number of its axes."""
-        return len(self.sizes)
+    def ndim(self) -> Any:
+        """The number of its axes; that of an input remembers it, as the cases may differ in it."""
+        if self.tape.nodes[self.node]["op"] != "input":
+            return len(self.sizes)
+        node = self.tape.write("rank", (self.node,), dtype="int64")
+        return symbolic(self.tape, node, len(self.sizes))
 
     @property
     def T(self) -> Any:  # noqa: N802
@@ -144,36 +149,51 @@ class Traced(NDArrayOperatorsMixin):
         self._no("turns a tensor into a plain array")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if not isinstance(key, Traced) or key.dtype != bool or key.sizes != self.sizes:
-            raise Untraceable("It assigns to elements of a tensor by something else than a mask.")
-        found: Any = np.where(key, value, self)
+        from ci.create.tracing.ranges import assigned
+
+        if isinstance(key, Traced) and key.dtype == bool and key.sizes == self.sizes:
+            found: Any = np.where(key, value, self)
+        else:
+            found = assigned(self, key, value)
         self.node = found.astype(self.dtype).node
 
     # numpy's protocols
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from ci.create.tracing import refused
+
         name = ufunc.__name__
         options = {k: v for k, v in options.items() if v is not None and k != "casting"}
         out = options.pop("out", None)
-        if out is not None:
-            raise Untraceable("It writes into an array that is there (out=, or += on an array).")
+        if out is not None and (len(out) != 1 or not isinstance(out[0], Traced)):
+            raise Untraceable("It writes into an array that is no tensor (out=).")
         dtype = options.pop("dtype", None)
         if method == "reduce" and name in REDUCTIONS:
             return reduced(REDUCTIONS[name], inputs[0], **options)
         if method == "accumulate" and name in ("add", "multiply"):
             return scanned("sum" if name == "add" else "prod", inputs[0], inputs[1])
         if method != "__call__" or (options and set(options) != {"where"}):
-            raise Untraceable(f"It calls numpy.{name}.{method}, which is not traced.")
+            why = f"which {refused.ORDER}" if method == "accumulate" else "which is not traced."
+            raise Untraceable(f"It calls numpy.{name}.{method}, {why}")
         found = elementwise(self.tape, name, inputs)
+        if out is not None:
+            return _written(out[0], found)
         return found if dtype is None else found.astype(dtype)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from ci.create.tracing import derived, refused
         from ci.create.tracing.functions import FUNCTIONS
 
-        known = FUNCTIONS.get(func.__name__)
+        known = FUNCTIONS.get(func.__name__) or derived.FUNCTIONS.get(func.__name__)
         if known is None:
-            raise Untraceable(f"It calls numpy.{func.__name__}, which is not traced.")
-        return known(*args, **kwargs)
+            raise Untraceable(refused.said(func.__name__))
+        try:
+            return known(*args, **kwargs)
+        except TypeError as problem:
+            named = ", ".join(kwargs) or "these arguments"
+            raise Untraceable(
+                f"It calls numpy.{func.__name__} with {named}, which is not traced ({problem})."
+            ) from None
 
     # Methods of arrays
 
@@ -191,6 +211,16 @@ class Traced(NDArrayOperatorsMixin):
         from ci.create.tracing.ranges import indexed
 
         return indexed(self, key)
+
+
+def _written(target: Traced, found: Traced) -> Traced:
+    """What `out=` or `+=` leaves in an array."""
+    if target.sizes != found.sizes:
+        raise Untraceable(
+            f"It writes {list(found.sizes)} elements into a tensor of {list(target.sizes)}."
+        )
+    target.node = found.astype(target.dtype).node
+    return target
 
 
 def lifted(values: Iterable[Any]) -> list[Traced]:
@@ -229,7 +259,11 @@ def broadcast(x: Traced, shape: tuple[int, ...]) -> Traced:
 
 def elementwise(tape: Tape, name: str, inputs: tuple[Any, ...]) -> Traced:
     """A ufunc's call."""
+    from ci.create.tracing import derived, refused
+
     values = [lift(tape, one) for one in inputs]
+    if name in derived.UFUNCS:
+        return derived.UFUNCS[name](*values)  # type: ignore[no-any-return]
     shape = np.broadcast_shapes(*(v.sizes for v in values))
     if name == "logical_not" or name == "invert":
         node = tape.write("not", (values[0].node,), shape, "bool")
@@ -245,7 +279,7 @@ def elementwise(tape: Tape, name: str, inputs: tuple[Any, ...]) -> Traced:
             dtype = fixed or _result_dtype(name, inputs, values)
             node = tape.write(table[name], tuple(v.node for v in values), shape, dtype)
             return Traced(tape, node, shape, dtype)
-    raise Untraceable(f"It calls numpy.{name}, which is not traced.")
+    raise Untraceable(refused.said(name))
 
 
 def _result_dtype(name: str, inputs: tuple[Any, ...], values: list[Traced]) -> Any:
@@ -274,7 +308,7 @@ def reduced(
     """A reduction over axes."""
     if rest or (initial is not None and op != "sum") or (initial not in (None, 0)):
         raise Untraceable(f"It reduces with {', '.join(rest) or 'initial'}=, which is not traced.")
-    axes = axes_of(axis, x.ndim)
+    axes = axes_of(axis, len(x.sizes))
     full = tuple(1 if a in axes else n for a, n in enumerate(x.sizes))
     kept = tuple(n for a, n in enumerate(x.sizes) if a not in axes)
     dtype = np.dtype("int64") if op in ("sum", "prod") and x.dtype.kind in "biu" else x.dtype
@@ -285,7 +319,7 @@ def reduced(
 
 def scanned(op: str, x: Traced, axis: int) -> Traced:
     """A running sum or product along an axis."""
-    (along,) = axes_of(axis, x.ndim)
+    (along,) = axes_of(axis, len(x.sizes))
     node = x.tape.write("scan_" + op, (x.node,), x.sizes, x.dtype, axis=along)
     return Traced(x.tape, node, x.sizes, x.dtype)
 

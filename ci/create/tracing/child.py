@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ci.create.tracing import positions
 from ci.create.tracing.array import Traced, lift
 from ci.create.tracing.symbols import SymbolicFloat, SymbolicInt, symbolic
 from ci.create.tracing.tape import Tape, Untraceable
@@ -61,7 +62,8 @@ def _answered(tape: Tape, call: Callable[[], Any], folder: str) -> dict[str, Any
         ) from None
     values = list(result) if isinstance(result, tuple | list) else [result]
     outputs = [lift(tape, v) for v in values]
-    return {"nodes": tape.nodes, "outputs": [v.node for v in outputs]}
+    guards = [list(one) for one in tape.guards]
+    return {"nodes": tape.nodes, "outputs": [v.node for v in outputs], "guards": guards}
 
 
 def _attribute(tape: Tape, name: str, value: Any) -> Any:
@@ -115,6 +117,7 @@ def serve(file: Path, name: str, most: int) -> None:
         answers.write(LENGTH.pack(len(text)) + text)
         answers.flush()
 
+    positions.install()
     try:
         module = load(file)
         function = getattr(module, name, None)

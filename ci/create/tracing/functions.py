@@ -32,7 +32,7 @@ def sum_(x: Traced, axis: Any = None, dtype: Any = None, keepdims: bool = False)
 
 def mean(x: Traced, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """numpy.mean: the sum over the number of elements."""
-    axes = axes_of(axis, x.ndim)
+    axes = axes_of(axis, len(x.sizes))
     count = int(np.prod([x.sizes[a] for a in axes]))
     kind = dtype or (x.dtype if x.dtype.kind == "f" else "float64")
     found = reduced("sum", x.astype(kind), axis, keepdims) / x._size(axes, count)
@@ -43,7 +43,7 @@ def var(
     x: Traced, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False
 ) -> Any:
     """numpy.var, in two passes as numpy does it."""
-    axes = axes_of(axis, x.ndim)
+    axes = axes_of(axis, len(x.sizes))
     count = x._size(axes, int(np.prod([x.sizes[a] for a in axes])))
     centred = x - mean(x, axis, dtype, True)
     return reduced("sum", centred * centred, axis, keepdims) / (count - ddof if ddof else count)
@@ -83,7 +83,7 @@ def argmin(x: Traced, axis: Any = None, keepdims: bool = False) -> Any:
 
 def _place_of(kind: str, x: Traced, axis: Any, keepdims: bool) -> Any:
     flat = reshaped(x, (-1,)) if axis is None else x
-    (along,) = axes_of(0 if axis is None else axis, flat.ndim)
+    (along,) = axes_of(0 if axis is None else axis, len(flat.sizes))
     place = _places(flat, along)
     here = np.logical_or(flat == reduced(kind, flat, along, True), flat != flat)  # or no number
     found = where(here, place, flat.shape[along])
@@ -169,7 +169,7 @@ def reshape(x: Traced, *shape: Any, **_: Any) -> Traced:
 def expand_dims(x: Traced, axis: Any) -> Traced:
     """numpy.expand_dims."""
     given = axis if isinstance(axis, tuple | list) else (axis,)
-    rank = x.ndim + len(given)
+    rank = len(x.sizes) + len(given)
     places = axes_of(tuple(given), rank)
     rest = iter(x.sizes)
     return reshaped(x, tuple(1 if a in places else next(rest) for a in range(rank)))
@@ -177,15 +177,21 @@ def expand_dims(x: Traced, axis: Any) -> Traced:
 
 def squeeze(x: Traced, axis: Any = None) -> Traced:
     """numpy.squeeze."""
-    gone = [a for a, n in enumerate(x.sizes) if n == 1] if axis is None else axes_of(axis, x.ndim)
+    gone = (
+        [a for a, n in enumerate(x.sizes) if n == 1]
+        if axis is None
+        else axes_of(axis, len(x.sizes))
+    )
     return reshaped(x, tuple(n for a, n in enumerate(x.sizes) if a not in gone))
 
 
 def transpose(x: Traced, *axes: Any) -> Traced:
     """numpy.transpose."""
     given = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
-    order = [int(a) % x.ndim for a in given if a is not None] or list(range(x.ndim))[::-1]
-    if order == list(range(x.ndim)):
+    order = [int(a) % len(x.sizes) for a in given if a is not None] or list(range(len(x.sizes)))[
+        ::-1
+    ]
+    if order == list(range(len(x.sizes))):
         return x
     shape = tuple(x.sizes[a] for a in order)
     return Traced(
@@ -195,21 +201,24 @@ def transpose(x: Traced, *axes: Any) -> Traced:
 
 def swapaxes(x: Traced, a: int, b: int) -> Traced:
     """numpy.swapaxes."""
-    order = list(range(x.ndim))
+    order = list(range(len(x.sizes)))
     order[a], order[b] = order[b], order[a]
     return transpose(x, order)
 
 
-def moveaxis(x: Traced, source: int, destination: int) -> Traced:
-    """numpy.moveaxis of one axis."""
-    order = list(range(x.ndim))
-    order.insert(destination % x.ndim, order.pop(source % x.ndim))
+def moveaxis(x: Traced, source: Any, destination: Any) -> Traced:
+    """numpy.moveaxis."""
+    sources = [s % len(x.sizes) for s in (source if isinstance(source, tuple | list) else [source])]
+    places = destination if isinstance(destination, tuple | list) else [destination]
+    order = [a for a in range(len(x.sizes)) if a not in sources]
+    for place, axis in sorted(zip((p % len(x.sizes) for p in places), sources, strict=True)):
+        order.insert(place, axis)
     return transpose(x, order)
 
 
 def take_along_axis(x: Traced, indices: Traced, axis: int = -1) -> Traced:
     """numpy.take_along_axis of one element a row: a masked sum."""
-    (along,) = axes_of(axis, x.ndim)
+    (along,) = axes_of(axis, len(x.sizes))
     if indices.sizes[along] != 1:
         raise Untraceable("It takes more than one element along an axis.")
     place = _places(x, along)
@@ -228,22 +237,15 @@ def norm(x: Traced, ord: Any = None, axis: Any = None, keepdims: bool = False) -
 
 
 def round_(x: Traced, decimals: int = 0) -> Any:
-    """numpy.round to whole numbers."""
-    if decimals:
-        raise Untraceable("It rounds to decimal places.")
-    return np.rint(x)
-
-
-def nan_error(*_: Any, **__: Any) -> Any:
-    """What sorts or finds depends on values."""
-    raise Untraceable("It sorts or searches, which is not traced.")
+    """numpy.round."""
+    return np.rint(x * 10.0**decimals) / 10.0**decimals if decimals else np.rint(x)
 
 
 def windows(
     x: Traced, kind: str, size: tuple[int, ...], step: tuple[int, ...], pad: tuple[int, ...]
 ) -> Traced:
     """Folds of windows along the last axes, with neutral elements around them."""
-    lead = x.ndim - len(size)
+    lead = len(x.sizes) - len(size)
     rest = [
         (n + 2 * p - k) // s + 1 for n, k, s, p in zip(x.sizes[lead:], size, step, pad, strict=True)
     ]
@@ -253,7 +255,7 @@ def windows(
         (x.node,),
         shape,
         x.dtype,
-        axes=list(range(lead, x.ndim)),
+        axes=list(range(lead, len(x.sizes))),
         size=[int(k) for k in size],
         step=[int(s) for s in step],
         pad=[int(p) for p in pad],
@@ -297,13 +299,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "take_along_axis": take_along_axis,
     "round": round_,
     "around": round_,
-    "argsort": nan_error,
-    "sort": nan_error,
-    "median": nan_error,
     "broadcast_to": lambda x, shape: broadcast(x, tuple(int(n) for n in shape)),
     "ravel": lambda x: reshaped(x, (-1,)),
     "copy": lambda x, **_: Traced(x.tape, x.node, x.sizes, x.dtype),
-    "nan_to_num": nan_error,
     "shape": lambda x: x.shape,
     "ndim": lambda x: x.ndim,
     "size": lambda x, axis=None: x.size if axis is None else x.shape[axis],
@@ -311,7 +309,21 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         *(a.dtype if isinstance(a, Traced) else a for a in args)
     ),
 }
+
+
+def _derived(name: str) -> Callable[..., Any]:
+    def method(*args: Any, **kwargs: Any) -> Any:
+        from ci.create.tracing import derived
+
+        return derived.FUNCTIONS[name](*args, **kwargs)
+
+    return method
+
+
 METHODS: dict[str, Callable[..., Any]] = {
+    **{n: _derived(n) for n in ("repeat", "take", "dot", "trace", "diagonal")},
+    "conj": lambda x: x,
+    "conjugate": lambda x: x,
     **{n: FUNCTIONS[n] for n in ("sum", "mean", "var", "std", "prod", "max", "min", "cumsum")},
     **{n: FUNCTIONS[n] for n in ("cumprod", "clip", "reshape", "squeeze", "transpose", "ravel")},
     **{n: FUNCTIONS[n] for n in ("swapaxes", "copy", "round", "argmax", "argmin", "any", "all")},

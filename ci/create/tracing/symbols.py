@@ -1,8 +1,9 @@
 """Numbers that remember where they come from: sizes of axes and attributes.
 
 They are ints and floats, so that golden code can do with them what it does with numbers. Their
-arithmetic is written to the tape; what loses the memory (`math.sqrt`) leaves a plain number, which
-the trace of another case shows.
+arithmetic is written to the tape, and each comparison with its answer: the operator is for inputs
+that give the same one. What loses the memory (`math.sqrt`) leaves a plain number, which the trace
+of another case shows.
 """
 
 from __future__ import annotations
@@ -22,6 +23,16 @@ BINARY: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "__truediv__": ("div", operator.truediv),
     "__pow__": ("pow", operator.pow),
 }
+COMPARISONS: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
+    "__lt__": ("lt", "ge", operator.lt),
+    "__le__": ("le", "gt", operator.le),
+    "__gt__": ("gt", "le", operator.gt),
+    "__ge__": ("ge", "lt", operator.ge),
+    "__eq__": ("eq", "ne", operator.eq),
+    "__ne__": ("ne", "eq", operator.ne),
+}
+"""The operation that held and the one that held where it did not."""
+
 UFUNCS = {
     "add": "add",
     "subtract": "sub",
@@ -42,7 +53,7 @@ UFUNCS = {
 
 
 class Symbolic:
-    """Beside int or float: the node on the tape that stands for the number."""
+    """Next to int or float: the node on the tape that stands for the number."""
 
     tape: Tape
     node: int
@@ -118,6 +129,35 @@ def _give_arithmetic(kind: type) -> None:
 
     for name, swapped in (("__floordiv__", False), ("__rfloordiv__", True)):
         setattr(kind, name, floored(swapped))
+
+    def rest(swapped: bool) -> Callable[..., Any]:
+        def method(self: Any, other: Any) -> Any:
+            if isinstance(other, bool) or not isinstance(other, int | float | np.number):
+                return NotImplemented
+            a: Any = other if swapped else self
+            b: Any = self if swapped else other
+            return a - a // b * b
+
+        return method
+
+    setattr(kind, "__mod__", rest(False))  # noqa: B010
+    setattr(kind, "__rmod__", rest(True))  # noqa: B010
+
+    def compared(op: str, otherwise: str, compute: Callable[[Any, Any], Any]) -> Any:
+        def method(self: Any, other: Any) -> Any:
+            if isinstance(other, bool) or not isinstance(other, int | float | np.number):
+                return NotImplemented
+            held = bool(compute(_plain(self), _plain(other)))
+            nodes = (scalar_node(self.tape, self), scalar_node(self.tape, other))
+            self.tape.guards[op if held else otherwise, *nodes] = None
+            return held
+
+        return method
+
+    for name, (op, otherwise, compute) in COMPARISONS.items():
+        setattr(kind, name, compared(op, otherwise, compute))
+    setattr(kind, "__bool__", lambda self: self != 0)  # noqa: B010
+    setattr(kind, "__hash__", lambda self: hash(_plain(self)))  # noqa: B010
 
     def negated(self: Any) -> Any:
         return symbolic(self.tape, self.tape.write("neg", (self.node,)), -_plain(self))

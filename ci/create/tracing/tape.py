@@ -17,6 +17,8 @@ class Tape:
     def __init__(self) -> None:
         self.nodes: list[dict[str, Any]] = []
         self._known: dict[str, int] = {}
+        self.guards: dict[tuple[str, int, int], None] = {}
+        """Comparisons of lengths, ranks and attributes that held: operation and both nodes."""
 
     def write(
         self,
@@ -52,4 +54,4 @@ class Tape:
 
 
 MOST_NODES = 2000
-"""Of one trace; a loop over elements in Python would write millions."""
+"""Most nodes of one trace; a loop over elements in Python would write millions."""

@@ -21,7 +21,7 @@ class FrontDoor:
     """Where a kernel's includes are found, and what is compiled once for all kernels."""
 
     name: str
-    """As measurements name it: 'own' or 'asc-devkit 0123456789ab'."""
+    """The name as measurements name it: 'own' or 'asc-devkit 0123456789ab'."""
     digest: str
     """Over every header that a kernel may include through it."""
     folders: tuple[Path, ...]
@@ -29,11 +29,11 @@ class FrontDoor:
     readable: tuple[Path, ...]
     """What a compilation in the sandbox reads."""
     prefix: str
-    """C++ text that stands before every kernel."""
+    """C++ text that is before every kernel."""
     library_structs: frozenset[str]
     """Tiling structs that the headers define; operators' structs nest them."""
     generated: Mapping[str, str] = field(default_factory=dict)
-    """Header texts by path that lie beside the prefix: earlier names, and what a tree lacks."""
+    """Header texts by path that lie next to the prefix: earlier names, and what a tree lacks."""
     tiling: TilingLibrary | None = None
     """The tree's own tiling library for the host side, instead of ours."""
     true_offsets: bool = False

@@ -1,6 +1,6 @@
 """Headers that only include others, under the paths that operators' sources know.
 
-`forwarding.yml` lists them; their texts are laid beside the precompiled headers of a door.
+`forwarding.yml` lists them; their texts are laid next to the precompiled headers of a door.
 """
 
 from __future__ import annotations

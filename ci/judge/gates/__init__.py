@@ -8,8 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ci.judge.gates.accuracy import AccuracyGate
+from ci.judge.gates.addresses import AddressesGate
 from ci.judge.gates.base import Gate, Phase
 from ci.judge.gates.build import BuildGate
+from ci.judge.gates.chips import ChipsGate
+from ci.judge.gates.compilers import CompilersGate
+from ci.judge.gates.coverage import CoverageGate
+from ci.judge.gates.decisions import DecisionsGate
 from ci.judge.gates.edges import EdgesGate
 from ci.judge.gates.guard import GuardGate
 from ci.judge.gates.host import HostGate
@@ -40,6 +45,11 @@ GATES: tuple[Gate, ...] = (
     MoreSeedsGate(),
     SteadyGate(),
     EdgesGate(),
+    CoverageGate(),
+    ChipsGate(),
+    CompilersGate(),
+    AddressesGate(),
+    DecisionsGate(),
     SiblingsGate(),
 )
 

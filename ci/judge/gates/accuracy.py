@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from ci.judge.accuracy import Accuracy, Usual, less_accurate, usual
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
-from ci.judge.launched import accuracy_once
-from ci.judge.subject import Subject
+from ci.judge.launch_record import accuracy_once
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Outcome, Place
 
@@ -57,7 +57,8 @@ def _loss(subject: Subject, accuracy: Accuracies, before: Accuracies) -> str:
 
 
 def _forgiving(subject: Subject, accuracy: Accuracies) -> Accuracies:
-    """Told once more, which is worth it only for a launch that would be refused otherwise."""
+    """Measure the accuracy again, which is worth it only for a launch that would be refused
+    otherwise."""
     references = subject.standard.references
     try:
         return accuracy_once(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, Literal, TypeAlias
 
-from ci.judge.subject import Subject
+from ci.judge.gate_subject import Subject
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome, Place, Refusal
 
@@ -24,7 +24,7 @@ class Gate(ABC):
     or by the baseline that the subject leads to."""
 
     name: ClassVar[str]
-    """As reports and stored trials name it."""
+    """The name as reports and stored trials name it."""
     phase: ClassVar[Phase]
 
     @abstractmethod

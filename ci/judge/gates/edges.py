@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ci.judge.gates.varied import VariedGate
-from ci.judge.sweep import WIDE
+from ci.judge.varied_sweep import WIDE
 
 
 class EdgesGate(VariedGate):

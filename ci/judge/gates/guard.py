@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.judge.guard import guard
-from ci.judge.subject import Subject
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome
 

@@ -13,8 +13,8 @@ from ci.backend.tiled import MOST_BLOCKS, MOST_WORKSPACE, TiledBuild
 from ci.host.host_tiling import HostProgram
 from ci.host.survey import HostAnswer, Inference, Question, Tiling, questions
 from ci.host.tiling_request import host_request, platform_facts
+from ci.judge.gate_subject import Standard, Subject
 from ci.judge.gates.base import Gate
-from ci.judge.subject import Standard, Subject
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome
@@ -102,7 +102,7 @@ def _difference(question: Question, before: HostAnswer, now: HostAnswer) -> str:
     if before.steady and not now.steady:
         return (
             f"Its host side answers {question.label} differently when it is asked again, in another"
-            " order or in another process; the operator as it stands does not."
+            " order or in another process; the original operator does not."
         )
     if before.inference is not None and before.steady:
         ours, theirs = _inferred(now.inference), _inferred(before.inference)
@@ -115,10 +115,18 @@ def _difference(question: Question, before: HostAnswer, now: HostAnswer) -> str:
         ours, theirs = _ending(now.tiling), _ending(before.tiling)
         if ours != theirs and not (theirs == _USELESS and ours == "succeeds"):
             return (
-                f"For {question.label} its tiling {ours}, that of the operator as it stands "
-                f"{theirs}."
+                f"For {question.label} its tiling {ours}, that of the original operator {theirs}."
+            )
+        if ours == theirs == "succeeds" and _together(before.tiling) and not _together(now.tiling):
+            return (
+                f"For {question.label} its tiling no longer asks that all cores run at once (the "
+                "schedule mode), as that of the original operator does."
             )
     return ""
+
+
+def _together(answer: Tiling | None) -> bool:
+    return answer is not None and answer.schedule_mode != 0
 
 
 def _ignored(
@@ -137,12 +145,12 @@ def _ignored(
         return ""
     return (
         f"Its tiling decides the same for {question.label} as without that change, so that the "
-        "kernel cannot know the attribute; that of the operator as it stands tells it."
+        "kernel cannot know the attribute; that of the original operator does."
     )
 
 
 def _inferred(answer: Inference | None) -> str:
-    """What inference told; of a part that failed or is not there, only that."""
+    """Result of the inference; of a part that failed or is not there, only that."""
     if answer is None:
         return "a crash"
     tensors = [tensor for output in answer.outputs for tensor in output]
@@ -158,7 +166,7 @@ def _inferred(answer: Inference | None) -> str:
 def _ending(answer: Tiling | None) -> str:
     """How a tiling ended; one that says it went well and asks for no possible launch is useless.
 
-    A candidate may put that right: nothing could be launched, and nobody was told so.
+    A candidate may put that right: nothing could be launched, and nobody knew.
     """
     if answer is None:
         return "crashes"

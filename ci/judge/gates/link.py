@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
-from ci.judge.subject import Subject
 from ci.model.errors import TrialFailure
 
 

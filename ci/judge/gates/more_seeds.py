@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
-from ci.judge.subject import Subject
 from ci.model.errors import TrialFailure
 from ci.model.trial import Candidate
 

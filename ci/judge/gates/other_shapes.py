@@ -7,7 +7,7 @@ tail is empty. And a core count can be so cut for small inputs that larger ones 
 from __future__ import annotations
 
 from ci.judge.gates.varied import VariedGate
-from ci.judge.sweep import QUICK
+from ci.judge.varied_sweep import QUICK
 
 
 class OtherShapesGate(VariedGate):

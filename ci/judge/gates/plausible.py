@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.judge.measure import roofline_us
-from ci.judge.subject import Subject
 from ci.model.errors import TrialFailure
 from ci.model.launch import arrays
 from ci.model.trial import Outcome, Place
@@ -44,7 +44,7 @@ class PlausibleGate(Gate):
         inputs = _input_bytes(subject)
         if read >= inputs > pipes.gm_read_bytes:
             return (
-                f"the inputs have {inputs} bytes, and the operator as it stands reads them all, "
+                f"the inputs have {inputs} bytes, and the original operator reads them all, "
                 f"but the candidate's instructions read only {pipes.gm_read_bytes}; the rest came "
                 "past the machine.",
                 "read bytes",

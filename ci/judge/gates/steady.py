@@ -7,9 +7,9 @@ more on them than the unmodified one.
 from __future__ import annotations
 
 from ci.judge.baseline import SLOWER
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.judge.gates.more_seeds import seeds_of
-from ci.judge.subject import Subject
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome, Place
 
@@ -36,8 +36,8 @@ class SteadyGate(Gate):
                 return self.refuse(
                     Outcome.REJECTED,
                     f"it takes {measured.median:.3f} µs with the values it was measured on (seed "
-                    f"{first}), but {time.median:.3f} µs with those of seed {seed}; the operator "
-                    f"as it stands takes {before.median:.3f} and {now.median:.3f} µs.",
+                    f"{first}), but {time.median:.3f} µs with those of seed {seed}; the original "
+                    f"operator takes {before.median:.3f} and {now.median:.3f} µs.",
                     place=Place(case=case.name, seed=seed),
                     evidence="depends on values",
                 )

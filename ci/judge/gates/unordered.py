@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
-from ci.judge.subject import Subject
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome, Trial
 
@@ -60,7 +60,7 @@ class _Counted:
     between: int
     """Waits of one pipe for another that automatic synchronisation inserted."""
     within: int
-    """Those for earlier instructions of the same pipe."""
+    """Barriers that are for earlier instructions of the same pipe."""
     barriers: int
     """Barriers that the source has, as often as they ran."""
     work: int

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ci.judge.baseline import SLOWER
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
-from ci.judge.launched import Launched, new_warning
-from ci.judge.subject import Subject
-from ci.judge.sweep import Tier, sweep
+from ci.judge.launch_record import Launched, new_warning
+from ci.judge.varied_sweep import Tier, sweep
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome, Place
 
@@ -49,7 +49,7 @@ class VariedGate(Gate):
             return None
         what = (
             f"it is slower by {time.median / before.time.median - 1:.0%}: {time.median:.3f} µs, "
-            f"and {before.time.median:.3f} µs as it stands."
+            f"and {before.time.median:.3f} µs unchanged."
         )
         return self._refuse(outcome, kind, what, Place(case=now.case.name))
 

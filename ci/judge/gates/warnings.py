@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
-from ci.judge.launched import new_warning
-from ci.judge.subject import Subject
+from ci.judge.launch_record import new_warning
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome
 

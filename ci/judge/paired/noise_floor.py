@@ -21,7 +21,7 @@ ENOUGH_RUNS: Final = 5
 """With fewer A/A runs than this the floor is the one that is assumed."""
 
 LATEST_RUNS: Final = 20
-"""Older runs are forgotten: a device's noise changes with what runs beside."""
+"""Older runs are forgotten: a device's noise changes with what runs next to."""
 
 BEYOND: Final = 2.6
 """Standard deviations of the runs' means that the floor is: 1 % of a normal spread lies beyond."""

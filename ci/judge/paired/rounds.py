@@ -25,7 +25,7 @@ Take = Callable[[Side, str], Sample]
 """One sample of a side's program on the case of this name."""
 
 MEAN: Final = ""
-"""The name under which the mean over the cases stands beside them."""
+"""The name under which the mean over the cases stands next to them."""
 
 _SIDES: Final[tuple[Side, Side]] = ("baseline", "candidate")
 
@@ -40,7 +40,7 @@ class Rounds:
     logs: dict[str, Floats]
     """Logarithms of baseline over candidate, by case and for the mean."""
     found: dict[str, Paired]
-    """By case and for the mean."""
+    """Verdicts by case and for the mean."""
 
     @property
     def mean(self) -> Paired:

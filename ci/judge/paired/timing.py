@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ci.backend.base import Build
+from ci.judge.gate_subject import Subject
 from ci.judge.measure import interval
 from ci.judge.paired.noise_floor import ENOUGH_RUNS, AARun, floor
 from ci.judge.paired.noise_store import NoiseStore
 from ci.judge.paired.plan import Plan
 from ci.judge.paired.rounds import MEAN, Rounds, Side, take_rounds
 from ci.judge.reference import empty_like
-from ci.judge.subject import Subject
 from ci.model.errors import EnvironmentProblem, TrialFailure
 from ci.model.launch import Sample
 from ci.model.trial import CaseMeasurement, Measurement
@@ -74,7 +74,7 @@ def _rounds(
             if side == "candidate":
                 raise
             raise EnvironmentProblem(
-                f"The operator as it stands ran on case {name} before and now does not"
+                f"The original operator ran on case {name} before and now does not"
                 f" ({failure.refusal.sentence}), so the device"
                 f" {subject.standard.backend.unit} is not fit to measure on; see `npu-smi info`."
             ) from failure

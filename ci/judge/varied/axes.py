@@ -13,7 +13,7 @@ STEPS = (1, 8, 16, 32, 64)
 """Multiples that an operator may want a length to be of; the smallest that it takes is kept."""
 
 MOST_AXES = 8
-"""Of one case: a list of many tensors has no more to tell."""
+"""Most axes of one case: a list of many tensors has no more to tell."""
 
 NEAR_BOUND = 2
 """An integer input whose range ends this near a length holds indices along it."""
@@ -93,6 +93,16 @@ def axes(known: Known, case: WorkloadCase) -> Iterator[Axis]:
             yield axis
         if len(found) == MOST_AXES:
             return
+
+
+def places_of(known: Known, case: WorkloadCase) -> Iterator[tuple[frozenset[Place], int]]:
+    """Sets of dimensions that may belong together, with their length; none of them was tried."""
+    seen: set[frozenset[Place]] = set()
+    for _, alternatives in _alternatives(known, case):
+        for places in alternatives:
+            if places not in seen:
+                seen.add(places)
+                yield places, _length(case, places)
 
 
 def _probed(

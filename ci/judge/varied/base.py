@@ -30,9 +30,9 @@ class Known:
     takes: Callable[[WorkloadCase], bool]
     """Whether a case is small enough to be launched and the unmodified operator passes it."""
     numbers: tuple[float, ...] = ()
-    """What stands in the candidate's changed lines."""
+    """What is in the candidate's changed lines."""
     constants: tuple[float, ...] = ()
-    """What stands in the operator's tiling."""
+    """What is in the operator's tiling."""
     cores: int = 1
 
     def free(self, case: WorkloadCase) -> WorkloadCase:

@@ -24,7 +24,8 @@ PRIMES = (97, 1009)
 LARGER = (10, 100)
 
 BUSY_ELEMENTS = 1 << 15
-"""Of the largest input for each core: the copies of so many take several launches' time."""
+"""Busy elements of the largest input for each core: the copies of so many take several launches'
+time."""
 
 SWAPPED = 16
 """How many times longer one dimension becomes and how many times shorter another."""
@@ -51,7 +52,7 @@ class Larger(Family):
     """So long that every core of the chip has much to do.
 
     On a workload of small cases few cores are best: they start faster. What leaves the others idle
-    whatever the size is told here.
+    whatever the size is called here.
     """
 
     name = "larger size"
@@ -88,7 +89,7 @@ class Proportions(Family):
 
 
 class Thresholds(Family):
-    """Sizes at and beyond the numbers that stand in the tiling."""
+    """Sizes at and beyond the numbers that are in the tiling."""
 
     name = "threshold"
 
@@ -98,7 +99,7 @@ class Thresholds(Family):
 
 
 class OwnThresholds(Family):
-    """Sizes at and beyond the numbers that stand in the changed lines."""
+    """Sizes at and beyond the numbers that are in the changed lines."""
 
     name = "threshold of its own"
 

@@ -1,4 +1,4 @@
-"""Numbers that stand in sources: sizes and values at which a program may do something else."""
+"""Numbers that are in sources: sizes and values at which a program may do something else."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MOST_SHIFT = 40
 
 
 def changed_numbers(operator: Operator, files: Mapping[str, str]) -> tuple[float, ...]:
-    """Those of the lines that `files` change."""
+    """Return those of the lines that `files` change."""
     changed = [line for file, text in files.items() for line in _changed(operator, file, text)]
     return tuple(dict.fromkeys(_numbers(changed)))
 
 
 def tiling_numbers(operator: Operator) -> tuple[float, ...]:
-    """Those of the tiling as it stands."""
+    """Return those of the original tiling."""
     return tuple(dict.fromkeys(_numbers(operator.read(s) for s in operator.tiling_sources)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from ci.judge.varied.base import Family, Known, Ladder, in_turns, shapes_of, tensors, with_tensors
 from ci.model.dtypes import BY_NAME
@@ -10,6 +11,9 @@ from ci.model.operator import TensorSpec
 from ci.model.workload import Entry, TensorCase, WorkloadCase
 
 LIST_LENGTHS = (5, 1, 2, 17)
+
+RANKS = (5, 4, 6, 3, 8, 7, 2)
+"""What a framework allows, the likeliest first."""
 
 Shape = tuple[int, ...]
 
@@ -20,11 +24,15 @@ class Rank(Family):
     name = "rank"
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
-        """A leading 1, a split, a merged pair, one dimension: of all inputs, or of the largest."""
+        """A leading 1, a split, a merged pair, one dimension, every rank: of all inputs, or of the
+        largest."""
         return in_turns(
-            (
-                _reshaped(known, case, reshape)
-                for reshape in (_led, _split, _merged, _flat, _trailed)
+            chain(
+                (
+                    _reshaped(known, case, reshape)
+                    for reshape in (_led, _split, _merged, _flat, _trailed)
+                ),
+                (_of_rank(known, case, rank) for rank in RANKS),
             )
             for case in known.workload.cases
         )
@@ -42,7 +50,7 @@ class ListLengths(Family):
             for length in lengths:
                 for new in (*LIST_LENGTHS, length + 1):
                     if new != length:
-                        yield [_relisted(known, case, length, new)]
+                        yield [relisted(known, case, length, new)]
 
 
 class Presence(Family):
@@ -143,6 +151,49 @@ def _reshaped(
             yield known.free(with_tensors(case, how, changed))
 
 
+def _of_rank(known: Known, case: WorkloadCase, rank: int) -> Iterator[WorkloadCase]:
+    for only in (False, True):
+        made = with_rank(known, case, rank, only=only)
+        if made is not None:
+            yield made
+
+
+def with_rank(known: Known, case: WorkloadCase, rank: int, *, only: bool) -> WorkloadCase | None:
+    """The case with its tensors, or `only` those of the largest one's shape, in `rank` dimensions.
+
+    None where it has such a rank already, or no shape of that rank has as many elements.
+    """
+    own = [t.shape for t in tensors(case)]
+    most = max(map(len, own), default=0)
+    if rank == most:
+        return None
+
+    def reshape(shape: Shape) -> Shape:
+        return _in_rank(shape, rank) if len(shape) == most else shape
+
+    made = list(_reshaped(known, case, reshape))
+    return made[-1 if only else 0] if made else None
+
+
+def _in_rank(shape: Shape, rank: int) -> Shape:
+    """The leading dimensions multiplied, or split into factors that are not 1 as long as there
+    are some."""
+    if rank < len(shape):
+        merged = len(shape) - rank + 1
+        size = 1
+        for length in shape[:merged]:
+            size *= length
+        return (size, *shape[merged:]) if rank else ()
+    found = [*shape]
+    while len(found) < rank:
+        at = max(range(len(found)), key=lambda d: found[d] if found[d] % 2 == 0 else 0, default=-1)
+        if at >= 0 and found[at] > 2 and found[at] % 2 == 0:
+            found[at : at + 1] = [2, found[at] // 2]
+        else:
+            found.insert(0, 1)
+    return tuple(found)
+
+
 def _led(shape: Shape) -> Shape:
     return shape[1:] if shape[:1] == (1,) else (1, *shape)
 
@@ -171,7 +222,7 @@ def _flat(shape: Shape) -> Shape:
     return (size,)
 
 
-def _relisted(known: Known, case: WorkloadCase, length: int, new: int) -> WorkloadCase:
+def relisted(known: Known, case: WorkloadCase, length: int, new: int) -> WorkloadCase:
     """Lists of `length` tensors with `new` ones: the same over and over, or the first of them."""
 
     def entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:

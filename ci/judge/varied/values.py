@@ -64,8 +64,38 @@ class Ranges(Family):
     turns = 2
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
-        """Of all inputs, else of those that hold both signs, else of the first."""
+        """Return ladders of all inputs, else of those that hold both signs, else of the
+        first."""
         return in_turns(_ranges(case, known.numbers) for case in known.workload.cases)
+
+
+class Magnitude(Family):
+    """All of the exponents that a dtype has: what is scaled in between overflows far out."""
+
+    name = "magnitude"
+    turns = 2
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """All of one magnitude, far up and far down; then each row of one of its own."""
+        return in_turns(_magnitudes(case) for case in known.workload.cases)
+
+
+def _magnitudes(case: WorkloadCase) -> Iterator[Ladder]:
+    for exponent in EXPONENTS:
+
+        def scaled(tensor: TensorCase, share: float = exponent) -> TensorCase:
+            low, high = tensor.range
+            factor = 10.0 ** (share * BY_NAME[tensor.dtype].decades)
+            factor /= max(abs(low), abs(high)) or 1.0
+            return tensor.model_copy(update={"range": (low * factor, high * factor)})
+
+        yield _changed(case, f"magnitudes of {exponent:+.2f} of all decades", scaled)
+    yield from _distributed(case, "magnitudes", floats_only=True)
+
+
+EXPONENTS = (0.26, 0.5, 0.8, -0.25, -0.5, -0.75)
+"""Exponents as shares of the largest exponent: of float32 about 1e19, 1e10, 1e30, 1e-10, 1e-19,
+1e-29."""
 
 
 class Special(Family):

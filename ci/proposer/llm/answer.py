@@ -68,7 +68,7 @@ def _without_commas(text: str) -> str:
 
 
 def fenced_text(text: str) -> str:
-    """What stands in the last fence of an answer; all of it where there is none."""
+    """What is in the last fence of an answer; all of it where there is none."""
     said = spoken(text)
     fences = [m.group(2) for m in _FENCE.finditer(said)]
     return fences[-1] if fences else said

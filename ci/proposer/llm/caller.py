@@ -24,7 +24,7 @@ from tenacity import (
 
 from ci.model.errors import InputError, ModelUnavailable
 from ci.proposer.base import RunContext
-from ci.proposer.llm.calls import Call, CallOutcome, Calls
+from ci.proposer.llm.call_log import Call, CallOutcome, Calls
 from ci.proposer.llm.chat import Chat, ChatFailure, Message, Reply, Usage, most_tokens
 from ci.proposer.llm.endpoint import EndpointChat
 from ci.proposer.llm.mask import Mask

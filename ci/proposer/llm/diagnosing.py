@@ -9,7 +9,7 @@ from ci.model.diagnosis import Diagnosis
 from ci.model.operator import Operator
 from ci.model.trial import Measurement, Trial
 from ci.proposer.llm.answer import BadAnswer, read_object, text_of, words_of
-from ci.proposer.llm.measured import figures
+from ci.proposer.llm.measurements import figures
 from ci.proposer.llm.prompts import attributes
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.rules.diagnosing import diagnose_by_rules

@@ -13,7 +13,7 @@ from ci.proposer.llm.caller import Caller
 from ci.proposer.llm.chat import Message, Reply
 from ci.proposer.llm.prompts import repair
 from ci.proposer.llm.settings import Role
-from ci.proposer.llm.tried import told
+from ci.proposer.llm.trial_history import told
 
 SHOWN_ANSWER: Final = 20_000
 """Characters of a wrong answer that are sent back with its mistake."""

@@ -10,7 +10,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Trial
 from ci.proposer.llm.answer import BadAnswer, read_object, text_of, words_of
 from ci.proposer.llm.diagnosing import known_classes, taxonomy_lines
-from ci.proposer.llm.measured import figures
+from ci.proposer.llm.measurements import figures
 from ci.proposer.llm.run import ModelRun
 from ci.source.cpp_source import identifiers, parse
 from ci.source.source_diff import git_diff
@@ -53,7 +53,7 @@ def read_lesson(text: str, operator: Operator, draft: Lesson, diff: str) -> Less
     """The lesson in an answer; the motif's id stays.
 
     Raises BadAnswer when it is not general, or is not about `diff`: what shows the optimization
-    must stand in the lines that changed.
+    must be in the lines that changed.
     """
     found = read_object(text)
     title = text_of(found, "title", 100)

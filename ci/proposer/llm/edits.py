@@ -42,7 +42,7 @@ class Edit(Frozen):
     search: str = ""
     name: str = ""
     place: str = ""
-    """First and last line with the hash of what stands there; as recordings have it."""
+    """First and last line with the hash of what is there; as recordings have it."""
 
 
 def digest(text: str) -> str:

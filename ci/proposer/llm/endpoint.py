@@ -20,7 +20,7 @@ from ci.proposer.llm.settings import ModelSettings
 
 CONNECT_SECONDS: Final = 15.0
 TEMPORARY: Final = frozenset({402, 408, 409, 425, 429})
-"""Statuses worth another try beside 5xx. 402 (no money left) too: accounts are topped up."""
+"""Statuses worth another try next to 5xx. 402 (no money left) too: accounts are topped up."""
 
 _NO_KEY: Final = "none"  # the client wants one; endpoints that need none ignore it
 _STEPS: Final = {"json_schema": "json_object", "json_object": "text"}

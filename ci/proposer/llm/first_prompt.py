@@ -20,7 +20,7 @@ from experience.bank.bank import Bank
 from experience.bank.retrieve import Query, Retrieved
 
 SEAM: Final = "\n-----\n"
-"""Stands between what stays from step to step and what changes."""
+"""Separates the part that stays from step to step from the part that changes."""
 
 RETRIEVED: Final = 5
 
@@ -28,7 +28,7 @@ RETRIEVED: Final = 5
 def first_prompt(
     operator: Operator, workload: Workload, baseline: Trial, bank: Bank | None
 ) -> StepPrompt:
-    """What a model is sent for a joint step from the operator as it stands."""
+    """What a model is sent for a joint step from the original operator."""
     measured = baseline.measurement
     device = measured.fingerprint.device if measured is not None else ""
     retrieved: list[Retrieved] = []

@@ -1,4 +1,4 @@
-"""What a model costs: the price beside it in the models file, else the table rules/prices.yml."""
+"""What a model costs: the price next to it in the models file, else the table rules/prices.yml."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload
-from ci.proposer.llm.card import card, chip_of
 from ci.proposer.llm.chat import Message
+from ci.proposer.llm.machine_card import card, chip_of
 from ci.proposer.llm.settings import Role
 from rules.load import RULES
 

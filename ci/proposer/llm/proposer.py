@@ -36,7 +36,8 @@ def compose(name: str, run: ModelRun) -> Proposer:
         return run.models.of(role) is not None
 
     def synthesize(operator: Operator, workload: Workload, device: str) -> TilingTemplate:
-        """By a model, or wide enough for one: whole functions; remembered for joint steps."""
+        """Make the template with a model, or wide enough for one: whole functions; remembered
+        for joint steps."""
         by_rules = rules.synthesize
         made = tiling_regions(operator, device)[0] if asked("mutation") else None
         if asked("synthesis"):

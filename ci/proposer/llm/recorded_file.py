@@ -22,7 +22,7 @@ from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.trial import Trial
 from ci.proposer.llm.answer import read_line
-from ci.proposer.llm.calls import Call
+from ci.proposer.llm.call_log import Call
 from ci.proposer.llm.dialogue import nothing_left
 from ci.proposer.llm.edits import digest
 from ci.proposer.llm.settings import ROLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable
 
-from ci.proposer.llm.calls import Call
+from ci.proposer.llm.call_log import Call
 from ci.proposer.llm.chat import Reply, Usage
 
 ENDED = "NOTHING: the recording holds no further answer."

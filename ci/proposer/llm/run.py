@@ -13,8 +13,8 @@ from ci.model.trial import Candidate
 from ci.model.workload import Workload
 from ci.proposer.base import NoModels, ProposalRejected, RunContext, Step
 from ci.proposer.llm.answer import BadAnswer
+from ci.proposer.llm.call_log import summarise
 from ci.proposer.llm.caller import Caller
-from ci.proposer.llm.calls import summarise
 from ci.proposer.llm.dialogue import converse
 from ci.proposer.llm.prompts import messages
 from ci.proposer.llm.settings import ROLES, Models, Role
@@ -41,13 +41,13 @@ class Begun:
     misses: Counter[Role] = field(default_factory=Counter)
     """Unusable proposals in a row, by role."""
     diagnoses: dict[tuple[str, str], Diagnosis] = field(default_factory=dict)
-    """By operator and candidate: a program is diagnosed once."""
+    """The diagnoses by operator and candidate: a program is diagnosed once."""
     template: TilingTemplate | None = None
     """What of the host tiling may change, as it was made for this run."""
     closed: set[tuple[str, str]] = field(default_factory=set)
     """(stage, candidate) where the model sees nothing more: it is not asked there again."""
     views: dict[str, View] = field(default_factory=dict)
-    """By operator: what its prompts show of the sources."""
+    """The views by operator: what its prompts show of the sources."""
 
     def view_of(self, step: Step, template: TilingTemplate) -> View:
         """The same for every step of a run."""

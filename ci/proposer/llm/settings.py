@@ -23,7 +23,7 @@ Role = Literal[
 ROLES: Final[tuple[Role, ...]] = (
     "synthesis", "mutation", "rewind", "distillation", "diagnosis", "rewriting",
 )  # fmt: skip
-"""Of a search and of the bank."""
+"""Roles of a search and of the bank."""
 
 CREATION: Final[Role] = "creation"
 """Writes the program of an operator that does not exist yet, where tracing cannot."""

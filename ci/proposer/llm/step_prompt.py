@@ -9,10 +9,10 @@ from typing import Any, Final
 from ci.model.diagnosis import Diagnosis
 from ci.model.workload import Workload
 from ci.proposer.base import Step
-from ci.proposer.llm.card import card, chip_of, costs
-from ci.proposer.llm.measured import figures
+from ci.proposer.llm.machine_card import card, chip_of, costs
+from ci.proposer.llm.measurements import figures
 from ci.proposer.llm.prompts import attributes
-from ci.proposer.llm.tried import earlier, near_misses
+from ci.proposer.llm.trial_history import earlier, near_misses
 from ci.proposer.llm.view import View, shared_texts
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.source.source_diff import git_diff
@@ -42,7 +42,7 @@ NO_HOST: Final = "The host tiling is shared with other operators and stays as it
 
 @dataclass(frozen=True)
 class Shown:
-    """What a step's prompt shows beside the step itself."""
+    """What a step's prompt shows next to the step itself."""
 
     view: View
     template: TilingTemplate

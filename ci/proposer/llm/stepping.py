@@ -23,7 +23,7 @@ from ci.proposer.llm.run import ModelRun
 from ci.proposer.llm.settings import Role
 from ci.proposer.llm.step_prompt import Shown, step_facts
 from ci.proposer.sources import changed_only, editable
-from ci.tiling.introduced import tuned
+from ci.tiling.new_constants import tuned
 from ci.tiling.regions import tiling_regions
 from ci.tiling.synthesize import follow
 from ci.tiling.template import TilingTemplate

@@ -1,8 +1,8 @@
 """Role 1: from host tiling and attributes S to the base program with evolution markers.
 
 The model's program goes through the checks of the rules' own template: only the tiling functions
-and the lines before them may differ from the operator, every marker stands in what may differ,
-and a base that is not the operator as it stands must pass a trial before anything builds on it.
+and the lines before them may differ from the operator, every marker is in what may differ,
+and a base that is not the original operator must pass a trial before anything builds on it.
 """
 
 from __future__ import annotations

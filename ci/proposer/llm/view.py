@@ -2,7 +2,7 @@
 
 Left out, with a line that says so: licence text, branches and functions of tiling keys that no case
 has, and, where the rest is still too long, functions that cost nothing by the profile of the
-operator as it stands. What is hidden is named by function, and chosen once from the operator as it
+original operator. What is hidden is named by function, and chosen once from the operator as it
 stands: every prompt of a run hides the same, so that they share their beginning.
 """
 
@@ -44,7 +44,7 @@ LEAST_BODY: Final = 300
 """Characters of a body below which leaving it out saves nothing worth a gap."""
 
 Span = tuple[int, int, str]
-"""First index, end, and what stands there, in a few words."""
+"""First index, end, and what is there, in a few words."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class View:
     hidden: frozenset[tuple[str, str]]
     """(path, function's full name)."""
     cold: frozenset[tuple[str, str]] = field(default=frozenset())
-    """As `hidden`, but they run: only their bodies are left out."""
+    """Functions as in `hidden`, but they run: only their bodies are left out."""
     closed: frozenset[str] = field(default=frozenset())
     """Files of which nothing is shown."""
 
@@ -135,7 +135,7 @@ def shared_texts(operator: Operator, baseline: Trial) -> dict[str, str]:
     for case in baseline.measurement.cases if baseline.measurement is not None else ():
         for file, _, _ in case.pipes.hot_lines:
             if file not in operator.kernel_sources and file not in found:
-                text = _read(Path(file).name, operator.include_folders)
+                text = _read(Path(file).name, operator.shared_folders)
                 if text:
                     found[file] = text
     if not operator.tiling_sources:
@@ -162,7 +162,7 @@ def _open(template: TilingTemplate, path: str, source: Source, function: Functio
 
 
 def full_name(function: Function) -> str:
-    """Name with the class around it, so that methods of two classes are told apart."""
+    """Name with the class around it, so that methods of two classes are distinguished."""
     node = function.node.parent
     while node is not None and node.type not in _CLASSES:
         node = node.parent

@@ -52,7 +52,7 @@ def find_matches(rewrite: Form, source: Source) -> list[Match]:
 
 @lru_cache(maxsize=4096)
 def _matches(rewrite: str, text: str) -> tuple[Match, ...]:
-    """Remembered by the rewrite's JSON, for a search asks for the same texts again and again."""
+    """Matches of a rewrite in `text`, cached because a search repeats texts."""
     return tuple(find_matches(Form.model_validate_json(rewrite), parse(text)))
 
 
@@ -143,7 +143,7 @@ def _find_pattern(rewrite: Form, source: Source) -> list[Match]:
 
 
 def _bound(source: Source, node: SgNode, pattern: str) -> dict[str, str]:
-    """The texts of the meta-variables, as they stand in the source."""
+    """The texts of the meta-variables in the source."""
     bound = {}
     for letter in _META_NAMES:
         if f"${letter}" not in pattern:

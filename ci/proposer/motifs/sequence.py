@@ -212,7 +212,7 @@ def _first_use_overwrites(source: Source, name: str, start: int, end: int) -> bo
     before = source.shadow[max(start, place - 120) : place]
     if re.search(r"(?:FreeTensor|free\w*)\s*(?:<[^;]*>)?\s*\(\s*$", before):
         return True
-    if re.search(r"(?:>|auto)\s*&?\s*$", before):  # declared anew
+    if re.search(r"(?:>|auto)\s*&?\s*$", before):  # declared again
         return True
     api = load_api()
     for call in source.calls:
@@ -290,7 +290,7 @@ def statement_range(source: Source, call: Call) -> tuple[int, int]:
 
 
 def namespace(source: Source) -> str:
-    """What stands before an API name in this file: `AscendC::`, or nothing where it is used."""
+    """What is before an API name in this file: `AscendC::`, or nothing where it is used."""
     return "" if "using namespace AscendC" in source.text else "AscendC::"
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ci.model.comparison import STEP_EFFECT
 from ci.model.diagnosis import Diagnosis
+from ci.model.objective import worth
 from ci.model.trial import Candidate, Outcome, Site, Trial
 from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import Application, applications, halves
@@ -135,7 +136,7 @@ def _effect(trial: Trial, history: Sequence[Trial]) -> float:
     parent = next((t for t in history if t.candidate.hash == trial.candidate.parent), None)
     if parent is None or parent.measurement is None or trial.measurement is None:
         return 0.0
-    return parent.measurement.score_us / trial.measurement.score_us
+    return worth(parent.measurement, trial.measurement)
 
 
 def _hot_lines(best: Trial) -> dict[str, set[int]]:

@@ -11,7 +11,7 @@ from ci.proposer.motifs.rewrite import joint_applications
 from ci.proposer.rules.choice import applied, idle, rank_motifs
 from ci.proposer.rules.prospects import can_matter
 from ci.proposer.sources import editable
-from ci.tiling.introduced import tuned
+from ci.tiling.new_constants import tuned
 from experience.bank.retrieve import Retrieved
 from rules.load import Motif
 

@@ -17,13 +17,16 @@ from ci.proposer.motifs.transforms.buffers import SHIFT_BYTES
 from rules.devices import Device, nearest_device
 
 LEAST_BUSY = 0.06
-"""Of the time a unit must work for a rewrite that only saves cycles of it to be worth a trial."""
+"""Least share of the time a unit must work for a rewrite that only saves cycles of it to be worth
+a trial."""
 
 LEAST_CONFLICT = 0.03
-"""Of the time that bank conflicts must take for a shift of buffers to be worth a trial."""
+"""Least share of the time that bank conflicts must take for a shift of buffers to be worth a
+trial."""
 
 ONE_MORE = 1.15
-"""Of the memory in use, after another buffer for a queue: with less room than that it overflows."""
+"""One more of the memory in use, after another buffer for a queue: with less room than that it
+overflows."""
 
 
 MNEMONICS: Final = {

@@ -1,8 +1,9 @@
-"""The strategies there are: one file each in this folder, found by being there."""
+"""The strategies: one file each in this folder, found by being there, and those of plug-ins."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from functools import cache
 from typing import Any, Literal
@@ -14,22 +15,43 @@ from ci.model.frozen import Frozen
 from ci.search.base import Strategy
 
 DEFAULT = "handover"
+MORE = "ASCENDOPT_STRATEGIES"
 
 
 @cache
 def strategies() -> dict[str, type[Strategy]]:
-    """Every strategy by its name, the default first."""
-    found = {}
-    for file in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{file.name}")
-        for one in vars(module).values():
-            if (
-                isinstance(one, type)
-                and issubclass(one, Strategy)
-                and one.__module__ == module.__name__
-            ):
-                found[one.name] = one
+    """Every strategy by its name, the default first.
+
+    Those of this folder, and of the packages that ASCENDOPT_STRATEGIES names with commas between
+    them. Raises InputError when there is no such package.
+    """
+    found = strategies_in(__name__)
+    for package in os.environ.get(MORE, "").split(","):
+        if package.strip():
+            found |= strategies_in(package.strip())
     return dict(sorted(found.items(), key=lambda item: (item[0] != DEFAULT, item[0])))
+
+
+def strategies_in(package: str) -> dict[str, type[Strategy]]:
+    """The strategies of a package, one a module, by their names.
+
+    Raises InputError when the package or one of its modules cannot be imported.
+    """
+    found = {}
+    try:
+        folder = importlib.import_module(package)
+        for file in pkgutil.iter_modules(folder.__path__):
+            module = importlib.import_module(f"{package}.{file.name}")
+            for one in vars(module).values():
+                if (
+                    isinstance(one, type)
+                    and issubclass(one, Strategy)
+                    and one.__module__ == module.__name__
+                ):
+                    found[one.name] = one
+    except (ImportError, AttributeError) as problem:
+        raise InputError(f"{package} is no package of strategies: {problem}.") from problem
+    return found
 
 
 def strategy_options() -> type[Frozen]:

@@ -56,7 +56,7 @@ class _State:
 
     def least(self, parent: Trial) -> float:
         """What a trial must gain on its parent to be the new best."""
-        return (1 + self.run.resolution) * _score(parent) / _score(self.best)
+        return (1 + self.run.resolution) * self.run.score(parent) / self.run.score(self.best)
 
     def observe(self, move: Move, trial: Trial, least: float) -> None:
         """Count the move, and keep its trial when it is the new best."""
@@ -71,7 +71,8 @@ class _State:
         Of programs with equal times the first.
         """
         trials = (self.start, *self.run.history[1:])
-        ran = sorted((t for t in trials if _runs(t) and not self.run.doubted(t)), key=_score)
+        ran = [t for t in trials if _runs(t) and not self.run.doubted(t)]
+        ran.sort(key=self.run.score)
         own = _figures(self.best)
         first = [min(ran, key=lambda t: _figures(t)[case]) for case in range(len(own))]
         least = 1 + self.run.resolution
@@ -110,12 +111,12 @@ class _State:
             return True
         ran = [t for t in run.history[1:] if _runs(t) and run.faster(t, self.start)]
         sound = [t for t in ran if not run.doubted(t) and run.sure(t)]
-        self.best = min(sound, key=_score, default=self.start)
+        self.best = min(sound, key=run.score, default=self.start)
         return False
 
     def ratio(self, trial: Trial) -> float:
         """The best one's time over the trial's."""
-        return _score(self.best) / _score(trial)
+        return self.run.score(self.best) / self.run.score(trial)
 
     def idles(self, trial: Trial) -> bool:
         """Whether two steps on end that gained nothing led to it: a third one will not either."""
@@ -144,7 +145,7 @@ class Adaptive(Strategy):
 def explore(run: Run, steps: Steps, start: Trial, best: Trial) -> None:
     """Moves from the best and what is near it, until no parent has one left.
 
-    What it begins with is checked first, if it is faster than the operator as it stands. Enough of
+    What it begins with is checked first, if it is faster than the original operator. Enough of
     the budget is kept to drop the best one's steps that earn nothing; what that leaves is searched
     with.
     """
@@ -211,7 +212,7 @@ def _joins(state: _State, onto: Trial) -> Iterator[Trial]:
         parent = state.run.parent(child)
         if not _runs(child) or child.candidate.hash in above or not _runs(parent):
             continue
-        gain = _score(parent) / _score(child)
+        gain = state.run.score(parent) / state.run.score(child)
         changed = _differ(parent, child, state.run.resolution)
         fresh = (onto.candidate.hash, child.candidate.hash) not in state.tried
         if (
@@ -267,11 +268,6 @@ def _line(run: Run, trial: Trial) -> list[Trial]:
 
 def _runs(trial: Trial) -> bool:
     return trial.outcome is Outcome.OK and trial.measurement is not None and not trial.cached
-
-
-def _score(trial: Trial) -> float:
-    assert trial.measurement is not None
-    return trial.measurement.score_us
 
 
 def _differ(one: Trial, two: Trial, by: float) -> bool:

@@ -14,6 +14,7 @@
 #include "api/vector_sort.h"
 #include "api/vector_unary.h"
 #include "math/activation.h"
+#include "math/antiquantise.h"
 #include "math/elementary.h"
 #include "math/index_pad.h"
 #include "math/normalise.h"
@@ -23,3 +24,5 @@
 #include "math/reduce_pattern.h"
 #include "math/softmax.h"
 #include "math/softmax_flash.h"
+#include "math/topk.h"
+#include "math/transpose.h"

@@ -41,6 +41,11 @@
 #define __sync_alias__
 #define __check_sync_alias__
 #define __inline__ inline
+// A global that each core has for itself: all are, here.
+#ifndef __BLOCK_LOCAL__
+#define __BLOCK_LOCAL__
+#endif
+#define __forceinline__ inline __attribute__((always_inline))
 #ifndef __gm__
 #define __gm__
 #endif

@@ -29,6 +29,10 @@
 #define COPY_TILING_WITH_ARRAY(type, length, source, target) \
     const type* target = (const type*)(source)
 
+// Some kernels copy parts of their tiling themselves, by words of 8 bytes.
+#define copy_data_align64(target, source, bytes) \
+    __builtin_memcpy((void*)(target), (const void*)(source), (bytes))
+
 // Kernel types: marks in the built library, which say on what cores the kernel runs.
 #define ASC_MARK(name) \
     asm volatile(".globl ascendopt_task_" #name "\n.set ascendopt_task_" #name ", 1")

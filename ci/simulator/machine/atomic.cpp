@@ -66,6 +66,16 @@ void combine(AtomicOperation operation, AtomicType type, uint8_t* dst, const uin
     }
 }
 
+void warn_unordered_sum(const void* site) {
+    const AtomicType type = current->copies.atomic_type;
+    const bool rounds =
+        type == AtomicType::F32 || type == AtomicType::F16 || type == AtomicType::BF16;
+    if (rounds && current->copies.atomic == AtomicOperation::ADD && launch().block_dim > 1)
+        warn(site, "unordered_sum", "",
+             "Cores add floating-point numbers atomically, in whatever order they come: the sum "
+             "differs from run to run.");
+}
+
 }  // namespace dav
 
 using namespace dav;

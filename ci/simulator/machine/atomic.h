@@ -11,4 +11,7 @@ namespace dav {
 void combine(AtomicOperation operation, AtomicType type, uint8_t* dst, const uint8_t* src,
              uint64_t bytes);
 
+// What is added so by several cores is not the same from run to run.
+void warn_unordered_sum(const void* site);
+
 }  // namespace dav

@@ -16,6 +16,8 @@ namespace {
 // 1 / (1 - sqrt(0.85))^2.
 constexpr double QUEUE_SETTLES = 164;
 
+constexpr size_t NOTED = 4096;  // loads whose arrival is kept in mind; a later one takes the place
+
 // What a burst moves: whole lines; when it starts within a line, every window that it touches.
 uint64_t moved_bytes(uint64_t start, uint64_t length) {
     const uint64_t grain = start % LINE_BYTES == 0 ? LINE_BYTES : WINDOW_BYTES;
@@ -92,6 +94,14 @@ bool same_place(const Transfer& a, const Transfer& b) {
     return apart < a.length || a.stride - apart < b.length;
 }
 
+// Cycles in which another load of the same place still asks the memory for lines: who wants them
+// too gets the last of them no sooner.
+double still_asking(const Flow& other, const Flow& flow) {
+    if (other.transfer.write || other.transfer.bypass || flow.transfer.bypass) return 0;
+    if (other.missing == 0 || other.rate <= 0) return 0;
+    return std::min(other.remaining, flow.total) / other.rate;
+}
+
 }  // namespace
 
 SharedMemory::Costs::Costs(const Constants& constants)
@@ -101,7 +111,7 @@ SharedMemory::Costs::Costs(const Constants& constants)
       write_back(constants.get("hbm.write_back_factor")),
       most_backlog(constants.get("l2.write_back_bytes")),
       bypass_least(constants.get("l2.bypass_least_bytes")), l1_burst_from_memory(0),
-      l1_burst_same_line(0), place_rate(constants.get("l2.place_windows_per_cycle")),
+      l1_burst_same_line(0), place_cycles(constants.get("l2.place_cycles")),
       buffer_bytes(constants.get("mte3.buffer_bytes")) {
     const auto get = [&](const char* name) { return constants.get(name); };
     const auto used = [](Port port) { return launch().ports[int(port)]; };
@@ -128,7 +138,8 @@ SharedMemory::Costs::Costs(const Constants& constants)
 }
 
 SharedMemory::SharedMemory(const Constants& constants)
-    : costs_(constants), cache_(static_cast<uint64_t>(constants.get("l2.bytes"))) {}
+    : costs_(constants), cache_(static_cast<uint64_t>(constants.get("l2.bytes"))),
+      arrivals_(NOTED) {}
 
 void SharedMemory::warm_up() {
     size_t most = 0;
@@ -159,45 +170,58 @@ void SharedMemory::start(int core, int pipe, const Transfer& transfer, double le
     flow.core = core;
     flow.pipe = pipe;
     flow.transfer = transfer;
-    flow.remaining = moved_bytes(transfer, 0);
+    flow.remaining = flow.total = moved_bytes(transfer, 0);
     const double behind = memory_bytes_of(transfer);
     flow.behind = behind / flow.remaining;
     const double missing = std::min(1.0, flow.behind);
+    flow.missing = missing;
     flow.slots = transfer.bypass ? 1 : transfer.write ? costs_.write_slots : 1 + missing;
+    if (!transfer.write && !transfer.bypass && missing < 1)
+        flow.missing = std::max(missing, on_their_way(transfer));
+    for (Flow& other : flows_)
+        if (other.core != core && same_place(other.transfer, transfer)) {
+            other.crowd = std::max(other.crowd, ++other.together);
+            flow.crowd = ++flow.together;
+            least = std::max(least, still_asking(other, flow));
+        }
     flow.latency = port.latency;
     flow.cap = port.rate;
+    flow.in_flight = port.rate * port.latency;
     if (!transfer.write) {
         // So many bytes are asked for at a time, and come a latency later.
-        flow.latency += missing * costs_.memory_latency;
+        flow.latency += flow.missing * costs_.memory_latency;
+        flow.in_flight = port.window;
         flow.cap = std::min(flow.cap, port.window / flow.latency);
-        const double asked = missing * std::min(flow.remaining, port.window);
-        flow.queue_most = (cores() - 1) * asked / costs_.memory_rate;
+        if (missing > 0 && !transfer.bypass) note_arrival(transfer, now_ + flow.latency);
+        const double fetched = flow.missing * std::min(flow.remaining, port.window);
+        flow.queue_most = (cores() - 1) * fetched / costs_.memory_rate;
     }
+    flow.round_trip = flow.latency;
     // Past L2 a short burst keeps the port for what it counts at the memory.
     const double longer =
         transfer.bypass ? std::max(1.0, costs_.bypass_least /
                                             std::max<double>(double(LINE_BYTES), transfer.length))
                         : 1.0;
-    // Into L1 the port waits for a burst from the memory longer than for one from L2.
-    double cycles = port.burst;
+    double bursts = port.burst * transfer.count;
+    // Into L1 a burst is set up and then moves; one from the memory is waited for longer.
     if (transfer.port == Port::TO_L1)
-        cycles += missing * costs_.l1_burst_from_memory +
-                  shared_lines(transfer) * costs_.l1_burst_same_line;
-    const double busy = std::max({port.issue, cycles * transfer.count * longer, least});
+        bursts += transfer.count * (flow.missing * costs_.l1_burst_from_memory +
+                                    shared_lines(transfer) * costs_.l1_burst_same_line) +
+                  flow.remaining / port.rate;
+    const double busy = std::max({port.issue, bursts * longer, least});
     flow.cap = std::min(flow.cap, flow.remaining / busy);
     // What the buffer has taken is written all the same: the next copy finds the memory at it.
     flow.remaining = std::max(0.0, flow.remaining - buffered);
     owed_ += behind;
     flow.behind = 0;
     if (flow.remaining >= 1) flow.behind = std::exchange(owed_, 0.0) / flow.remaining;
-    flow.window = double(WINDOW_BYTES);
+    // A request is for a window at most.
+    double asked = double(WINDOW_BYTES);
     if (!dense(transfer))
-        flow.window = std::min(flow.window, double(moved_bytes(transfer.start, transfer.length)));
-    for (Flow& other : flows_)
-        if (other.core != core && same_place(other.transfer, transfer)) {
-            ++other.together;
-            ++flow.together;
-        }
+        asked = std::min(asked, double(moved_bytes(transfer.start, transfer.length)));
+    flow.in_flight *= asked / double(WINDOW_BYTES);
+    flow.turn = costs_.place_cycles * asked / double(LINE_BYTES);
+    if (!transfer.write) flow.turn *= flow.missing;
     flows_.push_back(flow);
     share();
 }
@@ -222,11 +246,12 @@ double SharedMemory::memory_bytes_of(const Transfer& transfer) {
 }
 
 void SharedMemory::share() {
-    for (Flow& flow : flows_)
-        flow.rate =
-            flow.together == 0
-                ? flow.cap
-                : std::min(flow.cap, costs_.place_rate * flow.window / double(flow.together + 1));
+    // Requests for one window of the memory are served in turn: each waits for those of the others.
+    for (Flow& flow : flows_) {
+        flow.rate = flow.cap;
+        const double waits = flow.turn * double(flow.together);
+        if (waits > 0) flow.rate = std::min(flow.rate, flow.in_flight / (flow.round_trip + waits));
+    }
     level(flows_, costs_.l2_rate, [](const Flow&) { return 1.0; }, [](const Flow&) { return 1.0; });
     // Stores stand in the queue of the memory's channels with what is read from there.
     memory_is_busy_ = level(
@@ -245,6 +270,19 @@ double SharedMemory::cores() const {
 double SharedMemory::queueing(const Flow& flow) const {
     const double wait = flow.queue_most > 0 ? costs_.queue * load_ / (1 - load_) : 0;
     return std::min(wait, flow.queue_most);
+}
+
+double SharedMemory::on_their_way(const Transfer& transfer) const {
+    const uint64_t window = transfer.start / WINDOW_BYTES;
+    const Arrival& noted = arrivals_[window % arrivals_.size()];
+    if (noted.window != window || costs_.memory_latency <= 0) return 0;
+    const double left = noted.time - now_ - costs_.ports[int(transfer.port)].latency;
+    return std::clamp(left / costs_.memory_latency, 0.0, 1.0);
+}
+
+void SharedMemory::note_arrival(const Transfer& transfer, double time) {
+    const uint64_t window = transfer.start / WINDOW_BYTES;
+    arrivals_[window % arrivals_.size()] = {window, time};
 }
 
 double SharedMemory::take_buffer(int core, uint64_t bytes) {
@@ -286,7 +324,7 @@ Flow SharedMemory::take_ended() {
         if (flows_[i].remaining / flows_[i].rate < flows_[ended].remaining / flows_[ended].rate)
             ended = i;
     Flow flow = flows_[ended];
-    flow.latency += queueing(flow);
+    flow.latency += queueing(flow) + flow.turn * double(flow.crowd);
     for (Flow& other : flows_)
         other.together -= other.core != flow.core && same_place(other.transfer, flow.transfer);
     flows_.erase(flows_.begin() + static_cast<std::ptrdiff_t>(ended));

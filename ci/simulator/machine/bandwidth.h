@@ -25,8 +25,13 @@ struct Flow {
     double latency;         // cycles from the last byte's issue to completion
     double queue_most = 0;  // cycles in which the memory serves all that others ask for meanwhile
     double rate = 0;
-    double window = 0;  // bytes that it takes of a window of 512
-    int together = 0;   // copies of other cores that are at the same place now
+    double total = 0;       // bytes that move, of which `remaining` are left
+    double missing = 0;     // share of its lines that are not in L2 when it asks for them
+    double in_flight = 0;   // bytes that it asks for at a time
+    double round_trip = 0;  // cycles from a request to its bytes, alone
+    double turn = 0;        // that a request waits for one of another core at its place
+    int together = 0;       // copies of other cores that are at the same place now
+    int crowd = 0;          // the most of them by now
 };
 
 class SharedMemory {
@@ -37,6 +42,8 @@ public:
     void warm_up();
     // The inputs are in the cache, as far as they fit: a kernel before this one has left them.
     void hold_inputs();
+    // That share of the cache's other lines has been written before, and nothing put them out.
+    void fill_with_written(double share) { cache_.fill_with_written(share); }
     // Starts a copy at the present time, of which `buffered` bytes have moved already; the core's
     // side is at it for `least` cycles at least.
     void start(int core, int pipe, const Transfer& transfer, double least, double buffered);
@@ -79,7 +86,7 @@ private:
         double bypass_least;
         double l1_burst_from_memory;
         double l1_burst_same_line;
-        double place_rate;  // windows a cycle
+        double place_cycles;
         double buffer_bytes;
         double memory_rate;  // bytes a cycle, all cores together
         double l2_rate;
@@ -90,6 +97,16 @@ private:
     double queueing(const Flow& flow) const;
     double memory_bytes_of(const Transfer& transfer);
 
+    // The share of a load's wait for the memory that is left where another one has asked for its
+    // first line already: the cache does not hold it yet, and asks no second time.
+    double on_their_way(const Transfer& transfer) const;
+    void note_arrival(const Transfer& transfer, double time);
+
+    // When the first line of a load comes from the memory.
+    struct Arrival {
+        uint64_t window = 0;
+        double time = 0;
+    };
     // What a core has stored and the memory has not yet taken.
     struct Buffer {
         double held = 0;
@@ -100,6 +117,7 @@ private:
     L2Cache cache_;
     std::vector<Buffer> buffers_;
     std::vector<Flow> flows_;
+    std::vector<Arrival> arrivals_;  // by the window's last digits
     double now_ = 0;
     uint64_t memory_bytes_ = 0;
     bool memory_is_busy_ = false;

@@ -5,6 +5,7 @@
 #include "atomic.h"
 #include "constants.h"
 #include "conflicts.h"
+#include "cover.h"
 #include "gm.h"
 #include "hazard.h"
 #include "intrinsics_sync_copy.h"
@@ -73,6 +74,7 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
     span.start = table_address(span);
     const uint32_t offset = check_ub(dst, ub_extent(bursts), BLOCK_BYTES, true, mnemonic, site);
     check_gm(span, mnemonic, site);
+    if (launch().addresses) return note_cover(span);
     for_each_ub_range(bursts, offset,
                       [&](uint32_t start, uint32_t bytes) { hazards.write_ub(start, bytes); });
     hazards.read_gm(span);
@@ -147,6 +149,7 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts, 
                         Port::FROM_UB};
     const uint32_t offset = check_ub(src, ub_extent(bursts), BLOCK_BYTES, false, mnemonic, site);
     check_gm(span, mnemonic, site);
+    if (launch().addresses) return note_cover(span);
     for_each_ub_range(bursts, offset, [&](uint32_t start, uint32_t bytes) {
         check_initialised(start, bytes, mnemonic, site);
         hazards.read_ub(start, bytes);
@@ -165,6 +168,7 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts, 
         uint8_t* place = to + burst * bursts.gm_stride;
         const uint8_t* data = from + uint64_t(burst) * bursts.ub_stride;
         if (atomic) {
+            warn_unordered_sum(site);
             combine(core.copies.atomic, core.copies.atomic_type, place, data, length);
         } else if (dense) {
             store(span, place, data, site);
@@ -260,6 +264,7 @@ void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t
     const Bursts from = block_bursts(bursts, length, 0, src_gap);
     const Bursts to = block_bursts(bursts, length, 0, dst_gap);
     Hazards hazards(V, "copy_ubuf_to_ubuf", site);
+    if (launch().addresses) return;
     const uint32_t source =
         check_ub(src, ub_extent(from), BLOCK_BYTES, false, "copy_ubuf_to_ubuf", site);
     const uint32_t target =

@@ -193,6 +193,7 @@ private:
             fill(line, from);
             uint8_t* place = to + line * span.stride;
             if (atomic) {
+                warn_unordered_sum(call_.site);
                 combine(core.copies.atomic, core.copies.atomic_type, place,
                         reinterpret_cast<uint8_t*>(buffer_.data()), span.length);
             } else if (changed || std::memcmp(place, buffer_.data(), span.length) != 0) {

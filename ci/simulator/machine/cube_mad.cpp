@@ -1,12 +1,11 @@
 // Matrix multiplication: unpacks L0A and L0B into row-major panels and multiplies those blockwise.
-#include <immintrin.h>
-
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "constants.h"
 #include "cube.h"
+#include "eight_lanes.h"
 #include "intrinsics_cube.h"
 
 namespace dav {
@@ -43,21 +42,6 @@ struct IntegerMeaning {
     using Sum = int32_t;
     static constexpr uint32_t GROUP = 2;
 };
-
-inline __m256 load(const float* from) { return _mm256_loadu_ps(from); }
-inline __m256i load(const int32_t* from) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-}
-inline void store(float* to, __m256 value) { _mm256_storeu_ps(to, value); }
-inline void store(int32_t* to, __m256i value) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
-}
-inline __m256 broadcast(const float* from) { return _mm256_broadcast_ss(from); }
-inline __m256i broadcast(const int32_t* from) { return _mm256_set1_epi32(*from); }
-inline __m256 multiply_add(__m256 a, __m256 b, __m256 sum) { return _mm256_fmadd_ps(a, b, sum); }
-inline __m256i multiply_add(__m256i a, __m256i b, __m256i sum) {
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
-}
 
 // ROWS rows of C (16 columns each, one after the other) += rows of A times a panel of B.
 template <int ROWS, typename T>

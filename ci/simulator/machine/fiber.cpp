@@ -41,6 +41,10 @@ int ended = 0;
 void start_block() {
     (current->cube ? block_entries.cube : block_entries.vector)(block_arguments);
     check_flags_at_end();
+    if (current->copies.atomic != AtomicOperation::NONE)
+        warn(nullptr, "state", "atomic",
+             "Core %d ends with its atomic mode on; the next kernel may rely on it being off.",
+             current->index);
     fibers[current->index]->ended = true;
     ++ended;
     append(Record::of(Kind::END, S, ""), nullptr);

@@ -74,7 +74,7 @@ uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8
         const uint64_t cleared = messages ? std::min(mapped, SYSTEM_WORKSPACE) : 0;
         fill_lazily(static_cast<uint8_t*>(memory) + cleared, mapped - cleared, fill);
     } else {
-        if (mapped >= 2 * GUARD) madvise(memory, mapped, MADV_HUGEPAGE);
+        if (mapped >= 2 * GUARD && !launch().addresses) madvise(memory, mapped, MADV_HUGEPAGE);
         if (fill != 0) std::memset(memory, fill, usable);
     }
     allocations.push_back({next, bytes, usable, role, name, false});

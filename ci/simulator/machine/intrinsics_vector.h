@@ -1,5 +1,5 @@
 // Vector-unit instructions of the dav-c220 AI core, declared under the device compiler's names and
-// argument orders. Definitions: vector_*.cpp; what each computes: ci/lab/reference/vector_table.py.
+// argument orders. Definitions: vector_*.cpp; what each computes: lab/reference/vector_table.py.
 //
 // Conventions shared by all instructions
 //   dst, src*       unified-buffer addresses, 32-byte aligned unless said otherwise

@@ -106,6 +106,7 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
         if (operand.span == 0 && operand.blocks == 0) continue;
         offsets[i] = check_ub(operand.address, extent(operand, repeats), operand.alignment,
                               operand.write, mnemonic, site);
+        if (launch().addresses) continue;
         for_each_range(operand, offsets[i], repeats, [&](uint32_t offset, uint32_t bytes) {
             if (operand.write) {
                 hazards.write_ub(offset, bytes);
@@ -118,6 +119,7 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
             banks[bank_count++] = {offsets[i], operand.block_stride, operand.repeat_stride,
                                    operand.blocks, operand.write};
     }
+    if (launch().addresses) return;
     hazards.settle();
     const BankConflicts conflicts = known_conflicts(banks, bank_count, repeats);
     Work work = Work::of(Formula::VECTOR, repeats);

@@ -42,9 +42,10 @@ void L2Cache::touch(uint64_t line, bool write, MemoryCost& cost) {
     stamp = static_cast<uint32_t>(fills_);
     if (!write) cost.fetched += LINE;
     // Once the cache is full a fill puts another line out, and a written one goes to memory. What
-    // was there before the launch goes first, and costs nothing.
+    // was there before the launch goes first.
     const uint64_t own = fills_ - before_;
-    if (own > capacity_) cost.evicted += LINE * dirty_fills_ / own;
+    cost.evicted += own > capacity_ ? LINE * dirty_fills_ / own
+                                    : static_cast<uint64_t>(double(LINE) * others_written_);
 }
 
 void L2Cache::hold(uint64_t start, uint64_t bytes) {

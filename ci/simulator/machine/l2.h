@@ -35,6 +35,8 @@ public:
     void begin() { first_ = {}; }
     // Part of global memory is held from before the launch, and has been written back.
     void hold(uint64_t start, uint64_t bytes);
+    // That share of all other lines has been written by kernels before, and not yet been put out.
+    void fill_with_written(double share) { others_written_ = share; }
 
 private:
     void touch(uint64_t line, bool write, MemoryCost& cost);
@@ -44,6 +46,7 @@ private:
     uint64_t fills_;     // begins above the capacity, so that the stamp PASSED is never held
     uint64_t before_;    // of them, before the launch
     uint64_t dirty_fills_ = 0;
+    double others_written_ = 0;
     FirstTouched first_;
     // Pages that nothing touches are never there.
     std::unique_ptr<uint32_t[], void (*)(void*)> stamps_;

@@ -74,6 +74,10 @@ uint32_t append(Record record, const void* site) {
              "Core %d issued more than %zu instructions; this looks like an endless loop.",
              core.index, limit);
     charge_scalar_code();
+    if (launch().addresses) {
+        core.scalar.pending = {};
+        return 0;
+    }
     record.scalar = works().scalar.number(core.scalar.pending);
     core.scalar.pending = {};
     record.site = site_offset(core.site != nullptr ? core.site : site);

@@ -181,8 +181,11 @@ struct Launch {
     bool true_offsets = false;  // kernels hold UB addresses as offsets from 0
     bool ports[PORTS] = {};     // that copies have gone through
     uint64_t inserted_waits = 0;
-    uint64_t inserted_barriers = 0;   // of these, within a pipe
-    uint8_t poison = 0xff;            // each byte of what nothing has written
+    uint64_t inserted_barriers = 0;  // of these, within a pipe
+    uint8_t poison = 0xff;           // each byte of what nothing has written
+    // Only the addresses that copies name are asked for: no copy moves anything, nothing is ordered
+    // or timed, and tensors may be larger than the computer's memory.
+    bool addresses = false;
     uint64_t over_read = 32;          // bytes behind a tensor's last block that may be read
     std::vector<uint32_t> sync_alls;  // by number: how many cores meet
     // Where the kernel's code is loaded: for vector cores, for cube cores.

@@ -49,6 +49,7 @@ float scalar_cycles(const ScalarWork& work, const Constants& constants) {
                                                     "scalar.gm_miss",
                                                     "scalar.dcci",
                                                     "scalar.library_call",
+                                                    "scalar.division",
                                                     "matmul.scalar_cycles",
                                                     "matmul.tiling_cycles",
                                                     "matmul.single_copy_cycles"};

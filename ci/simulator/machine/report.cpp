@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "cover.h"
+#include "decisions.h"
 #include "machine.h"
 
 namespace dav {
@@ -52,7 +54,7 @@ template <typename Map> std::string json_map(const Map& map) {
 void write(const std::string& body) {
     std::string text = "{" + body + ", \"warnings\": [";
     for (size_t i = 0; i < warnings.size(); ++i) text += (i ? ", " : "") + warnings[i];
-    text += "]}\n";
+    text += "], \"decisions\": " + decisions::json(site_offset) + "}\n";
     // Written beside and renamed, so that a killed run leaves no half report.
     const std::string temporary = report_path + ".part";
     FILE* file = std::fopen(temporary.c_str(), "w");
@@ -146,5 +148,7 @@ void write_report(const Profile& profile,
         ", \"execute\": " + seconds(host.execute) + ", \"timing\": " + seconds(host.timing) +
         ", \"members\": " + seconds(host.members) + ", \"store\": " + seconds(host.store) + "}");
 }
+
+void write_cover() { write("\"outcome\": \"ok\", \"cover\": " + cover_json()); }
 
 }  // namespace dav

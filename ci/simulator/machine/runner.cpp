@@ -53,6 +53,11 @@ void store(const TensorFile& tensor) {
 }
 
 void place(TensorFile& tensor, bool input, const std::string& name) {
+    if (launch().addresses) {
+        const GmRole role = input ? GmRole::INPUT : GmRole::OUTPUT;
+        tensor.address = allocate_gm(tensor.bytes, role, name, 0);
+        return;
+    }
     if (input) {
         tensor.address = map_gm(tensor.file, tensor.bytes, GmRole::INPUT, name);
         return;
@@ -161,6 +166,7 @@ void make_cores(const Request& request) {
     shared.true_offsets = request.true_offsets;
     shared.poison = request.poison;
     shared.over_read = request.over_read;
+    shared.addresses = request.addresses;
     shared.cubes_per_block = request.cubes_per_block;
     shared.vectors_per_block = request.vectors_per_block;
     if (request.cubes_per_block > 1 || request.vectors_per_block > 2 ||
@@ -246,6 +252,10 @@ int main(int count, char** words) {
     HostSeconds host;
     host.load = lap();
     run_blocks(entries, parameters.data());
+    if (request.addresses) {
+        write_cover();
+        _exit(0);
+    }
     check_conflicts();
     host.execute = lap();
     constants().forget_uses();

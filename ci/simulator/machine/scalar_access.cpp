@@ -7,6 +7,7 @@
 #include "constants.h"
 #include "data_cache.h"
 #include "conflicts.h"
+#include "cover.h"
 #include "gm.h"
 #include "hazard.h"
 #include "intrinsics_sync_copy.h"
@@ -43,6 +44,12 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
     if (offset < UB_BYTES && !core.cube && repeated(core, offset, bytes, write)) {
         count_scalar(write ? UB_STORES : UB_LOADS);
         return;
+    }
+    if (launch().addresses) {
+        if (offset != UINT32_MAX) return;
+        const Transfer one{reinterpret_cast<uint64_t>(pointer), bytes, bytes, 1, write};
+        check_gm(one, name, site);
+        return note_cover(one);
     }
     Hazards hazards(S, name, site);
     if (offset != UINT32_MAX && core.cube) return;  // it has no UB

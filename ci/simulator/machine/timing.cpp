@@ -60,6 +60,7 @@ public:
         }
         if (constants.get("l2.warm") != 0) memory_.warm_up();
         if (constants.get("l2.inputs") != 0) memory_.hold_inputs();
+        memory_.fill_with_written(constants.get("l2.written"));
     }
 
     void run() {

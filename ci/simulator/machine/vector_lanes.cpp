@@ -1,5 +1,7 @@
 #include "vector_lanes.h"
 
+#include "machine.h"
+
 namespace dav {
 
 namespace {
@@ -28,6 +30,11 @@ Active first_lanes(unsigned count) {
 
 Lanes::Lanes(unsigned width, uint32_t repeat, bool masked) : repeats_(repeat), width_(width) {
     const MaskState& state = mask();
+    if (launch().addresses) {  // there is nothing to compute with
+        repeats_ = 0;
+        body_ = tail_ = first_lanes(width);
+        return;
+    }
     if (state.counter) {
         // The element count alone decides; the instruction's repeat field is ignored.
         const uint64_t count = state.low & 0xffffffffu;

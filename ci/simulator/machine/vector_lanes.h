@@ -7,14 +7,13 @@
 // hardware.
 #pragma once
 
-#include <immintrin.h>
-
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include "core.h"
+#include "eight_lanes.h"
 #include "intrinsics_vector.h"
 
 namespace dav {
@@ -91,13 +90,10 @@ inline bool control_bit(int bit) { return (vector_state().control >> bit & 1) !=
 // Whole groups of eight are converted: a 32-byte block holds sixteen halves, so reading a few past
 // `count` stays inside the block.
 inline void widen(const half* in, float* out, unsigned count) {
-    for (unsigned i = 0; i < count; i += 8)
-        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(in + i))));
+    for (unsigned i = 0; i < count; i += 8) widen_eight(in + i, out + i);
 }
 inline void narrow(const float* in, half* out, unsigned count) {
-    for (unsigned i = 0; i < count; i += 8)
-        _mm_storeu_si128((__m128i*)(out + i),
-                         _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
+    for (unsigned i = 0; i < count; i += 8) narrow_eight(in + i, out + i);
 }
 
 // A source as the arithmetic sees it: half and bfloat16 in binary32, the rest as they are.

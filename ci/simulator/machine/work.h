@@ -55,6 +55,7 @@ enum ScalarUnit {
     GM_MISSES,
     CACHE_FLUSHES,
     LIBRARY_CALLS,
+    DIVISIONS,
     MATMUL_BLOCKS,
     MATMUL_TILINGS,
     MATMUL_COPIES,
@@ -64,7 +65,7 @@ enum ScalarUnit {
 // Scalar work between two records.
 struct ScalarWork {
     uint64_t instructions = 0;
-    uint32_t counts[SCALAR_UNITS] = {};
+    uint32_t counts[SCALAR_UNITS + SCALAR_UNITS % 2] = {};  // no padding: compared as words
 };
 
 // Equal values get equal numbers, from 0 on as they come; number 0 is the default value.

@@ -36,6 +36,14 @@ def test_content_comes_byte_for_byte(tmp_path: Path) -> None:
     assert git.show("HEAD", "none") is None
 
 
+def test_of_many_objects_only_those_that_are_files_are_read(tmp_path: Path) -> None:
+    git = Git(repository(tmp_path))
+    blob = git.run("rev-parse", f"HEAD:{OPERATOR_PATH}/{TILING}").strip()
+    folder = git.run("rev-parse", f"HEAD:{OPERATOR_PATH}").strip()
+    found = git.blobs(["0" * 40, folder, blob])
+    assert found == {blob: SOURCES[TILING].encode()}
+
+
 def test_hooks_of_a_repository_do_not_run(tmp_path: Path) -> None:
     checkout = repository(tmp_path)
     hook = checkout / ".git" / "hooks" / "pre-commit"

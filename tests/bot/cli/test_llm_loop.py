@@ -16,7 +16,7 @@ import yaml
 from bot.cli.main import run
 from ci.model.result import Result
 from ci.model.trial import Outcome, Trial
-from ci.proposer.llm.calls import Call, read_calls
+from ci.proposer.llm.call_log import Call, read_calls
 from ci.proposer.llm.settings import ROLES
 from ci.testing.scale_shift import FOLDER
 from experience.bank.bank import Bank

@@ -107,7 +107,7 @@ def test_a_profile_leaves_a_trace_and_msprofs_tables(
     assert arrows.count("s") == arrows.count("f") > 0
     cores = {event["pid"] for event in events if event["ph"] == "X"}
     tables = list(tmp_path.glob("*/PipeUtilization.csv"))
-    assert len(tables) == 2 and "of the memory's peak" in said
+    assert len(tables) == 2 and "of what memory, L2 and ports can copy" in said
     for table in tables:
         rows = list(csv.DictReader(table.open()))
         assert len(rows) * len(tables) == len(cores)

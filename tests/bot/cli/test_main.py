@@ -242,6 +242,40 @@ def test_help_lists_every_command_under_its_section(capsys: pytest.CaptureFixtur
             assert f"  {name} " in text
 
 
+def test_the_command_alone_and_a_group_alone_show_their_help(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words in ([], ["bank"]):
+        assert run(words) == 0
+        said = capsys.readouterr()
+        assert said.out.startswith("Usage: ascendopt") and len(said.out.splitlines()) > 5
+        assert said.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["optimise", "x"], "Did you mean 'optimize'?"),
+        (["evaluate", "x", "--worklaod", "y"], "--workload"),
+        (["evaluate", str(OPERATOR.with_name("bias_ad"))], f"Did you mean {OPERATOR}?"),
+    ],
+)
+def test_a_slip_of_the_pen_is_answered_with_what_was_meant(
+    capsys: pytest.CaptureFixture[str], words: list[str], meant: str
+) -> None:
+    assert run(words) == 2
+    assert meant in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("place", ["/proc/x", "/dev/null/x"])
+def test_a_place_that_cannot_be_written_is_no_defect(
+    capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    assert run(["optimize", str(OPERATOR), "--out", place]) == 2
+    said = capsys.readouterr().err
+    assert place in said and "cannot be used" in said and "defect" not in said
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out.startswith("ascendopt, version ")

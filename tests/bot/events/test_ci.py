@@ -10,6 +10,8 @@ from bot.events.ci import ci_page
 from tests.bot.events.payloads import SHA, gitlab_note, raw
 from tests.bot.events.test_parse import recorded
 
+pytestmark = pytest.mark.more_programs
+
 
 def written(folder: Path, data: Any) -> str:
     path = folder / "event.json"

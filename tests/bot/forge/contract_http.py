@@ -174,6 +174,18 @@ class HttpForgeContract(ForgeContract):
         assert found == [(forge.viewer(), "Done.", number), ("alice", "thanks", number)]
         assert inside.repository() == forge.repository()
 
+    def test_an_issue_is_opened_once_and_then_rewritten(
+        self, forge: Forge, server: ForgeServer
+    ) -> None:
+        number = forge.write_issue("Dashboard", "- [ ] one")
+        assert forge.issue(number).body == "- [ ] one"
+        assert forge.write_issue("Dashboard", "- [ ] two", number) == number
+        # Its number may be forgotten: the own one of that title is found again.
+        server.issues.open("alice", "not ours", "Dashboard")
+        assert forge.write_issue("Dashboard", "- [ ] three") == number
+        assert forge.issue(number).body == "- [ ] three"
+        assert forge.issue(number).author == forge.viewer()
+
     def test_a_merge_request_is_no_issue(self, forge: Forge) -> None:
         number = forge.open("one", "", "work", "main").number
         with pytest.raises(ForgeError) as refused:

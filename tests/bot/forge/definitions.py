@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
@@ -36,22 +36,17 @@ def cache_folder() -> Path:
 def npm() -> str:
     found = shutil.which("npm")
     if found is None or shutil.which("node") is None:
-        _without(
-            "These tests compare us with GitHub's published definitions, which npm brings; install"
-            " node 18 or newer with npm, on Debian: apt-get install -y nodejs npm"
+        pytest.skip(
+            "compares us with published definitions, which npm brings:"
+            " apt-get install -y nodejs npm (node 18 or newer)"
         )
     return found
-
-
-def _without(reason: str) -> NoReturn:
-    """Ends a test whose definitions cannot be had; where all must run it has failed."""
-    (pytest.fail if os.environ.get("ASCENDOPT_TEST_ALL") else pytest.skip)(reason)
 
 
 def run(*command: str, cwd: Path) -> str:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        _without(f"{' '.join(command)} failed: {done.stderr.strip()[-500:]}")
+        pytest.fail(f"{' '.join(command)} failed: {done.stderr.strip()[-500:]}")
     return done.stdout
 
 

@@ -24,6 +24,8 @@ from bot.forge.model import Status
 from bot.testing.forge import LONG_AGO
 from tests.bot.forge import definitions
 
+pytestmark = pytest.mark.more_programs
+
 REPO = "/repos/{owner}/{repo}"
 USED = {
     "/user": ["get"],

@@ -7,12 +7,12 @@ from bot.report.facts import (
     pipe_rows,
     remarks,
     reproduction,
-    screening,
     steps,
     told_steps,
     trajectory,
     tuple_rows,
 )
+from bot.report.verification import screening
 from tests.bot.make import result, trial
 
 
@@ -116,7 +116,7 @@ def test_a_run_on_a_device_says_what_the_simulator_decided() -> None:
     trials = [t.model_copy(update={"predicted": predicted}) for t in made.trials]
     trials[1:4] = [t.model_copy(update={"screened": True}) for t in trials[1:4]]
     told = screening(made.model_copy(update={"trials": tuple(trials)}))
-    assert told == "The simulator that screens decided 3 of them; a device decided the others."
+    assert told == "The simulator decided 3 of them; a device decided the others."
 
 
 def test_a_step_that_earns_too_little_is_told_with_the_one_that_rests_on_it() -> None:

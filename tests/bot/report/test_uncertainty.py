@@ -41,7 +41,10 @@ MADE = widened(**{"mte2__latency = 240": 1.6, "hbm__efficiency = 0.9": 0.9})
 
 
 def test_the_headline_carries_the_interval() -> None:
-    assert "is 2.00× faster (1.25 to 2.22 over the machine's uncertainty): " in headline(MADE)
+    assert (
+        "at least 1.60× faster (2.00× cold; 1.25 to 2.22 over the machine's uncertainty): "
+        in headline(MADE)
+    )
     assert "over the machine's" not in headline(result())
 
 
@@ -76,16 +79,16 @@ def test_only_the_strongest_constants_are_named_and_idle_ones_are_not() -> None:
 def test_the_note_names_the_ends_and_what_the_gain_hangs_on() -> None:
     note = spread_note(MADE)
     assert "4 members" in note
-    arrives = "if a copy into the core begins to arrive after 240 instead of 200 cycles"
-    assert f"It is 1.25× at the least, {arrives}, and 2.22× at the most, if the memory" in note
-    assert f"Less than half of the gain is left {arrives}." in note
+    arrives = "if MTE2 latency is 240 cycles (default 200)"
+    assert f"at least 1.25× ({arrives}) and at most 2.22× (if HBM reaches" in note
+    assert f"Less than half of the gain remains in the lowest case ({arrives})." in note
 
 
 def test_every_report_shows_it_and_none_where_nothing_was_measured() -> None:
     for shown in (markdown(MADE), html(MADE), body(MADE)):
         assert (
             "How sure the figure is" in shown
-            and "the memory gives 0.9 instead of 0.83 of its peak" in shown
+            and "HBM reaches 0.9 of its peak bandwidth (default 0.83)" in shown
         )
         assert "hbm.efficiency" not in shown
     for shown in (markdown(result()), html(result()), body(result())):

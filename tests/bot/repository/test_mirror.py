@@ -60,6 +60,86 @@ def test_a_checkout_is_the_commit_under_test_without_links_that_lead_out_of_it(
     assert links == {"in"} and (top / "src/math/scale/in").read_text() == "int cut = 1;\n"
 
 
+PERSON = """
+[filter "lfs"]
+    smudge = touch {ran}/smudge; cat
+    clean = touch {ran}/clean; cat
+    required = true
+[filter "own"]
+    process = touch {ran}/process
+[core]
+    attributesFile = {home}/attributes
+    hooksPath = {home}/templates/hooks
+    fsmonitor = {home}/program
+    autocrlf = true
+[init]
+    templateDir = {home}/templates
+[diff]
+    external = {home}/program
+[diff "shown"]
+    textconv = {home}/program
+[log]
+    showSignature = true
+[gpg]
+    program = {home}/program
+[submodule]
+    recurse = true
+[credential]
+    helper = "!touch {ran}/credential; :"
+"""
+
+
+@pytest.mark.parametrize("level", ["global", "system"])
+def test_no_program_of_a_person_runs_for_a_strangers_tree(
+    ops: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    raw = "int kernel = 8;\n// $Id$\n"
+    attributes = {
+        ".gitattributes": "* filter=lfs diff=shown ident text eol=crlf\n",
+        "src/math/.gitattributes": "*.cpp filter=own\n",
+    }
+    job = planned(ops, {KERNEL: raw, **attributes})
+    mirror = ops.connection().mirror
+    home, ran = tmp_path / "home", tmp_path / "ran"
+    (home / "templates" / "hooks").mkdir(parents=True)
+    ran.mkdir()
+    for program in (home / "program", home / "templates" / "hooks" / "post-checkout"):
+        program.write_text(f"#!/bin/sh\ntouch {ran}/{program.name}\n")
+        program.chmod(0o755)
+    (home / "attributes").write_text("* filter=own\n")
+    settings = home / "settings"
+    settings.write_text(PERSON.format(ran=ran, home=home))
+    monkeypatch.setenv(f"GIT_CONFIG_{level.upper()}", str(settings))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "0")
+    top = tmp_path / "checkout"
+    check_out(mirror.folder, job, top)
+    mirror.check_out_branch(ops.bot, "main", tmp_path / "branch")
+    mirror.git.run("show", "-s", "--format=%B", signed(mirror.git, job.source_commit))
+    mirror.changed(job.source_commit, job.judge_commit)
+    assert (top / KERNEL).read_bytes() == raw.encode()
+    assert [place.name for place in ran.iterdir()] == []
+    assert not (top / ".git" / "hooks").exists()
+
+
+def signed(git: Git, commit: str) -> str:
+    """A commit with a signature of nobody."""
+    head, _, message = git.run("cat-file", "commit", commit).partition("\n\n")
+    words = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
+    text = f"{head}\n{words}\n\n{message}"
+    return git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=text).strip()
+
+
+def test_a_branch_is_checked_out_without_links_that_lead_out_of_it(
+    ops: Repository, tmp_path: Path
+) -> None:
+    (ops.checkout / "out").symlink_to("/etc")
+    (ops.checkout / "in").symlink_to("src/common")
+    ops.commit("main", {})
+    ops.connection().mirror.check_out_branch(ops.bot, "main", tmp_path / "branch")
+    assert not (tmp_path / "branch" / "out").is_symlink()
+    assert (tmp_path / "branch" / "in" / "cut.h").read_text() == "int cut = 1;\n"
+
+
 def test_a_commit_that_was_pushed_over_is_told(ops: Repository) -> None:
     mirror = ops.connection().mirror
     with pytest.raises(InputError, match="somebody pushed over it"):

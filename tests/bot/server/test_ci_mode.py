@@ -41,9 +41,9 @@ def test_status_explain_and_retry_answer_from_what_other_runs_of_the_ci_did(ci: 
     ci.write(number, f"/optimize explain {job.run}")
     assert "| trial | stage |" in last_answer(ci, number)
     ci.write(number, "/optimize retry")
-    assert "Nothing failed or was cancelled here." in last_answer(ci, number)
+    assert "No run here failed or was cancelled." in last_answer(ci, number)
     assert ci.write(number, "/optimize op=scale_add") == []
-    assert "these sources were optimized already" in last_answer(ci, number)
+    assert "has optimized these sources already" in last_answer(ci, number)
 
 
 def test_what_is_cancelled_is_not_handed_in_and_can_be_retried(ci: Ci) -> None:
@@ -88,10 +88,10 @@ def test_a_job_that_failed_under_another_merge_request_is_retried_as_the_answer_
     ci.ops.as_user("alice").close(first.number)
     second = ci.ops.as_user("alice").open("Again", "", "shared", "main")
     assert ci.write(second.number, "/optimize") == []
-    assert f"`/optimize retry {job.run}` starts it again" in last_answer(ci, second.number)
+    assert f"Write `/optimize retry {job.run}` to start it again" in last_answer(ci, second.number)
     assert [j.key for j in ci.write(second.number, f"/optimize retry {job.run}")] == [job.key]
     ci.write(second.number, "/optimize retry 0123456789")
-    assert "I know no run `0123456789`" in last_answer(ci, second.number)
+    assert "has no run `0123456789`" in last_answer(ci, second.number)
 
 
 def test_a_runner_that_dies_is_tried_again_and_then_given_up(ci: Ci) -> None:
@@ -136,7 +136,7 @@ def test_a_no_to_a_rebased_merge_request_is_remembered(ci: Ci) -> None:
     kernel.write_text(kernel.read_text() + "// more\n")
     git(ci.ops.checkout, "commit", "-q", "-a", "-m", "More")
     git(ci.ops.checkout, "push", "-q", "origin", "feature")
-    (verify,) = ci.follow_up()
+    (verify,) = (job for job in ci.follow_up() if job.kind == "verify")
     assert verify.patch_of == ours.number
     base = {**result().base_hashes}
     moved = _hashed(kernel)
@@ -164,7 +164,37 @@ def test_the_daily_limit_counts_what_other_runs_of_the_ci_opened(ci: Ci) -> None
     ci.ops.as_user("alice").close(the_merge_request(ci).number)
     (other,) = ci.write(number, "/optimize op=scale_add stage=kernel")
     (said,) = ci.report(other, result())
-    assert "1 were opened within a day, which is the limit" in said
+    assert "the limit for one day is reached (1 opened)" in said
+
+
+def test_a_result_that_meets_a_limit_is_kept_and_proposed_when_there_is_a_place(ci: Ci) -> None:
+    ci.ops.commit("main", {".ascendopt.yml": "limits: {open_merge_requests: 0}\n"})
+    number, job = asked(ci)
+    (said,) = ci.report(job, result())
+    assert "The bot proposes this result when one is closed" in said
+    assert ci.records()[job.key].state == "waiting"
+    assert ci.follow_up() == [] and not ci.ops.bot.merge_requests("open", "optimize/")
+    ci.ops.commit("main", {".ascendopt.yml": "limits: {open_merge_requests: 1}\n"})
+    ci.follow_up()
+    record = ci.records()[job.key]
+    assert (record.state, record.merge_request) == ("done", the_merge_request(ci).number)
+    assert record.speedup == 2.0
+    assert f"!{record.merge_request}" in ci.answers(number) or "was opened" in ci.answers(number)
+
+
+def test_of_the_results_that_wait_the_largest_gain_goes_first_and_limits_hold(ci: Ci) -> None:
+    ci.ops.commit("main", {".ascendopt.yml": "limits: {open_merge_requests: 0}\n"})
+    request = ci.ops.request({"README.md": "about scale_add\n"})
+    waiting = {}
+    for stage, gain in (("tiling", 1.3), ("kernel", 1.6), ("both", 1.4)):
+        (job,) = ci.write(request.number, f"/optimize op=scale_add stage={stage}")
+        ci.report(job, result(), speedup=gain)
+        waiting[gain] = job.key
+    assert {r.state for r in ci.records().values()} == {"waiting"}
+    ci.ops.commit("main", {".ascendopt.yml": "limits: {open_merge_requests: 1}\n"})
+    ci.follow_up()
+    states = {gain: ci.records()[key].state for gain, key in waiting.items()}
+    assert states == {1.6: "done", 1.3: "waiting", 1.4: "waiting"}
 
 
 # Defect 4: nothing is dropped
@@ -280,7 +310,7 @@ def test_a_right_that_is_missing_ends_in_a_comment_that_names_it_and_can_be_retr
     assert ci.records()[job.key].state == "failed"
     said = ci.answers(number)
     assert (
-        f"is not permitted to create pull requests. What is missing: {FORGES['local'].right}."
+        f"is not permitted to create pull requests. Missing permission: {FORGES['local'].right}."
         in said
     )
     assert "left no result" not in said

@@ -12,8 +12,8 @@ from bot.forge.local import LocalForge
 from bot.forge.model import Comment
 from bot.repository.job import Job
 from bot.server.create_plan import folder_for
+from bot.server.created_operator import TRAILER, Made, branch_of, check_made, read_made
 from bot.server.delivery import deliver_made
-from bot.server.made import TRAILER, Made, branch_of, check_made, read_made
 from bot.server.plan_model import Plan
 from bot.server.run_create import run_create
 from bot.server.run_job import left_file
@@ -95,7 +95,7 @@ def asked_name(ops: Repository, line: str) -> str:
         (ASK.replace("def halved", "halved = lambda"), "defines none"),
         (ASK.replace("[4, 96]", "[99999, 99999]"), "elements"),
         (ASK.replace("shapes:", "shape:"), "not a known key"),
-        (ASK.replace("/create", "/create scale"), "is `src/math/scale` already"),
+        (ASK.replace("/create", "/create scale"), "`src/math/scale` exists already"),
         (ASK.replace("/create", "/create ../evil"), "no name for an operator"),
         (ASK.replace("/create", "/create budget=5"), "`budget` is not known"),
         (ASK.replace("/create", "/create target=910C"), "`target` cannot be `910C`"),
@@ -111,7 +111,7 @@ def test_what_cannot_be_made_is_answered_with_one_sentence(
 
 def test_only_who_may_write_may_ask(ops: Repository) -> None:
     plan = ops.comment(ops.request().number, ASK, user="mallory", access="read")
-    assert not plan.jobs and "Only people with write permission" in plan.replies[0].body
+    assert not plan.jobs and "needs write permission" in plan.replies[0].body
 
 
 class WithIssues(LocalForge):
@@ -148,9 +148,9 @@ def test_in_an_issue_only_who_may_write_may_ask_and_only_for_operators(ops: Repo
     for begun, text in ((ASK, ""), ("", ASK)):
         plan = in_issue(ops, "mallory", "read", text, begun)
         (reply,) = plan.replies
-        assert not plan.jobs and reply.in_issue and "Only people with write" in reply.body
-    (reply,) = in_issue(ops, "alice", "write", "/optimize op=scale").replies
-    assert "In an issue `/create`" in reply.body
+        assert not plan.jobs and reply.in_issue and "needs write" in reply.body
+    (reply,) = in_issue(ops, "alice", "write", "/optimize stage=kernel").replies
+    assert "An issue accepts `/create`" in reply.body
 
 
 def test_talk_in_an_issue_asks_the_forge_nothing(ops: Repository) -> None:
@@ -161,12 +161,12 @@ def test_talk_in_an_issue_asks_the_forge_nothing(ops: Repository) -> None:
 def test_the_configuration_switches_it_off_and_says_where_operators_go(tmp_path: Path) -> None:
     off = operator_repository(tmp_path / "off", "triggers: {create: false}\n")
     (reply,) = off.comment(off.request().number, ASK).replies
-    assert "switches `/create` off" in reply.body
+    assert "`/create` is switched off" in reply.body
     there = operator_repository(tmp_path / "there", "created: src/made\n")
     assert asked(there).operator == "src/made/halved"
     closed = operator_repository(tmp_path / "closed", "exclude: ['src/*']\n")
     (reply,) = closed.comment(closed.request().number, ASK).replies
-    assert "is left alone" in reply.body
+    assert "is excluded in" in reply.body
 
 
 def test_an_operator_goes_where_most_are(ops: Repository) -> None:
@@ -189,7 +189,7 @@ def test_what_was_made_is_proposed_as_a_new_folder_and_nothing_else(ops: Reposit
         assert words in request.body
     assert "| 6.000 | 2.000 | 3.0 |" in request.body
     (told,) = [c for c in ops.bot.comments(job.number) if "ascendopt-run" in c.body]
-    assert "Merge request" in told.body and "is right on 2 cases" in told.body
+    assert "Merge request" in told.body and "is correct on 2 cases" in told.body
 
 
 def test_another_golden_of_the_name_updates_the_open_merge_request(ops: Repository) -> None:
@@ -217,7 +217,10 @@ def test_a_persons_commit_on_the_branch_is_not_overwritten(ops: Repository) -> N
 def test_limits_and_dry_runs_hold_as_for_any_merge_request(tmp_path: Path) -> None:
     ops = operator_repository(tmp_path, "limits: {open_merge_requests: 0}\n")
     job = asked(ops)
-    assert "which is the limit" in deliver_made(job, made(job), ops.connection(), 0).note
+    assert (
+        "limit of open merge requests is reached"
+        in deliver_made(job, made(job), ops.connection(), 0).note
+    )
     (dry,) = ops.comment(job.number, ASK.replace("/create", "/create dry-run")).jobs
     assert "dry run" in deliver_made(dry, made(dry), ops.connection(), 0).note
     assert not ops.bot.merge_requests("open", "create/")
@@ -268,7 +271,7 @@ def test_a_golden_is_not_run_where_files_are_open(
 ) -> None:
     told = {"golden": "raise SystemExit\n" + GOLDEN, "number": 0, "issue": 101}
     job = asked(ops).model_copy(update=told)
-    monkeypatch.setattr("ci.session.facts.sandbox_level", lambda: "limits only")
+    monkeypatch.setattr("ci.session.facts.sandbox_level", lambda: "limits")
     console = Console(quiet=True)
     with pytest.raises(InputError, match="Nothing of a merge request or a comment is run"):
         run_create(job, tmp_path / "out", console)

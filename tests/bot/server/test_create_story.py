@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from bot.repository.job import Job
-from bot.server.made import Made, read_made
+from bot.server.comments.wording import ended_mark
+from bot.server.created_operator import Made, read_made
 from bot.server.run_job import left_file
-from bot.server.wording import ended_mark
 from tests.bot.events.payloads import gitlab_note
 from tests.bot.make import git
 from tests.bot.server.test_story import SERVERS, Ops, command, environments
+from tests.ci.system.levels import needs_hidden_files
 
 GOLDEN = """\
 from pathlib import Path
@@ -61,7 +62,10 @@ def event(forge: str, number: int, comment: int, text: str) -> tuple[dict[str, s
     return {f"ATOMGIT_{k}": v for k, v in names.items()}, hub | {"comment": said}
 
 
-@pytest.mark.parametrize("forge", ["github", "gitlab", "gitcode"])
+@needs_hidden_files
+@pytest.mark.parametrize(
+    "forge", [pytest.param("github", marks=pytest.mark.every_level), "gitlab", "gitcode"]
+)
 def test_an_issue_becomes_a_merge_request_with_a_new_operator(forge: str, tmp_path: Path) -> None:
     ops, trap = Ops(tmp_path, SERVERS[forge]), tmp_path / "trap"
     text = asking(trap)
@@ -79,7 +83,7 @@ def test_an_issue_becomes_a_merge_request_with_a_new_operator(forge: str, tmp_pa
     said = command("report", "plan", "--results", "results", env=trusted, cwd=tmp_path)
     assert "was opened" in said and not trap.exists()
     (told,) = [c for c in ops.server.issues.comments(number) if c.author == "robot"]
-    assert ended_mark() in told.body and "Halved was made and is right" in told.body
+    assert ended_mark() in told.body and "Halved was created and is correct" in told.body
     (ours,) = ops.bot.merge_requests("open", "create/")
     assert (ours.author, ours.target_branch) == ("robot", "main")
     assert "return x * 0.5" in ours.body and "Simulated time" in ours.body

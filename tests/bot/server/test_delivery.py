@@ -7,10 +7,10 @@ import pytest
 
 from bot.repository.job import Job
 from bot.server.ci_mode import report
+from bot.server.comments.posting import answer, say
+from bot.server.comments.wording import ended_mark, run_mark, waiting
 from bot.server.delivery import deliver
-from bot.server.speech import answer, say
 from bot.server.verify_again import look_again
-from bot.server.wording import ended_mark, run_mark, waiting
 from ci.model.errors import InputError
 from ci.model.result import Result
 from ci.model.trial import Fingerprint, Trial
@@ -82,7 +82,7 @@ def test_nothing_found_is_an_answer_with_what_was_tried(ops: Repository) -> None
     body = comment_of(ops, number, job)
     assert "No verified improvement" in body
     assert "larger tile" in body and "drop the barrier" in body
-    assert "What bounds it now" in body
+    assert "Bottleneck now" in body
     (status,) = ops.bot.statuses(job.source_commit)
     assert status.state == "neutral"
 
@@ -91,10 +91,10 @@ def test_nothing_found_is_an_answer_with_what_was_tried(ops: Repository) -> None
     ("changes", "config", "today", "said"),
     [
         ({"dry_run": True}, "", 0, "dry run"),
-        ({"from_fork": True}, "", 0, "into a fork"),
+        ({"from_fork": True}, "", 0, "in a fork"),
         ({"minimum_speedup": 3.0}, "", 0, "below the repository's minimum"),
-        ({}, "limits: {open_merge_requests: 0}", 0, "which is the limit"),
-        ({}, "limits: {daily_merge_requests: 2}", 2, "within a day"),
+        ({}, "limits: {open_merge_requests: 0}", 0, "limit of open merge requests is reached"),
+        ({}, "limits: {daily_merge_requests: 2}", 2, "limit for one day"),
     ],
 )
 def test_without_a_merge_request_the_reason_and_the_patch_are_given(
@@ -268,7 +268,7 @@ def test_what_is_no_longer_faster_is_closed_with_the_reason(ops: Repository) -> 
     )
     deliver(job, of_job(job, worse), ops.connection(), 0)
     assert ops.bot.merge_request(number).state == "closed"
-    assert any("no longer is worth merging" in c.body for c in ops.bot.comments(number))
+    assert any("no longer faster on" in c.body for c in ops.bot.comments(number))
 
 
 def test_a_conflict_is_said_and_closed(ops: Repository) -> None:

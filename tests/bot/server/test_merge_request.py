@@ -67,8 +67,8 @@ def test_a_derived_workload_is_a_file_of_the_merge_request_where_that_is_wanted(
     assert origin.run("show", f"{done.branch}:{PLACE}") == WORKLOAD
     assert done.merge_request is not None
     text = done.merge_request.body
-    assert "judged against the operator as it stood, on derived shapes" in text
-    assert f"part of this merge request, in `{PLACE}`" in text and "name: a" not in text
+    assert "compared with the original operator on derived shapes" in text
+    assert f"adds these shapes as `{PLACE}`" in text and "name: a" not in text
 
 
 def test_a_derived_workload_is_told_where_it_is_not_wanted(made: Result, checkout: Path) -> None:
@@ -321,3 +321,23 @@ def test_unknown_fields_of_a_result_are_refused(tmp_path: Path, made: Result) ->
     path.write_text(json.dumps(json.loads(made.model_dump_json()) | {"token": "x"}))
     with pytest.raises(InputError, match="token"):
         read_result(path)
+
+
+def test_a_workload_that_lies_in_the_checkout_alone_is_shown_or_added(
+    made: Result, checkout: Path
+) -> None:
+    """`workload derive`, `optimize` and `submit`: without it nobody could repeat the figures."""
+    (checkout / PLACE).write_text(WORKLOAD)
+    done = hand_in(made, checkout)
+    assert done.merge_request is not None and "name: a" in done.merge_request.body
+    git(checkout, "push", "-q", "origin", "--delete", done.branch)
+    added = hand_in(made, checkout, propose_workload=True, again=True)
+    assert Git(checkout.parent / "origin.git").run("show", f"{added.branch}:{PLACE}") == WORKLOAD
+
+
+def test_a_golden_function_that_lies_in_the_checkout_alone_is_to_be_pushed_first(
+    made: Result, checkout: Path
+) -> None:
+    (checkout / PLACE).write_text(f"golden: golden.py:run\n{WORKLOAD}")
+    with pytest.raises(InputError, match="commit and push them first"):
+        hand_in(made, checkout)

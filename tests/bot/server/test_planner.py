@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from bot.repository.job import DERIVED
+from bot.server.comments.event_text import NotShown
 from bot.server.plan_model import Plan
 from bot.server.service import carry_out
-from bot.server.spoken import NotShown
 from tests.bot.make import git
 from tests.bot.operator_repository import FILES, KERNEL, Repository, operator_repository
 
@@ -67,7 +67,7 @@ def test_who_may_not_write_gets_a_no(ops: Repository, access: str) -> None:
     request = ops.request()
     made = ops.comment(request.number, "/optimize", user="mallory", access=access)
     assert not made.jobs
-    assert "Only people with write permission" in answer(made)
+    assert "needs write permission" in answer(made)
 
 
 def test_permission_is_looked_up_when_the_command_is_read(ops: Repository) -> None:
@@ -80,7 +80,7 @@ def test_permission_is_looked_up_when_the_command_is_read(ops: Repository) -> No
 def test_an_author_without_permission_may_ask_how_things_stand(ops: Repository) -> None:
     request = ops.request(user="carol")
     made = ops.comment(request.number, "/optimize status", user="carol", access="read")
-    assert "Nothing was run" in answer(made)
+    assert "has no runs" in answer(made)
 
 
 def test_a_mistake_is_answered_with_the_word(ops: Repository) -> None:
@@ -175,13 +175,15 @@ def test_work_that_is_on_record_is_not_done_again(ops: Repository) -> None:
     key = first.jobs[0].key
     ops.queue.claim("w", 0)
     ops.queue.finish(key, "w", 1, state="done", note="Merge request 9 was opened.")
-    assert "optimized already" in answer(ops.comment(request.number, "/optimize"))
+    assert "has optimized these sources already" in answer(ops.comment(request.number, "/optimize"))
     assert ops.comment(request.number, "/optimize budget=5").jobs, "another budget is other work"
 
 
 def test_cancel_and_retry_reach_the_queue(ops: Repository) -> None:
     request = ops.request()
-    assert "Nothing runs" in answer(ops.comment(request.number, "/optimize cancel"))
+    assert "No run of this merge request is active" in answer(
+        ops.comment(request.number, "/optimize cancel")
+    )
     ops.queue_up(ops.comment(request.number, "/optimize"))
     assert ops.comment(request.number, "/optimize cancel").cancelled == (request.number,)
     (record,) = ops.queue.jobs()
@@ -192,14 +194,14 @@ def test_cancel_and_retry_reach_the_queue(ops: Repository) -> None:
 
 def test_explain_tells_runs_of_other_repositories_nothing(ops: Repository) -> None:
     request = ops.request()
-    assert "I know no run" in answer(ops.comment(request.number, "/optimize explain 0123456789"))
+    assert "has no run" in answer(ops.comment(request.number, "/optimize explain 0123456789"))
 
 
 def test_a_closed_merge_request_is_left_alone(ops: Repository) -> None:
     request = ops.request()
     ops.bot.close(request.number)
     made = ops.comment(request.number, "/optimize")
-    assert not made.jobs and "is closed" in answer(made)
+    assert not made.jobs and "is: closed" in answer(made)
 
 
 def test_a_broken_configuration_is_said_to_who_asks(tmp_path: Path) -> None:
@@ -214,14 +216,17 @@ def test_excluded_operators_are_left_alone_and_it_is_said(tmp_path: Path) -> Non
     ops = operator_repository(tmp_path, "exclude: ['*/scale']\n")
     request = ops.request()
     made = ops.comment(request.number, "/optimize")
-    assert not made.jobs and "left alone" in answer(made)
+    assert not made.jobs and "is excluded in" in answer(made)
 
 
-def test_one_event_starts_only_so_many_runs(tmp_path: Path) -> None:
+def test_operators_beyond_the_limit_are_planned_and_it_is_said_that_they_wait(
+    tmp_path: Path,
+) -> None:
     ops = operator_repository(tmp_path, "limits: {operators_per_event: 1}\n")
     request = ops.request({HEADER: "int cut = 3;\n"})
     made = ops.comment(request.number, "/optimize")
-    assert folders(made) == ["src/math/scale"] and "Only the first 1" in answer(made)
+    assert folders(made) == ["src/math/scale", "src/math/shift"]
+    assert "1 more are in the queue" in answer(made)
 
 
 # Forks
@@ -265,7 +270,7 @@ def test_a_forks_head_runs_only_when_a_writer_allowed_that_very_commit(ops: Repo
 def test_a_stranger_cannot_allow_a_fork_nor_pretend_that_the_bot_did(ops: Repository) -> None:
     number = fork_request(ops)
     made = ops.comment(number, "/ok-to-optimize", user="stranger", access="read")
-    assert "Only people" in answer(made)
+    assert "needs write permission" in answer(made)
     head = ops.bot.merge_request(number).head
     forged = f"<!-- ascendopt-reply: allowed-{head} -->\n"
     ops.as_user("stranger", "read").comment(number, forged)
@@ -282,7 +287,7 @@ def test_a_forks_merge_request_starts_nothing_by_itself(tmp_path: Path) -> None:
     number = fork_request(ops)
     assert not changed(ops, number).jobs
     carry(ops, ops.comment(number, "/ok-to-optimize"))
-    assert folders(changed(ops, number)) == ["src/math/scale"]
+    assert kinds(changed(ops, number)) == ["measure", "optimize"]
 
 
 def test_a_run_by_hand_of_a_forks_head_must_be_allowed_too(ops: Repository) -> None:
@@ -297,17 +302,25 @@ def test_a_run_by_hand_of_a_forks_head_must_be_allowed_too(ops: Repository) -> N
 # Merge requests and pushes
 
 
+def kinds(made: Plan) -> list[str]:
+    return sorted(job.kind for job in made.jobs)
+
+
 def changed(ops: Repository, number: int, action: str = "opened") -> Plan:
     return ops.plan(kind="merge_request", action=action, number=number)
 
 
-def test_merge_requests_start_nothing_unless_the_configuration_says_so(ops: Repository) -> None:
-    assert not changed(ops, ops.request().number).jobs
+def test_merge_requests_are_only_measured_unless_configured(
+    ops: Repository,
+) -> None:
+    assert kinds(changed(ops, ops.request().number)) == ["measure"]
 
 
 def test_with_the_trigger_on_a_merge_request_starts_its_operators(tmp_path: Path) -> None:
     ops = operator_repository(tmp_path, "triggers: {merge_request: true}\n")
-    assert folders(changed(ops, ops.request().number)) == ["src/math/scale"]
+    made = changed(ops, ops.request().number)
+    assert kinds(made) == ["measure", "optimize"]
+    assert set(folders(made)) == {"src/math/scale"}
 
 
 def test_drafts_and_bots_start_nothing(tmp_path: Path) -> None:
@@ -325,7 +338,8 @@ def test_a_new_head_stops_the_work_on_the_old_one(tmp_path: Path) -> None:
     ops.queue_up(changed(ops, request.number))
     ops.commit("feature", {KERNEL: "int newer;\n"})
     made = changed(ops, request.number, "updated")
-    assert made.cancelled == (request.number,) and len(made.jobs) == 1
+    assert made.cancelled == (request.number,)
+    assert kinds(made) == ["measure", "optimize"]
 
 
 def push(ops: Repository, files: dict[str, str], message: str = "Change") -> Plan:

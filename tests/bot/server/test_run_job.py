@@ -12,6 +12,7 @@ from bot.server.run_job import OWN_WORKLOAD, read_job, run_job
 from ci.model.errors import InputError
 from ci.model.result import Result
 from tests.bot.make import git, job
+from tests.ci.system.levels import needs_hidden_files
 from tests.places import SAMPLE
 
 OPERATOR = "src/math/affine_clamp"
@@ -66,6 +67,7 @@ def verified(checkout: Path, diff: str, out: Path) -> Result:
     return run_job(job, checkout, out, CONSOLE, bank=out.parent / "bank.duckdb")
 
 
+@needs_hidden_files
 def test_a_change_that_still_helps_is_verified_with_fresh_figures(
     checkout: Path, tmp_path: Path
 ) -> None:
@@ -83,6 +85,7 @@ def without_workload(checkout: Path) -> None:
     git(checkout, "commit", "-q", "-a", "-m", "Forget the workload")
 
 
+@needs_hidden_files
 def test_a_run_goes_on_with_the_workload_that_it_had_derived(
     checkout: Path, tmp_path: Path
 ) -> None:
@@ -98,6 +101,8 @@ def test_a_run_goes_on_with_the_workload_that_it_had_derived(
     check_result(job, found)  # so it is handed in
 
 
+@needs_hidden_files
+@pytest.mark.every_level
 def test_an_operator_for_which_nothing_can_be_derived_is_said(
     checkout: Path, tmp_path: Path
 ) -> None:
@@ -109,11 +114,14 @@ def test_an_operator_for_which_nothing_can_be_derived_is_said(
         run_job(job, checkout, tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb")
 
 
+@needs_hidden_files
+@pytest.mark.every_level
 def test_a_change_that_no_longer_helps_is_no_improvement(checkout: Path, tmp_path: Path) -> None:
     found = verified(checkout, patch(checkout, "TILE_BYTES = 512"), tmp_path / "out")
     assert found.verdict == "not_improved" and not found.diff
 
 
+@needs_hidden_files
 def test_a_change_that_no_longer_applies_is_said(checkout: Path, tmp_path: Path) -> None:
     diff = patch(checkout, "TILE_BYTES = 16384")
     file = checkout / TILING
@@ -126,15 +134,16 @@ def test_a_change_that_no_longer_applies_is_said(checkout: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("level", "changes", "allowed", "refused"),
     [
-        ("limits only", {}, False, True),
-        ("limits only", {"kind": "optimize", "patch_of": 0, "number": 4}, False, True),
-        ("limits only", {}, True, False),
-        ("limits only", {"patch_of": 0}, False, False),
+        ("limits", {}, False, True),
+        ("limits", {"kind": "optimize", "patch_of": 0, "number": 4}, False, True),
+        ("limits", {}, True, False),
+        ("limits", {"patch_of": 0}, False, False),
         ("landlock", {}, False, False),
         ("bubblewrap", {"backend": "cann"}, False, False),
         ("landlock", {"backend": "cann"}, False, True),
     ],
 )
+@pytest.mark.every_level
 def test_nothing_of_a_merge_request_is_run_where_files_are_open(
     checkout: Path,
     tmp_path: Path,

@@ -27,8 +27,8 @@ import pytest
 from bot.forge.local import LocalForge
 from bot.report import RESULT
 from bot.repository.job import Job
+from bot.server.comments.wording import ended_mark
 from bot.server.queue import Queue
-from bot.server.wording import ended_mark
 from ci.model.result import Result
 from tests.bot.events.payloads import gitlab_note, hub_comment, hub_headers, raw
 from tests.bot.forge.server.base import ForgeServer
@@ -36,6 +36,7 @@ from tests.bot.forge.server.gitcode import GitCodeServer
 from tests.bot.forge.server.github import GitHubServer
 from tests.bot.forge.server.gitlab import GitLabServer
 from tests.bot.make import git, published
+from tests.ci.system.levels import needs_hidden_files
 from tests.places import SAMPLE
 
 KERNEL = "src/math/affine_clamp/op_kernel/affine_clamp.cpp"
@@ -171,6 +172,7 @@ def running_trials(data: Path) -> list[Path]:
     return list(data.glob("runs/*/trials.sqlite"))
 
 
+@needs_hidden_files
 def test_a_webhook_becomes_a_merge_request_although_the_server_is_killed_on_the_way(
     github: Ops, serving: Serving
 ) -> None:
@@ -194,6 +196,7 @@ def test_a_webhook_becomes_a_merge_request_although_the_server_is_killed_on_the_
     serving.stop()
 
 
+@needs_hidden_files
 def test_the_process_that_runs_candidates_is_given_no_token(github: Ops, serving: Serving) -> None:
     comment = github.alice.comment(github.number, "/optimize budget=3")
     serving.deliver(comment.id, "d1")
@@ -304,6 +307,7 @@ def run_planned(folder: Path, env: dict[str, str]) -> None:
     (place / RESULT).write_text(result.model_copy(update=own).model_dump_json())
 
 
+@needs_hidden_files
 @pytest.mark.parametrize("forge", ["github", "gitlab", "gitcode"])
 def test_three_ci_steps_do_the_same_and_the_middle_one_needs_no_token(
     forge: str, tmp_path: Path

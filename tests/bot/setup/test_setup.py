@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
@@ -211,6 +212,24 @@ def test_a_source_that_can_mean_another_program_tomorrow_is_refused(given: str) 
 
 def test_what_we_were_installed_from_is_pinned_or_unknown() -> None:
     assert own_source() == "" or checked_source(own_source())
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://example.org/team/ascendopt", True),
+        ("file:///srv/git/ascendopt", False),
+        ("ssh://git@example.org/team/ascendopt", False),
+    ],
+)
+def test_a_source_that_only_this_machine_has_is_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, told: bool
+) -> None:
+    record = {"url": url, "vcs_info": {"vcs": "git", "commit_id": "a" * 40}}
+    (tmp_path / "direct_url.json").write_text(json.dumps(record))
+    installed = PathDistribution(tmp_path)
+    monkeypatch.setattr("bot.setup.source.distribution", lambda name: installed)
+    assert own_source() == (f"git+{url}@{'a' * 40}" if told else "")
 
 
 def test_a_checkout_without_operators_is_said_to_have_none(

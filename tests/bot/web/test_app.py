@@ -1,10 +1,12 @@
+import asyncio
 import contextlib
 import select
 import socket
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,6 +146,7 @@ def finished_run(bench: Bench) -> str:
     return made.key
 
 
+@pytest.mark.more_programs
 def test_a_browser_shows_jobs_and_nothing_of_what_strangers_wrote_is_run(
     bench: Bench, server: Server, tmp_path: Path
 ) -> None:
@@ -252,6 +255,30 @@ def begun(server: Server, body: bytes, announced: int) -> socket.socket:
     return client
 
 
+def test_a_body_in_pieces_of_a_byte_costs_no_more_than_its_bytes(bench: Bench) -> None:
+    pieces = 1_000_000  # a sum over all pieces for each of them takes hours
+
+    async def answered() -> int:
+        left = pieces
+        status = 0
+
+        async def receive() -> dict[str, object]:
+            nonlocal left
+            left -= 1
+            return {"type": "http.request", "body": b"x", "more_body": left > 0}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            status = message.get("status", status)
+
+        scope = {"type": "http", "method": "POST", "path": "/webhook/github", "headers": []}
+        scope |= {"query_string": b"", "root_path": "", "http_version": "1.1"}
+        await bench.app(scope, receive, send)
+        return status
+
+    assert asyncio.run(answered()) == 401
+
+
 def test_half_a_body_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "BODY_S", 0.3)
     with begun(server, b"half", 1000) as client:
@@ -271,6 +298,39 @@ def test_half_a_head_is_not_waited_for(bench: Bench, monkeypatch: pytest.MonkeyP
             while client.recv(4096):
                 pass
         assert deliver(server, comment()).status == 202
+
+
+def test_a_body_in_tiny_pieces_keeps_nobody_else_waiting(bench: Bench) -> None:
+    head = b"POST /webhook/github HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with running(bench.app, http=protocol.ImpatientProtocol) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+            client.sendall(head)
+            sent = 0
+            with contextlib.suppress(OSError):  # the server closes it
+                for _ in range(5000):
+                    client.sendall(b"1\r\nx\r\n" * 1000)
+                    sent += 1000
+            with contextlib.suppress(OSError):
+                assert b" 400 " in client.makefile("rb").readline()
+        assert server.ask("/healthz").status == 200
+        assert sent < 5_000_000
+        assert deliver(server, comment()).status == 202
+
+
+def test_a_body_that_a_proxy_has_cut_into_pieces_is_a_delivery(bench: Bench) -> None:
+    body = comment()
+    headers = {**hub_headers(body, SECRET, "d1"), "Transfer-Encoding": "chunked", "Host": "x"}
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    cut = [body[at : at + 100] for at in range(0, len(body), 100)]
+    with (
+        running(bench.app, http=protocol.ImpatientProtocol) as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=20) as client,
+    ):
+        client.sendall(f"POST /webhook/github HTTP/1.1\r\n{head}\r\n".encode())
+        for piece in cut:
+            client.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
+        client.sendall(b"0\r\n\r\n")
+        assert b" 202 " in client.makefile("rb").readline()
 
 
 def test_a_full_disk_is_told_and_what_came_meanwhile_is_stored_when_there_is_room(

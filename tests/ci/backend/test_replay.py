@@ -11,7 +11,7 @@ from ci.backend import make_backend
 from ci.backend.base import Backend
 from ci.backend.replay import RecordingBackend, ReplayBackend
 from ci.judge.evaluate import Evaluator
-from ci.judge.subject import EvaluationSettings
+from ci.judge.gate_subject import EvaluationSettings
 from ci.model.ensemble import Ensemble, ensemble
 from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.trial import Candidate, Outcome

@@ -17,6 +17,8 @@ from ci.source.inputs import draw_inputs
 from ci.testing.backend import BROKEN, CASE, RACING, BackendContract, launch
 from ci.testing.scale_shift import HOST, OPERATOR, WORKLOAD
 
+pytestmark = pytest.mark.every_level
+
 
 @pytest.fixture(scope="module")
 def backend() -> Backend:

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from ci.create.benchmark import bench_task, is_torch_task
-from ci.create.make import make
+from ci.create.operator_files import make
 from ci.model.errors import InputError
+
+pytestmark = pytest.mark.every_level
 
 PROTO = """
 operator:

@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 
 from ci.create.create import create
-from ci.create.make import make
+from ci.create.operator_files import make
 from ci.create.task import read_task
 from ci.create.tracer import Tracer
 from ci.model.created import CreateSettings
 from ci.model.errors import InputError
 from ci.source.discovery import load_operator
 from tests.ci.create import goldens
+
+pytestmark = pytest.mark.every_level
 
 FILE = Path(goldens.__file__)
 

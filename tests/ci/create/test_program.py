@@ -17,6 +17,7 @@ from ci.create.simplify import simplified
 from ci.create.tracer import Tracer
 from ci.model.errors import InputError
 from tests.ci.create import goldens
+from tests.ci.system.levels import needs_hidden_files
 
 FILE = Path(goldens.__file__)
 Shapes = tuple[tuple[int, ...], ...]
@@ -169,7 +170,7 @@ def test_a_reduction_to_one_number_makes_all_cores_meet() -> None:
     [
         ("decides", "decides by a value"),
         ("sorts", "sorts or searches"),
-        ("reads_secrets", "cannot be traced"),
+        pytest.param("reads_secrets", "cannot be traced", marks=needs_hidden_files),
         ("nothing_of_this_name", "defines no function"),
     ],
 )

@@ -13,6 +13,8 @@ from ci.create.benchmark import torch_task
 from ci.create.tracer import STANDIN
 from ci.model.errors import InputError
 
+pytestmark = pytest.mark.every_level
+
 TASK = """
 import torch
 import torch.nn as nn
@@ -65,6 +67,15 @@ FORMULAS: dict[str, Callable[[Any], Any]] = {
     "softsign": lambda x: x / (1 + np.abs(x)),
     "softmax": lambda x: special.softmax(x, axis=-1),
     "log_softmax": lambda x: special.log_softmax(x, axis=-1),
+    "mish": lambda x: x * np.tanh(np.logaddexp(0, x)),
+    "hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
+    "relu6": lambda x: np.clip(x, 0, 6),
+    "celu": lambda x: np.where(x > 0, x, np.expm1(x)),
+    "logsigmoid": lambda x: np.log(special.expit(x)),
+    "softmin": lambda x: special.softmax(-x, axis=-1),
+    "tanhshrink": lambda x: x - np.tanh(x),
+    "softshrink": lambda x: np.sign(x) * np.maximum(np.abs(x) - 0.5, 0),
+    "hardshrink": lambda x: np.where(np.abs(x) > 0.5, x, 0),
 }
 
 
@@ -158,3 +169,63 @@ def test_halves_of_an_axis_come_through_the_stand_in(tmp_path: Path) -> None:
 def test_tensors_are_stacked_along_a_new_axis(torch: Any) -> None:
     found = torch.stack([torch.Tensor(X), torch.Tensor(-X)], dim=1).data
     np.testing.assert_array_equal(found, np.stack([X, -X], axis=1))
+
+
+FORWARDS = {
+    "causal_softmax": """
+        n = x.size(-1)
+        mask = torch.triu(torch.ones(x.size(0), n, dtype=torch.bool), diagonal=1)
+        return torch.softmax(x.masked_fill(mask, float("-inf")), dim=-1)""",
+    "swiglu": """
+        a, b = x.chunk(2, dim=-1)
+        return F.silu(a) * b""",
+    "rms_norm": """
+        dtype = x.dtype
+        x = x.float()
+        return (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)).to(dtype)""",
+    "activations": """
+        y = x.view(x.shape[0], -1)
+        y = torch.clamp(F.mish(y) + F.hardswish(y), min=-1.0, max=1.0)
+        return y.reshape(x.shape)""",
+    "positions": """
+        place = torch.arange(x.shape[-1])
+        return x * (place[None, :] < 7)""",
+    "in_place": """
+        x = x * 2
+        x += 1
+        return torch.atan(x) + (x // 3) % 2""",
+    "products": """
+        return torch.einsum("ij,kj->ik", x, x) if False else F.linear(x, y, None)""",
+    "attention": """
+        return F.scaled_dot_product_attention(x, y, y, is_causal=True)""",
+}
+FORWARD_TASK = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x{more}):{body}
+
+def get_inputs():
+    return [torch.rand(8, 12){given}]
+
+def get_init_inputs():
+    return []
+"""
+
+
+@pytest.mark.parametrize("name", FORWARDS)
+def test_a_module_is_traced_and_computes_what_it_says(name: str, tmp_path: Path) -> None:
+    """`torch_task` compares the function that it writes with the module on random inputs."""
+    body = FORWARDS[name]
+    both = " y" in body
+    file = tmp_path / f"{name}.py"
+    file.write_text(
+        FORWARD_TASK.format(body=body, more=", y" * both, given=", torch.rand(8, 12)" * both)
+    )
+    _, tracer = torch_task(file, 1 << 14)
+    tracer.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.derive.choosing import LARGE, SMALL
+from ci.derive.case_selection import LARGE, SMALL
 from ci.model.census import ROWS as CENSUS
 from ci.model.census import CensusRow, Stage
 from ci.model.derived import ROWS, DerivedRow, DeriveSettings
@@ -99,4 +99,5 @@ def test_the_golden_function_of_a_shipped_workload_judges_the_derived_cases(tmp_
     (row,) = derive_workloads([place], settings)
     assert row.reference == "golden" and [c.dtypes for c in row.cases[2:]] == [("int32",)]
     workload = load_workload(load_operator(place), tmp_path / "out" / "bias_add")
-    assert (workload.folder / workload.golden.partition(":")[0]).resolve() == shipped / "golden.py"
+    golden = workload.folder / workload.golden.partition(":")[0]
+    assert golden.read_text() == (shipped / "golden.py").read_text()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ci.derive.example import read_example
-from ci.derive.told import ToldTensor
+from ci.derive.example_facts import ToldTensor
 
 PROGRAM = """
 int main() {

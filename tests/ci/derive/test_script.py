@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ci.derive.script import find_script, write_golden
+from ci.derive.script import copy_golden, find_script, write_golden
 from ci.model.derived import DeriveSettings
 from ci.model.errors import InputError
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.session.derive import derive_workloads
 from ci.source.discovery import load_operator
-from ci.source.golden import Golden
+from ci.source.golden import Golden, golden_function
 from tests.places import OPERATORS
 
 BIAS_ADD = OPERATORS / "src" / "math" / "bias_add"
@@ -116,3 +116,19 @@ def test_it_judges_the_derived_cases_unless_it_disagrees_with_the_operator(
     assert (out / "bias_add" / "derived_golden.py").exists() is (reference == "golden")
     told = " ".join(row.notes)
     assert ("disagrees with the operator" in told) is (reference != "golden")
+
+
+def test_a_copied_golden_brings_no_file_that_a_link_leads_to(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("of the user")
+    given = tmp_path / "theirs" / "one"
+    (given / "data").mkdir(parents=True)
+    (given / "golden.py").write_text("def right(x):\n    return x\n")
+    (given / "data" / "link").symlink_to(secret)
+    case = WorkloadCase(name="a", inputs=())
+    workload = Workload(operator="A", cases=(case,), golden="golden.py:right", folder=given)
+    out = tmp_path / "out" / "one"
+    out.mkdir(parents=True)
+    moved = copy_golden(workload, out)
+    assert golden_function(moved)[0].read_text() == (given / "golden.py").read_text()
+    assert (out / "given_golden" / "data" / "link").is_symlink()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from ci.derive.example_facts import ToldTensor
 from ci.derive.tiling_tests import read_tests
-from ci.derive.told import ToldTensor
 
 TESTS = """
 TEST_F(ScaleTiling, first) {

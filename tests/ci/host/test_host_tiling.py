@@ -21,6 +21,8 @@ from rules.architectures import load_architecture
 from rules.devices import load_device
 from tests.ci.small_operator import DEFINITION, TILING, write_operator
 
+pytestmark = pytest.mark.every_level
+
 FACTS = platform_facts(load_device("910B4"))
 CHIP = FACTS["soc.definition"]
 
@@ -282,6 +284,73 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
     assert answer.block_dim == 1
     assert answer.tiling_key == 5 * 128 * 4 + 512  # five rows in whole repeats; one row of 70
     assert np.frombuffer(answer.data, np.uint32).tolist() == [2, 3, 112, 100, 2, 3, 112, 112]
+
+
+def test_attentions_tilings_are_classes_with_setters_and_plain_data_alike(
+    toolchain: Toolchain, tmp_path: Path
+) -> None:
+    host = (
+        """
+    #include "alog_pub.h"
+    #include "error_manager/error_manager.h"
+    #include "register/op_impl_registry.h"
+    #include "register/op_def_registry.h"
+    #include "tiling/tiling_api.h"
+    struct Shared { SoftMaxTiling soft; TopkTiling top; ConfusionTransposeTiling turn; };
+    namespace optiling {
+    BEGIN_TILING_DATA_DEF(ScaleMaskTilingData)
+    TILING_DATA_FIELD_DEF_STRUCT(SoftMaxTiling, soft);
+    END_TILING_DATA_DEF;
+    REGISTER_TILING_DATA_CLASS(ScaleMask, ScaleMaskTilingData)
+    static ge::graphStatus Tile(gert::TilingContext* context) {
+        const auto platform = platform_ascendc::PlatformAscendC(context->GetPlatformInfo());
+        ScaleMaskTilingData tiling;
+        Shared shared;
+        const ge::Shape rows({16, 64});
+        AscendC::SoftMaxFlashV2TilingFunc(rows, 4, 4, 6 * (64 * 4 + 288), tiling.soft, true, true);
+        AscendC::SoftMaxFlashV2TilingFunc(rows, 4, 4, 8 * (64 * 4 + 288), shared.soft, true);
+        AscendC::TopKTilingFunc(platform, 96, 4, 5, 4, true, AscendC::TopKMode::TOPK_NORMAL, true,
+                                shared.top);
+        AscendC::GetConfusionTransposeTilingInfo(rows, 0, 4, 7, shared.turn);
+        uint32_t one = 0, small = 0, low = 0, mask = 0, anti = 0;
+        AscendC::GetTopKMaxMinTmpSize(platform, 96, 4, false, true, AscendC::TopKMode::TOPK_NORMAL,
+                                      true, 4, one, low);
+        AscendC::GetTopKMaxMinTmpSize(platform, 32, 4, false, false,
+                                      AscendC::TopKMode::TOPK_NSMALL, false, 4, small, low);
+        AscendC::GetSelectWithBytesMaskMaxMinTmpSize(rows, ge::Shape({1}), 4, rows, 1, false, mask,
+                                                     low);
+        AscendC::GetAscendAntiQuantMaxMinTmpSize(rows, rows, false, ge::DT_INT8, ge::DT_FLOAT16,
+                                                 anti, low);
+        ::TCubeTiling cube{};
+        cube.shareUbSize = 77;
+        matmul_tiling::SysTilingTempBufSize sizes;
+        MatmulGetTmpBufSizeV2(cube, sizes);
+        const bool right =
+            shared.soft.splitM == 8 && AscendC::IsBasicBlockInSoftMax(shared.soft) &&
+            !AscendC::IsBasicBlockInSoftMax(tiling.soft) && shared.top.kAlignFourBytes == 8 &&
+            shared.turn.param1 == 16 && shared.turn.param2 == 64 && one == 2 * 96 * 8 &&
+            small == 4 * 32 * (2 * 8 + 4 + 4) &&
+            mask > AscendC::GetDropOutMinTmpSize(rows, 4, false) && anti >= low &&
+            sizes.ubSize == 77 && sizeof(half) == 2;
+        OpLogSub(OP, DLOG_ERROR, "who", "a line of %d words", 5);
+        context->SetBlockDim(right ? 1 : 2);
+        tiling.SaveToBuffer(context->GetRawTilingData()->GetData(),
+                            context->GetRawTilingData()->GetCapacity());
+        context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());
+        return ge::GRAPH_SUCCESS;
+    }
+    IMPL_OP_OPTILING(ScaleMask).Tiling(Tile).TilingInputsDataDependency(
+        {0}, {gert::TilingPlacement::TILING_ON_HOST, gert::TilingPlacement::TILING_ON_AICPU});
+    }  // namespace optiling
+    """
+        + DEFINITION
+    )
+    operator, program = build(toolchain, tmp_path, host)
+    answer = program.tile(operator, make_case(), FACTS)
+    assert answer.block_dim == 1
+    data = np.frombuffer(answer.data, np.uint32).tolist()
+    assert data[6:9] == [6, 64, 6 * 64] and data[12:] == [2, 4, 4 * 64, 4 * 8]
+    assert "a line of 5 words" in "".join(answer.log)
 
 
 def test_answers_are_plain_values(program: HostProgram, operator: Operator) -> None:

@@ -89,7 +89,7 @@ def test_requests_that_take_longer_to_read_than_a_step_may_are_all_answered(
     assert all(a.steady and a.tiling and a.tiling.status == "ok" for a in answers)
 
 
-@pytest.mark.parametrize("level", ["bubblewrap", "landlock", "limits only"])
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock", "limits"])
 def test_it_is_answered_at_every_level_of_the_sandbox(
     program: HostProgram, operator: Operator, level: Level, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from ci.judge.compare_outputs import compare_arrays, compare_outputs
+from ci.judge.compare_outputs import accuracies, compare_arrays, compare_outputs
 from ci.model.dtypes import BY_NAME, pack
 from ci.model.workload import Tolerance
+from ci.source.inputs import store
 from rules.tolerances import default_tolerances
 
 EXACT = Tolerance(relative=0, absolute=0)
@@ -145,3 +146,17 @@ def test_int4_is_compared_by_element_and_with_the_tolerance_of_its_name() -> Non
     found = compare_arrays("z", "int4", actual, golden, EXACT)
     assert "1 of 4" in found.message and "[2]: got 6, golden 7" in found.message
     assert compare_arrays("z", "int4", actual, golden, Tolerance(absolute=1)).agrees
+
+
+@pytest.mark.parametrize("tolerance", [None, Tolerance(relative=1e-3, absolute=1e-3)])
+@pytest.mark.parametrize("dtype", sorted(d.name for d in BY_NAME.values() if d.bits >= 8))
+def test_a_wrong_scalar_output_is_told_and_a_right_one_agrees(
+    dtype: str, tolerance: Tolerance | None
+) -> None:
+    right, wrong = (store(np.asarray(number), BY_NAME[dtype]) for number in (0.0, 1.0))
+    given = {dtype: tolerance} if tolerance else {}
+    assert right.shape == wrong.shape == ()
+    assert compare_outputs([right], [right.copy()], ["y"], [dtype], given).agrees
+    found = compare_outputs([wrong], [right], ["y"], [dtype], given)
+    assert "is wrong in 1 of" in found.message and found.worst_error > 1
+    assert accuracies([wrong], [right], ["y"], [dtype], 1.0, [[right]]) is not None

@@ -9,7 +9,7 @@ import pytest
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
-from ci.judge.subject import EvaluationSettings
+from ci.judge.gate_subject import EvaluationSettings
 from ci.model.comparison import compare
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Candidate, Outcome, Trial
@@ -365,7 +365,17 @@ def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluato
     assert found.worst_error < 1
     assert sum(found.varied.values()) > 20
     assert not found.shallow
-    assert found.gates == ("more_seeds", "steady", "edges", "siblings")
+    assert found.gates == (
+        "more_seeds",
+        "steady",
+        "edges",
+        "coverage",
+        "chips",
+        "compilers",
+        "addresses",
+        "decisions",
+        "siblings",
+    )
 
 
 def test_thorough_verification_raises_what_fails(evaluator: Evaluator) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ci.judge.measure import interval
+from ci.judge.measure import interval, roofline_us
 from ci.model.comparison import MINIMUM_EFFECT, SIMULATED_FLOOR, compare, noise_floor
 from ci.model.trial import CaseMeasurement, Fingerprint, Measurement, PipeTime
 
@@ -103,3 +103,13 @@ def test_the_noise_floor_of_hardware_follows_its_samples() -> None:
 def test_different_devices_are_not_compared() -> None:
     with pytest.raises(ValueError, match="different devices"):
         compare(measured([1.0], on=SIM), measured([1.0], on=NPU))
+
+
+@pytest.mark.parametrize(("read", "written"), [(1 << 30, 0), (0, 1 << 30), (1 << 30, 1 << 30)])
+def test_bytes_take_a_known_device_time(read: int, written: int) -> None:
+    # No chip of the family moves a GiB through its L2 in less than a tenth of a millisecond.
+    assert 100 < roofline_us("910B4", read, written) < 10_000
+
+
+def test_nothing_is_said_of_a_device_that_nobody_knows() -> None:
+    assert roofline_us("another", 1 << 30, 1 << 30) == 0

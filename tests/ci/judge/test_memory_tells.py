@@ -10,7 +10,7 @@ import pytest
 from ci.backend import make_backend
 from ci.judge.evaluate import Evaluator
 from ci.judge.gates.unordered import UnorderedGate
-from ci.judge.launched import new_warning
+from ci.judge.launch_record import new_warning
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload

@@ -4,8 +4,8 @@ import pytest
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import EvaluationSettings
 from ci.judge.removed_sync import order_kept, removed_sync
-from ci.judge.subject import EvaluationSettings
 from ci.testing.scale_shift import KERNEL, OPERATOR, WORKLOAD, changed
 
 BODY = """void f() {

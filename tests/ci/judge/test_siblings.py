@@ -6,7 +6,7 @@ import pytest
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
-from ci.judge.subject import EvaluationSettings
+from ci.judge.gate_subject import EvaluationSettings
 from ci.model.errors import TrialFailure
 from ci.model.result import Sibling
 from ci.model.trial import Candidate, Outcome, Trial
@@ -76,9 +76,9 @@ def test_a_sibling_without_a_workload_and_one_too_many_are_named(tmp_path: Path)
     evaluator = judge(root, siblings=0)
     trial = changed(evaluator, PIPELINE, ", 1, TILE", ", 2, TILE")
     assert evaluator.confirm(trial).siblings == (
-        Sibling(operator="thrice", note="there are too many"),
+        Sibling(operator="thrice", note="too many operators share the files"),
     )
     (root.parent / "thrice" / "workload.yaml").unlink()
     assert judge(root).confirm(trial).siblings == (
-        Sibling(operator="thrice", note="it has no workload that fits"),
+        Sibling(operator="thrice", note="it has no suitable workload"),
     )

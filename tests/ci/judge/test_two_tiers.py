@@ -5,12 +5,12 @@ import pytest
 from ci.backend.pool import workers
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
-from ci.judge.pooled import BackendChoice, PooledEvaluator
+from ci.judge.pool_evaluator import BackendChoice, PooledEvaluator
 from ci.judge.two_tiers import GATE, TwoTiers
-from ci.lab.bench.screen import StandIn, screened_by_simulator
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.testing.backend import RACING, SLOWER
 from ci.testing.scale_shift import OPERATOR, WORKLOAD, with_statement
+from lab.bench.screen import StandIn, screened_by_simulator
 
 MUCH_SLOWER = with_statement("for (int i = 0; i < 2000; ++i) { PipeBarrier<PIPE_ALL>(); }")
 

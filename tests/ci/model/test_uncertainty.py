@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ci.model.ensemble import JOINT
 from ci.model.trial import Measurement
 from ci.model.uncertainty import uncertainty
 from tests.bot.make import result
@@ -37,6 +38,23 @@ def test_the_ends_are_those_of_the_mean_over_cases() -> None:
 def test_the_interval_holds_the_speedup_also_where_every_member_is_better() -> None:
     found = uncertainty(BEFORE, measured({"cold": 8.0, "a.b = 2": 8}, {"cold": 2, "a.b = 2": 2}))
     assert found is not None and found.low == found.speedup == 1 and found.hangs_on == ()
+
+
+def test_draws_of_all_constants_widen_the_interval_and_are_never_named() -> None:
+    draws = {f"{JOINT}, draw {n}, cold": 8.0 for n in range(20)}
+    ends = {name: 8 / (1 + n / 10) for n, name in enumerate(draws)}
+    before = measured(
+        {"cold": 8.0, "a.b = 2": 8.0, **draws}, dict.fromkeys(["cold", "a.b = 2", *draws], 1.0)
+    )
+    after = measured(
+        {"cold": 4.0, "a.b = 2": 5.0, **ends},
+        {"cold": 0.5, "a.b = 2": 0.625, **{n: t / 8 for n, t in ends.items()}},
+    )
+    found = uncertainty(before, after)
+    assert found is not None
+    # The middle 90 % of 1.0 to 2.9; a single constant gives 1.6.
+    assert (found.low, found.high) == pytest.approx((1.095, 2.805))
+    assert found.at_least() == "with a.b = 2 it is 1.60×" and found.highest == "cold"
 
 
 def test_without_the_same_members_on_both_sides_nothing_is_said() -> None:

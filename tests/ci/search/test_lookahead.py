@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ci.backend.pool import workers
-from ci.judge.pooled import BackendChoice, PooledEvaluator
+from ci.judge.pool_evaluator import BackendChoice, PooledEvaluator
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate
 from ci.proposer.rules.proposer import rules_proposer

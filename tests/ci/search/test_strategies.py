@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import ci.search.strategies
 from ci.model.budget import Budget
-from ci.model.diagnosis import Diagnosis
 from ci.model.errors import InputError
 from ci.model.operator import Operator
-from ci.model.result import Verification
 from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome, Trial
-from ci.proposer.base import Proposer, Step
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.run import Run
 from ci.search.steps import Steps
 from ci.search.strategies import make_strategy, strategies, strategy_options
-from ci.search.strategies.accelopt import AccelOpt
 from ci.search.strategies.adaptive import Adaptive, _State
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
-from ci.search.strategies.best_of_n import BestOfN
 from ci.search.strategies.handover import Handover
-from ci.search.strategies.random_search import RandomSearch
 from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import KERNEL_FILE, WORKLOAD, ModelEvaluator, write
 from ci.testing.strategy import BUDGET, StrategyContract
-from experience.bank.retrieve import Retrieved
+from tests.ci.search.adding import Adding, adding
 
 
 class TwoCases(ModelEvaluator):
@@ -76,63 +68,6 @@ def test_parents_are_the_best_then_what_is_faster_in_a_case_then_near_ties(
     )
     assert state.parents() == [best, special, near]
     assert slow not in state.parents()
-
-
-class Adding(ModelEvaluator):
-    """A thousand cycles, less what each comment and each pair of comments at the end earns."""
-
-    def __init__(
-        self, operator: Operator, earns: dict[str, int], *, fails_verification: int = 0
-    ) -> None:
-        super().__init__(operator, fails_verification=fails_verification)
-        self._earns = earns
-        self.checked_after: list[int] = []
-        """How many programs had been evaluated at each final check."""
-
-    def confirm(self, trial: Trial) -> Verification:
-        """Passes, but for the first `fails_verification` candidates."""
-        self.checked_after.append(len(self.evaluated))
-        return super().confirm(trial)
-
-    def held(self, trial: Trial) -> str:
-        """The comments that a trial's kernel holds."""
-        text = trial.candidate.files.get(KERNEL_FILE, "")
-        return "".join(letter for letter in "ab" if f"// {letter}\n" in text)
-
-    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
-        """One trial by what the comments earn."""
-        trial = super().evaluate(candidate, number)
-        if trial.measurement is None:
-            return trial
-        held = self.held(trial)
-        time = 1000.0 - sum(e for of, e in self._earns.items() if set(of) <= set(held))
-        case = trial.measurement.cases[0].model_copy(
-            update={"samples_us": (time,), "median_us": time, "low_us": time, "high_us": time}
-        )
-        measured = trial.measurement.model_copy(update={"cases": (case,)})
-        return trial.model_copy(update={"measurement": measured})
-
-
-def adding(letters: str) -> Proposer:
-    """Proposes each comment once, on top of whatever is the parent; each at a place of its own."""
-    places = {"a": "using namespace AscendC;\n", "b": "    op.Compute(data.tile);\n"}
-
-    def rewrite(step: Step, *_: object) -> Candidate | None:
-        said = [t.candidate.rationale for t in step.history]
-        for letter in letters:
-            if letter not in said:
-                path, files = KERNEL_FILE, step.best.candidate.files
-                text = files.get(path, step.operator.read(path))
-                text = text.replace(places[letter], places[letter] + f"// {letter}\n")
-                return Candidate(
-                    files={**files, path: text},
-                    stage="kernel",
-                    parent=step.best.candidate.hash,
-                    rationale=letter,
-                )
-        return None
-
-    return replace(rules_proposer(), rewrite=rewrite)
 
 
 class TestAscendOptimizer(StrategyContract):
@@ -235,71 +170,6 @@ class TestHandover(StrategyContract):
         assert judge.held(result.best) == "a"
 
 
-class TestAccelOpt(StrategyContract):
-    strategy = AccelOpt
-
-    def test_the_next_programs_are_the_best_attempts_at_each_plan(
-        self, operator: Operator, tmp_path: Path
-    ) -> None:
-        result = self.search(ModelEvaluator(operator), tmp_path / "out")
-        first = result.trials[1:5]  # two plans of two attempts, from the operator as it stands
-        assert {t.candidate.parent for t in first} == {result.baseline.candidate.hash}
-        assert [t.candidate.stage for t in first] == ["tiling", "tiling", "kernel", "kernel"]
-        later = {t.candidate.parent for t in result.trials[5:]}
-        assert later and later <= {t.candidate.hash for t in first}
-
-    def test_kernel_steps_are_offered_the_wins_of_this_run_and_its_losses_inverted(
-        self, tmp_path: Path
-    ) -> None:
-        offered: list[Sequence[Retrieved]] = []
-        one_by_one = adding("ab")
-
-        def rewrite(
-            step: Step, diagnosis: Diagnosis, retrieved: Sequence[Retrieved]
-        ) -> Candidate | None:
-            offered.append(retrieved)
-            made = one_by_one.rewrite(step, diagnosis, retrieved)
-            motif = {"a": "scalar-operand", "b": "cache-hint"}
-            return made and made.model_copy(update={"motif_ids": (motif[made.rationale],)})
-
-        judge = Adding(write(tmp_path), {"a": 300, "b": -500})
-        proposer = replace(one_by_one, rewrite=rewrite)
-        self.search(judge, tmp_path / "out", proposer=proposer, stage="kernel")
-        assert not offered[0]
-        told = {r.tuple.motif_id: r for r in offered[-1]}
-        assert [r.tuple.motif_id for r in offered[-1]] == ["cache-hint", "scalar-operand"]
-        assert told["scalar-operand"].tuple.direction == "forward"
-        assert told["cache-hint"].tuple.direction == "negative"
-        assert told["cache-hint"].effect == pytest.approx(1.5)
-        assert told["scalar-operand"].reliability > 0.6 and told["cache-hint"].reliability < 0.4
-
-
-class TestRandomSearch(StrategyContract):
-    strategy = RandomSearch
-
-    def test_it_has_several_parents_and_other_ones_for_another_seed(
-        self, operator: Operator, tmp_path: Path
-    ) -> None:
-        parents = []
-        for seed in (1, 2):
-            result = self.search(ModelEvaluator(operator), tmp_path / str(seed), seed=seed)
-            parents.append([t.candidate.parent for t in result.trials])
-        assert all(len(set(found)) > 2 for found in parents)
-        assert parents[0] != parents[1]
-
-
-class TestBestOfN(StrategyContract):
-    strategy = BestOfN
-
-    def test_every_candidate_is_one_step_from_the_baseline(
-        self, operator: Operator, tmp_path: Path
-    ) -> None:
-        result = self.search(ModelEvaluator(operator), tmp_path / "out")
-        base = result.baseline.candidate.hash
-        assert {t.candidate.parent for t in result.trials[1:]} == {base}
-        assert {t.candidate.stage for t in result.trials[1:]} == {"tiling", "kernel"}
-
-
 def test_every_file_of_the_folder_is_a_strategy_and_handing_over_is_the_default() -> None:
     files = {m.name for m in pkgutil.iter_modules(ci.search.strategies.__path__)}
     assert {one.__module__.rpartition(".")[2] for one in strategies().values()} == files
@@ -312,6 +182,6 @@ def test_the_options_of_a_strategy_reach_it() -> None:
     assert made.options.model_dump() == {"rounds": 3, "tiling_steps": 4, "kernel_steps": 2}
     with pytest.raises(ValueError, match="ascendoptimizer"):
         options.model_validate({"strategy": "gradient_descent"})
-    astray = options.model_validate({"strategy": "best_of_n", "kernel_steps": 2})
-    with pytest.raises(InputError, match="--kernel-steps is an option of .* handover; best"):
+    astray = options.model_validate({"strategy": "adaptive", "kernel_steps": 2})
+    with pytest.raises(InputError, match="--kernel-steps is an option of .* handover; adaptive"):
         make_strategy(astray)

@@ -17,6 +17,6 @@ int main(int, char** words) {
     dav::BlockLengths lengths(*map);
     const auto* code = reinterpret_cast<const uint8_t*>(map->l_addr);
     for (unsigned long offset = 0; std::scanf("%lx", &offset) == 1;)
-        std::printf("%u\n", lengths.holds(code + offset) ? lengths.at(code + offset) : 0u);
+        std::printf("%u\n", lengths.holds(code + offset) ? lengths.at(code + offset).all : 0u);
     return 0;
 }

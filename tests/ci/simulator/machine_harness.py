@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ci.model.launch import Tensors
+from ci.model.launch import Tensors, arrays
 from ci.simulator.kernel_cores import Cores
 from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.toolchain import KERNEL_LINK, MACHINE, Toolchain
 from rules.architectures import load_architecture
 from rules.devices import load_device
+from tests.ci.simulator.bits import keep
 
 Array = np.ndarray[Any, Any]
 
@@ -151,6 +152,9 @@ void ascendopt_entry(unsigned char** a) {{ kernel(a); }}
             np.fromfile(paths[0], dtype=like.dtype).reshape(like.shape)
             for paths, like in zip(files, outputs or [], strict=True)
         ]
+        asked = [one.with_name("kernel.cpp").read_bytes() for one in libraries]
+        asked += [tiling, *(one.tobytes() for one in arrays(inputs or []))]
+        keep(asked, [one.tobytes() for one in found])
         rows = [json.loads(line) for line in (folder / "timeline.jsonl").read_text().splitlines()]
         timeline = [row for row in rows if "pipe" in row and row["core"] == 0]
         return Launch(report, found, timeline)

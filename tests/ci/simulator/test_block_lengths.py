@@ -16,6 +16,7 @@ from ci.source.workload_file import load_workload
 from ci.system.cache import digest
 from ci.system.compiler import compile_trusted
 from rules.architectures import load_architecture
+from rules.devices import load_device
 from tests.ci.simulator.machine_harness import MachineHarness
 
 HOOK = "__sanitizer_cov_trace_pc"
@@ -133,3 +134,25 @@ def test_straight_line_code_costs_what_it_is_long(harness: MachineHarness) -> No
     one, two, four = (scalar(harness, step * times) for times in (1, 2, 4))
     assert two - one > 200
     assert 1.5 < (four - two) / (two - one) < 2.5
+
+
+@pytest.mark.parametrize(
+    "divide",
+    ["x = 0x9E3779B97F4A7C15ull / (x | 3);", "y = 3.0f / y;", "y = __builtin_sqrtf(y + 1.0f);"],
+)
+def test_a_division_costs_what_it_costs_and_an_addition_does_not(
+    harness: MachineHarness, divide: str
+) -> None:
+    def cost(step: str) -> float:
+        body = """
+    volatile uint64_t seed = get_block_num();
+    uint64_t x = seed;
+    float y = seed;
+    for (int i = 0; i < 1000; i++) { STEP }
+    seed = x + (uint64_t)y;
+"""
+        return harness.ok(body, define={"STEP": step}).busy("SCALAR") / 1000
+
+    more = load_device("910B4").number("scalar.division")
+    assert cost(divide) == pytest.approx(more, abs=3)
+    assert cost("x += i; y += 3.0f;") < more / 5

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ci.model.ensemble import ensemble
-from ci.simulator.ensemble import members_of
+from ci.model.ensemble import ensemble, is_joint
+from ci.simulator.ensemble import DRAWS, members_of, states
 from rules.devices import load_device
 from tests.ci.simulator.machine_harness import MachineHarness
 
@@ -15,11 +15,12 @@ DEVICE = load_device("910B1")
 
 def test_members_are_conditions_then_one_constant_at_a_time_low_and_high() -> None:
     members = members_of(DEVICE, ensemble(ranges=True))
-    assert [*members][:4] == [
+    assert [*members][:5] == [
         "cold",
         "warm",
         "cold code, inputs in L2",
         "warm code, inputs in memory",
+        "warm code, dirty cache",
     ]
     assert members["cold"] == {}
     assert members["warm"] == DEVICE.warm | {"l2.inputs": 1.0}
@@ -47,11 +48,43 @@ def test_warm_members_move_constants_of_a_warm_launch() -> None:
 
 @pytest.mark.parametrize(
     ("inputs", "names"),
-    [("memory", ["cold"]), ("l2", ["cold code, inputs in L2"]), ("both", 2)],
+    [
+        ("memory", ["cold"]),
+        ("l2", ["cold code, inputs in L2"]),
+        ("both", 2),
+        ("dirty", ["cold"]),
+        ("all", 2),
+    ],
 )
 def test_conditions_are_those_that_are_asked_for(inputs: str, names: list[str] | int) -> None:
     found = [*members_of(DEVICE, ensemble("cold", inputs, ranges=False))]  # type: ignore[arg-type]
     assert found == names or len(found) == names
+
+
+def test_draws_move_all_constants_within_their_ranges_around_each_condition() -> None:
+    members = members_of(DEVICE, ensemble(ranges=True))
+    joint = {name: moved for name, moved in members.items() if is_joint(name)}
+    assert len(joint) == DRAWS * 5
+    # The request writes them by repr.
+    assert all(type(value) is float for moved in joint.values() for value in moved.values())
+    low, high = DEVICE.ranges["mte2.latency"]
+    nominal = DEVICE.number("mte2.latency")
+    factors = sorted(m["mte2.latency"] / nominal for n, m in joint.items() if n.endswith(" cold"))
+    assert low <= factors[0] < factors[DRAWS // 2 - 1] < 1 < factors[DRAWS // 2]
+    assert factors[-1] <= high
+    dirty = [moved for name, moved in joint.items() if name.endswith("dirty cache")]
+    assert len(dirty) == DRAWS and all(m["l2.written"] == 1 for m in dirty)
+    start = [m["launch.start_up_cycles"] / DEVICE.warm["launch.start_up_cycles"] for m in dirty]
+    assert 0.4 <= min(start) < 1 < max(start) <= 1.2
+
+
+def test_members_replace_the_constants_of_the_state_that_a_launch_is_timed_in() -> None:
+    from_cold = members_of(DEVICE, ensemble(ranges=True))
+    from_dirty = members_of(DEVICE, ensemble(ranges=True), "warm code, dirty cache")
+    assert [*from_cold] == [*from_dirty]
+    state = states(DEVICE)["warm code, dirty cache"]
+    for name, moved in from_cold.items():
+        assert DEVICE.constants | moved == DEVICE.constants | state | from_dirty[name]
 
 
 READ = """
@@ -81,3 +114,18 @@ def test_inputs_in_l2_are_read_from_there_and_never_slow_a_launch(
     assert found["l2"] <= found["memory"]
     if count == 2:
         assert found["l2"] < 0.9 * found["memory"]
+
+
+@pytest.mark.parametrize("count", [2, 16])
+def test_a_dirty_cache_slows_loads_and_stores_as_long_as_the_memory_is_busy(
+    harness: MachineHarness, count: int
+) -> None:
+    cores, members = 40, {"clean": {}, "dirty": {"l2.written": 1.0}}
+    data = np.zeros(cores * count * 32768, np.uint8)
+    found = harness.ok(
+        READ, [data], [data], block_dim=cores, define={"COUNT": count}, members=members
+    ).report["members"]
+    # 2.6 MB a tensor: what is put out waits for a quiet moment; 21 MB: it must go first.
+    assert found["clean"] <= found["dirty"]
+    if count == 16:
+        assert 1.3 * found["clean"] < found["dirty"] < 4 * found["clean"]

@@ -6,7 +6,7 @@ The launches' records are made by `laws_harness.cpp` and only timed: nothing is 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +39,7 @@ class Kernel(NamedTuple):
     tile: int
 
 
-Timed = Callable[[Sequence[Kernel]], list[float]]
+Timed = Callable[..., list[float]]
 SHAPES = ((2, 1, 1), (2, 1, 2), (1, 0, 2))
 """Loads, stores and buffers of the kernels."""
 
@@ -51,7 +51,7 @@ def device(request: pytest.FixtureRequest) -> Device:
 
 @pytest.fixture(scope="module")
 def times(device: Device, tmp_path_factory: pytest.TempPathFactory) -> Timed:
-    """Microseconds of kernels."""
+    """Microseconds of kernels, with some constants moved."""
     toolchain = Toolchain(device.architecture)
     source = Path(__file__).with_name("laws_harness.cpp")
     units = [path for path in sorted(MACHINE.glob("*.cpp")) if path.name != "runner.cpp"]
@@ -64,10 +64,11 @@ def times(device: Device, tmp_path_factory: pytest.TempPathFactory) -> Timed:
 
     harness = toolchain.cache.get("laws_harness", key, make) / "harness"
     constants = tmp_path_factory.mktemp("laws") / "constants"
-    lines = [f"{name}\t{value!r}\n" for name, value in device.constants.items()]
-    constants.write_text("".join(lines), encoding="utf-8")
 
-    def run(kernels: Sequence[Kernel]) -> list[float]:
+    def run(kernels: Sequence[Kernel], moved: Mapping[str, float] = {}) -> list[float]:
+        values = device.constants | moved
+        lines = [f"{name}\t{value!r}\n" for name, value in values.items()]
+        constants.write_text("".join(lines), encoding="utf-8")
         asked = "".join(" ".join(map(str, kernel)) + "\n" for kernel in kernels)
         done = subprocess.run(
             [harness, constants], input=asked, capture_output=True, text=True, check=True
@@ -131,6 +132,8 @@ def test_a_core_moves_no_more_than_its_ports_can(device: Device, times: Timed) -
 
 @pytest.mark.parametrize("one_place", [0, 1])
 def test_time_never_falls_when_work_grows(device: Device, times: Timed, one_place: int) -> None:
+    # Who reads one place drifts in and out of step, and waits for the other readers in turn.
+    slack = 1.12 if one_place else 1.01
     for loads, stores, buffers in SHAPES:
         for tile in TILES:
             for cores in CORES[device.name][::2]:
@@ -144,7 +147,7 @@ def test_time_never_falls_when_work_grows(device: Device, times: Timed, one_plac
                 ]
                 found = times(row)
                 for (kernel, before), (other, after) in pairwise(zip(row, found, strict=True)):
-                    assert after >= before / 1.01, (kernel, other, before, after)
+                    assert after >= before / slack, (kernel, other, before, after)
 
 
 def test_cores_in_step_do_not_slow_each_other_at_an_idle_memory(
@@ -155,9 +158,35 @@ def test_cores_in_step_do_not_slow_each_other_at_an_idle_memory(
     assert many <= 1.05 * alone + launch_us(device, 16)
 
 
-def test_cores_that_read_one_place_slow_each_other(device: Device, times: Timed) -> None:
-    n = device.vector_cores
-    apart, together = times([Kernel(n, 2, place, 1, 0, 32 * MIB, 32 * KIB) for place in (0, 1)])
-    alone, _ = times([Kernel(1, 2, 1, 1, 0, 32 * MIB // n, 32 * KIB)] * 2)
-    assert together > 1.5 * alone
-    assert together < 2 * apart
+def test_cores_that_read_one_place_never_gain_by_being_more(device: Device, times: Timed) -> None:
+    # Each core reads the same tiles, so that more cores are more readers of each.
+    counts = (1, 2, 3, 4, 6, 8, 12, 24, device.vector_cores)
+    for tile in (128, 2 * KIB, 32 * KIB, 96 * KIB):
+        for loads, stores, buffers in SHAPES:
+            found = times(
+                [Kernel(n, buffers, 1, loads, stores, n * 32 * tile, tile) for n in counts]
+            )
+            for (few, before), (more, after) in pairwise(zip(counts, found, strict=True)):
+                assert after >= before / 1.01, (tile, few, more, before, after)
+
+
+def test_few_readers_of_one_place_cost_each_other_something(device: Device, times: Timed) -> None:
+    alone, six = times([Kernel(n, 2, 1, 1, 0, n * MIB, 32 * KIB) for n in (1, 6)])
+    assert six - launch_us(device, 6) > 1.1 * (alone - launch_us(device, 1))
+
+
+def test_a_dirty_cache_never_makes_a_kernel_cheaper(device: Device, times: Timed) -> None:
+    for row in kernels(device, CORES[device.name][-2:]):
+        clean, dirty = times(row), times(row, {"l2.written": 1.0})
+        for kernel, before, after in zip(row, clean, dirty, strict=True):
+            assert after >= before / 1.005, (kernel, before, after)
+
+
+def test_a_dirty_cache_makes_a_store_cost_what_it_puts_out(device: Device, times: Timed) -> None:
+    copy = Kernel(device.vector_cores, 2, 0, 1, 1, 24 * MIB, 32 * KIB)
+    clean, dirty = (times([copy], {"l2.written": written})[0] for written in (0.0, 1.0))
+    assert 1.5 * clean < dirty
+    # Beyond what may wait, each byte that comes in or goes out puts one out.
+    rate = device.number("hbm.bytes_per_second") * device.number("hbm.efficiency") / 1e6
+    put_out = 2 * copy.bytes - device.number("l2.write_back_bytes")
+    assert dirty > (copy.bytes + put_out) / rate

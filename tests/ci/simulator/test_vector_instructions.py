@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ci.lab.reference.vector_rows.element import KEEP_INFINITY, SATURATE_INTEGER, TRUNCATE_CAST
-from ci.lab.reference.vector_table import INSTRUCTIONS, NUMPY_TYPES, Form, Instruction
+from lab.reference.vector_rows.element import KEEP_INFINITY, SATURATE_INTEGER, TRUNCATE_CAST
+from lab.reference.vector_table import INSTRUCTIONS, NUMPY_TYPES, Form, Instruction
 from tests.ci.simulator.vector_unit import FULL, WINDOW, Outcome, State, VectorUnit, addresses
 
 DST, FIRST, SECOND = 0, 4096, 8192

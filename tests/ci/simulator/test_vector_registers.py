@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ci.lab.reference.vector_rows.window import A
-from ci.lab.reference.vector_table import INSTRUCTIONS, WHOLE
 from ci.simulator.toolchain import MACHINE, Toolchain
+from lab.reference.vector_rows.window import A
+from lab.reference.vector_table import INSTRUCTIONS, WHOLE
 from rules.architectures import load_architecture
 from rules.devices import load_device
 from tests.ci.simulator.vector_unit import WINDOW, State, VectorUnit

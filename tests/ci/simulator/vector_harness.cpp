@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "constants.h"
+#include "machine.h"
 #include "vector_lanes.h"
 
 namespace {
@@ -63,6 +64,11 @@ void write_all(const void* from, size_t bytes) {
 }  // namespace
 
 namespace dav {
+
+Launch& launch() {
+    static Launch instance;  // no launch: instructions are called alone
+    return instance;
+}
 
 uint32_t ub_offset(const void* pointer) {
     const auto address = reinterpret_cast<uint64_t>(pointer);

@@ -18,6 +18,7 @@ from ci.system.cache import digest
 from ci.system.compiler import compile_trusted
 from rules.architectures import load_architecture
 from rules.devices import load_device
+from tests.ci.simulator.bits import keep
 
 WINDOW = 16384
 """Bytes of UB that travel with a request (as in the harness)."""
@@ -104,6 +105,7 @@ class VectorUnit:
         ub = np.frombuffer(out.read(WINDOW), dtype=np.uint8).copy()
         table = np.frombuffer(out.read(count * 24), dtype=np.int64).reshape(count, 3)
         ranges = [(int(o), int(b), bool(w)) for o, b, w in table]
+        keep([call.encode(), request], [head, ub.tobytes()])
         return Outcome(ub, accumulated, max_min, reduced, merged, (first, second), ranges)
 
     def last_words(self) -> str:

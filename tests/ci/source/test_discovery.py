@@ -66,7 +66,7 @@ def test_what_a_family_keeps_beside_its_operators_belongs_to_their_build(
     operator = load_operator(moved)
     units = [path.relative_to(common).as_posix() for path in operator.shared_host_sources]
     assert units == ["op_host/shared.cpp", "op_host/arch22/tiling.cpp"]
-    assert {moved.parent, common / "op_host", common / "op_kernel"} <= set(operator.include_folders)
+    assert {common / "op_host", common / "op_kernel"} <= set(operator.include_folders)
 
 
 def test_another_operator_that_is_needed_tiles_only_for_one_that_has_no_tiling(
@@ -114,6 +114,10 @@ def test_shared_sources_and_folders_come_from_cmake_but_stay_in_the_repository(
     shared.write_text("int shared;")
     (tmp_path / "outside.cpp").write_text("int outside;")
     (tmp_path / "repo" / ".git").mkdir()
+    top = (
+        "set(OP_COMMON_DIR ${CMAKE_SOURCE_DIR}/src/common)\nadd_subdirectory(src/math/scale_mask)\n"
+    )
+    (tmp_path / "repo" / "CMakeLists.txt").write_text(top)
     cmake = (
         "target_sources(optiling PRIVATE ${OP_COMMON_DIR}/src/shared_tiling.cpp"
         " ../../../../outside.cpp)\n"
@@ -158,6 +162,11 @@ def test_sources_that_call_the_runtime_are_left_out(tmp_path: Path) -> None:
     root = write_operator(tmp_path)
     (root / "op_host" / "aclnn_scale_mask.cpp").write_text(
         '#include "opdev/make_op_executor.h"\nint TilingContext;'
+    )
+    # Executes the operator by calling another interface, where no kernel takes the case.
+    (root / "op_host" / "fallback_scale_mask.cpp").write_text(
+        '#include "shared/fallback.h"\nIMPL_OP(ScaleMask).OpExecuteFunc(Run);'
+        "ge::graphStatus Run(gert::OpExecuteContext* context) { return Call(context); }"
     )
     assert load_operator(root).host_sources == ("op_host/scale_mask.cpp",)
 
@@ -298,6 +307,9 @@ def in_a_repository_with_common_folders(tmp_path: Path) -> tuple[Path, Path]:
     for folder in ("inc/op_host", "src/op_host"):
         (common / folder).mkdir(parents=True)
     (tmp_path / "repo" / ".git").mkdir()
+    build = "target_sources(hosts PRIVATE op_host/scale_mask.cpp)\n"
+    build += "target_include_directories(hosts PRIVATE ${CMAKE_SOURCE_DIR}/common/inc)\n"
+    (root / "CMakeLists.txt").write_text(build)
     return root, common
 
 

@@ -10,6 +10,8 @@ from ci.source.discovery import load_operator
 from ci.source.golden import MOST_BYTES, Golden
 from tests.ci.small_operator import DEFINITION, TILING, write_operator
 
+pytestmark = pytest.mark.every_level
+
 
 def workload(folder: Path, source: str, golden: str = "golden.py:f") -> Workload:
     (folder / "golden.py").write_text(source)

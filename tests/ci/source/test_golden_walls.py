@@ -12,7 +12,7 @@ from ci.model.errors import InputError
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source import golden as golden_module
 from ci.source.discovery import load_operator
-from ci.source.golden import Golden
+from ci.source.golden import Golden, golden_function
 from ci.source.inputs import draw_inputs
 from ci.system.sandbox import Level, works
 from tests.ci.small_operator import write_operator
@@ -97,7 +97,8 @@ def test_hidden_files_beside_a_golden_are_not_shown(tmp_path: Path, level: Level
 def test_siblings_and_packages_beside_a_golden_can_be_imported(
     tmp_path: Path, level: Level
 ) -> None:
-    (tmp_path / "pads").mkdir()
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / "pads" / ".cache").mkdir(parents=True)
     (tmp_path / "pads" / "__init__.py").write_text("from pads.edge import pad\n")
     (tmp_path / "pads" / "edge.py").write_text("def pad(x):\n    return x + 3\n")
     source = "def f(x):\n    from pads import pad\n    return pad(x)\n"
@@ -173,3 +174,99 @@ def test_a_golden_is_told_the_dtypes(tmp_path: Path, dtype: str) -> None:
     )
     made = Golden(workload, load_operator(write_operator(tmp_path / "operator")))
     made.outputs(case, draw_inputs(case, 1))
+
+
+@pytest.mark.parametrize("hidden", [".x", "below/.x"])
+@pytest.mark.parametrize("to", ["file", "folder", "all", "hidden file", "a link to a link"])
+def test_a_golden_reads_nothing_that_a_link_beside_it_leads_to(
+    tmp_path: Path, level: Level, hidden: str, to: str
+) -> None:
+    home, folder = tmp_path / "home", tmp_path / "workload"
+    for made in (home, folder / "below", folder / ".git"):
+        made.mkdir(parents=True)
+    (home / "token").write_text(SECRET)
+    (folder / ".git" / "token").write_text(SECRET)
+    (folder / hidden).touch()
+    (home / "link").symlink_to(home)
+    target, path = {
+        "file": (home / "token", ""),
+        "folder": (home, "/token"),
+        "all": (Path("/"), str(home / "token")),
+        "hidden file": (Path(".git"), "/token"),
+        "a link to a link": (home / "link", "/token"),
+    }[to]
+    (folder / "out").symlink_to(target)
+    (folder / "below" / "out").symlink_to(folder / target)
+    source = (
+        "from pathlib import Path\n\ndef f(x):\n    for place in ('out', 'below/out'):\n"
+        "        place = str(Path(__file__).parent / place)\n"
+        f"        try:\n            said = open(place + {path!r}).read()\n"
+        "        except OSError:\n            continue\n"
+        "        raise ValueError('read ' + said)\n    return x\n"
+    )
+    assert answer(golden(folder, source, level)) == [0, 0]
+
+
+def test_a_golden_reads_what_a_link_leads_to_inside_its_repository(
+    tmp_path: Path, level: Level
+) -> None:
+    folder = tmp_path / "ops" / "scale"
+    folder.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "table.txt").write_text("7 8")
+    (folder / "near.txt").symlink_to("../../table.txt")
+    source = (
+        "from pathlib import Path\nimport numpy as np\n\ndef f(x):\n"
+        "    return np.loadtxt(Path(__file__).parent / 'near.txt')\n"
+    )
+    assert answer(golden(folder, source, level)) == [7, 8]
+
+
+def test_hidden_files_below_the_folder_of_a_golden_are_not_shown(
+    tmp_path: Path, level: Level
+) -> None:
+    (tmp_path / "clone" / ".git").mkdir(parents=True)
+    (tmp_path / "clone" / ".git" / "config").write_text(SECRET)
+    (tmp_path / "clone" / "table.txt").write_text("7 8")
+    source = (
+        "from pathlib import Path\nimport numpy as np\nhere = Path(__file__).parent / 'clone'\n"
+        "def f(x):\n    try:\n        (here / '.git/config').read_text()\n"
+        "    except OSError:\n        return np.loadtxt(here / 'table.txt')\n"
+    )
+    assert answer(golden(tmp_path, source, level)) == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("golden_path", "allowed"),
+    [
+        ("../../golden.py", True),
+        ("../../../evil.py", False),
+        ("{top}/../evil.py", False),
+        ("/proc/self/cwd/../../../evil.py", False),
+        ("out/evil.py", False),
+        ("out.py", False),
+        ("../../.git/evil.py", False),
+        ("in.py", True),
+    ],
+)
+def test_a_golden_path_stays_in_the_repository(
+    tmp_path: Path, golden_path: str, allowed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = tmp_path / "repository"
+    folder = top / "math" / "scale"
+    (top / ".git").mkdir(parents=True)
+    folder.mkdir(parents=True)
+    for place in (tmp_path / "evil.py", top / ".git" / "evil.py", top / "golden.py"):
+        place.write_text("def f(x):\n    return x\n")
+    (folder / "out").symlink_to(tmp_path)
+    (folder / "out.py").symlink_to(tmp_path / "evil.py")
+    (folder / "in.py").symlink_to(top / "golden.py")
+    monkeypatch.chdir(folder)
+    named = f"{golden_path.replace('{top}', str(top))}:f"
+    one = WorkloadCase(name="c", inputs=())
+    workload = Workload(operator="Op", cases=(one,), golden=named, folder=folder)
+    if allowed:
+        assert golden_function(workload)[0] == top / "golden.py"
+    else:
+        with pytest.raises(InputError, match="lies outside"):
+            golden_function(workload)

@@ -87,7 +87,7 @@ MISTAKES = [
         GOOD.replace("[3, 4]", "[-1]"),
         "line 4: seeds.0.: must be gr",
     ),
-    (GOOD.replace("golden.py:scale", "lost.py:scale"), "there is no such file beside it"),
+    (GOOD.replace("golden.py:scale", "lost.py:scale"), "there is no such file next to it"),
     (
         GOOD.replace("tolerances: {float32", "tolerances: {float33"),
         "line 5: .*.float33: is",

@@ -13,9 +13,12 @@ from ci.system.compiler import (
     compile_candidate,
     compile_evidence,
     compile_trusted,
+    compiler,
     compiler_version,
 )
 from ci.system.sandbox import Completed, sandbox_level
+
+pytestmark = pytest.mark.every_level
 
 
 def said(text: str, *, timed_out: bool = False) -> Completed:
@@ -79,10 +82,24 @@ def test_our_own_code_failing_is_a_problem_of_the_machine(tmp_path: Path) -> Non
 def test_a_missing_compiler_is_one_sentence_with_the_cure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    compiler_version.cache_clear()
+    compiler.cache_clear()
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(EnvironmentProblem, match=r"apt-get install g\+\+"):
-        compiler_version()
+    with pytest.raises(EnvironmentProblem, match=r"apt-get install -y g\+\+"):
+        compiler()
     monkeypatch.undo()
-    compiler_version.cache_clear()
+    compiler.cache_clear()
     assert "g++" in compiler_version()
+
+
+def test_an_old_compiler_is_passed_over_for_a_newer_one_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, ends in (("g++", 1), ("g++-11", 1), ("g++-12", 0), ("g++-13", 0), ("g++-14.sh", 0)):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\nexit {ends}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    compiler.cache_clear()
+    assert compiler() == str(tmp_path / "g++-13")
+    monkeypatch.undo()
+    compiler.cache_clear()

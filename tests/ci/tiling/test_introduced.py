@@ -3,7 +3,7 @@ from __future__ import annotations
 from ci.model.trial import Candidate
 from ci.testing.proposer import profiled
 from ci.testing.scale_shift import KERNEL, OPERATOR
-from ci.tiling.introduced import introduced, tuned
+from ci.tiling.new_constants import introduced, tuned
 
 BEFORE = "constexpr int OLD = 4;\n"
 AFTER = BEFORE + (

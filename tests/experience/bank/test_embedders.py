@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from ci.model.errors import InputError
 from experience.bank.bank import Bank
-from experience.bank.embed import HashedEmbedder, make_embedder
+from experience.bank.embed import HashedEmbedder, Vector, make_embedder
 from experience.bank.embed_endpoint import EndpointEmbedder
 from experience.bank.retrieve import Query
 from tests.ci.proposer.llm.server import Answer, ModelServer
@@ -109,3 +109,14 @@ def test_a_broken_table_gives_one_sentence(model: Path) -> None:
     (model / "model.safetensors").write_bytes(b"no table at all")
     with pytest.raises(InputError, match="cannot be read"):
         make_embedder(f"local:{model}")
+
+
+def test_vectors_of_another_length_by_the_same_name_are_no_neighbours(tmp_path: Path) -> None:
+    class Shorter(HashedEmbedder):
+        def embed(self, texts: Sequence[tuple[str, Sequence[str]]]) -> Vector:
+            return super().embed(texts)[:, :16]
+
+    bank = Bank(tmp_path / "bank.duckdb")
+    bank.add(make_tuple(1))
+    with pytest.raises(InputError, match="bank reembed"):
+        Bank(bank.path, embedder=Shorter()).search(Query(bottleneck="copies"))

@@ -7,7 +7,7 @@ import pytest
 
 from ci.backend import make_backend
 from ci.judge.evaluate import Evaluator
-from ci.judge.subject import EvaluationSettings
+from ci.judge.gate_subject import EvaluationSettings
 from ci.model.experience import RewindSettings
 from ci.model.operator import Operator
 from ci.proposer.rules.proposer import rules_proposer

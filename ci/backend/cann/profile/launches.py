@@ -15,11 +15,12 @@ class Launch:
     """One launch of a kernel."""
 
     name: str
-    """Of the kernel; `msprof op` appends _mix_aic to that of one that uses both kinds of core."""
+    """The name of the kernel; `msprof op` appends _mix_aic to that of one that uses both kinds of
+    core."""
     kind: str
     """vector, cube or mix, or the task type of op_summary, such as MIX_AIC."""
     us: float
-    """From scheduling to response."""
+    """Time in µs, from scheduling to response."""
     block_dim: int
     clock_mhz: float | None
     rated_mhz: float | None
@@ -52,7 +53,7 @@ def read_launches(folder: Path, kernel: str) -> list[Launch]:
 
 
 def of_kernel(launches: Iterable[Launch], name: str) -> list[Launch]:
-    """Those of the kernel, whatever the tools append to its name."""
+    """Return those of the kernel, whatever the tools append to its name."""
     return [one for one in launches if one.name == name or one.name.startswith(f"{name}_")]
 
 

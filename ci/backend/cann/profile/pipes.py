@@ -73,7 +73,7 @@ def _busy(cores: Sequence[Row]) -> dict[str, float]:
 
 
 def _bytes(cores: Sequence[Row], column: str) -> int:
-    """Of all cores; 0 when the table is missing."""
+    """Return the bytes that all cores moved; 0 when the table is missing."""
     return round(sum(row.number(column) or 0.0 for row in cores) * KIB)
 
 

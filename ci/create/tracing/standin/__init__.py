@@ -1,1 +1,1 @@
-"""Stands on the path of traced code where PyTorch is not installed; see `torch/`."""
+"""On the path of traced code where PyTorch is not installed; see `torch/`."""

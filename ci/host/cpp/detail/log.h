@@ -57,3 +57,8 @@ void ascendopt_report(const char* code, const char* format, ...);
 #define REPORT_ENV_ERROR(code, ...) ascendopt_report(code, "%s", "environment error")
 #define REPORT_PREDEFINED_ERR_MSG(code, ...) ascendopt_report(code, "%s", "predefined error")
 #endif
+
+// What the toolkit's own log lines end in: who logs, and a level's line.
+#ifndef OpLogSub
+#define OpLogSub(module, level, op, ...) ascendopt_log(level, ##__VA_ARGS__)
+#endif

@@ -14,6 +14,9 @@ class OpExecuteContext;
 class ExeResGenerationContext;
 class OpCheckContext;
 
+// Where a tiling may run; ours runs on the host.
+enum class TilingPlacement { TILING_ON_HOST = 0, TILING_ON_AICPU = 1 };
+
 // What is registered under one op type; several registrations of a type add up.
 struct OpFunctions {
     using Infer = ge::graphStatus (*)(InferShapeContext*);
@@ -75,9 +78,8 @@ public:
     OpImplRegisterV2& TilingInputsDataDependency(std::initializer_list<int32_t> inputs) {
         return InputsDataDependency(inputs);
     }
-    template <class Placements>
     OpImplRegisterV2& TilingInputsDataDependency(std::initializer_list<int32_t> inputs,
-                                                 const Placements&) {
+                                                 std::initializer_list<TilingPlacement>) {
         return InputsDataDependency(inputs);
     }
     OpImplRegisterV2& HostInputs(std::initializer_list<int32_t> inputs) {

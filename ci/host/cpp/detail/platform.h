@@ -38,16 +38,17 @@ private:
 class OptionalInfos {
 public:
     bool Init() { return true; }
-    std::string GetSocVersion() { return soc_version_; }
+    std::string GetSocVersion() { return soc_version; }
     std::string GetCoreType() { return "AiCore"; }
     uint32_t GetAICoreNum() { return ai_core_num_; }
-    void SetSocVersion(const std::string& version) { soc_version_ = version; }
+    void SetSocVersion(const std::string& version) { soc_version = version; }
     void SetAICoreNum(uint32_t count) { ai_core_num_ = count; }
     void SetCoreType(const std::string&) {}
-    void SetSocVersionWithLock(const std::string& version) { soc_version_ = version; }
+    void SetSocVersionWithLock(const std::string& version) { soc_version = version; }
+
+    std::string soc_version;  // some read it without asking
 
 private:
-    std::string soc_version_;
     uint32_t ai_core_num_ = 0;
 };
 using OptionalInfo = OptionalInfos;

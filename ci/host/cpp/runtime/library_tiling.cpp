@@ -27,65 +27,102 @@ uint32_t row_scratch(uint32_t length) {
     return length * sizeof(float) + kBlockBytes + kRepeatBytes;
 }
 
-void fill(const ge::Shape& shape, uint32_t max_type_size, uint32_t local_bytes,
-          optiling::SoftMaxTiling& tiling) {
+constexpr uint32_t kFractalRows = 16;
+constexpr uint32_t kSorted = 32;  // elements that one instruction sorts
+constexpr uint32_t kPair = 8;     // bytes of a value and its index
+constexpr uint32_t kIndex = 4;
+}  // namespace
+
+uint32_t softmax_scratch(const ge::Shape& shape, uint32_t rows_at_once, bool all_rows) {
+    const Rows rows = rows_of(shape);
+    return rows_at_once * (all_rows ? rows.count : 1) * row_scratch(rows.length);
+}
+
+tiling::SoftMaxTiling softmax_split(const ge::Shape& shape, uint32_t max_type_size,
+                                    uint32_t local_bytes) {
     const Rows rows = rows_of(shape);
     const uint32_t block = kBlockBytes / std::max(max_type_size, 1U);
     const uint32_t fit = std::max(local_bytes / row_scratch(rows.length), 1U);
     const uint32_t split = std::min(fit, std::max(rows.count, 1U));
-    tiling.set_srcM(rows.count);
-    tiling.set_srcK(rows.length);
-    tiling.set_srcSize(rows.count * rows.length);
-    tiling.set_outMaxM(rows.count);
-    tiling.set_outMaxK(block);
-    tiling.set_outMaxSize(rows.count * block);
-    tiling.set_splitM(split);
-    tiling.set_splitK(rows.length);
-    tiling.set_splitSize(split * rows.length);
-    tiling.set_reduceM(split);
-    tiling.set_reduceK(block);
-    tiling.set_reduceSize(split * block);
-    tiling.set_rangeM(rows.count / split);
     const uint32_t tail = rows.count % split;
-    tiling.set_tailM(tail);
-    tiling.set_tailSplitSize(tail * rows.length);
-    tiling.set_tailReduceSize(tail * block);
+    tiling::SoftMaxTiling found;
+    found.srcM = rows.count;
+    found.srcK = rows.length;
+    found.srcSize = rows.count * rows.length;
+    found.outMaxM = rows.count;
+    found.outMaxK = block;
+    found.outMaxSize = rows.count * block;
+    found.splitM = split;
+    found.splitK = rows.length;
+    found.splitSize = split * rows.length;
+    found.reduceM = split;
+    found.reduceK = block;
+    found.reduceSize = split * block;
+    found.rangeM = rows.count / split;
+    found.tailM = tail;
+    found.tailSplitSize = tail * rows.length;
+    found.tailReduceSize = tail * block;
+    return found;
 }
-}  // namespace
 
-uint32_t GetSoftMaxMinTmpSize(const ge::Shape& shape, uint32_t, bool) {
-    return row_scratch(rows_of(shape).length);
+bool basic_block(uint32_t rows, uint32_t columns) {
+    return rows % 8 == 0 && columns >= 64 && columns < 2048 && columns % 64 == 0;
 }
-uint32_t GetSoftMaxMaxTmpSize(const ge::Shape& shape, uint32_t, bool) {
+
+tiling::TopkTiling topk_split(int32_t inner, int32_t outer, int32_t k, uint32_t type_size) {
+    const int32_t pairs = inner * static_cast<int32_t>(kPair / sizeof(float));
+    tiling::TopkTiling found;
+    found.allDataSize = inner * outer;
+    found.innerDataSize = pairs;
+    found.tmpLocalSize = 2 * pairs * (type_size == sizeof(float) ? 1 : 2);
+    found.sortRepeat = static_cast<uint32_t>(inner) / kSorted;
+    found.mrgSortRepeat = (static_cast<int32_t>(found.sortRepeat) + 3) / 4;
+    found.kAlignFourBytes = (k + 7) / 8 * 8;
+    found.kAlignTwoBytes = (k + 15) / 16 * 16;
+    return found;
+}
+
+bool GetTopKMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, int32_t inner, int32_t outer,
+                          bool, bool indices_given, TopKMode mode, bool largest, uint32_t type_size,
+                          uint32_t& max, uint32_t& min) {
+    // Sorted pairs and a second place for them, and the indices and negated values that the sort
+    // makes itself: of a row, or of all rows in the small mode.
+    const int32_t rows = mode == TopKMode::TOPK_NSMALL ? outer : 1;
+    const auto elements = static_cast<uint32_t>(std::max(inner * rows, 1));
+    min = 2 * elements * kPair + (indices_given ? 0 : elements * kIndex) +
+          (largest ? 0 : elements * type_size);
+    max = min;
+    return true;
+}
+
+tiling::ConfusionTransposeTiling transpose_split(const ge::Shape& shape, uint32_t,
+                                                 uint32_t type_size, uint32_t kind) {
+    tiling::ConfusionTransposeTiling found;
     const Rows rows = rows_of(shape);
-    return rows.count * row_scratch(rows.length);
-}
-uint32_t GetSoftMaxFlashV2MinTmpSize(const ge::Shape& shape, uint32_t size, uint32_t, bool, bool,
-                                     bool) {
-    return GetSoftMaxMinTmpSize(shape, size, false);
-}
-uint32_t GetSoftMaxFlashV2MaxTmpSize(const ge::Shape& shape, uint32_t size, uint32_t, bool, bool,
-                                     bool) {
-    return GetSoftMaxMaxTmpSize(shape, size, false);
-}
-uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& shape, uint32_t size, bool, bool) {
-    return 3 * GetSoftMaxMinTmpSize(shape, size, false);
-}
-uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape& shape, uint32_t size, bool, bool) {
-    return 3 * GetSoftMaxMaxTmpSize(shape, size, false);
+    if (kind == 7) {
+        const uint32_t block = kBlockBytes / std::max(type_size, 1U);
+        found.param0 = block;
+        found.param1 = rows.count;
+        found.param2 = rows.length;
+        found.param3 = rows.count / kFractalRows;
+        found.param4 = rows.count * block * type_size / kBlockBytes;
+        found.param5 = rows.length / block;
+    }
+    return found;
 }
 
-void SoftMaxTilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t local_bytes,
-                       optiling::SoftMaxTiling& tiling) {
-    fill(shape, type_size, local_bytes, tiling);
+void GetTransposeMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, uint32_t kind,
+                               uint32_t& max, uint32_t& min) {
+    const auto elements = static_cast<uint32_t>(std::max<int64_t>(shape.GetShapeSize(), 1));
+    min = max = kind == 7 ? 0 : 2 * elements * type_size;
 }
-void SoftMaxFlashV2TilingFunc(const ge::Shape& shape, uint32_t, uint32_t max_type_size,
-                              uint32_t local_bytes, optiling::SoftMaxTiling& tiling, bool, bool) {
-    fill(shape, max_type_size, local_bytes, tiling);
-}
-void SoftMaxGradTilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t local_bytes,
-                           optiling::SoftMaxTiling& tiling, bool) {
-    fill(shape, type_size, local_bytes / 3, tiling);
+
+uint32_t select_scratch(const ge::Shape& mask, uint32_t mask_type_size, bool all_rows) {
+    const Rows rows = rows_of(mask);
+    const uint32_t count = all_rows ? std::max(rows.count, 1U) : 1;
+    const uint32_t wide = count * rows.length * std::max(mask_type_size, 2U);
+    return (wide + count * rows.length + kRepeatBytes - 1) / kRepeatBytes * kRepeatBytes +
+           kRepeatBytes;
 }
 
 void GetMeanMaxMinTmpSize(uint32_t n, uint32_t, uint32_t accumulate_size, bool, uint32_t& max,

@@ -47,6 +47,9 @@ std::string infer(const Request& request);
 // `tile` with a digest in place of what was decided, and without the log.
 std::string tile_in_short(const Request& request);
 
+// What the comparisons of watched host sources saw, as a JSON list of rows.
+std::string decisions_seen();
+
 // Asks all requests again and again; see README.md.
 int survey(char** argv);
 

@@ -188,9 +188,7 @@ std::string decided(const Node& node) {
     const size_t size = std::min(node.tiling.GetDataSize(), node.tiling.GetCapacity());
     return "\"tiling_key\":" + std::to_string(node.tiling_key) + ",\"data\":\"" +
            hex(node.tiling.GetData(), size) +
-           "\",\"template_arguments\":" + choice(node.tiling_key) +
-           ",\"schedule_mode\":" + std::to_string(node.schedule_mode) +
-           ",\"outputs\":" + outputs(node);
+           "\",\"template_arguments\":" + choice(node.tiling_key) + ",\"outputs\":" + outputs(node);
 }
 
 const char* word(ge::graphStatus status) { return status == ge::GRAPH_SUCCESS ? "ok" : "failed"; }
@@ -303,6 +301,7 @@ std::string tiled(const Node& node, const Ending& ending, const std::string& dec
     return "{\"status\":" + quoted(ending.status) + ",\"step\":" + quoted(ending.step) +
            ",\"message\":" + quoted(ending.message) +
            ",\"block_dim\":" + std::to_string(node.block_dim) +
+           ",\"schedule_mode\":" + std::to_string(node.schedule_mode) +
            ",\"workspace\":" + list(sizes, [](size_t s) { return std::to_string(s); }) + "," +
            decision + "}\n";
 }
@@ -311,7 +310,9 @@ std::string tiled(const Node& node, const Ending& ending, const std::string& dec
 std::string tile(const Request& request) {
     Asked asked(request);
     const Ending ending = run_tiling(asked, request);
-    return tiled(asked.node, ending, decided(asked.node) + ",\"log\":" + list(log_lines(), quoted));
+    return tiled(asked.node, ending,
+                 decided(asked.node) + ",\"decisions\":" + decisions_seen() +
+                     ",\"log\":" + list(log_lines(), quoted));
 }
 
 std::string tile_in_short(const Request& request) {

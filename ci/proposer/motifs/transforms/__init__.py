@@ -31,7 +31,8 @@ Halves: TypeAlias = Mapping[str, Source]
 JointTransform: TypeAlias = Callable[
     [Halves, Halves, Mapping[str, object]], Iterator[Mapping[str, Match]]
 ]
-"""Of the host's and the kernel's sources by path: what changes together, the main file first."""
+"""A transform of the host's and the kernel's sources by path: what changes together, the
+main file first."""
 
 Transform: TypeAlias = Callable[[Source, Mapping[str, object]], Iterator[Match]]
 

@@ -18,7 +18,7 @@ HINT = "SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);"
 def cache_hint(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
     """Each `SetGlobalBuffer` statement of a tensor that has no hint yet.
 
-    L2 is told that the tensor is read or written once, so that it displaces nothing reused.
+    A hint says to L2 that the tensor is read or written once, so that it displaces nothing reused.
     """
     hinted = {m.object for m in source.methods if m.name == "SetL2CacheHint"}
     for method in source.methods:
@@ -54,7 +54,7 @@ def plain_copy(source: Source, parameters: Mapping[str, object]) -> Iterator[Mat
 
 
 def _guarded(source: Source, node: Node) -> bool:
-    """Whether the copy already stands behind a test of its length."""
+    """Whether the copy already is behind a test of its length."""
     ifs = (up for up in ancestors(node) if up.type == "if_statement")
     tests = (test for up in ifs if (test := up.child_by_field_name("condition")) is not None)
     return any(".blockLen%32" in source.code(test) for test in tests)

@@ -31,10 +31,10 @@ _TURN = "coreTurn"
 def split_over_cores(
     host: Mapping[str, Source], kernel: Mapping[str, Source], parameters: Mapping[str, object]
 ) -> Iterator[Mapping[str, Match]]:
-    """Core k of the n that work at a part of the tiles takes every n-th turn.
+    """Split the tiles of each part over n cores: core k takes every n-th turn.
 
     A kernel that never asks for its core's number has one part. One whose host asks for a fixed
-    number of cores has as many parts: several cores share each, and are told its number.
+    number of cores has as many parts: several cores share each part and know its number.
 
     `by: loop` lets the outermost loops that move tiles step by the number of cores, where no
     turn leaves a scalar or a tensor for the next. `by: turn` runs the loops on every core and lets

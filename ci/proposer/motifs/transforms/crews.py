@@ -36,11 +36,11 @@ class Crews:
     """The cores of a kernel by the part of the work that they share."""
 
     parts: int
-    """Cores that the host asks for as it stands; 1 where the kernel never asks for its number."""
+    """Cores that the original host asks for; 1 where the kernel never asks for its number."""
     asks: bool
     """Whether the kernel asks for its core's number."""
     at: str = ""
-    """What stands before names of the API."""
+    """What is before names of the API."""
 
     def named(self, at: str) -> Crews:
         """The same, in a source that writes `at` before names of the API."""
@@ -76,7 +76,7 @@ class Crews:
 
 
 def crews(host: Mapping[str, Source], kernel: Mapping[str, Source]) -> Crews | None:
-    """How the kernel's work is shared out; None where that cannot be told, or not be changed.
+    """How the kernel's work is shared out; None where that is not known, or not be changed.
 
     Cores that wait for each other, and those of a cube unit, stay as many as they are.
     """

@@ -178,7 +178,7 @@ def _alone(source: Source, loops: list[ElementLoop]) -> list[ElementLoop]:
 
 
 def _owner(source: Source, node: Node) -> str:
-    """The class whose method a node stands in; '' outside of classes."""
+    """The class whose method a node is in; '' outside of classes."""
     function = source.function_at(node.start_byte)
     if function is None:
         return ""

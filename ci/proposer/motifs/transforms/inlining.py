@@ -35,7 +35,7 @@ class Inlined:
     end: int
     """Where it ended before."""
     grown: int
-    """By how many bytes the new source is longer."""
+    """Bytes by which the new source is longer."""
 
     def before(self, edits: list[Edit]) -> list[Edit]:
         """Edits of the new source as edits of the one that it was made from."""

@@ -32,7 +32,7 @@ class _Loop:
     first: str
     condition: str
     more: str
-    """What the head does at the end of a turn beside counting."""
+    """What the head does at the end of a turn next to counting."""
 
     def at(self, code: str, value: str) -> str:
         """Code of one turn as it reads in the turn of another index."""
@@ -128,7 +128,7 @@ def _comma_parts(node: Node) -> list[Node]:
 
 
 def _computes(source: Source, body: Node, loads: Loads) -> bool:
-    """Whether something beside the loads happens in a turn, and nothing fills their queues."""
+    """Whether something next to the loads happens in a turn, and nothing fills their queues."""
     rest = "".join(
         source.code(s)
         for name in _reached(source, body) - loads.functions
@@ -271,7 +271,8 @@ class _Tail:
 
     @classmethod
     def of(cls, source: Source, first: Node, loads: Loads) -> _Tail | None:
-        """From a statement on: scalars are set, then come the loads; None for anything else."""
+        """Return the tail from a statement on: scalars are set, then come the loads; None for
+        anything else."""
         found: list[Node] = []
         controls: list[str] = []
         written: set[str] = set()

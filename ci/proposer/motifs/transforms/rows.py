@@ -80,7 +80,7 @@ def _merged(source: Source, loop: CountingLoop, call: Call) -> str | None:
 
 
 def _times(loop: CountingLoop, length: str) -> str:
-    """count * length, with parentheses where a sum needs them."""
+    """Return count * length, with parentheses where a sum needs them."""
     parts = (loop.count, length)
     return " * ".join(f"({p})" if any(c in p for c in "+-?/%<") else p for p in parts)
 

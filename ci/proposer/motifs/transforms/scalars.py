@@ -16,7 +16,7 @@ from ci.source.cpp_source import Edit, Function, Source, ancestors, identifiers,
 from rules.api import load_api
 
 MOST_READERS = 4
-"""Functions that read the scalar anew: with more of them the change is no longer a small one."""
+"""Functions that read the scalar again: with more of them the change is no longer a small one."""
 
 _CLASSES = ("class_specifier", "struct_specifier")
 _POINTED = re.compile(

@@ -191,7 +191,7 @@ def _with(code: str, values: Mapping[str, str]) -> str:
 
 
 def _degree(code: str, index: str) -> int:
-    """The power of a name in sums and products; more than 1 where it stands in anything else."""
+    """The power of a name in sums and products; more than 1 where it is in anything else."""
     tokens = re.findall(r"[\w.]+(?:->\w+)*|[-+*/%()]|\S", code)
     place = 0
 
@@ -231,7 +231,7 @@ def _degree(code: str, index: str) -> int:
 
 
 def _alone(source: Source, found: list[_Stores]) -> list[_Stores]:
-    """Those whose tensors nothing else touches by the scalar unit."""
+    """Return those whose tensors nothing else touches by the scalar unit."""
     spans = [(s.loop.node.start_byte, s.loop.node.end_byte) for s in found]
     elsewhere = {
         m.object

@@ -36,6 +36,8 @@ constexpr uint32_t TOTAL_L0A_SIZE = dav::L0A_BYTES;
 constexpr uint32_t TOTAL_L0B_SIZE = dav::L0B_BYTES;
 constexpr uint32_t TOTAL_L0C_SIZE = dav::L0C_BYTES;
 constexpr uint64_t RESERVED_WORKSPACE = 16 * 1024 * 1024;
+// The bits of minus infinity as a float.
+constexpr uint32_t F32_NEG_INF = 0xff800000;
 constexpr uint32_t NCHW_CONV_ADDR_LIST_SIZE = 16;
 constexpr uint32_t VA_REG_ARRAY_LEN = 8;
 constexpr uint32_t MRG_SORT_ELEMENT_LEN = 4;

@@ -25,7 +25,7 @@ enum class BatchMode {
 enum BatchOutMode { SINGLE_BATCH = 0, MULTI_BATCH, DYNAMIC };
 enum class IterateOrder { ORDER_M = 0, ORDER_N, UNDEF };
 enum class ScheduleType { INNER_PRODUCT = 0, OUTER_PRODUCT, N_BUFFER_33 };
-enum class IterateMode : uint8_t {
+enum IterateMode : uint8_t {
     ITERATE_MODE_NORMAL = 0b00000001,
     ITERATE_MODE_ALL = 0b00000010,
     ITERATE_MODE_BATCH = 0b00000100,
@@ -34,7 +34,8 @@ enum class IterateMode : uint8_t {
 };
 
 // Which template of the library a kernel asks for, and its switches; the machine's block takes from
-// it whether copies into L1 bring several base blocks, and a fixed tiling.
+// it whether copies into L1 bring several base blocks, and a fixed tiling. Kernels fill it in by
+// position: the order of the fields is the library's.
 struct MatmulConfig {
     bool doNorm = false;
     bool doBasicBlock = false;
@@ -68,7 +69,7 @@ struct MatmulConfig {
     bool enableSetTail = true;
     bool enableQuantVector = true;
     bool enableSetDefineData = true;
-    uint32_t iterateMode = 0;
+    uint8_t iterateMode = ITERATE_MODE_DEFAULT;
     bool enableReuse = true;
     bool enableUBReuse = true;
     bool enableL1CacheUB = false;
@@ -84,6 +85,7 @@ struct MatmulConfig {
     bool isEnableChannelSplit = false;
     bool enableKdimReorderLoad = false;
     bool isCO1Shared = false;
+    uint32_t sharedCO1BufferSize = 64 * 1024;  // bytes
     BatchOutMode bmmOutMode = BatchOutMode::SINGLE_BATCH;
 };
 

@@ -240,6 +240,10 @@ public:
     __aicore__ TQue() {}
 };
 
+// A queue in L1, which copies fill from global memory or UB.
+template <TPosition pos, int32_t depth = 1, auto mask = 0>
+using TSCM = TQueBind<pos, TPosition::TSCM, depth, mask>;
+
 // A buffer without a queue: the user orders the accesses.
 template <TPosition pos> class TBuf {
 public:
@@ -259,6 +263,10 @@ public:
     template <typename T> __aicore__ bool EnQue(const LocalTensor<T>&) { return true; }
     template <typename T> __aicore__ LocalTensor<T> DeQue() { return Get<T>(); }
     __aicore__ uint32_t GetBufLen() const { return bytes_; }
+    // The address of a buffer in its memory, by the handle of a tensor of it.
+    __aicore__ uint64_t GetBufferAddr(TBufHandle handle) const {
+        return reinterpret_cast<TBufType*>(handle)->address;
+    }
     __aicore__ void Start(TBufType* buffer, uint32_t bytes) {
         buffer_ = buffer;
         bytes_ = bytes;

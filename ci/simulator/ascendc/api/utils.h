@@ -44,6 +44,11 @@ struct AscendCUtils {
     template <bool isSetMask = true> __aicore__ static void ResetMask() {
         if constexpr (isSetMask) set_vector_mask(FULL_MASK, FULL_MASK);
     }
+    // 1: numbers beyond a type's range become infinite, which is what this machine does; 0: the
+    // largest number.
+    __aicore__ static void SetOverflow(uint64_t infinite) {
+        set_ctrl(infinite == 1 ? sbitset1(get_ctrl(), 48) : sbitset0(get_ctrl(), 48));
+    }
     __aicore__ static constexpr uint32_t GetC0Size() { return DEFAULT_C0_SIZE; }
     __aicore__ static constexpr uint32_t GetC0Count(const uint32_t bytes) {
         return DEFAULT_C0_SIZE / bytes;

@@ -20,6 +20,18 @@ ASC_REDUCE(BlockReduceMax, vcgmax)
 ASC_REDUCE(BlockReduceMin, vcgmin)
 ASC_REDUCE(PairReduceSum, vcpadd)
 #undef ASC_REDUCE
+// What these lower to, under the names that kernels call with addresses; the mask is set.
+#define ASC_REDUCE_IMPL(Name, intrinsic)                                                    \
+    template <typename T>                                                                   \
+    __aicore__ inline void Name(__ubuf__ T* dst, __ubuf__ T* src, const int32_t repeatTime, \
+                                const int32_t dstRepStride, const int32_t srcBlkStride,     \
+                                const int32_t srcRepStride) {                               \
+        intrinsic(dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride);          \
+    }
+ASC_REDUCE_IMPL(BlockReduceSumIntrinsicsImpl, vcgadd)
+ASC_REDUCE_IMPL(BlockReduceMaxIntrinsicsImpl, vcgmax)
+ASC_REDUCE_IMPL(BlockReduceMinIntrinsicsImpl, vcgmin)
+#undef ASC_REDUCE_IMPL
 
 template <typename T, bool isSetMask = true>
 __aicore__ inline void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,

@@ -12,6 +12,26 @@ struct SoftMaxTiling {
     uint32_t rangeM, tailM, tailSplitSize, tailReduceSize;
 };
 
+// How rows are sorted for their k largest, and how much space that takes.
+struct TopkTiling {
+    int32_t tmpLocalSize, allDataSize, innerDataSize;
+    uint32_t sortRepeat;
+    int32_t mrgSortRepeat, kAlignFourBytes, kAlignTwoBytes, maskOffset;
+    int32_t maskVreducev2FourBytes, maskVreducev2TwoBytes;
+    int32_t mrgSortSrc1offset, mrgSortSrc2offset, mrgSortSrc3offset, mrgSortTwoQueueSrc1Offset;
+    int32_t mrgFourQueueTailPara1, mrgFourQueueTailPara2, srcIndexOffset;
+    uint32_t copyUbToUbBlockCount;
+    int32_t topkMrgSrc1MaskSizeOffset, topkNSmallSrcIndexOffset;
+    uint32_t vreduceValMask0, vreduceValMask1, vreduceIdxMask0, vreduceIdxMask1;
+    uint16_t vreducehalfValMask0, vreducehalfValMask1, vreducehalfValMask2, vreducehalfValMask3;
+    uint16_t vreducehalfValMask4, vreducehalfValMask5, vreducehalfValMask6, vreducehalfValMask7;
+};
+// Of a transposition of two axes: elements a block, rows, columns, fractals, stride, repeats.
+struct ConfusionTransposeTiling {
+    uint32_t param0, param1, param2, param3, param4, param5, param6, param7, param8;
+    uint32_t param9, param10, param11, param12, param13, param14, param15, param16, param17;
+};
+
 // The rows of LayerNorm and RmsNorm: how many, how far apart, and how many elements count.
 struct LayerNormTiling {
     uint32_t bLength, sLength, hLength, originalHLength;
@@ -45,6 +65,9 @@ struct alignas(8) TCubeTiling {
 // Newer sources name it where a toolkit's header has it.
 namespace AscendC {
 namespace tiling {
+using ::ConfusionTransposeTiling;
+using ::SoftMaxTiling;
 using ::TCubeTiling;
-}
+using ::TopkTiling;
+}  // namespace tiling
 }  // namespace AscendC

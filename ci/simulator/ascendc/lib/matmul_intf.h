@@ -26,6 +26,7 @@ using Matmul = MatmulImpl<A, B, C, BIAS, CONFIG, CALLBACK, ASC_MATMUL_POSTS>;
 template <typename T> __aicore__ inline T CeilAlign(T value, T to) {
     return (value + to - 1) / to * to;
 }
+template <typename T> __aicore__ inline T Align(T value, T to) { return CeilAlign(value, to); }
 // Arguments of two types take these, and their sixteen bits.
 __aicore__ inline uint16_t CeilDiv(uint16_t value, uint16_t by) { return (value + by - 1) / by; }
 __aicore__ inline uint16_t CeilAlign(uint16_t value, uint16_t to) {
@@ -35,7 +36,8 @@ __aicore__ inline uint16_t CeilAlign(uint16_t value, uint16_t to) {
 
 namespace matmul {
 using namespace AscendC;
-}
+using ::MatmulCallBackFunc;
+}  // namespace matmul
 
 #define REGIST_MATMUL_OBJ(pipe, workspace, ...) \
     ASC_MATMUL_START;                           \

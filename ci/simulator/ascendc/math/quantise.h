@@ -219,13 +219,15 @@ struct DropOutShapeInfo {
     uint32_t srcLastAxis = 0;
     uint32_t maskLastAxis = 0;
 };
-enum DropOutMode : uint32_t {
-    DROPOUT_AUTO = 0,
-    DROPOUT_BYTES_PADDED,
-    DROPOUT_BYTES,
-    DROPOUT_BITS,
-    DROPOUT_BITS_PADDED,
-};
+// What the mask holds; misaligned: with padding behind what counts of a row.
+constexpr uint32_t DROPOUT_MODE_AUTO = 0;
+constexpr uint32_t DROPOUT_MODE_BYTE_MISALIGN = 1;
+constexpr uint32_t DROPOUT_MODE_BYTE_ALIGN = 2;
+constexpr uint32_t DROPOUT_MODE_BIT_ALIGN = 3;
+constexpr uint32_t DROPOUT_MODE_BIT_MISALIGN = 4;
+// What the library prepares for masks of bits; ours needs nothing.
+__aicore__ inline void DropOutBitModeInit() {}
+__aicore__ inline void DropOutBitModeInit(const LocalTensor<uint8_t>&) {}
 // Mode 0 tells bytes from bits by the mask's length: a byte an element, or a bit.
 template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
 __aicore__ inline void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src,
@@ -233,8 +235,8 @@ __aicore__ inline void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& 
                                const LocalTensor<uint8_t>& sharedTmpBuffer, const float keepProb,
                                const DropOutShapeInfo& info) {
     const uint32_t columns = info.srcLastAxis;
-    const bool bytes =
-        dropOutMode == DROPOUT_AUTO ? info.maskLastAxis >= columns : dropOutMode <= DROPOUT_BYTES;
+    const bool bytes = dropOutMode == DROPOUT_MODE_AUTO ? info.maskLastAxis >= columns
+                                                        : dropOutMode <= DROPOUT_MODE_BYTE_ALIGN;
     if (bytes) {
         SelectWithBytesMaskShapeInfo shape(info.firstAxis, columns, info.maskLastAxis);
         select_by_bytes<false>(dst, src, T(0), mask, sharedTmpBuffer, shape);

@@ -122,4 +122,27 @@ __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<floa
                                                             tiling, info);
 }
 
+// Rows whose maximum has the bits `from` become `to`; answers whether there are any. The maximum is
+// the first element of a block a row, or one element a row (stepSizeMode).
+template <typename T1, typename T2, bool isDataFormatNZ = false, uint8_t stepSizeMode = 0>
+__aicore__ inline bool AdjustSoftMaxRes(const LocalTensor<T1>& softMaxRes,
+                                        const LocalTensor<T2>& maxTensor, const uint32_t from,
+                                        const T1 to, const SoftMaxShapeInfo& softmaxShapeInfo) {
+    static_assert(!isDataFormatNZ, "AdjustSoftMaxRes takes row-major matrices");
+    constexpr uint32_t step = stepSizeMode == 0 ? ONE_BLK_SIZE / sizeof(T2) : 1;
+    using Bits = BitsType<T2>;
+    const auto wanted = Bits(from);
+    bool any = false;
+    order_pipes<HardEvent::V_S>();
+    for (uint32_t row = 0; row < softmaxShapeInfo.srcM; ++row) {
+        const auto bits = maxTensor.template ReinterpretCast<Bits>().GetValue(row * step);
+        if (bits != wanted) continue;
+        any = true;
+        order_pipes<HardEvent::S_V>();
+        Duplicate(softMaxRes[row * softmaxShapeInfo.srcK], to, int32_t(softmaxShapeInfo.srcK));
+        pipe_barrier(PIPE_V);
+    }
+    return any;
+}
+
 }  // namespace AscendC

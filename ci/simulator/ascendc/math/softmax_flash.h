@@ -7,12 +7,52 @@
 
 namespace AscendC {
 
+// Whether sums and maxima take a block of 32 bytes a row, or one element.
+enum class SoftmaxMode { SOFTMAX_NORMAL = 0, SOFTMAX_OUTPUT_WITHOUT_BRC = 1 };
 struct SoftmaxConfig {
     bool isCheckTiling = true;
     uint32_t oriSrcM = 0;
     uint32_t oriSrcK = 0;
+    SoftmaxMode mode = SoftmaxMode::SOFTMAX_NORMAL;
 };
-constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0};
+constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0, SoftmaxMode::SOFTMAX_NORMAL};
+
+// A split of the rows by the space at hand, made on the device.
+__aicore__ inline constexpr SoftMaxTiling SoftMaxFlashV2TilingFunc(
+    const SoftMaxShapeInfo& shapeInfo, const uint32_t, const uint32_t dataTypeSize2,
+    const uint32_t localWorkSpaceSize, const bool = false, const bool = false, const bool = false,
+    const bool = false) {
+    const uint32_t rows = shapeInfo.srcM;
+    const uint32_t columns = shapeInfo.srcK;
+    const uint32_t block = ONE_BLK_SIZE / dataTypeSize2;
+    const uint32_t row_bytes = columns * uint32_t(sizeof(float)) + ONE_BLK_SIZE + 256;
+    uint32_t split = localWorkSpaceSize / row_bytes;
+    if (split < 1) split = 1;
+    if (split > rows && rows > 0) split = rows;
+    SoftMaxTiling tiling{};
+    tiling.srcM = tiling.outMaxM = rows;
+    tiling.srcK = tiling.splitK = columns;
+    tiling.srcSize = rows * columns;
+    tiling.outMaxK = tiling.reduceK = block;
+    tiling.outMaxSize = rows * block;
+    tiling.splitM = tiling.reduceM = split;
+    tiling.splitSize = split * columns;
+    tiling.reduceSize = split * block;
+    tiling.rangeM = rows / split;
+    tiling.tailM = rows % split;
+    tiling.tailSplitSize = tiling.tailM * columns;
+    tiling.tailReduceSize = tiling.tailM * block;
+    return tiling;
+}
+// The form that kernels know: rows and columns, and the space in elements.
+__aicore__ inline constexpr SoftMaxTiling SoftMaxFlashV2TilingFuncImpl(
+    const uint32_t rows, const uint32_t columns, const uint32_t size1, const uint32_t size2,
+    const uint32_t space, const bool isUpdate = false, const bool isBasicBlock = false,
+    const bool isDataFormatNZ = false, const bool isFlashOutputBrc = false) {
+    return SoftMaxFlashV2TilingFunc(SoftMaxShapeInfo{rows, columns, rows, columns}, size1, size2,
+                                    space * size2, isUpdate, isBasicBlock, isDataFormatNZ,
+                                    isFlashOutputBrc);
+}
 
 // A row as floats: where it lies, or its copy in `space`.
 template <typename T> __aicore__ inline float* wide_row(T* row, float* space, uint32_t columns) {
@@ -56,16 +96,25 @@ __aicore__ inline float total(float* row, uint32_t columns, float* work) {
     order_pipes<HardEvent::V_S>();
     return accumulator_as<float>(get_acc_val());
 }
-// Fills row `row`'s block of a tensor with one value.
-template <typename T> __aicore__ inline void fill_block(T* tensor, uint32_t row, float value) {
+// Fills row `row`'s block of a tensor with one value, or its one element.
+template <typename T>
+__aicore__ inline void fill_block(T* tensor, uint32_t row, float value, bool one = false) {
+    if (one) {
+        order_pipes<HardEvent::V_S>();
+        dav_scalar_store(tensor + row, sizeof(T));
+        tensor[row] = T(value);
+        order_pipes<HardEvent::S_V>();
+        return;
+    }
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     AscendCUtils::SetMask<T>(int32_t(block));
     vector_dup(tensor + row * block, T(value), 1, 1, 1, DEFAULT_REPEAT_STRIDE, 0);
     set_vector_mask(FULL_MASK, FULL_MASK);
     pipe_barrier(PIPE_V);
 }
-template <typename T> __aicore__ inline float block_value(T* tensor, uint32_t row) {
-    return float(load_scalar_result(tensor + row * (ONE_BLK_SIZE / sizeof(T))));
+template <typename T>
+__aicore__ inline float block_value(T* tensor, uint32_t row, bool one = false) {
+    return float(load_scalar_result(tensor + row * (one ? 1 : ONE_BLK_SIZE / sizeof(T))));
 }
 __aicore__ inline float scalar_exp(float x, float* work) {
     fill_block(work, 0, x);
@@ -76,14 +125,15 @@ __aicore__ inline float scalar_exp(float x, float* work) {
     return load_scalar_result(work);
 }
 
-// What both flash forms share; `divided`: the first form, whose rows are divided by their sum.
-template <bool update, bool divided, typename T, typename U>
+// What the flash forms share; `divided`: the first form, whose rows are divided by their sum;
+// `one`: sums and maxima take one element a row. `row_max` gets the maxima of these rows alone.
+template <bool update, bool divided, bool one = false, typename T, typename U>
 __aicore__ inline void run_softmax_flash(const LocalTensor<T>& dst, const LocalTensor<U>& sum,
                                          const LocalTensor<U>& max, const LocalTensor<T>& src,
                                          const LocalTensor<T>& factor, const LocalTensor<U>& in_sum,
                                          const LocalTensor<U>& in_max,
                                          const LocalTensor<uint8_t>& scratch,
-                                         const SoftMaxShapeInfo& shape) {
+                                         const SoftMaxShapeInfo& shape, U* row_max = nullptr) {
     const uint32_t columns = shape.oriSrcK;
     const uint32_t rounded = (columns + 63) / 64 * 64;
     const uint32_t work_elements = (columns / 64 + 1 + 63) / 64 * 64 + 64;
@@ -101,8 +151,9 @@ __aicore__ inline void run_softmax_flash(const LocalTensor<T>& dst, const LocalT
         float carried = 0.0f;
         float before = 0.0f;
         if constexpr (update) {
-            const float old = block_value(in_max.pointer(), row);
-            before = block_value(in_sum.pointer(), row);
+            if (row_max != nullptr) fill_block(row_max, row, high, one);
+            const float old = block_value(in_max.pointer(), row, one);
+            before = block_value(in_sum.pointer(), row, one);
             if (old > high) high = old;
             carried = scalar_exp(old - high, work);
         }
@@ -120,10 +171,10 @@ __aicore__ inline void run_softmax_flash(const LocalTensor<T>& dst, const LocalT
             s.muls(to, to, 1.0f / row_sum);
         }
         store_row(dst.pointer() + row * shape.srcK, to, columns);
-        fill_block(max.pointer(), row, high);
-        fill_block(sum.pointer(), row, row_sum);
+        fill_block(max.pointer(), row, high, one);
+        fill_block(sum.pointer(), row, row_sum, one);
         if constexpr (update) {
-            fill_block(factor.pointer(), row, divided ? carried * before / row_sum : carried);
+            fill_block(factor.pointer(), row, divided ? carried * before / row_sum : carried, one);
         }
     }
 }
@@ -165,8 +216,25 @@ __aicore__ inline void SoftmaxFlashV2(const LocalTensor<T>& dst, const LocalTens
                                       const SoftMaxTiling& tiling,
                                       const SoftMaxShapeInfo& info = {}) {
     static_assert(!isDataFormatNZ, "SoftmaxFlashV2 takes row-major matrices");
-    run_softmax_flash<isUpdate, false>(dst, expSum, max, src, expMax, inExpSum, inMax,
-                                       sharedTmpBuffer, softmax_shape(info, tiling));
+    constexpr bool one = config.mode == SoftmaxMode::SOFTMAX_OUTPUT_WITHOUT_BRC;
+    run_softmax_flash<isUpdate, false, one>(dst, expSum, max, src, expMax, inExpSum, inMax,
+                                            sharedTmpBuffer, softmax_shape(info, tiling));
+}
+// With the maxima of these rows alone, besides those with what came before.
+template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false,
+          bool isDataFormatNZ = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
+__aicore__ inline void SoftmaxFlashV2(const LocalTensor<T>& dst, const LocalTensor<T>& outReduceMax,
+                                      const LocalTensor<T>& outExpSum, const LocalTensor<T>& outMax,
+                                      const LocalTensor<T>& src, const LocalTensor<T>& outExpMax,
+                                      const LocalTensor<T>& inExpSum, const LocalTensor<T>& inMax,
+                                      const LocalTensor<uint8_t>& sharedTmpBuffer,
+                                      const SoftMaxTiling& tiling,
+                                      const SoftMaxShapeInfo& info = {}) {
+    static_assert(!isDataFormatNZ, "SoftmaxFlashV2 takes row-major matrices");
+    constexpr bool one = config.mode == SoftmaxMode::SOFTMAX_OUTPUT_WITHOUT_BRC;
+    run_softmax_flash<isUpdate, false, one>(dst, outExpSum, outMax, src, outExpMax, inExpSum, inMax,
+                                            sharedTmpBuffer, softmax_shape(info, tiling),
+                                            outReduceMax.pointer());
 }
 template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false,
           bool isDataFormatNZ = false, const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG,

@@ -1,6 +1,6 @@
 // Instructions that the headers mention and the machine does not have, by name. Overload resolution
 // takes a real declaration where there is one. A kernel that reaches one of these does not pass the
-// guard, which names it. `python -m ci.lab.reference.intrinsic_coverage` lists what is lacking.
+// guard, which names it. `python -m lab.reference.intrinsic_coverage` lists what is lacking.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ import pytest
 
 from bot.cli.main import run
 from bot.report.census import census_markdown
-from ci.lab.census.summary import summarize
+from ci.census.summary import summarize
 from ci.model.census import CensusRow, Stage
 from tests.places import OPERATORS
 

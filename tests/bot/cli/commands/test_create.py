@@ -8,6 +8,8 @@ import pytest
 
 from bot.cli.main import BAD_INPUT, run
 
+pytestmark = pytest.mark.every_level
+
 GOLDEN = """import numpy as np
 
 

@@ -202,12 +202,32 @@ class ForgeServer(ABC):
         """An issue, in its forge's words but for numbers and text, which differ."""
         shown = {k: v for k, v in self.remark(c).items() if k not in ("id", "issue_url")}
         count = len(self.issues.comments(c.merge_request))
-        return shown | {"number": c.merge_request, "title": "An issue", "comments": count}
+        return shown | {
+            "number": c.merge_request,
+            "title": self.issues.titles[c.merge_request],
+            "comments": count,
+        }
 
     def listed_issues(self, request: Request) -> Answer:
-        since = request.query.get("since") or request.query["updated_after"]
+        since = request.query.get("since") or request.query.get("updated_after")
+        if since is None:
+            author = request.query.get("creator") or request.query["author_username"]
+            own = [b for b in self.issues.begun.values() if b.author == author]
+            return self.page([self.begun(c) for c in own], request)
         at = datetime.fromisoformat(since.replace("Z", "+00:00"))
         return self.page([self.begun(c) for c in self.issues.since(at)], request)
+
+    def open_issue(self, request: Request) -> Answer:
+        body = request.body
+        text = body.get("body") or body["description"]
+        number = self.issues.open(request.user, text, body["title"])
+        return Answer(self.begun(self.issues.beginning(number)), 201)
+
+    def edit_issue(self, request: Request, number: str) -> Answer:
+        body = request.body
+        text = body.get("body") or body["description"]
+        self.issues.rewrite(int(number), body["title"], text)
+        return self.issue(request, number)
 
     def found(self, comment_id: str) -> Comment:
         in_issue = self.issues.find(int(comment_id))

@@ -34,6 +34,8 @@ class GitCodeServer(ForgeServer):
         ("GET", r"/pulls/comments/(\d+)", "one_comment"),
         ("PATCH", r"/pulls/comments/(\d+)", "edit_comment"),
         ("GET", "/issues", "listed_issues"),
+        ("POST", "/repos/team/issues", "open_issue"),
+        ("PATCH", r"/repos/team/issues/(\d+)", "edit_issue"),
         ("GET", r"/issues/(\d+)", "issue"),
         ("GET", r"/issues/(\d+)/comments", "issue_comments"),
         ("POST", r"/issues/(\d+)/comments", "say_in_issue"),

@@ -38,6 +38,8 @@ class GitHubServer(ForgeServer):
         ("POST", r"/issues/(\d+)/comments", "say"),
         ("GET", "/issues/comments", "recent"),
         ("GET", "/issues", "listed_issues"),
+        ("POST", "/issues", "open_issue"),
+        ("PATCH", r"/issues/(\d+)", "edit_issue"),
         ("GET", r"/issues/(\d+)", "issue"),
         ("GET", r"/issues/comments/(\d+)", "one_comment"),
         ("PATCH", r"/issues/comments/(\d+)", "edit_comment"),

@@ -40,6 +40,8 @@ class GitLabServer(ForgeServer):
         ("PUT", r"/merge_requests/(\d+)/notes/(\d+)", "edit_comment"),
         ("POST", r"/merge_requests/(\d+)/notes/(\d+)/award_emoji", "award"),
         ("GET", "/issues", "listed_issues"),
+        ("POST", "/issues", "open_issue"),
+        ("PUT", r"/issues/(\d+)", "edit_issue"),
         ("GET", r"/issues/(\d+)", "issue"),
         ("GET", r"/issues/(\d+)/notes", "issue_notes"),
         ("POST", r"/issues/(\d+)/notes", "say_in_issue"),

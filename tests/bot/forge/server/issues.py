@@ -18,8 +18,11 @@ class Issues:
     said: dict[int, list[Comment]] = field(default_factory=dict)
     ids: int = 5000
 
-    def open(self, author: str, body: str) -> int:
+    titles: dict[int, str] = field(default_factory=dict)
+
+    def open(self, author: str, body: str, title: str = "") -> int:
         number = FIRST + len(self.begun)
+        self.titles[number] = title
         self.begun[number] = self._made(0, number, author, body)
         self.said[number] = []
         return number
@@ -30,6 +33,12 @@ class Issues:
         self.comments(number).append(made)
         self._touch(number, made.updated_at)
         return made
+
+    def rewrite(self, number: int, title: str, body: str) -> None:
+        self.beginning(number)
+        self.titles[number] = title
+        self.begun[number] = self.begun[number].model_copy(update={"body": body})
+        self._touch(number, datetime.now(UTC))
 
     def edit(self, comment: int, body: str) -> Comment:
         old = self.find(comment)

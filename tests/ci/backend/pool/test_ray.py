@@ -15,7 +15,7 @@ from ci.backend.pool.leases import Lease, lease_file
 from ci.backend.pool.ray import RayPool
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
-from ci.judge.pooled import BackendChoice, PooledEvaluator
+from ci.judge.pool_evaluator import BackendChoice, PooledEvaluator
 from ci.model.trial import Candidate, Trial
 from ci.testing.backend import BROKEN, RACING, SLOWER
 from ci.testing.pool import SECRET, PoolContract

@@ -6,7 +6,7 @@ import pytest
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
-from ci.judge.subject import Subject
+from ci.judge.gate_subject import Subject
 from ci.model.trial import Candidate
 from ci.testing.scale_shift import OPERATOR, WORKLOAD
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.edges import EdgesGate
-from ci.judge.subject import Subject
-from ci.judge.sweep import LEAST_VARIED
 from ci.judge.varied.lengths import OwnThresholds
+from ci.judge.varied_sweep import LEAST_VARIED
 from ci.model.trial import Outcome
 from ci.testing.gate import GateContract
 from ci.testing.scale_shift import changed

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.build import BuildGate
 from ci.judge.gates.link import LinkGate
-from ci.judge.subject import Subject
 from ci.model.trial import Candidate, Outcome
 from ci.testing.gate import GateContract
 from ci.testing.scale_shift import HOST, IN_PROCESS, KERNEL, changed

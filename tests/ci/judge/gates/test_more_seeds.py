@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.more_seeds import MoreSeedsGate, seeds_of
-from ci.judge.subject import Subject
 from ci.model.trial import Candidate, Outcome
 from ci.testing.gate import GateContract
 from ci.testing.scale_shift import KERNEL, WORKLOAD, changed

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.other_shapes import OtherShapesGate
-from ci.judge.subject import Subject
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.model.workload import TensorCase
 from ci.testing.gate import GateContract

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.run import RunGate
-from ci.judge.subject import Subject
 from ci.model.trial import Outcome, Place
 from ci.testing.gate import GateContract
 from ci.testing.scale_shift import HOST, KERNEL, WORKLOAD, changed, line_of

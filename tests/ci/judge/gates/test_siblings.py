@@ -4,8 +4,8 @@ import pytest
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.siblings import NearSiblingsGate, SiblingsGate
-from ci.judge.subject import Subject
 from ci.model.trial import Candidate
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.verify import VerifyGate
-from ci.judge.subject import Subject
 from ci.testing.gate import GateContract
 from ci.testing.scale_shift import changed
 

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import Subject
 from ci.judge.gates.warnings import WarningsGate
-from ci.judge.launched import new_warning
-from ci.judge.subject import Subject
+from ci.judge.launch_record import new_warning
 from ci.model.trial import Candidate, MachineWarning, Outcome, Place, Trial
 from ci.testing.gate import GateContract
+from lab.bench.corpus import Operators, candidate_of, read_corpus, workload_of
 
 
 def warning(kind: str = "ub_request", subject: str = "a", line: int = 7) -> MachineWarning:
@@ -41,3 +43,17 @@ def test_a_warning_is_not_new_because_its_line_moved_or_its_figures_changed() ->
 @pytest.mark.parametrize("other", [warning("padding"), warning(subject="b")])
 def test_another_kind_or_another_buffer_is_new(other: MachineWarning) -> None:
     assert new_warning([warning(), other], [warning()]) == other
+
+
+@pytest.mark.parametrize("any_order", [False, True])
+def test_atomic_sums_of_floats_pass_only_where_the_workload_allows_them(any_order: bool) -> None:
+    (entry,) = [one for one in read_corpus(None) if one.attack.id == "h16"]
+    operator = Operators(None).find(entry)
+    workload = workload_of(operator).model_copy(update={"any_order": any_order})
+    evaluator = Evaluator(operator, workload, SimulatorBackend("910B4"))
+    before = evaluator.evaluate(Candidate(), 0)
+    after = evaluator.evaluate(candidate_of(entry, operator), 1)
+    subject = evaluator.subject(after.candidate).measured(after, before, before)
+    failure = WarningsGate().check(subject)
+    assert after.outcome is Outcome.OK
+    assert (failure is None) == any_order

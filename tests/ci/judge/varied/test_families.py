@@ -11,8 +11,8 @@ import pytest
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
 from ci.judge.gates.varied import VariedGate
-from ci.judge.sweep import QUICK, WIDE
 from ci.judge.varied.base import Family
+from ci.judge.varied_sweep import QUICK, WIDE
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome
 from ci.model.workload import TensorCase, WorkloadCase
@@ -110,6 +110,13 @@ FAULTS = (
         "kernel",
         "if constexpr (HAS_BIAS) {\n            Add",
         "if (HAS_BIAS && channels > 800) {\n            Add",
+    ),
+    Fault(
+        "magnitude",
+        LEAKY,
+        "kernel",
+        "LeakyRelu(yLocal, shifted, 0.1f, length);",
+        "LeakyRelu(yLocal, shifted, 0.1f, length); Mins(yLocal, yLocal, 1e8f, length);",
     ),
     Fault(
         "special value",

@@ -117,18 +117,21 @@ class ModelServer:
             return _hang_up(http)
         usage = (len(asked.prompt.split()), len(answer.text.split()))
         if body.get("stream"):
-            whole = _stream(http, body, answer, usage)
+            _stream(http, body, answer, usage, lambda: self._count(usage))
         else:
             time.sleep(answer.seconds)
+            if answer.usage:
+                self._count(usage)
             said = {"role": "assistant", "content": answer.text, "refusal": answer.refusal or None}
             choices = [{"index": 0, "message": said, "finish_reason": answer.finish}]
             told = {"usage": _usage(usage)} if answer.usage else {}
             _send(http, 200, _head(body, "", choices) | told, {})
-            whole = answer.usage
-        if whole:
-            with self._lock:
-                self.said.append(usage)
         return None
+
+    def _count(self, usage: tuple[int, int]) -> None:
+        """Count an answer before its usage is sent: a client may read `tokens` once it has it."""
+        with self._lock:
+            self.said.append(usage)
 
 
 def _head(body: dict[str, Any], kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
@@ -164,9 +167,13 @@ def _hang_up(http: BaseHTTPRequestHandler) -> None:
 
 
 def _stream(
-    http: BaseHTTPRequestHandler, body: dict[str, Any], answer: Answer, usage: tuple[int, int]
-) -> bool:
-    """Send the answer in pieces; whether its usage went out."""
+    http: BaseHTTPRequestHandler,
+    body: dict[str, Any],
+    answer: Answer,
+    usage: tuple[int, int],
+    count: Callable[[], None],
+) -> None:
+    """Send the answer in pieces; call `count` before the piece that holds its usage."""
     http.send_response(200)
     http.send_header("content-type", "text/event-stream")
     http.send_header("transfer-encoding", "chunked")
@@ -175,16 +182,17 @@ def _stream(
     try:
         for number, piece in enumerate(_pieces(body, answer, usage if told else None), start=1):
             time.sleep(answer.seconds)
+            if '"usage"' in piece:
+                count()
             raw = f"data: {piece}\n\n".encode()
             http.wfile.write(f"{len(raw):x}\r\n".encode() + raw + b"\r\n")
             http.wfile.flush()
             if number == answer.drop_after:
                 _hang_up(http)
-                return False
+                return
         http.wfile.write(b"0\r\n\r\n")
     except OSError:
-        return False
-    return told
+        return
 
 
 def _pieces(body: dict[str, Any], answer: Answer, usage: tuple[int, int] | None) -> Iterator[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ci.model.errors import InputError, ModelUnavailable
+from ci.proposer.llm.call_log import Call, read_calls
 from ci.proposer.llm.caller import Caller
-from ci.proposer.llm.calls import Call, read_calls
 from ci.proposer.llm.chat import Message
 from ci.proposer.llm.recording import Recording
 from tests.ci.proposer.llm.make import models_at, run_at

@@ -11,7 +11,7 @@ from ci.model.errors import InputError
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import Step
 from ci.proposer.llm.answer import BadAnswer
-from ci.proposer.llm.calls import read_calls
+from ci.proposer.llm.call_log import read_calls
 from ci.proposer.llm.edits import apply_edits, read_edits
 from ci.proposer.llm.proposer import llm_proposer
 from ci.proposer.llm.recorded_file import (

@@ -15,7 +15,7 @@ from ci.model.diagnosis import Diagnosis
 from ci.model.errors import ModelUnavailable
 from ci.model.trial import Candidate, Trial
 from ci.proposer.base import ProposalRejected, Step
-from ci.proposer.llm.calls import read_calls
+from ci.proposer.llm.call_log import read_calls
 from ci.proposer.llm.proposer import llm_proposer
 from ci.proposer.llm.run import MOST_MISSES
 from ci.proposer.llm.settings import Models

@@ -14,7 +14,7 @@ from ci.proposer.llm.first_prompt import SEAM, first_prompt
 from ci.proposer.llm.knob_lines import knob_lines
 from ci.proposer.llm.prompts import messages
 from ci.proposer.llm.step_prompt import Shown, step_facts
-from ci.proposer.llm.tried import near_misses, told
+from ci.proposer.llm.trial_history import near_misses, told
 from ci.proposer.llm.view import View, view_of
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload

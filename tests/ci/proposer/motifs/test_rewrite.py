@@ -52,6 +52,12 @@ def test_rewind_takes_an_optimization_out_and_forward_puts_it_back(motif: str) -
     assert first(MOTIFS[motif], MOTIFS[motif].forward, rewound) == kernel(fast)
 
 
+def test_a_site_that_is_alone_is_offered_once() -> None:
+    motif = MOTIFS["remove-vector-barrier"]
+    text = kernel("    A(n);\n    PipeBarrier<PIPE_V>();\n    B(n);\n")
+    assert len(list(applications(motif, motif.forward[:1], {"k.cpp": text}))) == 1
+
+
 def test_all_sites_at_once_come_before_each_alone() -> None:
     text = kernel("    A(n);\n    PipeBarrier<PIPE_V>();\n    B(n);\n    PipeBarrier<PIPE_V>();\n")
     motif = MOTIFS["remove-vector-barrier"]

@@ -1,4 +1,4 @@
-"""As much of PyTorch as references of operators use, in numpy: it computes, and can be traced.
+"""The part of PyTorch that references of operators use, in numpy: it computes, and can be traced.
 
 It is no PyTorch: no autograd, no devices, no random numbers. A tensor holds a numpy array or what
 stands for one while a function is traced.
@@ -13,6 +13,7 @@ import numpy as np
 
 from ci.create.tracing.tape import Untraceable
 
+from . import methods
 from .tensor import Tensor, of, plain, tensor, wrap
 
 __version__ = "0 (stand-in of ascendopt)"
@@ -79,10 +80,10 @@ def zeros(*shape: Any, **_: Any) -> Tensor:
     return Tensor(np.zeros(tuple(given), np.float32))
 
 
-def ones(*shape: Any, **_: Any) -> Tensor:
+def ones(*shape: Any, dtype: Any = None, **_: Any) -> Tensor:
     """All one."""
     given = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
-    return Tensor(np.ones(tuple(given), np.float32))
+    return Tensor(np.ones(tuple(given), dtype or np.float32))
 
 
 def zeros_like(x: Tensor, **_: Any) -> Tensor:
@@ -130,6 +131,32 @@ def minimum(a: Any, b: Any) -> Tensor:
     return wrap(np.minimum(of(a), of(b)))
 
 
+def arange(*ends: Any, dtype: Any = None, **_: Any) -> Tensor:
+    """Whole numbers in a row."""
+    return Tensor(np.arange(*ends) if dtype is None else np.arange(*ends, dtype=dtype))
+
+
+def full(size: Any, value: Any, dtype: Any = None, **_: Any) -> Tensor:
+    """One number over a shape."""
+    return Tensor(np.full(tuple(size), of(value), dtype or np.float32))
+
+
+def full_like(x: Tensor, value: Any, **_: Any) -> Tensor:
+    """One number in the shape of x."""
+    return Tensor(np.full_like(of(x), of(value)))
+
+
+def eye(n: Any, **_: Any) -> Tensor:
+    """Ones on the diagonal."""
+    return Tensor(np.eye(n, dtype=np.float32))
+
+
+def einsum(formula: str, *operands: Any) -> Tensor:
+    """Products and sums by a formula."""
+    given = operands[0] if len(operands) == 1 and isinstance(operands[0], list) else operands
+    return wrap(np.einsum(formula, *(of(one) for one in given)))
+
+
 def is_tensor(value: Any) -> Any:
     """Whether it is one of ours."""
     return isinstance(value, Tensor)
@@ -167,5 +194,5 @@ def __getattr__(name: str) -> Any:
 
 from . import nn  # noqa: E402
 
-__all__ = ["Tensor", "nn", "of", "plain", "tensor"]
+__all__ = ["Tensor", "methods", "nn", "of", "plain", "tensor"]
 _sys.modules.setdefault(__name__ + ".linalg", _sys.modules[__name__])

@@ -228,7 +228,7 @@ class Tensor:
     def var(
         self, dim: Any = None, unbiased: bool = True, keepdim: bool = False, **more: Any
     ) -> Tensor:
-        """The variance, over n - 1 unless told otherwise."""
+        """The variance, over n - 1 unless you say otherwise."""
         ddof = more.get("correction", int(unbiased))
         return Tensor(np.var(self.data, axis=_axis(dim), ddof=ddof, keepdims=keepdim))
 
@@ -283,7 +283,7 @@ class Tensor:
         return Tensor(powers ** (1.0 / p))
 
     def logsumexp(self, dim: Any, keepdim: bool = False) -> Tensor:
-        """log of the sum of e^x."""
+        """Return the logarithm of the sum of e^x."""
         top = np.max(self.data, axis=_axis(dim), keepdims=True)
         rest = np.log(np.sum(np.exp(self.data - top), axis=_axis(dim), keepdims=True)) + top
         return Tensor(rest if keepdim else np.squeeze(rest, axis=_axis(dim)))

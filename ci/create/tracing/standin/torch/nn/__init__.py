@@ -75,7 +75,7 @@ class _BatchNorm(Module):
         self.weight, self.bias = _affine((num_features,)) if affine else (None, None)
 
     def forward(self, x: Tensor) -> Tensor:
-        """By the statistics of the batch, as in training."""
+        """Normalize by the statistics of the batch, as in training."""
         return F.batch_norm(x, None, None, self.weight, self.bias, True, eps=self.eps)
 
 
@@ -103,19 +103,19 @@ class _InstanceNorm(Module):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """By sample and channel."""
+    """Normalization by sample and channel."""
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """By sample and channel."""
+    """Normalization by sample and channel."""
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """By sample and channel."""
+    """Normalization by sample and channel."""
 
 
 class GroupNorm(Module):
-    """By sample and group of channels."""
+    """Normalization by sample and group of channels."""
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
@@ -169,13 +169,13 @@ class SmoothL1Loss(_Loss):
 
 
 class CrossEntropyLoss(_Loss):
-    """Of logits and classes."""
+    """Loss of logits and classes."""
 
     function = staticmethod(F.cross_entropy)
 
 
 class KLDivLoss(_Loss):
-    """Of log-probabilities and probabilities."""
+    """Loss of log-probabilities and probabilities."""
 
     function = staticmethod(F.kl_div)
 
@@ -250,4 +250,101 @@ ReLU, GELU, SiLU, ELU = map(_activation, ("relu", "gelu", "silu", "elu"))
 SELU, Sigmoid, Tanh, Softplus = map(_activation, ("selu", "sigmoid", "tanh", "softplus"))
 LeakyReLU, Hardtanh, Hardsigmoid = map(_activation, ("leaky_relu", "hardtanh", "hardsigmoid"))
 Softsign, Softmax, LogSoftmax = map(_activation, ("softsign", "softmax", "log_softmax"))
+Mish, Hardswish, ReLU6, CELU = map(_activation, ("mish", "hardswish", "relu6", "celu"))
+LogSigmoid, Softmin, Tanhshrink = map(_activation, ("logsigmoid", "softmin", "tanhshrink"))
+Softshrink, Hardshrink, Threshold = map(_activation, ("softshrink", "hardshrink", "threshold"))
+GLU, PixelShuffle = map(_activation, ("glu", "pixel_shuffle"))
+
+
+def _loss(name: str) -> type[Module]:
+    return type("Loss", (_Loss,), {"function": staticmethod(getattr(F, name))})
+
+
+BCELoss, NLLLoss = map(_loss, ("binary_cross_entropy", "nll_loss"))
+BCEWithLogitsLoss, HuberLoss = map(_loss, ("binary_cross_entropy_with_logits", "huber_loss"))
+SoftMarginLoss, PoissonNLLLoss = map(_loss, ("soft_margin_loss", "poisson_nll_loss"))
+HingeEmbeddingLoss = _loss("hinge_embedding_loss")
+
+
+class Identity(Module):
+    """The tensor itself, as dropout is where a reference is evaluated."""
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return x
+
+
+class Linear(Module):
+    """x Wᵀ + b."""
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, **_: Any) -> None:
+        self.weight = Parameter(np.ones((out_features, in_features), np.float32))
+        self.bias = Parameter(np.zeros((out_features,), np.float32)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return F.linear(x, self.weight, self.bias)
+
+
+class RMSNorm(Module):
+    """Division by the root of the mean of squares."""
+
+    def __init__(self, shape: Any, eps: Any = None, elementwise_affine: bool = True) -> None:
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.eps = eps
+        self.weight = _affine(self.shape)[0] if elementwise_affine else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return F.rms_norm(x, self.shape, self.weight, self.eps)
+
+
+class PReLU(Module):
+    """x above zero, else x by a weight."""
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25) -> None:
+        self.weight = Parameter(np.full((num_parameters,), init, np.float32))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return F.prelu(x, self.weight)
+
+
+class Flatten(Module):
+    """Axes joined to one."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        self.ends = start_dim, end_dim
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return x.flatten(*self.ends)
+
+
+class Sequential(Module):
+    """Modules one after the other."""
+
+    def __init__(self, *modules: Module) -> None:
+        for place, module in enumerate(modules):
+            setattr(self, f"m{place}", module)
+
+    def __iter__(self) -> Iterator[Module]:
+        return (value for value in vars(self).values() if isinstance(value, Module))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        for module in self:
+            x = module(x)
+        return x
+
+
+class ModuleList(Sequential):
+    """Modules in a list."""
+
+    def __init__(self, modules: Any = ()) -> None:
+        super().__init__(*modules)
+
+
 __all__ = ["Module", "Parameter", "functional"]

@@ -10,6 +10,7 @@ import numpy as np
 from ci.create.tracing.tape import Untraceable
 
 from ..tensor import Tensor, of, wrap
+from .activations import *  # noqa: F403
 
 
 def relu(x: Tensor, inplace: bool = False) -> Tensor:
@@ -189,20 +190,20 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """By the statistics of the batch."""
+    """Normalize by the statistics of the batch."""
     axes = (0, *range(2, x.ndim))
     return _scaled(_normed(x, axes, eps), weight, bias, _by_channel(x))
 
 
 def instance_norm(x: Tensor, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
-    """By sample and channel."""
+    """Normalize by sample and channel."""
     return _scaled(_normed(x, tuple(range(2, x.ndim)), eps), weight, bias, _by_channel(x))
 
 
 def group_norm(
     x: Tensor, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
-    """By sample and group of channels."""
+    """Normalize by sample and group of channels."""
     split = x.view(x.shape[0], groups, -1)
     found = _normed(split, (2,), eps).view(*x.shape)
     return _scaled(found, weight, bias, _by_channel(x))

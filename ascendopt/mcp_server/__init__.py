@@ -1,0 +1,1 @@
+"""A Model Context Protocol server over the public names of `ascendopt`."""

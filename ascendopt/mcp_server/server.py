@@ -1,0 +1,279 @@
+"""The server: its tools, resources and prompts, over stdio or over HTTP on loopback."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from ascendopt.mcp_server.answers import (
+    Bottleneck,
+    CensusPage,
+    ComparedPatch,
+    EvaluatedPatch,
+    Lessons,
+    LoadedOperator,
+    MadeOperator,
+    Moves,
+    Proposals,
+    RecordedWin,
+)
+from ascendopt.mcp_server.desk import Desk
+from ci.model.errors import EnvironmentProblem, InputError
+from ci.model.settings import DEFAULT_DEVICE
+
+TEXTS: Final = Path(__file__).parent / "texts"
+LOOK_SECONDS: Final = 2.0
+"""Between two signs of progress of work that says nothing itself."""
+
+Answer = TypeVar("Answer")
+OperatorName = Annotated[str, Field(description="Name that load_operator answered with.")]
+Patch = Annotated[
+    str, Field(description="Unified diff of the operator's sources, paths from its folder.")
+]
+Page = Annotated[int, Field(ge=1, description="Page of the answer, from 1.")]
+
+
+class Cancelled(Exception):
+    """The client went away; raised in the working thread at its next sign of progress."""
+
+
+class Worker:
+    """Runs the desk's slow work one call at a time in a thread, with progress."""
+
+    def __init__(self) -> None:
+        self._one = anyio.CapacityLimiter(1)
+
+    async def run(
+        self, context: Context[Any, Any], work: Callable[[Callable[[str], None]], Answer]
+    ) -> Answer:
+        """Return the answer of `work`, which is given a function that takes words of progress.
+
+        Cancelled by the client, it ends at the work's next word. Problems that a person can solve
+        become the tool's error.
+        """
+        stop = threading.Event()
+        steps = 0
+
+        async def say(words: str) -> None:
+            nonlocal steps
+            steps += 1
+            await context.report_progress(steps, message=words)
+
+        def tell(words: str) -> None:
+            if stop.is_set():
+                raise Cancelled
+            anyio.from_thread.run(say, words)
+
+        async def beat() -> None:
+            while True:
+                await anyio.sleep(LOOK_SECONDS)
+                await say("working")
+
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(beat)
+                answer = await anyio.to_thread.run_sync(
+                    work, tell, limiter=self._one, abandon_on_cancel=True
+                )
+                group.cancel_scope.cancel()
+            return answer
+        except* (InputError, EnvironmentProblem) as problems:
+            raise ToolError(str(problems.exceptions[0])) from None
+        finally:
+            stop.set()
+
+
+def make_server(desk: Desk) -> MCPServer[Any]:
+    """Return the server over `desk`."""
+    server: MCPServer[Any] = MCPServer(
+        "ascendopt",
+        instructions=_text("instructions"),
+    )
+    worker = Worker()
+
+    @server.tool()
+    async def load_operator(
+        path: Annotated[str, Field(description="Folder that holds op_host and op_kernel.")],
+        context: Context[Any, Any],
+        workload: Annotated[str, Field(description="Workload file; '' for workload.yaml.")] = "",
+        device: Annotated[str, Field(description="Device model.")] = DEFAULT_DEVICE,
+    ) -> LoadedOperator:
+        """Read an AscendC operator, build it, check it and measure it unmodified. Call it first."""
+        return await worker.run(context, lambda _: desk.load_operator(path, workload, device))
+
+    @server.tool()
+    def read_source(operator: OperatorName, path: str) -> str:
+        """Return the text of one source of a loaded operator."""
+        try:
+            return desk.read_source(operator, path)
+        except InputError as problem:
+            raise ToolError(str(problem)) from None
+
+    @server.tool()
+    async def evaluate_patch(
+        operator: OperatorName, patch: Patch, context: Context[Any, Any]
+    ) -> EvaluatedPatch:
+        """Build, run, verify and time a patch once: outcome, reason, times of each case."""
+        return await worker.run(context, lambda _: desk.evaluate_patch(operator, patch))
+
+    @server.tool()
+    async def profile(
+        operator: OperatorName,
+        context: Context[Any, Any],
+        patch: Annotated[str, Field(description="Unified diff; '' for the unmodified one.")] = "",
+    ) -> Bottleneck:
+        """Say where the time goes: bottleneck, busy pipes, waits, costly lines, peak."""
+        return await worker.run(context, lambda _: desk.profile(operator, patch))
+
+    @server.tool()
+    async def compare(
+        operator: OperatorName, patch: Patch, context: Context[Any, Any]
+    ) -> ComparedPatch:
+        """Time a patch against the baseline under all start states and moved constants."""
+        return await worker.run(context, lambda _: desk.compare(operator, patch))
+
+    @server.tool()
+    async def search_experience(
+        query: Annotated[str, Field(description="The bottleneck in words.")],
+        context: Context[Any, Any],
+        operator: Annotated[str, Field(description="Loaded operator whose family counts.")] = "",
+        page: Page = 1,
+    ) -> Lessons:
+        """Find what made other operators faster: title, why, and the code diff."""
+        return await worker.run(context, lambda _: desk.search_experience(query, operator, page))
+
+    @server.tool()
+    async def list_moves(context: Context[Any, Any], page: Page = 1) -> Moves:
+        """List the optimizations that the rules know, with the bottleneck that each is for."""
+        return await worker.run(context, lambda _: desk.list_moves(page))
+
+    @server.tool()
+    async def propose_rules(
+        operator: OperatorName,
+        context: Context[Any, Any],
+        stage: Literal["kernel", "tiling", "joint"] = "kernel",
+        count: Annotated[int, Field(ge=1, le=8)] = 3,
+    ) -> Proposals:
+        """Return patches that the rules would try next on the unmodified operator."""
+        return await worker.run(context, lambda _: desk.propose_rules(operator, stage, count))
+
+    @server.tool()
+    async def create_operator(
+        function: Annotated[str, Field(description="Text of one numpy function, with imports.")],
+        shapes: Annotated[dict[str, list[int]], Field(description="Shape of each argument.")],
+        out: Annotated[str, Field(description="Folder that takes the operator; must not exist.")],
+        context: Context[Any, Any],
+        dtype: str = "float32",
+    ) -> MadeOperator:
+        """Make a verified AscendC operator of a numpy function."""
+        return await worker.run(
+            context, lambda say: desk.create_operator(function, shapes, out, dtype, say)
+        )
+
+    @server.tool()
+    async def run_census(
+        repository: Annotated[str, Field(description="Folder of an operator repository.")],
+        context: Context[Any, Any],
+        page: Page = 1,
+    ) -> CensusPage:
+        """Try every operator of a repository and say what stops each. Goes on where it stopped."""
+
+        def work(say: Callable[[str], None]) -> CensusPage:
+            return desk.run_census(
+                repository, page, lambda row, done, total: say(f"{done} of {total} operators")
+            )
+
+        return await worker.run(context, work)
+
+    @server.tool()
+    async def record_win(
+        operator: OperatorName,
+        patch: Patch,
+        rationale: Annotated[str, Field(description="One sentence: why it is faster.")],
+        context: Context[Any, Any],
+    ) -> RecordedWin:
+        """Verify a patch for a merge request and leave the folder that `ascendopt submit` takes."""
+        return await worker.run(context, lambda _: desk.record_win(operator, patch, rationale))
+
+    _add_resources(server, desk)
+    _add_prompts(server)
+    return server
+
+
+def _add_resources(server: MCPServer[Any], desk: Desk) -> None:
+    from ci.session import facts
+
+    @server.resource("ascendopt://machine/{device}", mime_type="text/plain")
+    def machine(device: str) -> str:
+        """Return the machine card of a device: cores, memories, and what work costs."""
+        return facts.machine_card(device)
+
+    @server.resource("ascendopt://source/{operator}/{+path}", mime_type="text/x-c++src")
+    def source(operator: str, path: str) -> str:
+        """Return a source of a loaded operator."""
+        return desk.read_source(operator, path)
+
+    @server.resource("ascendopt://gates", mime_type="text/plain")
+    def gates() -> str:
+        """Return every check that a patch passes, in the order asked."""
+        return "\n".join(f"{name} ({phase}): {doc}" for name, phase, doc in facts.gates())
+
+    @server.resource("ascendopt://api", mime_type="text/plain")
+    def api() -> str:
+        """Return the AscendC calls that are known, their arguments and pipes."""
+        from rules.api import API
+
+        return API.read_text(encoding="utf-8")
+
+    @server.resource("ascendopt://workload-format", mime_type="text/markdown")
+    def workload_format() -> str:
+        """Return how a workload file is written."""
+        return _text("workload")
+
+    @server.resource("ascendopt://report/{run}", mime_type="text/markdown")
+    def report(run: str) -> str:
+        """Return the report of a folder that record_win left."""
+        file = (desk.out / run / "report.md").resolve()
+        if not file.is_relative_to(desk.out.resolve()) or not file.is_file():
+            raise InputError(f"There is no report {run}.")
+        return file.read_text(encoding="utf-8")
+
+
+def _add_prompts(server: MCPServer[Any]) -> None:
+    @server.prompt()
+    def optimize_operator(path: str) -> str:
+        """Make an operator faster, with evidence for each step."""
+        return _text("optimize").replace("PATH", path)
+
+    @server.prompt()
+    def fix_race(path: str) -> str:
+        """Find and fix a race of an operator."""
+        return _text("fix_race").replace("PATH", path)
+
+
+def _text(name: str) -> str:
+    return (TEXTS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def serve_http(server: MCPServer[Any], announce: Callable[[str], None]) -> None:
+    """Serve over streamable HTTP on loopback until interrupted; `announce` gets the address."""
+    import socket
+
+    import uvicorn
+
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()  # who reads the address may connect at once
+        announce(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp")
+        config = uvicorn.Config(server.streamable_http_app(), log_level="warning")
+        uvicorn.Server(config).run(sockets=[listening])

@@ -1,0 +1,75 @@
+"""Finished English sentences of `ci` in the language of the report.
+
+Rationales, refusals and bottlenecks are written where a candidate is made or judged, and reach the
+report as English text. The catalogue holds their patterns with {names} for the values, in the
+context "sentence": a text that fits a pattern is translated, any other stays English.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from bot.base.language import Language, current_language, sentence_catalogue
+
+LONGEST: Final = 600
+"""Characters of a text that is compared with patterns; a longer one stays English."""
+_DEEPEST: Final = 4
+_VALUE: Final = re.compile(r"\{(\w+)\}")
+_MARKS: Final = {".": "。", ";": "；"}
+_BREAK: Final = re.compile(r"(?<=[.!?;]) +")
+
+
+def local(text: str) -> str:
+    """`text` in the current language, as far as the catalogue knows its sentences."""
+    name = current_language()
+    if name == "en" or len(text) > LONGEST:
+        return text
+    return _translated(text, name, _DEEPEST)
+
+
+def _translated(text: str, name: Language, depth: int) -> str:
+    pieces = _BREAK.split(text)
+    done = [_piece(piece, name, depth) for piece in pieces]
+    if all(one is None for one in done):
+        return _piece(text, name, depth) or text
+    return "".join(
+        piece + " " if one is None else one for piece, one in zip(pieces, done, strict=True)
+    ).rstrip()
+
+
+def _piece(text: str, name: Language, depth: int) -> str | None:
+    """A sentence or a clause, also with a capital first letter and a mark at its end."""
+    stem, mark = (text[:-1], text[-1]) if text[-1:] in _MARKS else (text, "")
+    lower = stem[:1].lower() + stem[1:]
+    for words, end in ((text, ""), (stem, mark), (lower, mark)):
+        found = _matched(words, name, depth)
+        if found is not None:
+            return found + _MARKS.get(end, "")
+    return None
+
+
+def _matched(text: str, name: Language, depth: int) -> str | None:
+    """`text` by the first pattern that it fits whole; None when it fits none."""
+    for pattern, translation in _patterns(name):
+        found = pattern.fullmatch(text)
+        if found is not None:
+            values = found.groupdict()
+            if depth:
+                values = {k: _translated(v, name, depth - 1) for k, v in values.items()}
+            return translation.format(**values) if values else translation
+    return None
+
+
+@cache
+def _patterns(name: Language) -> list[tuple[re.Pattern[str], str]]:
+    """Compiled patterns with their translations; those with more words of their own first."""
+    found = []
+    for message, translation in sentence_catalogue(name).items():
+        parts = _VALUE.split(message)
+        source = "".join(
+            f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)
+        )
+        found.append((len("".join(parts[::2])), re.compile(source), translation))
+    return [(pattern, words) for _, pattern, words in sorted(found, key=lambda one: -one[0])]

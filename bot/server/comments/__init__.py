@@ -1,0 +1,1 @@
+"""Comments on a forge: read, worded and posted."""

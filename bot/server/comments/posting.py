@@ -1,0 +1,123 @@
+"""Telling the forge: comments that are written once or edited in place, and checks of commits.
+
+Every step may be repeated after a crash: a comment is found by its marker, and a status replaces
+its last. The words are those of `bot.server.comments.wording`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.base.git import GitError
+from bot.base.text import visible
+from bot.forge.base import Forge, ForgeError
+from bot.forge.model import CheckState, Comment, MergeRequest, Status
+from bot.repository.job import Job
+from bot.server.comments.wording import reply_mark, run_mark, said
+
+MARK: Final = "<!-- ascendopt-measured -->"
+"""Begins the one comment that measures a merge request."""
+_SECTION: Final = re.compile(
+    r"<!-- ascendopt-section: (?P<folder>[^\n]*?) -->\n.*?<!-- ascendopt-section-end -->", re.DOTALL
+)
+TEMPORARY: Final = (ForgeError, GitError)
+
+
+def away(problem: BaseException) -> bool:
+    """Whether the forge is away or asks for patience: that passes, be it in an hour."""
+    if isinstance(problem, ForgeError):
+        return problem.kind in ("rate_limited", "unavailable")
+    return isinstance(problem, GitError) and problem.away
+
+
+def asked_wait(problem: BaseException) -> float:
+    """Seconds that the forge asks to wait before it is asked again; 0 when it does not say."""
+    return (isinstance(problem, ForgeError) and problem.retry_after) or 0.0
+
+
+def say(forge: Forge, number: int, mark: str, text: str) -> int:
+    """Write or rewrite the comment that begins with `mark`; its id."""
+    existing = next((c for c in forge.comments(number) if is_own(c, mark, forge)), None)
+    if existing is None:
+        return forge.comment(number, text).id
+    if existing.body.strip() != text.strip():
+        forge.edit_comment(number, existing.id, text)
+    return existing.id
+
+
+def place_of(job: Job, forge: Forge) -> tuple[Forge, int] | None:
+    """Where a run is spoken of: the forge as it takes comments there, and the number; None where
+    nobody asked for it in writing."""
+    if job.issue:
+        return forge.of_issues(), job.issue
+    return (forge, job.number) if job.number else None
+
+
+def tell_run(job: Job, forge: Forge, text: str, *, failed: bool = False) -> int:
+    """Write or rewrite the status comment of a run; its id, 0 where it has no place.
+
+    A measured merge request has one comment of all its runs instead, which says of a run no more
+    than its figures, or that it `failed`.
+    """
+    if job.kind == "measure":
+        if failed:
+            put_section(forge, job.number, job.operator, text)
+        return 0
+    place = place_of(job, forge)
+    return say(*place, run_mark(job), text) if place is not None else 0
+
+
+def put_section(forge: Forge, number: int, folder: str, text: str) -> None:
+    """Replace the part of a merge request's comment that is about `folder`, or add it."""
+    own = next((c for c in forge.comments(number) if is_own(c, MARK, forge)), None)
+    parts = {m["folder"]: m[0] for m in _SECTION.finditer(own.body)} if own else {}
+    name = visible(folder, 200).replace("-->", "")
+    parts[name] = f"<!-- ascendopt-section: {name} -->\n{text}\n<!-- ascendopt-section-end -->"
+    body = f"{MARK}\n" + "\n\n".join(parts[key] for key in sorted(parts)) + "\n"
+    if own is None:
+        forge.comment(number, body)
+    elif own.body.strip() != body.strip():
+        forge.edit_comment(number, own.id, body)
+
+
+def is_own(comment: Comment, mark: str, forge: Forge) -> bool:
+    """Whether a comment is the bot's own and begins with `mark`: others may quote it."""
+    return comment.body.startswith(mark) and comment.author == forge.viewer()
+
+
+def answer(forge: Forge, number: int, mark: str, text: str) -> None:
+    """Answer once: nothing happens when an answer with this mark is there."""
+    line = reply_mark(mark)
+    if not any(is_own(c, line, forge) for c in forge.comments(number)):
+        forge.comment(number, f"{line}\n{text}\n")
+
+
+def close(forge: Forge, request: MergeRequest, reason: str, commit: str) -> None:
+    """Close a merge request of the bot, with the reason that holds at `commit`."""
+    answer(forge, request.number, f"closed-{commit}", said("closing", reason))
+    forge.close(request.number)
+
+
+def set_check(
+    job: Job, forge: Forge, state: CheckState, description: str, summary: str = ""
+) -> None:
+    """Set the check of the commit; a commit that the forge no longer has is no reason to fail.
+
+    A job that makes an operator says nothing of the commit that it starts from.
+    """
+    name = job.operator.rsplit("/", 1)[-1]
+    if job.kind == "create":
+        return
+    context = f"ascendopt/measure/{name}" if job.kind == "measure" else f"ascendopt/{name}"
+    status = Status(
+        context=context,
+        state=state,
+        description=visible(description, 140),
+        summary=summary,
+    )
+    try:
+        forge.set_status(job.source_commit, status)
+    except ForgeError as problem:
+        if problem.kind not in ("not_found", "forbidden", "refused"):
+            raise

@@ -1,0 +1,128 @@
+"""The dashboard: one issue in the repository that says what the bot has open, waiting and refused.
+
+It is rewritten when something changed. Its boxes are commands: a person who ticks one asks for what
+is behind it, and needs the right to. Where a forge has no event for that, or no issues,
+the same is asked for by the commands that it lists.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Final, NamedTuple
+
+from bot.base.git import GitError
+from bot.base.language import language
+from bot.forge.base import ForgeError
+from bot.forge.model import MergeRequest
+from bot.report.view import page
+from bot.repository.config import RepositoryConfig
+from bot.repository.connection import Connection
+from bot.repository.job import Record
+from bot.repository.language import commit_language
+from bot.server.job_maker import Records
+from bot.server.merge_request import OWN_BRANCHES, marked_with, path_mark
+from bot.server.refused import No, refusals
+
+LOG: Final = logging.getLogger("ascendopt.bot")
+TITLE: Final = "Dashboard of ascendopt"
+SHOWN: Final = 30
+"""Rows of a part: an issue holds 65,536 characters."""
+_TICKED: Final = re.compile(
+    r"^\s*[-*] \[[xX]\] <!-- ascendopt-do: (first|retry|rebase|never|again) ([\w./-]{1,200}) -->",
+    re.MULTILINE,
+)
+
+
+class Tick(NamedTuple):
+    """A box that somebody ticked."""
+
+    action: str
+    """first, retry, rebase, never or again."""
+    what: str
+    """Key of a job, number of a merge request, or an operator's folder."""
+
+
+def ticks(body: str) -> list[Tick]:
+    """The ticked boxes of a dashboard, each once."""
+    return list(dict.fromkeys(Tick(m[1], m[2]) for m in _TICKED.finditer(body)))
+
+
+def fact_name(connection: Connection) -> str:
+    """The name under which the dashboard's number is remembered."""
+    return f"dashboard {connection.name} {connection.repository}"
+
+
+def update_dashboard(connection: Connection, records: Records, now: float) -> None:
+    """Bring the issue up to date; a forge that takes none, or is away, is passed over.
+
+    `now`: Unix time, s. Nothing is written when the text is as it was and no box is ticked.
+    """
+    config = connection.limits()
+    if not (config.enabled and config.dashboard):
+        return
+    name = fact_name(connection)
+    try:
+        spoken = commit_language(connection.mirror.commit(connection.tip()), config)
+        with language(spoken):
+            body = render(connection, records, config, now)
+        number = int(records.fact(name) or 0)
+        if number and connection.forge.issue(number).body.strip() == body.strip():
+            return
+        number = connection.forge.write_issue(TITLE, body, number)
+        if number:
+            records.set_fact(name, str(number))
+    except ForgeError as problem:
+        if problem.kind == "not_found":
+            records.set_fact(name, "")  # deleted, or a forge without issues
+        LOG.warning("the dashboard of %s is not up to date: %s", connection.repository, problem)
+    except GitError as problem:
+        LOG.warning("the dashboard of %s is not up to date: %s", connection.repository, problem)
+
+
+def render(connection: Connection, records: Records, config: RepositoryConfig, now: float) -> str:
+    """The text of the issue. Raises ForgeError when the forge cannot be asked."""
+    here = (connection.name, connection.repository)
+    every = records.jobs(forge=here[0], repository=here[1], limit=10_000)
+    every = [r for r in every if r.job.kind in ("optimize", "create", "verify")]
+    proposals = [
+        m for prefix in OWN_BRANCHES for m in connection.forge.merge_requests("all", prefix)
+    ]
+    queued = sorted(
+        (r for r in every if r.state == "queued"), key=lambda r: (-r.job.priority, r.created)
+    )
+    waiting = sorted((r for r in every if r.state == "waiting"), key=lambda r: -r.speedup)
+    operators = {path_mark(r.job.operator): r.job.operator for r in every}
+    return page(
+        "dashboard.md.j2",
+        shown=SHOWN,
+        open=[m for m in proposals if m.state == "open"],
+        limit=config.limits.open_merge_requests,
+        waiting=waiting,
+        running=[r for r in every if r.state in ("running", "delivering")],
+        queued=queued,
+        failed=_last_failures(every),
+        noes=refusals(records.facts(), *here, now),
+        closed=_refused(proposals, operators),
+    )
+
+
+def _last_failures(every: list[Record]) -> list[Record]:
+    """The operators whose last run failed, the latest first."""
+    last: dict[tuple[str, int], Record] = {}
+    for record in every:  # newest first
+        last.setdefault((record.job.operator, record.job.number), record)
+    return [r for r in last.values() if r.state == "failed"]
+
+
+def _refused(
+    proposals: list[MergeRequest], operators: dict[str, str]
+) -> list[tuple[MergeRequest, str]]:
+    """The merge requests that were closed without merging, the latest first, with the operator."""
+    closed = [m for m in proposals if m.state == "closed"]
+    return [(m, operators.get(marked_with(m), "")) for m in reversed(closed)]
+
+
+def no_to(folder: str, person: str) -> No:
+    """What the box `never` says."""
+    return No("operator", folder, by=person)

@@ -1,0 +1,110 @@
+"""A whole census: every operator once, results appended as they come, resumed where it stopped."""
+
+from __future__ import annotations
+
+import fnmatch
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from ci.backend.pool import workers
+from ci.backend.pool.dispatch import Dispatcher, Quarantined
+from ci.census.worker import lost, question
+from ci.host.door import open_door
+from ci.model.census import ROWS, CensusRow, CensusSettings
+from ci.model.errors import InputError
+from ci.model.settings import TWO_WORKERS
+from ci.simulator.toolchain import Toolchain
+from ci.source.discovery import is_shared, operator_folders
+from ci.source.workload_file import find_workload
+from ci.system.row_file import RowFile
+from rules.devices import load_device
+
+
+def take_census(
+    repository: Path,
+    settings: CensusSettings,
+    out: Path,
+    on_row: Callable[[CensusRow, int, int], None],
+) -> list[CensusRow]:
+    """Try the operators of `repository`; answers the rows of all that the glob selects.
+
+    Rows are appended to `out`/census.jsonl as they come; those in it count, as `again` says.
+    `on_row` is called with each new row, how many are done and how many there are. Raises
+    InputError when the repository holds no operator or the glob selects none.
+    """
+    for folder in (repository, settings.workloads):
+        if folder is not None and not folder.is_dir():
+            raise InputError(f"There is no folder {folder}.")
+    top = repository.resolve()
+    folders = select(operator_folders(top), settings.operators, repository)
+    folders = [folder for folder in folders if not is_shared(folder)]
+    out.mkdir(parents=True, exist_ok=True)
+    kept = rows_of(out / ROWS)
+    known = kept.rows
+    waiting = [
+        f for f in folders if _due(known.get(f.relative_to(top).as_posix()), f, settings, top)
+    ]
+    if waiting and not settings.pool.startswith("ray"):
+        architecture = load_device(settings.device).architecture
+        Toolchain(architecture, door=open_door(settings.asc_headers)).prepare()
+    lock = threading.Lock()
+
+    def one(pool: Dispatcher, folder: Path) -> None:
+        try:
+            said = pool.ask(question(folder, top, settings))
+            row = CensusRow.model_validate(said)
+        except Quarantined as gone:
+            row = lost(folder, top, str(gone))
+        with lock:
+            kept.add(row)
+            done = sum(f.relative_to(top).as_posix() in known for f in folders)
+            on_row(row, done, len(folders))
+
+    if not waiting:
+        return [known[f.relative_to(top).as_posix()] for f in folders]
+    with workers(settings.pool or TWO_WORKERS) as pool:
+        threads = ThreadPoolExecutor(pool.size)
+        try:
+            for _ in threads.map(partial(one, pool), waiting):
+                pass
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+    return [known[p] for f in folders if (p := f.relative_to(top).as_posix()) in known]
+
+
+def select(folders: Iterable[Path], glob: str, repository: Path) -> list[Path]:
+    """The folders whose name, or category/name, matches `glob`; raises InputError if none does."""
+    found = list(folders)
+    if not found:
+        raise InputError(
+            f"{repository} holds no operator: no folder in it has both op_host and op_kernel."
+        )
+    chosen = [
+        f
+        for f in found
+        if fnmatch.fnmatch(f.name, glob) or fnmatch.fnmatch(f"{f.parent.name}/{f.name}", glob)
+    ]
+    if not chosen:
+        raise InputError(
+            f"No operator of {repository} matches '{glob}'; there are {len(found)}, "
+            f"such as {', '.join(f.name for f in found[:5])}."
+        )
+    return chosen
+
+
+def rows_of(file: Path) -> RowFile[str, CensusRow]:
+    """The rows of a census file by the operator's path."""
+    return RowFile(file, CensusRow, lambda row: row.path)
+
+
+def _due(row: CensusRow | None, folder: Path, settings: CensusSettings, top: Path) -> bool:
+    if row is None or settings.again == "all":
+        return True
+    if settings.again == "missing":
+        return False
+    has_workload = find_workload(folder, settings.workloads, top) is not None
+    judged = row.judged == "verified" or not has_workload
+    return bool(row.failures) or not judged

@@ -1,0 +1,47 @@
+"""Counts of a census: how far the operators get, and what would unlock how many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ci.model.census import CensusRow, Reason, Stage, Summary
+
+
+def summarize(rows: Sequence[CensusRow]) -> Summary:
+    """Add up the rows of a census."""
+    chip = [row for row in rows if row.declared_for_chip]
+    categories = sorted({row.category for row in rows})
+    return Summary(
+        operators=len(rows),
+        for_chip=len(chip),
+        reached=_reached(rows),
+        reached_for_chip=_reached(chip),
+        by_category={c: _reached([r for r in rows if r.category == c]) for c in categories},
+        auto_sync=dict(Counter(row.auto_sync for row in chip if row.auto_sync)),
+        reasons=reasons(chip),
+        versions=tuple(sorted({row.version for row in rows if row.version})),
+    )
+
+
+def _reached(rows: Sequence[CensusRow]) -> dict[Stage, int]:
+    return {stage: sum(row.passes(stage) for row in rows) for stage in Stage}
+
+
+def reasons(rows: Sequence[CensusRow]) -> tuple[Reason, ...]:
+    """The first error of each operator, equal ones together.
+
+    An operator counts once, for the earliest stage that stops it: fixing that is what would let it
+    go on. Errors of later stages may be waiting behind.
+    """
+    order = list(Stage)
+    stopped: dict[tuple[str, Stage], list[str]] = {}
+    for row in rows:
+        if row.failures:
+            first = min(row.failures, key=lambda f: order.index(f.stage))
+            stopped.setdefault((first.reason, first.stage), []).append(row.name)
+    ranked = sorted(stopped.items(), key=lambda item: (-len(item[1]), item[0][0]))
+    return tuple(
+        Reason(reason=reason, stage=stage, operators=tuple(sorted(names)))
+        for (reason, stage), names in ranked
+    )

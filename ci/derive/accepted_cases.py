@@ -1,0 +1,113 @@
+"""The cases that a host tiling takes, in the order in which they are worth a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from math import prod
+
+from ci.derive.candidates import TEST_OUTPUTS, Sourced, candidate_cases, other_attributes
+from ci.derive.case_selection import Option
+from ci.derive.host_queries import Asker, Taken
+from ci.judge.varied.base import tensors
+from ci.model.operator import Operator
+from ci.model.workload import WorkloadCase
+
+MOST_ALTERED = 16
+"""Refused cases that are asked with other attributes."""
+
+MOST_ELEMENTS = 1 << 22
+"""Most elements of all tensors of a case together: an index may become a long row."""
+
+MOST_PLAIN = 10
+"""Cases before attributes are changed."""
+
+
+class NoWorkload(Exception):
+    """There is none that the operator passes; the message says why, `stopped` in a few words."""
+
+    def __init__(self, why: str, stopped: str) -> None:
+        super().__init__(why)
+        self.stopped = stopped
+
+
+def taken_cases(
+    operator: Operator, asker: Asker, given: Sequence[WorkloadCase] = ()
+) -> list[Option]:
+    """The given cases and the candidates that the tiling takes; raises NoWorkload for none."""
+    sourced: list[Sourced] = [("workload", case) for case in given]
+    sourced += candidate_cases(asker.told(operator))
+    found = answered(asker, sourced)
+    if all(option.source == "generic shapes" for option in found):
+        # An attribute may be what it refuses.
+        likely = [s for s in sourced if s[0] != "generic shapes" or not found][:MOST_ALTERED]
+        altered = [
+            (source, other) for source, case in likely for other in other_attributes(operator, case)
+        ]
+        found = answered(asker, altered) + found
+        sourced += altered
+    if not found:
+        raise NoWorkload(
+            f"Its host tiling takes none of the {len(sourced)} cases that were asked;"
+            f" of the first it says: {asker.words(sourced[0][1])}",
+            "the tiling takes no case",
+        )
+    return that_differ(found)
+
+
+def that_differ(options: Sequence[Option]) -> list[Option]:
+    """Drop those whose outputs a test names as inference gives them for the same inputs."""
+    told = [o.taken.case for o in options if o.source != TEST_OUTPUTS]
+    known = {repr((case.inputs, case.outputs)) for case in told}
+    return [
+        option
+        for option in options
+        if option.source != TEST_OUTPUTS
+        or repr((option.taken.case.inputs, option.taken.case.outputs)) not in known
+    ]
+
+
+def answered(asker: Asker, sourced: Sequence[Sourced]) -> list[Option]:
+    """Return those that the tiling takes and that are small enough to be launched."""
+    answers = asker.ask([case for _, case in sourced])
+    return [
+        Option(source, answer)
+        for (source, _), answer in zip(sourced, answers, strict=True)
+        if isinstance(answer, Taken) and _all_elements(answer.case) <= MOST_ELEMENTS
+    ]
+
+
+def likeliest(operator: Operator, asker: Asker, taken: Sequence[Option]) -> Iterator[Option]:
+    """One of each kind in turn, then the first ones with other attributes: what a tiling takes
+    need not be what the kernel can do."""
+    turns = list(in_turns_of_kinds(taken))
+    yield from turns[:MOST_PLAIN]
+    altered = [
+        (option.source, other)
+        for option in turns[:3]
+        for other in other_attributes(operator, option.taken.asked)
+    ]
+    yield from answered(asker, altered)
+    yield from turns[MOST_PLAIN:]
+
+
+def in_turns_of_kinds(options: Sequence[Option]) -> Iterator[Option]:
+    """One option of each kind after the other: what fails for one shape fails for the next alike.
+
+    Of a kind are those from one source whose inputs' shapes are related alike.
+    """
+    kinds: dict[object, list[Option]] = {}
+    for option in options:
+        kinds.setdefault((option.source, _relation(option.shapes)), []).append(option)
+    for row in zip_longest(*kinds.values()):
+        yield from (option for option in row if option is not None)
+
+
+def _relation(shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """Each shape with its lengths as places among all lengths in order of their appearance."""
+    lengths = list(dict.fromkeys(length for shape in shapes for length in shape))
+    return tuple(tuple(lengths.index(length) for length in shape) for shape in shapes)
+
+
+def _all_elements(case: WorkloadCase) -> int:
+    return sum(prod(t.shape) for t in tensors(case) if t.present)

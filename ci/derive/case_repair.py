@@ -1,0 +1,87 @@
+"""What else may make a case pass that failed: another frame, or outputs of another shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+from ci.derive.case_selection import Option, inputs_of
+from ci.derive.runner import Failed
+from ci.model.dtypes import BY_NAME
+from ci.model.operator import Operator
+from ci.model.trial import Outcome
+from ci.model.workload import Entry, TensorCase, Workload
+
+_UNWRITTEN = re.compile(
+    r"leaves (\d+) of the (\d+) bytes of output (\d+)(?:\[\d+\])? unwritten, from byte (\d+) on"
+)
+
+Mended = tuple[Workload, Option, str]
+"""The frame, the case, and what a reader should know; '' when nothing."""
+
+
+def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -> Mended | None:
+    """Frame and case as they may pass, None where nothing of this kind made the case fail."""
+    off = not operator.auto_sync if frame.auto_sync is None else not frame.auto_sync
+    if found.outcome is Outcome.RACE and off:
+        build = (
+            f"its build leaves open if it has it ({operator.auto_sync_said_by}), and without it"
+            if operator.auto_sync_open
+            else f"against its build ({operator.auto_sync_said_by}): as that asks,"
+        )
+        note = (
+            f"It is judged with automatic synchronisation; {build} the simulator reports a race."
+            f" {found.why}"
+        )
+        return frame.model_copy(update={"auto_sync": True}), option, note
+    golden_fails = found.why.startswith(f"golden {frame.golden} ")
+    if frame.golden and (found.outcome is Outcome.WRONG_RESULT or golden_fails):
+        what = "fails" if golden_fails else "disagrees with the operator"
+        note = (
+            f"The golden function {frame.golden} {what}; the operator is judged against itself"
+            f" unchanged. {found.why}"
+        )
+        return frame.model_copy(update={"golden": ""}), option, note
+    unwritten = _UNWRITTEN.search(found.why)
+    if found.outcome is not Outcome.MEMORY_ERROR or unwritten is None:
+        return None
+    count, size, index, first = map(int, unwritten.groups())
+    if index >= len(operator.outputs) or (count == size and len(operator.outputs) == 1):
+        return None  # it did nothing at all
+    if option.taken.guessed and first + count == size and first:
+        other = _with_output(option, index, first)
+        return None if other is None else (frame, other, "")
+    name = operator.outputs[index].name
+    if name in frame.initial:
+        return None
+    note = f"It leaves bytes of {name} as they were; 0 stands there before."
+    return frame.model_copy(update={"initial": {**frame.initial, name: 0.0}}), option, note
+
+
+def _with_output(option: Option, index: int, written: int) -> Option | None:
+    """The case with an output of as many bytes as the kernel has written, None if that is none."""
+    case = option.taken.case
+    entry = case.outputs[index]
+    one = (entry[0] if entry else None) if isinstance(entry, tuple) else entry
+    if one is None or written * 8 % BY_NAME[one.dtype].bits:
+        return None
+    elements = written * 8 // BY_NAME[one.dtype].bits
+    shape = next((s for s in _likely(option) if prod(s) == elements), (elements,))
+
+    def shaped(tensor: TensorCase) -> TensorCase:
+        return tensor.model_copy(update={"shape": shape})
+
+    new: Entry = tuple(map(shaped, entry)) if isinstance(entry, tuple) else shaped(entry)
+    outputs = (*case.outputs[:index], new, *case.outputs[index + 1 :])
+    changed = case.model_copy(update={"outputs": outputs})
+    asked = option.taken.asked.model_copy(update={"outputs": outputs})
+    return replace(option, taken=replace(option.taken, case=changed, asked=asked))
+
+
+def _likely(option: Option) -> Iterator[tuple[int, ...]]:
+    """Shapes that outputs have: those of inputs, and of sums over one of their ends."""
+    for tensor in inputs_of(option.taken.case):
+        shape = tensor.shape
+        yield from (shape, (*shape[:-1], 1), shape[:-1], shape[1:], shape[-1:], shape[:1])

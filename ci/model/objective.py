@@ -1,0 +1,64 @@
+"""What a search ranks programs by: the gain that holds in every state a launch may start from.
+
+The verdict of a run is about all of these states, so a search that ranked cold launches alone
+would build on programs that are refused at the end.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from statistics import fmean
+
+from ci.model.comparison import compare
+from ci.model.ensemble import CONDITIONS
+from ci.model.trial import Measurement, weighted_mean
+
+OTHERS = 0.25
+"""Share in the worth of a program of the gain in the mean of the states, next to the least gain.
+
+Two steps may each help in one state and together in all: the first must be worth something. Small
+enough that one state's gain of 8 % does not pay for another one's loss of 3 %.
+"""
+
+
+def gains(before: Measurement, after: Measurement) -> dict[str, float]:
+    """The speedup in each start state that both were timed in; {} where there is none.
+
+    Geometric mean over the cases by their weights. Members of an ensemble that move a constant of
+    the machine are no states.
+    """
+    pairs = list(zip(before.cases, after.cases, strict=True))
+    known = [set(case.members_us) for pair in pairs for case in pair]
+    if not known:
+        return {}
+    names = [n for n in pairs[0][0].members_us if n in CONDITIONS and all(n in k for k in known)]
+    return {
+        name: weighted_mean(
+            (old.members_us[name] / new.members_us[name] for old, new in pairs), before.cases
+        )
+        for name in names
+    }
+
+
+def worth(baseline: Measurement, measured: Measurement) -> float:
+    """How many times as fast as the baseline a program counts: what a search maximises.
+
+    The least gain over the states, times a power `OTHERS` of what the mean gain is above it. Where
+    no states were timed, the gain as measured.
+    """
+    found = gains(baseline, measured)
+    if not found:
+        return compare(baseline, measured).speedup
+    least, mean = min(found.values()), exp(fmean(map(log, found.values())))
+    return least * float((mean / least) ** OTHERS)
+
+
+def least_gain(before: Measurement, after: Measurement) -> tuple[str, float] | None:
+    """The state in which the gain is least, and that gain; None where no states were timed."""
+    found = gains(before, after)
+    return min(found.items(), key=lambda one: one[1]) if found else None
+
+
+def score_us(baseline: Measurement, measured: Measurement) -> float:
+    """The worth of a program as a time in µs: the baseline's own time over the worth."""
+    return baseline.score_us / worth(baseline, measured)

@@ -1,0 +1,24 @@
+// The hooks of kernels that are built to be watched.
+#include "decisions.h"
+
+#include "machine.h"
+
+DECISIONS_HOOKS(dav::current)
+
+namespace {
+// What follows from a conversion or a shift that C++ leaves open differs between processors.
+void undefined(const void* site, const char* what) {
+    dav::warn(site, "undefined", what,
+              "C++ leaves open what this %s gives: other compilers and "
+              "processors give something else.",
+              what);
+}
+}  // namespace
+
+// The hooks of -fsanitize=float-cast-overflow,shift.
+extern "C" void __ubsan_handle_float_cast_overflow(void*, void*) {
+    undefined(__builtin_return_address(0), "conversion");
+}
+extern "C" void __ubsan_handle_shift_out_of_bounds(void*, void*, void*) {
+    undefined(__builtin_return_address(0), "shift");
+}

@@ -1,0 +1,1 @@
+"""What a repository's own build says of an operator."""

@@ -1,0 +1,363 @@
+"""Evaluates a repository's own cmake, without toolkit, compiler and network.
+
+The real cmake configures the tree in the sandbox. Ahead of the repository's CMakeLists.txt stands
+`standins.cmake`: what the toolkit would define. Commands that nobody defines do nothing. Nothing is
+generated or built. What comes back are the calls of all CMakeLists.txt with expanded arguments
+(cmake's trace) and the targets with their sources, include folders and definitions.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from ci.model import layout
+from ci.source.build.calls import Call, called_commands
+from ci.system.cache import BuildCache, digest
+from ci.system.sandbox import Limits, run
+from ci.system.scratch import scratch
+
+SECONDS = 120.0
+"""CPU time for a repository; the largest of those we know takes two seconds."""
+
+_FLOW = frozenset(
+    [
+        "if",
+        "elseif",
+        "else",
+        "endif",
+        "foreach",
+        "endforeach",
+        "while",
+        "endwhile",
+        "function",
+        "endfunction",
+        "macro",
+        "endmacro",
+        "set",
+        "unset",
+        "message",
+        "return",
+        "list",
+        "string",
+        "math",
+        "file",
+        "include",
+        "get_filename_component",
+        "option",
+    ]
+)
+"""Commands whose calls say nothing about a build."""
+
+_CALM = ("/usr/bin/env", "UV_USE_IO_URING=0")
+"""The sandbox ends a program that asks the kernel for a ring; cmake does without."""
+
+_STANDINS = Path(__file__).with_name("standins.cmake")
+_MOST_TRACE_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target's properties, paths from the repository's top where they lie in it."""
+
+    name: str
+    folder: str
+    sources: tuple[str, ...] = ()
+    include_folders: tuple[str, ...] = ()
+    definitions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a repository's build says; `problem` is a sentence where it could not be evaluated."""
+
+    calls: tuple[Call, ...] = ()
+    targets: tuple[Target, ...] = ()
+    problem: str = ""
+
+
+@cache
+def cmake_program() -> Path | None:
+    """The cmake of the Python package, None where it is not installed."""
+    spec = importlib.util.find_spec("cmake")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        program = Path(folder) / "data" / "bin" / "cmake"
+        if program.is_file():
+            return program.resolve()
+    return None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a repository, paths from its top; `version` follows from what a build reads."""
+
+    top: Path
+    files: tuple[str, ...]
+    version: str
+
+    @property
+    def listings(self) -> list[str]:
+        """Files that cmake reads."""
+        return [p for p in self.files if _is_listing(p)]
+
+
+def _is_listing(path: str) -> bool:
+    return path.endswith((".cmake", "CMakeLists.txt", ".cmake.in"))
+
+
+def tree_of(top: Path) -> Tree:
+    """The repository's files, links and hidden folders left out."""
+    return _tree(top, _state(top))
+
+
+@lru_cache(maxsize=8)
+def _tree(top: Path, _state: str) -> Tree:
+    found: list[str] = []
+    for folder, below, names in os.walk(top):
+        below[:] = sorted(n for n in below if not n.startswith(".") and n != "node_modules")
+        inside = Path(folder).relative_to(top).as_posix()
+        found += [n if inside == "." else f"{inside}/{n}" for n in sorted(names)]
+    parts: list[str | bytes] = []
+    for path in found:
+        if _is_listing(path):
+            parts += [path, _bytes(top / path)]
+        elif path.endswith(layout.SOURCES):
+            parts.append(path)
+    return Tree(top, tuple(found), digest(parts))
+
+
+def _state(top: Path) -> str:
+    """What changes when the work tree of a checkout does; unique where that is not known.
+
+    A tree under git is walked once a commit; edits of its build files are seen by their age.
+    """
+    git = top / ".git"
+    if git.is_file():
+        named = git.read_text(encoding="utf-8", errors="replace").partition("gitdir:")[2].strip()
+        git = (top / named).resolve()
+    try:
+        ages = [(git / name).stat().st_mtime_ns for name in ("index", "HEAD")]
+        ages.append((top / "CMakeLists.txt").stat().st_mtime_ns)
+    except OSError:
+        return os.urandom(8).hex()
+    return str(ages)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return b"" if path.is_symlink() else path.read_bytes()
+    except OSError:
+        return b""
+
+
+@lru_cache(maxsize=64)
+def evaluated(tree: Tree) -> Evaluation:
+    """What the build of the repository says; kept on disk by what it was read from."""
+    if not any(path.endswith("CMakeLists.txt") for path in tree.files):
+        return Evaluation(problem="there is no CMakeLists.txt")
+    program = cmake_program()
+    if program is None:
+        return Evaluation(problem="the Python package cmake is not installed")
+    own = b"".join(p.read_bytes() for p in (_STANDINS, Path(__file__)))
+    about = program.stat()
+    key = digest([own, f"{about.st_size} {about.st_mtime_ns}", tree.version])
+
+    def make(folder: Path) -> None:
+        found = _evaluate(tree, program)
+        if found.problem:
+            raise _NotRead(found)
+        (folder / "build.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
+
+    try:
+        kept = json.loads((BuildCache().get("cmake", key, make) / "build.json").read_text("utf-8"))
+    except _NotRead as stopped:
+        return stopped.found
+    calls = (Call(**{**one, "arguments": tuple(one["arguments"])}) for one in kept["calls"])
+    lists = ("sources", "include_folders", "definitions")
+    targets = (Target(**{**one, **{k: tuple(one[k]) for k in lists}}) for one in kept["targets"])
+    return Evaluation(tuple(calls), tuple(targets))
+
+
+class _NotRead(Exception):
+    """Keeps what was not read to its end out of the cache: a busy machine may be the reason."""
+
+    def __init__(self, found: Evaluation) -> None:
+        super().__init__(found.problem)
+        self.found = found
+
+
+def _evaluate(tree: Tree, program: Path) -> Evaluation:
+    with scratch("cmake") as folder:
+        place = Path(folder).resolve()
+        stage, out = place / "stage", place / "out"
+        _stage(tree, program, stage)
+        out.mkdir()
+        trace = place / "trace.json"
+        done = run(
+            [
+                *_CALM, str(program), "-S", str(stage), "-B", str(out), "-G", "Unix Makefiles",
+                "-DCMAKE_MAKE_PROGRAM=/bin/true", "--trace-expand", "--trace-format=json-v1",
+                "--trace-source=CMakeLists.txt", f"--trace-source={_TOP}",
+                f"--trace-redirect={trace}",
+            ],
+            cwd=place,
+            readable=[tree.top, program.parent.parent],
+            writable=[place],
+            limits=Limits(seconds=SECONDS, processes=16),
+        )  # fmt: skip
+        names = _Names(stage, out, tree.top)
+        calls = tuple(_calls(trace, names)) if trace.is_file() else ()
+        written = out / "standin_targets.txt"
+        lines = written.read_text("utf-8", "replace").splitlines() if written.is_file() else []
+        problem = ""
+        if not lines or lines[-1] != "standin end":
+            problem = _first_error(done.stderr.decode("utf-8", "replace")) or done.ending()
+        return Evaluation(calls, tuple(_targets(lines, names)), problem)
+
+
+_BEGIN = "cmake_minimum_required(VERSION 3.16)\nproject(operators NONE)\n"
+
+
+_TOP = "standin_top.cmake"
+"""The CMakeLists.txt of the repository's top, included by ours."""
+
+
+def _stage(tree: Tree, program: Path, stage: Path) -> None:
+    """Lay a folder that looks like the repository, with our text ahead of its CMakeLists.txt."""
+    stage.mkdir()
+    for path in tree.top.iterdir():
+        if path.name not in ("CMakeLists.txt", ".git"):
+            (stage / path.name).symlink_to(path)
+    texts = {tree.top / p: _bytes(tree.top / p).decode("utf-8", "replace") for p in tree.listings}
+    # Where a command is defined in what this configuration reads, that definition replaces ours.
+    missing = sorted(called_commands(texts.values()) - _builtin(program))
+    nothing = "".join(f"macro({name})\nendmacro()\n" for name in missing)
+    operators = ";".join(_builds_of_operators(tree))
+    text = texts.get(tree.top / "CMakeLists.txt", "")
+    ahead = _STANDINS.read_text(encoding="utf-8")
+    (stage / _TOP).write_text(text, encoding="utf-8")
+    (stage / "CMakeLists.txt").write_text(
+        f'{_BEGIN}set(STANDIN_OPERATORS "{operators}")\n{ahead}{nothing}'
+        f"_include({_TOP})\nstandin_operators()\nstandin_end()\n",
+        encoding="utf-8",
+    )
+
+
+@cache
+def _builtin(program: Path) -> frozenset[str]:
+    with scratch("cmake") as folder:
+        place = Path(folder)
+        asked = run(
+            [*_CALM, str(program), "--help-command-list"],
+            cwd=place,
+            readable=[program.parent.parent],
+            writable=[place],
+            limits=Limits(seconds=20),
+        )
+    words = asked.stdout.decode().split()
+    ends = ("else", "elseif", "endif", "endforeach", "endwhile", "endfunction", "endmacro")
+    return frozenset({*words, *ends, "endblock"})
+
+
+def _builds_of_operators(tree: Tree) -> list[str]:
+    """Folders with a CMakeLists.txt that are an operator's, or its op_host and op_kernel where it
+    has none of its own."""
+    listings = {path.rpartition("/")[0] for path in tree.files if path.endswith("CMakeLists.txt")}
+    found = []
+    for root in sorted(layout.operators(tree.files)):
+        sides = (f"{root}/{layout.HOST}", f"{root}/{layout.KERNEL}")
+        found += [root] if root in listings else [one for one in sides if one in listings]
+    return [one for one in found if ";" not in one and '"' not in one and "$" not in one]
+
+
+class _Names:
+    """Gives paths of the staged tree their names from the repository's top."""
+
+    def __init__(self, stage: Path, out: Path, top: Path) -> None:
+        self._roots = [str(stage) + "/", str(top.resolve()) + "/", str(top) + "/"]
+        self._out = str(out)
+
+    def named(self, word: str) -> str:
+        if word.startswith("-I"):
+            return "-I" + self.named(word[2:])
+        for root in self._roots:
+            if word.startswith(root):
+                return os.path.normpath(word.removeprefix(root))
+        return "." if word + "/" in self._roots else word
+
+    def inside(self, word: str) -> str:
+        """The path from the top, '' for one outside or in the build's folder."""
+        name = self.named(word)
+        return "" if Path(name).is_absolute() or "$" in name or not name else name
+
+
+def _calls(trace: Path, names: _Names) -> Iterable[Call]:
+    if trace.stat().st_size > _MOST_TRACE_BYTES:
+        return
+    with trace.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            try:
+                said = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if "cmd" not in said or said["cmd"].lower() in _FLOW:
+                continue
+            file = names.inside(said["file"])
+            if not file or file == "CMakeLists.txt":  # ours
+                continue
+            file = "CMakeLists.txt" if file == _TOP else file
+            words = [part for one in said["args"] for part in str(one).split(";") if part]
+            yield Call(said["cmd"], tuple(names.named(w) for w in words), file, int(said["line"]))
+
+
+def _targets(lines: list[str], names: _Names) -> Iterable[Target]:
+    known: dict[str, dict[str, list[str]]] = {}
+    folders: dict[str, str] = {}
+    for line in lines:
+        parts = line.split("\t")
+        if len(parts) == 4:
+            name, kind, folder, value = parts
+            known.setdefault(name, {})[kind] = _plain(value)
+            folders[name] = folder
+
+    def linked(name: str, seen: set[str]) -> list[str]:
+        if name in seen or name not in known:
+            return []
+        seen.add(name)
+        own = list(known[name].get("INTERFACE_INCLUDE_DIRECTORIES", ()))
+        for other in known[name].get("LINK_LIBRARIES", ()):
+            own += linked(other, seen)
+        return own
+
+    for name, kinds in known.items():
+        base = folders[name]
+        asked = kinds.get("INCLUDE_DIRECTORIES", []) + linked(name, set())
+        yield Target(
+            name=name,
+            folder=names.inside(base),
+            sources=_within(kinds.get("SOURCES", ()), base, names),
+            include_folders=_within(asked, base, names),
+            definitions=tuple(kinds.get("COMPILE_DEFINITIONS", ())),
+        )
+
+
+def _within(words: Iterable[str], base: str, names: _Names) -> tuple[str, ...]:
+    whole = (w if Path(w).is_absolute() else os.path.normpath(f"{base}/{w}") for w in words)
+    return tuple(dict.fromkeys(name for w in whole if (name := names.inside(w))))
+
+
+def _plain(value: str) -> list[str]:
+    """A list's elements; what holds for building it is taken, other conditions are left out."""
+    value = re.sub(r"\$<BUILD_INTERFACE:([^<>]*)>", r"\1", value)
+    return [word for word in value.split(";") if word and "$<" not in word and ">" not in word]
+
+
+def _first_error(text: str) -> str:
+    found = re.search(r"CMake Error[^\n]*\n\s*([^\n]+)", text)
+    return found.group(1).strip() if found else ""

@@ -1,0 +1,217 @@
+"""The build facts of an operator: one structure, read from the repository's own build.
+
+First what the repository's cmake says when it is evaluated; where it cannot be evaluated, what the
+texts of the operator's own CMakeLists.txt say. The tree answers for includes that neither explains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from ci.model.layout import HOST, KERNEL, UNITS, operators
+from ci.source.build.calls import Call, calls_in_text
+from ci.source.build.evaluation import Evaluation, Tree, evaluated, tree_of
+from ci.source.build.sync import Entry, Sync, entry_of, for_operator, synchronisation
+from ci.source.definition import tiling_functions
+from ci.source.host_units import calls_runtime, works_for_host
+from rules.architectures import architectures
+
+_MOST_SHARED_SOURCES = 80
+
+
+@dataclass(frozen=True)
+class BuildFacts:
+    """What the build says of one operator; paths are absolute, exist and lie in the repository."""
+
+    tree: Tree
+    calls: tuple[Call, ...]
+    include_folders: tuple[Path, ...]
+    shared_sources: tuple[Path, ...]
+    own_sources: frozenset[Path]
+    folder: Path
+    problem: str = ""
+    """Why cmake could not evaluate the build; then its text was read."""
+
+    def options(self, op_type: str) -> Options:
+        """What holds for the kernel on the chip that we know."""
+        folder = self.folder.relative_to(self.tree.top).as_posix()
+        unit = next(one.definition_word for one in architectures())
+        calls = for_operator(self.calls, folder, op_type, unit)
+        entry = entry_of(self.tree, op_type, unit)
+        texts = for_operator(_in_texts(self.folder, self.tree.top), folder, op_type, unit)
+        sync = synchronisation(calls, entry, texts, evaluated=not self.problem)
+        return Options(sync, _kernel_options(calls, entry))
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a kernel is compiled."""
+
+    sync: Sync
+    options: tuple[str, ...]
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """`NAME` or `NAME=value` of each -D."""
+        return tuple(o[2:] for o in self.options if o.startswith("-D"))
+
+
+def _kernel_options(calls: Iterable[Call], entry: Entry | None) -> tuple[str, ...]:
+    found = [word for call in calls for word in call.after("OPTIONS") if word.startswith("-")]
+    found += entry.options if entry else ()
+    return tuple(o for o in dict.fromkeys(found) if not o.startswith(("-I", "-W")))
+
+
+def read_build(root: Path, top: Path) -> BuildFacts:
+    """The build facts of the operator at `root` in the repository at `top`."""
+    root, top = root.resolve(), top.resolve()
+    tree = tree_of(top)
+    said = evaluated(tree)
+    folder = root.relative_to(top).as_posix()
+    problem = said.problem
+    own = [call for call in said.calls if call.file.startswith(folder + "/")]
+    if problem:
+        own = list(_in_texts(root, top))
+    calls = (*(c for c in said.calls if not c.file.startswith(folder + "/")), *own)
+    folders = [*_asked(own, root, top), root / HOST, root / KERNEL, *_of_targets(said, tree, root)]
+    needed = _dependencies(own, root, top)
+    folders += [one / side for one in needed for side in (HOST, KERNEL)]
+    mine, shared = _host_sources(own, root, top)
+    shared += [unit for one in needed for unit in _units(one)]
+    return BuildFacts(
+        tree=tree,
+        calls=calls,
+        include_folders=tuple(dict.fromkeys(f.resolve() for f in folders if f.is_dir())),
+        shared_sources=tuple(shared),
+        own_sources=frozenset(mine),
+        problem=problem,
+        folder=root,
+    )
+
+
+def _in_texts(root: Path, top: Path) -> Iterable[Call]:
+    for folder in (root, root / HOST, root / KERNEL):
+        path = folder / "CMakeLists.txt"
+        if path.is_file():
+            variables = {
+                "CMAKE_CURRENT_SOURCE_DIR": folder.relative_to(top).as_posix(),
+                "CMAKE_SOURCE_DIR": ".",
+                "PROJECT_SOURCE_DIR": ".",
+            }
+            text = path.read_text(encoding="utf-8", errors="replace")
+            yield from calls_in_text(text, path.relative_to(top).as_posix(), variables)
+
+
+def _place(word: str, call: Call, top: Path) -> Path | None:
+    """What a word of a call means as a path, None for one outside of the repository."""
+    if "$" in word or not word:
+        return None
+    beside = (top / call.file).parent / word
+    path = (beside if beside.exists() else top / word).resolve()
+    return path if path.is_relative_to(top) else None
+
+
+def _asked(calls: Iterable[Call], root: Path, top: Path) -> list[Path]:
+    """Include folders that the operator's own build asks for."""
+    found = []
+    for call in calls:
+        words = [word[2:] for word in call.arguments if word.startswith("-I")]
+        if call.command.lower() == "target_include_directories":
+            words += call.arguments[1:]
+        found += [_place(word, call, top) for word in words]
+    return [path for path in found if path is not None]
+
+
+def _of_targets(said: Evaluation, tree: Tree, root: Path) -> list[Path]:
+    """Include folders of the targets that take the operator's host sources, without those that
+    only other operators asked for: a target that many share collects what each of them wants."""
+    ours = root.relative_to(tree.top).as_posix() + "/" + HOST + "/"
+    found: dict[str, None] = {}
+    for target in said.targets:
+        mine = [source for source in target.sources if source.startswith(ours)]
+        if any(_for_tiling(tree.top / source) for source in mine):
+            found |= dict.fromkeys(target.include_folders)
+    others = _asked_by_operators(tree)
+    return [tree.top / one for one in found if one not in others]
+
+
+@lru_cache(maxsize=8)
+def _asked_by_operators(tree: Tree) -> frozenset[str]:
+    """Include folders, from the top, that builds of single operators ask for."""
+    roots = operators(tree.files)
+    found: set[str] = set()
+    for call in evaluated(tree).calls:
+        if call.command.lower() != "target_include_directories":
+            continue
+        if any(above.as_posix() in roots for above in PurePosixPath(call.file).parents):
+            places = (_place(word, call, tree.top) for word in call.arguments[1:])
+            found |= {p.relative_to(tree.top).as_posix() for p in places if p is not None}
+    return frozenset(found)
+
+
+def _for_tiling(path: Path) -> bool:
+    if not path.is_file() or path.suffix not in UNITS:
+        return False
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return works_for_host(text) and not calls_runtime(text)
+
+
+def _dependencies(calls: Iterable[Call], root: Path, top: Path) -> list[Path]:
+    """Folders that the operator's build names as what it depends on: what a family shares.
+
+    One that is an operator itself counts where it tiles for this one, which has no tiling then;
+    else it is met by what is included from it.
+    """
+    named = dict.fromkeys(name for call in calls for name in call.after("DEPENDENCIES"))
+    found = [p for name in named if (p := _folder_named(name, root, top)) is not None]
+    units = [p for p in (root / HOST).rglob("*.cpp") if not _of_another_chip(p, root / HOST)]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in units]
+    # A definition names the function, too.
+    tiles = any("TilingContext" in text and tiling_functions(text) for text in texts)
+    return [f for f in found if not (tiles and list((f / HOST).glob("*_def.cpp")))]
+
+
+def _folder_named(name: str, root: Path, top: Path) -> Path | None:
+    """The folder with host sources that a dependency means: next to the operator, else from the
+    top."""
+    for place in (root.parent / name, top / name):
+        if (place / HOST).is_dir() and place.resolve().is_relative_to(top):
+            return place
+    return None
+
+
+def _of_another_chip(path: Path, host: Path) -> bool:
+    first = path.relative_to(host).parts[0]
+    ours = [one.source_folder for one in architectures()]
+    return re.fullmatch(r"arch\d+", first) is not None and first not in ours
+
+
+def _units(folder: Path) -> list[Path]:
+    """Host sources of a folder that several operators need: those of its own, and for our chip."""
+    ours = [folder / HOST / one.source_folder for one in architectures()]
+    found = [p for place in (folder / HOST, *ours) for p in sorted(place.glob("*.cpp"))]
+    return [path for path in found if not path.stem.endswith("_def")]
+
+
+def _host_sources(calls: Iterable[Call], root: Path, top: Path) -> tuple[list[Path], list[Path]]:
+    """Host sources that the operator's build lists: its own, and those outside its folder."""
+    found: dict[Path, None] = {}
+    for call in calls:
+        if call.command.lower() != "target_sources":
+            continue
+        for word in call.arguments[1:]:
+            path = _place(word, call, top)
+            if path is not None and path.is_file() and path.suffix in (".cpp", ".cc"):
+                found[path] = None
+    host = [
+        path
+        for path in found
+        if KERNEL not in path.parts
+        and not calls_runtime(path.read_text(encoding="utf-8", errors="replace"))
+    ]
+    own = [p for p in host if p.is_relative_to(root)]
+    return own, [p for p in host if p not in own][:_MOST_SHARED_SOURCES]

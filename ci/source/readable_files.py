@@ -1,0 +1,122 @@
+"""What code of a folder may read: what lies in it, and nothing that links lead to outside."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ci.model.errors import InputError
+from ci.system.view import Part, Readable
+
+MOST_ENTRIES = 200_000
+"""Most entries of a folder that is looked through, with all below it."""
+
+MOST_PARTS = 1000
+"""Most parts of a folder that is shown in parts; the sandbox takes each as words of a command."""
+
+
+def home(folder: Path) -> Path:
+    """Where all that a workload in `folder` names has to lie: the repository.
+
+    Outside of one it is the folder above, where workloads keep what they share.
+    """
+    folder = folder.resolve()
+    around = (folder, *folder.parents)
+    return next((one for one in around if (one / ".git").exists()), folder.parent)
+
+
+def within(place: Path, top: Path, beside: Path | None = None) -> bool:
+    """Whether `place` lies in `top` with all links followed, and below no hidden folder of it.
+
+    Hidden folders that also lead to `next to` do not count.
+    """
+    real, top = place.resolve(), top.resolve()
+    if not real.is_relative_to(top):
+        return False
+    start = Path(os.path.commonpath((real, beside.resolve()))) if beside else top
+    return not any(map(_hidden, real.relative_to(start).parts))
+
+
+def shown(folder: Path) -> list[Readable]:
+    """The least list of paths that shows a folder without what is hidden, at any depth.
+
+    Hidden is what begins with a dot, such as .git and .ssh. A link is shown where it leads to
+    something that `within` finds in the folder or in its repository. Others are left out, so that
+    a sandbox which follows links follows none of them.
+
+    Raises InputError for a folder that is too large to be looked through.
+    """
+    folder = folder.resolve()
+    top = home(folder)
+    look = _Look(top if (top / ".git").exists() and within(folder, top) else folder)
+    parts = look.parts(folder)
+    found: list[Readable] = [*([folder] if parts is None else parts), *look.targets]
+    if sum(len(one.entries) + 1 if isinstance(one, Part) else 1 for one in found) > MOST_PARTS:
+        raise InputError(
+            f"{folder} has hidden files in too many places to show the rest of it to a golden;"
+            " put the golden in a folder of its own."
+        )
+    return list(dict.fromkeys(found))
+
+
+class _Look:
+    """One walk through a folder, which follows no link."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+        self._left = MOST_ENTRIES
+        self.targets: list[Path] = []
+        """Where links lead to that may be followed."""
+
+    def parts(self, folder: Path) -> list[Part] | None:
+        """What to show of `folder`; None for all of it.
+
+        No level of the sandbox follows the links of a folder that is shown whole, so these may
+        lead anywhere.
+        """
+        whole, found, deeper = True, list[Path](), list[Part]()
+        try:
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda one: one.name)
+        except OSError:  # nobody reads it, the sandbox's program neither
+            return []
+        self._left -= len(entries)
+        if self._left < 0:
+            raise InputError(
+                f"{folder} and the folders around it hold more than {MOST_ENTRIES:,} files; put"
+                " the golden in a folder of its own."
+            )
+        for entry in entries:
+            place = folder / entry.name
+            if _hidden(entry.name):
+                whole = False
+            elif entry.is_symlink():
+                if self._followed(place):
+                    found.append(place)
+            elif entry.is_dir(follow_symlinks=False):
+                below = self.parts(place)
+                if below is None:
+                    found.append(place)
+                else:
+                    whole = False
+                    deeper += below
+            else:
+                found.append(place)
+        return None if whole else [Part(folder, tuple(found)), *deeper]
+
+    def _followed(self, link: Path) -> bool:
+        """Whether a link leads to a file, or a folder without hidden files, that may be shown."""
+        try:
+            target = link.resolve(strict=True)
+        except (OSError, RuntimeError):  # it leads nowhere, or in a circle
+            return False
+        if not within(target, self._top) or link.is_relative_to(target):
+            return False
+        if target.is_dir() and _Look(self._top).parts(target) is not None:
+            return False
+        self.targets.append(target)
+        return True
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith(".")

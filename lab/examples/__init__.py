@@ -1,0 +1,1 @@
+"""Runs examples of asc-devkit unchanged: host program, kernels, and their verdict."""

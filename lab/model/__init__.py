@@ -1,0 +1,1 @@
+"""Data of the benches: settings, rows, results."""

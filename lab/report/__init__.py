@@ -1,0 +1,1 @@
+"""Results of the benches in words and pictures."""

@@ -1,0 +1,112 @@
+"""The catalogue of each language has every message, with the same values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import get_args
+
+import pytest
+
+from bot.base.language import Language, catalogue, language, sentence_catalogue, translated
+from bot.report.html import html
+from bot.report.markdown import markdown
+from bot.report.sentences import local
+from bot.report.view import VERDICT_WORDS
+from bot.repository.job import State
+from bot.repository.language import checkout_language, readme_language
+from bot.server.merge_request import body
+from bot.server.refused import Kind
+from ci.model.trial import Candidate, Outcome
+from rules.constants import constant_words
+from rules.load import load_motifs, load_taxonomy
+from tests.bot.make import result
+from tests.places import TOP
+
+VALUE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
+METHODS = [("**.py", "python"), ("**/templates/**.j2", "jinja2.ext:babel_extract")]
+
+
+def messages() -> set[str]:
+    """Every literal message of the code and the templates, and the words that they are given."""
+    from babel.messages.extract import extract_from_dir
+
+    keywords = {"_": None, "translated": None}
+    found = extract_from_dir(TOP / "bot", method_map=METHODS, keywords=keywords)
+    literal = {str(message) for _, _, message, _, _ in found}
+    stages = get_args(Candidate.model_fields["stage"].annotation)
+    outcomes = {word for one in Outcome for word in (one.value, one.value.replace("_", " "))}
+    states = {*get_args(State), *get_args(Kind), "open", "closed", "merged"}
+    return literal | {*stages, *VERDICT_WORDS.values()} | outcomes | states
+
+
+def test_no_message_is_missing() -> None:
+    assert not messages() - catalogue("zh").keys()
+
+
+def test_no_message_is_left_that_nothing_writes() -> None:
+    assert not catalogue("zh").keys() - messages() - {"cold", "warm"}
+
+
+def test_motifs_bottlenecks_and_constants_have_a_translation() -> None:
+    known = sentence_catalogue("zh").keys()
+    assert not {motif.title for motif in load_motifs()} - known
+    assert not {one.words for one in load_taxonomy().values()} - known
+    assert not {words.replace("{}", "{value}") for words in constant_words().values()} - known
+
+
+@pytest.mark.parametrize("texts", [catalogue, sentence_catalogue])
+def test_a_translation_has_the_values_of_its_message(
+    texts: Callable[[Language], Mapping[str, str]],
+) -> None:
+    for message, translation in texts("zh").items():
+        assert set(VALUE.findall(message)) == set(VALUE.findall(translation)), message
+
+
+def test_a_rationale_is_translated_by_its_pattern_and_keeps_its_values() -> None:
+    text = "With trial 5: Free a buffer right after its last use at line 57 (xLocal)."
+    with language("zh"):
+        assert (
+            local(text) == "在试验 5 的基础上：最后一次使用后立即释放缓冲区（第 57 行：xLocal）。"
+        )
+        both = local("TILE is 8 instead of 4. TILE decides how the work is cut.")
+        assert both == "TILE 由 4 改为 8。TILE 决定任务如何切分。"
+        assert local("Nobody wrote this before.") == "Nobody wrote this before."
+        assert local("The vector unit is busy most of the time. Busy on 8 cores: MTE2 9%.") == (
+            "矢量单元大部分时间忙碌。8 个核上的忙碌占比：MTE2 9%。"
+        )
+    assert local(text) == text
+
+
+def test_a_text_made_to_be_slow_is_not() -> None:
+    with language("zh"):
+        assert local(" at line " * 60)
+
+
+@pytest.mark.parametrize("render", [markdown, html, body])
+def test_a_report_in_chinese_keeps_figures_commands_and_code(render: object) -> None:
+    assert callable(render)
+    english = render(result())
+    with language("zh"):
+        chinese = render(result())
+    assert "如何验证" in chinese or "验证" in chinese
+    assert "How it was verified" not in chinese
+    for kept in ("2.00×", "18,432", "ascendopt evaluate", "op\\_kernel", "910B4"):
+        assert (kept in english) == (kept in chinese)
+    assert translated("case") == "case"
+
+
+def test_the_readme_decides_where_the_configuration_does_not(tmp_path: object) -> None:
+    from pathlib import Path
+
+    top = Path(str(tmp_path))
+    assert checkout_language(top) == "en"
+    (top / "README.md").write_text(
+        "# ops-math\n\n本仓库提供数学类算子。\n\n```sh\nbash build.sh all\n```\n"
+    )
+    assert checkout_language(top) == "zh"
+    (top / ".ascendopt.yml").write_text("language: en\n")
+    assert checkout_language(top) == "en"
+    (top / ".ascendopt.yml").write_text("language: xx\n")
+    assert checkout_language(top) == "en"
+    assert readme_language("Operators for 昇腾 in English words that outnumber them.") == "en"

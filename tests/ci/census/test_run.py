@@ -1,0 +1,187 @@
+"""A census of a small repository, with the real compiler, sandbox and machine."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ci.census.run import rows_of, take_census
+from ci.model.census import ROWS, CensusRow, CensusSettings, Stage
+from ci.model.errors import InputError
+from ci.source.workload_file import find_workload
+from tests.places import OPERATORS
+
+OPERATOR = OPERATORS / "src" / "math" / "bias_add"
+GOLDEN_THAT_ENDS_ITS_PROCESS = "import os\n\ndef bias_add(*_, **__):\n    os._exit(3)\n"
+GOLDEN_THAT_HANGS = "import time\n\ndef bias_add(*_, **__):\n    time.sleep(600)\n"
+
+
+def add(repository: Path, name: str) -> Path:
+    """A copy of a working operator under another name, its files left as they are called."""
+    place = repository / "src" / "math" / name
+    shutil.copytree(OPERATOR, place)
+    return place
+
+
+def golden(place: Path, text: str) -> None:
+    (place / "golden.py").write_text(text)
+    workload = place / "workload.yaml"
+    lines = workload.read_text().splitlines()
+    kept = [line for line in lines if not line.startswith("golden:")]
+    workload.write_text("\n".join([*kept, "golden: golden.py:bias_add"]) + "\n")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("ops")
+    add(top, "whole")
+    (add(top, "probed") / "workload.yaml").unlink()
+    headless = add(top, "headless")
+    kernel = next((headless / "op_kernel").glob("*.cpp"))
+    kernel.write_text('#include "lib/oracle.h"\n' + kernel.read_text())
+    undeclared = add(top, "undeclared")
+    host = next((undeclared / "op_host").glob("*.cpp"))
+    host.write_text(host.read_text().replace("public OpDef", "public Nothing"))
+    foreign = add(top, "foreign")
+    host = next((foreign / "op_host").glob("*.cpp"))
+    host.write_text(host.read_text().replace('"ascend910b"', '"ascend310p"'))
+    golden(add(top, "deadly"), GOLDEN_THAT_ENDS_ITS_PROCESS)
+    return top
+
+
+@pytest.fixture(scope="module")
+def census(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[CensusRow]]:
+    out = tmp_path_factory.mktemp("census")
+    return out, take_census(repository, CensusSettings(pool="local:1"), out, lambda *_: None)
+
+
+def find(rows: list[CensusRow], name: str) -> CensusRow:
+    return next(row for row in rows if row.name == name)
+
+
+def test_an_operator_with_a_workload_is_verified(census: tuple[Path, list[CensusRow]]) -> None:
+    row = find(census[1], "whole")
+    assert row.passed == tuple(Stage)
+    assert (row.judged, row.case, row.failures) == ("verified", "workload", ())
+
+
+def test_an_operator_without_one_is_probed_and_not_called_verified(
+    census: tuple[Path, list[CensusRow]],
+) -> None:
+    row = find(census[1], "probed")
+    assert row.passed == tuple(s for s in Stage if s is not Stage.VERIFIED)
+    assert row.judged == "probed"
+    assert row.case.startswith("generic shapes")
+
+
+def test_an_output_that_is_left_alone_is_filled_before_the_launch(
+    tmp_path: Path,
+) -> None:
+    place = add(tmp_path / "ops", "sparing")
+    (place / "workload.yaml").unlink()
+    host = next((place / "op_host").glob("*.cpp"))
+    text = host.read_text()
+    one = text.index("this->Output(")
+    whole = text[one : text.index(";", one) + 1]
+    host.write_text(text.replace(whole, whole + whole.replace('Output("', 'Output("second_')))
+    kernel = next((place / "op_kernel").glob("*.cpp"))
+    kernel.write_text(
+        kernel.read_text().replace("GM_ADDR workspace", "GM_ADDR s, GM_ADDR workspace")
+    )
+    rows = take_census(
+        tmp_path / "ops", CensusSettings(pool="local:1"), tmp_path / "out", lambda *_: None
+    )
+    assert (rows[0].judged, rows[0].failures) == ("probed", ())
+
+
+def test_a_missing_header_is_named(census: tuple[Path, list[CensusRow]]) -> None:
+    row = find(census[1], "headless")
+    assert Stage.TILING_RUNS in row.passed and Stage.KERNEL_BUILDS not in row.passed
+    first = row.failures[0]
+    assert "missing header lib/oracle.h" in {f.reason for f in row.failures}
+    assert "lib/oracle.h" in first.message
+
+
+def test_a_definition_that_cannot_be_read_is_a_row(census: tuple[Path, list[CensusRow]]) -> None:
+    row = find(census[1], "undeclared")
+    assert row.passed == (Stage.FOUND,)
+    assert "No op definition" in row.failures[0].message
+
+
+def test_operators_for_other_chips_are_not_built(census: tuple[Path, list[CensusRow]]) -> None:
+    row = find(census[1], "foreign")
+    assert row.passed == (Stage.FOUND, Stage.DEFINITION)
+    assert not row.declared_for_chip
+    assert row.failures[0].reason == "other chip"
+
+
+def test_a_golden_that_ends_its_process_ends_neither_operator_nor_census(
+    census: tuple[Path, list[CensusRow]],
+) -> None:
+    assert find(census[1], "deadly").failures[0].kind == "workload does not fit"
+    assert len(census[1]) == 6
+
+
+def test_an_operator_that_hangs_is_given_up(repository: Path, tmp_path: Path) -> None:
+    top = tmp_path / "ops"
+    golden(add(top, "slow"), GOLDEN_THAT_HANGS)
+    rows = take_census(
+        top, CensusSettings(seconds=6, pool="local:1"), tmp_path / "out", lambda *_: None
+    )
+    assert "not done after 6 s" in rows[0].failures[0].message
+
+
+def test_a_second_census_tries_only_what_is_missing(
+    repository: Path, census: tuple[Path, list[CensusRow]]
+) -> None:
+    out, rows = census
+    file = out / ROWS
+    lines = file.read_text().splitlines()
+    kept = [line for line in lines if '"name":"foreign"' not in line]
+    file.write_text("\n".join(kept) + "\n" + lines[0][:20])  # killed while writing
+    tried: list[str] = []
+    again = take_census(
+        repository, CensusSettings(pool="local:1"), out, lambda row, *_: tried.append(row.name)
+    )
+    assert tried == ["foreign"]
+    assert [row.name for row in again] == [row.name for row in rows]
+    assert len(rows_of(file).rows) == len(rows)
+
+
+def test_the_glob_selects_by_name_and_by_category(repository: Path, tmp_path: Path) -> None:
+    chosen = CensusSettings(operators="math/for*", pool="local:1")
+    rows = take_census(repository, chosen, tmp_path, lambda *_: None)
+    assert [row.name for row in rows] == ["foreign"]
+    with pytest.raises(InputError, match="No operator .* matches 'nobody'"):
+        take_census(repository, CensusSettings(operators="nobody"), tmp_path, lambda *_: None)
+
+
+def test_a_folder_without_operators_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no operator"):
+        take_census(tmp_path, CensusSettings(), tmp_path / "out", lambda *_: None)
+
+
+def test_the_nearest_folder_around_an_operator_names_its_workload(tmp_path: Path) -> None:
+    top = tmp_path / "repo"
+    root = top / "math" / "op"
+    root.mkdir(parents=True)
+    files = [tmp_path / "w" / name / "workload.yaml" for name in ("op", "repo/op", "math/op")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text("")
+        assert find_workload(root, tmp_path / "w", top) == file
+
+
+def test_a_folder_that_a_repository_lies_in_names_no_workload(tmp_path: Path) -> None:
+    top = tmp_path / "large" / "repo"
+    root = top / "math" / "op"
+    root.mkdir(parents=True)
+    for name in ("op", "large/op"):
+        file = tmp_path / "w" / name / "workload.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text("")
+    assert find_workload(root, tmp_path / "w", top) == tmp_path / "w" / "op" / "workload.yaml"

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from ci.census.summary import summarize
+from ci.model.census import CensusRow, Failure, Stage
+
+
+def row(
+    name: str, *stages: Stage, reason: tuple[Stage, str] | None = None, **more: object
+) -> CensusRow:
+    failures = () if reason is None else (Failure(stage=reason[0], kind=reason[1], message="-"),)
+    data = {"name": name, "category": "math", "path": name, "passed": stages, "failures": failures}
+    return CensusRow.model_validate({**data, **more})
+
+
+ROWS = (
+    row("a", *Stage),
+    row("b", Stage.FOUND, Stage.DEFINITION, reason=(Stage.HOST_BUILDS, "missing header")),
+    row("c", Stage.FOUND, Stage.DEFINITION, reason=(Stage.HOST_BUILDS, "missing header")),
+    row("d", Stage.FOUND, reason=(Stage.DEFINITION, "unread"), category="norm"),
+    row("e", Stage.FOUND, Stage.DEFINITION, declared_for_chip=False),
+)
+
+
+def test_stages_are_counted_in_all_and_for_the_chip() -> None:
+    summary = summarize(ROWS)
+    assert (summary.operators, summary.for_chip) == (5, 4)
+    assert summary.reached[Stage.DEFINITION] == 4
+    assert summary.reached_for_chip[Stage.DEFINITION] == 3
+    assert summary.reached[Stage.VERIFIED] == 1
+    assert summary.by_category["norm"][Stage.FOUND] == 1
+
+
+def test_the_reason_that_stops_most_operators_comes_first() -> None:
+    reasons = summarize(ROWS).reasons
+    assert [(r.reason, r.operators) for r in reasons] == [
+        ("missing header", ("b", "c")),
+        ("unread", ("d",)),
+    ]
+
+
+def test_an_operator_counts_for_its_earliest_failure_only() -> None:
+    both = row("f", Stage.FOUND, reason=(Stage.VERIFIED, "wrong result"))
+    early = Failure(stage=Stage.HOST_BUILDS, kind="missing symbol", what="Foo", message="-")
+    both = both.model_copy(update={"failures": (*both.failures, early)})
+    assert [r.reason for r in summarize([both]).reasons] == ["missing symbol Foo"]

@@ -1,0 +1,130 @@
+"""The cases of `references.py`: two of each function, of other lengths."""
+
+from typing import Any
+
+
+def _case(dtype: str = "float32", /, **inputs: Any) -> dict[str, Any]:
+    """Inputs by their shapes, or by shape and what else a workload says of them."""
+    found = {}
+    for name, given in inputs.items():
+        shape, more = given if isinstance(given, tuple) else (given, {})
+        found[name] = {"shape": shape, "dtype": dtype, **more}
+    return {"inputs": found}
+
+
+def _cases(*cases: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"name": f"c{place}", **case} for place, case in enumerate(cases)]
+
+
+def _same(*names: str, dtype: str = "float32") -> list[dict[str, Any]]:
+    """Inputs of one shape."""
+    return _cases(
+        _case(dtype, **{n: [8, 96] for n in names}), _case(dtype, **{n: [3, 70] for n in names})
+    )
+
+
+def _of(first: dict[str, Any], second: dict[str, Any], dtype: str = "float32") -> Any:
+    return _cases(_case(dtype, **first), _case(dtype, **second))
+
+
+_I = {"dtype": "int32"}
+_PROB = {"range": [0.05, 0.95]}
+_BIT = {"range": [0, 1]}
+
+CASES: dict[str, list[dict[str, Any]]] = {
+    "relu_grad": _same("dy", "x", dtype="float16"),
+    "softmax_backward": _same("dy", "y", dtype="float16"),
+    "mean_square": _same("x"),
+    "dice_loss": _of(
+        {"p": ([8, 96], _PROB), "t": ([8, 96], _BIT)}, {"p": ([3, 70], _PROB), "t": ([3, 70], _BIT)}
+    ),
+    "focal_loss": _of(
+        {"logits": [8, 96], "target": ([8, 96], _BIT)},
+        {"logits": [3, 70], "target": ([3, 70], _BIT)},
+    ),
+    "causal_softmax": _of({"scores": [2, 3, 32, 32]}, {"scores": [1, 2, 40, 40]}, "float16"),
+    "causal_by_positions": _of({"scores": [2, 3, 16, 32]}, {"scores": [1, 2, 40, 24]}),
+    "alibi": _of(
+        {"scores": [2, 3, 16, 32], "slopes": [3]}, {"scores": [2, 4, 40, 24], "slopes": [4]}
+    ),
+    "one_hot": _of(
+        {"labels": ([12], {**_I, "range": [0, 9]}), "like": [12, 10]},
+        {"labels": ([7], {**_I, "range": [0, 30]}), "like": [7, 33]},
+    ),
+    "padding_mask": _of(
+        {"x": [4, 12, 16], "lengths": ([4], {**_I, "range": [1, 12]})},
+        {"x": [3, 20, 24], "lengths": ([3], {**_I, "range": [1, 20]})},
+    ),
+    "max_pool_by_reshape": _of({"x": [2, 3, 64]}, {"x": [2, 5, 48]}),
+    "pixel_shuffle": _of({"x": [2, 8, 6, 10]}, {"x": [1, 12, 5, 7]}, "float16"),
+    "channel_shuffle": _of({"x": [2, 8, 6, 10]}, {"x": [1, 12, 5, 7]}, "float16"),
+    "group_norm_silu": _of(
+        {"x": [2, 8, 6, 10], "gamma": [8], "beta": [8]},
+        {"x": [1, 12, 5, 7], "gamma": [12], "beta": [12]},
+        "float16",
+    ),
+    "dequant_bias": _of(
+        {"q": ([8, 96], {**_I, "range": [-500, 500]}), "scale": [96], "bias": [96]},
+        {"q": ([3, 70], {**_I, "range": [-500, 500]}), "scale": [70], "bias": [70]},
+    ),
+    "quant_per_token": _same("x", dtype="float16"),
+    "nan_cleaned": _same("x"),
+    "isnan_filled": _same("x"),
+    "range_of_rows": _same("x"),
+    "halves_swapped": _of({"x": [8, 96]}, {"x": [4, 64]}),
+    "differences": _same("x"),
+    "rolled": _same("x"),
+    "repeated": _same("x"),
+    "tiled": _same("x"),
+    "padded": _same("x"),
+    "angle": _same("y", "x"),
+    "adamw": _of(
+        {"p": [8, 96], "g": [8, 96], "m": [8, 96], "v": ([8, 96], _PROB)},
+        {"p": [3, 70], "g": [3, 70], "m": [3, 70], "v": ([3, 70], _PROB)},
+    ),
+    "layer_norm": _of(
+        {"x": [8, 96], "gamma": [96], "beta": [96]}, {"x": [3, 70], "gamma": [70], "beta": [70]}
+    ),
+    "rms_norm_residual": _of(
+        {"x": [8, 96], "residual": [8, 96], "weight": [96]},
+        {"x": [3, 70], "residual": [3, 70], "weight": [70]},
+        "float16",
+    ),
+    "matmul_bias_relu": _of(
+        {"x": [16, 24], "w": [24, 40], "b": [40]}, {"x": [9, 33], "w": [33, 17], "b": [17]}
+    ),
+    "einsum_rows": _same("a", "b"),
+    "outer": _of({"a": [16], "b": [40]}, {"a": [7], "b": [33]}),
+    "log_softmax_nll": _of(
+        {"logits": [12, 10], "target": ([12], {"dtype": "int64", "range": [0, 9]})},
+        {"logits": [7, 33], "target": ([7], {"dtype": "int64", "range": [0, 30]})},
+    ),
+    "rotary": _of(
+        {"x": [4, 16, 64], "cos": [16, 32], "sin": [16, 32]},
+        {"x": [3, 9, 48], "cos": [9, 24], "sin": [9, 24]},
+        "float16",
+    ),
+    "rotary_interleaved": _of(
+        {"x": [4, 16, 64], "cos": [16, 32], "sin": [16, 32]},
+        {"x": [3, 9, 48], "cos": [9, 24], "sin": [9, 24]},
+    ),
+    "swiglu": _of({"x": [8, 96]}, {"x": [4, 64]}, "float16"),
+    "int_affine": _cases(
+        _case("int32", x=([8, 96], {"range": [-1000, 1000]})),
+        _case("int32", x=([3, 70], {"range": [-1000, 1000]})),
+    ),
+    "geglu_inplace": _same("x", "y"),
+    "top1_gating": _same("logits"),
+    "huber": _same("x", "y"),
+    "hinge": _same("x", "y"),
+    "exclusive_by_insert": _same("x"),
+    "running_max": _same("x"),
+    "avg_pool2d": _of({"x": [2, 3, 8, 16]}, {"x": [1, 2, 12, 20]}),
+    "nearest_upsample": _of({"x": [2, 3, 8, 16]}, {"x": [1, 2, 12, 20]}),
+    "powered": _same("x"),
+    "cosine_similarity": _same("a", "b"),
+    "embedding": _of(
+        {"table": [50, 16], "ids": ([12], {**_I, "range": [0, 49]})},
+        {"table": [20, 32], "ids": ([7], {**_I, "range": [0, 19]})},
+    ),
+}

@@ -1,0 +1,273 @@
+"""References as people write them: numpy functions that tests trace, fate by fate."""
+
+import numpy as np
+
+
+def relu_grad(dy, x):
+    return np.where(x > 0, dy, 0).astype(dy.dtype)
+
+
+def softmax_backward(dy, y):
+    dy32, y32 = dy.astype(np.float32), y.astype(np.float32)
+    inner = (dy32 * y32).sum(axis=-1, keepdims=True)
+    return ((dy32 - inner) * y32).astype(dy.dtype)
+
+
+def mean_square(x):
+    return np.mean(x.astype(np.float32) ** 2)
+
+
+def dice_loss(p, t, smooth: float = 1.0):
+    p, t = p.astype(np.float32).ravel(), t.astype(np.float32).ravel()
+    return np.float32(1) - (2 * np.sum(p * t) + smooth) / (np.sum(p) + np.sum(t) + smooth)
+
+
+def focal_loss(logits, target, gamma: float = 2.0, alpha: float = 0.25):
+    x = logits.astype(np.float32)
+    t = target.astype(np.float32)
+    p = 1.0 / (1.0 + np.exp(-x))
+    ce = np.maximum(x, 0) - x * t + np.log1p(np.exp(-np.abs(x)))
+    pt = p * t + (1 - p) * (1 - t)
+    return (alpha * (1 - pt) ** gamma * ce).mean()
+
+
+def causal_softmax(scores):
+    s = scores.astype(np.float32)
+    n = s.shape[-1]
+    mask = np.tril(np.ones((n, n), dtype=bool))
+    s = np.where(mask, s, -np.inf)
+    s = s - s.max(axis=-1, keepdims=True)
+    e = np.exp(s)
+    return (e / e.sum(axis=-1, keepdims=True)).astype(scores.dtype)
+
+
+def causal_by_positions(scores):
+    q, k = scores.shape[-2:]
+    pos = np.arange(k)
+    keep = pos[None, :] <= np.arange(q)[:, None]
+    return np.where(keep, scores, -10000.0).astype(scores.dtype)
+
+
+def alibi(scores, slopes):
+    h, q, k = scores.shape[1:]
+    distance = np.arange(k)[None, :] - np.arange(q)[:, None]
+    bias = slopes.reshape(1, h, 1, 1) * distance
+    return (scores + bias).astype(scores.dtype)
+
+
+def one_hot(labels, like):
+    classes = like.shape[-1]
+    return (labels[:, None] == np.arange(classes)).astype(np.float32) * like
+
+
+def padding_mask(x, lengths):
+    n = x.shape[1]
+    valid = np.arange(n)[None, :] < lengths[:, None]
+    return x * valid[:, :, None].astype(x.dtype)
+
+
+def max_pool_by_reshape(x):
+    n, c, length = x.shape
+    return x.reshape(n, c, length // 2, 2).max(axis=-1)
+
+
+def pixel_shuffle(x, r: int = 2):
+    n, c, h, w = x.shape
+    y = x.reshape(n, c // (r * r), r, r, h, w)
+    return y.transpose(0, 1, 4, 2, 5, 3).reshape(n, c // (r * r), h * r, w * r)
+
+
+def channel_shuffle(x, groups: int = 4):
+    n, c, h, w = x.shape
+    return x.reshape(n, groups, c // groups, h, w).transpose(0, 2, 1, 3, 4).reshape(n, c, h, w)
+
+
+def group_norm_silu(x, gamma, beta, groups: int = 4, eps: float = 1e-5):
+    n, c, h, w = x.shape
+    v = x.astype(np.float32).reshape(n, groups, c // groups, h, w)
+    mean = v.mean(axis=(2, 3, 4), keepdims=True)
+    var = v.var(axis=(2, 3, 4), keepdims=True)
+    y = ((v - mean) / np.sqrt(var + eps)).reshape(n, c, h, w)
+    y = y * gamma.reshape(1, c, 1, 1) + beta.reshape(1, c, 1, 1)
+    return (y / (1 + np.exp(-y))).astype(x.dtype)
+
+
+def dequant_bias(q, scale, bias):
+    return (q.astype(np.float32) * scale + bias).astype(np.float16)
+
+
+def quant_per_token(x):
+    v = x.astype(np.float32)
+    scale = np.abs(v).max(axis=-1, keepdims=True) / 127.0
+    q = np.clip(np.rint(v / scale), -128, 127).astype(np.int8)
+    return q, scale[..., 0]
+
+
+def nan_cleaned(x):
+    return np.nan_to_num(x, nan=0.0, posinf=10.0, neginf=-10.0)
+
+
+def isnan_filled(x, fill: float = 0.0):
+    return np.where(np.isnan(x) | np.isinf(x), np.float32(fill), x).astype(x.dtype)
+
+
+def range_of_rows(x):
+    return np.ptp(x, axis=-1)
+
+
+def halves_swapped(x):
+    a, b = np.split(x, 2, axis=-1)
+    return np.hstack([b, -a])
+
+
+def differences(x):
+    return np.diff(x, axis=-1)
+
+
+def rolled(x):
+    return np.roll(x, 1, axis=-1)
+
+
+def repeated(x):
+    return np.repeat(x, 2, axis=1)
+
+
+def tiled(x):
+    return np.tile(x, (1, 2))
+
+
+def padded(x):
+    return np.pad(x, ((0, 0), (1, 1)))
+
+
+def angle(y, x):
+    return np.arctan2(y, x)
+
+
+def adamw(
+    p,
+    g,
+    m,
+    v,
+    lr: float = 1e-3,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-8,
+    decay: float = 0.01,
+):
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * g * g
+    p = p - lr * decay * p
+    p -= lr * m / (np.sqrt(v) + eps)
+    return p, m, v
+
+
+def layer_norm(x, gamma, beta, eps: float = 1e-5):
+    x32 = x.astype(np.float32)
+    mu = x32.mean(-1, keepdims=True)
+    var = ((x32 - mu) ** 2).mean(-1, keepdims=True)
+    return ((x32 - mu) / np.sqrt(var + eps) * gamma.astype(np.float32) + beta).astype(x.dtype)
+
+
+def rms_norm_residual(x, residual, weight, eps: float = 1e-6):
+    h = x.astype(np.float32) + residual.astype(np.float32)
+    rstd = 1.0 / np.sqrt(np.mean(np.square(h), axis=-1, keepdims=True) + eps)
+    return (h * rstd * weight.astype(np.float32)).astype(x.dtype), h.astype(x.dtype)
+
+
+def matmul_bias_relu(x, w, b):
+    return np.maximum(x.astype(np.float32) @ w.astype(np.float32) + b, 0).astype(x.dtype)
+
+
+def einsum_rows(a, b):
+    return np.einsum("bi,bi->b", a.astype(np.float32), b.astype(np.float32))
+
+
+def outer(a, b):
+    return np.einsum("i,j->ij", a, b)
+
+
+def log_softmax_nll(logits, target):
+    x = logits.astype(np.float32)
+    m = x.max(axis=-1, keepdims=True)
+    lse = np.log(np.exp(x - m).sum(axis=-1, keepdims=True)) + m
+    picked = np.take_along_axis(x - lse, target[:, None], axis=-1)
+    return -picked.mean()
+
+
+def rotary(x, cos, sin):
+    d = x.shape[-1] // 2
+    x1, x2 = x[..., :d], x[..., d:]
+    out = np.empty_like(x)
+    out[..., :d] = x1 * cos - x2 * sin
+    out[..., d:] = x2 * cos + x1 * sin
+    return out
+
+
+def rotary_interleaved(x, cos, sin):
+    out = np.zeros_like(x)
+    out[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+    out[..., 1::2] = x[..., 1::2] * cos + x[..., 0::2] * sin
+    return out
+
+
+def swiglu(x):
+    gate, up = np.split(x.astype(np.float32), 2, axis=-1)
+    return (gate / (1 + np.exp(-gate)) * up).astype(x.dtype)
+
+
+def int_affine(x):
+    return x * 3 + 1
+
+
+def geglu_inplace(x, y):
+    x = x.copy()
+    x *= y
+    x += 1
+    return x
+
+
+def top1_gating(logits):
+    e = np.exp(logits - logits.max(-1, keepdims=True))
+    p = e / e.sum(-1, keepdims=True)
+    return p.max(-1), p.argmax(-1).astype(np.int32)
+
+
+def huber(x, y, delta: float = 1.0):
+    e = np.abs(x - y)
+    return np.mean(np.where(e < delta, 0.5 * e * e, delta * (e - 0.5 * delta)))
+
+
+def hinge(x, y):
+    return np.clip(1 - x * y, 0, None).mean(dtype=np.float32)
+
+
+def exclusive_by_insert(x):
+    return np.cumsum(x, axis=-1) - x
+
+
+def running_max(x):
+    return np.maximum.accumulate(x, axis=-1)
+
+
+def avg_pool2d(x):
+    n, c, h, w = x.shape
+    return x.reshape(n, c, h // 2, 2, w // 2, 2).mean(axis=(3, 5))
+
+
+def nearest_upsample(x):
+    return x.repeat(2, axis=2).repeat(2, axis=3)
+
+
+def cosine_similarity(a, b):
+    a = a / np.linalg.norm(a, axis=-1, keepdims=True)
+    b = b / np.linalg.norm(b, axis=-1, keepdims=True)
+    return np.sum(a * b, axis=-1)
+
+
+def embedding(table, ids):
+    return table[ids]
+
+
+def powered(x, gamma: float = 2.0):
+    return np.power(x, gamma) + x**3.0

@@ -1,0 +1,90 @@
+"""Which cases are worth keeping, and what mends one that failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ci.derive.case_repair import mended
+from ci.derive.case_selection import MOST_KERNELS, Option, best, of_other_dtypes
+from ci.derive.host_queries import Taken
+from ci.derive.runner import Failed
+from ci.model.operator import Operator
+from ci.model.trial import Outcome
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.discovery import load_operator
+from tests.places import OPERATORS
+
+FRAME = Workload(
+    operator="RowSum", cases=(WorkloadCase(name="a", inputs=()),), folder=Path("/nowhere")
+)
+
+
+def option(rows: int, dtype: str = "float32", key: int = 1, *, guessed: bool = False) -> Option:
+    tensor = TensorCase(shape=(rows, 64), dtype=dtype)
+    case = WorkloadCase(name=f"{dtype}_{rows}", inputs=(tensor,), outputs=(tensor,))
+    return Option("test", Taken(case, case, key, f"{key} {rows}", 1, guessed))
+
+
+def row_sum() -> Operator:
+    return load_operator(OPERATORS / "src" / "math" / "row_sum")
+
+
+def test_another_dtype_goes_before_another_size_and_that_before_another_key() -> None:
+    first, large = option(64), option(1 << 14)
+    half, keyed = option(64, "float16"), option(65, key=2)
+    assert best([first, keyed, large, half], [first], set()) == half
+    assert best([first, keyed, large], [first, half], set()) == large
+    assert best([first, keyed], [first, half, large], set()) == keyed
+
+
+def test_what_shows_nothing_new_and_kernels_that_failed_are_passed_over() -> None:
+    kept = [option(64), option(1 << 14), option(600), option(64, "float16")]
+    assert best([option(63)], kept, set()) is None
+    assert best([option(64, "int8")], kept, {(("int8",), 1)}) is None
+
+
+def test_no_more_kernels_are_asked_for_than_a_search_can_compile() -> None:
+    kept = [option(64, key=key) for key in range(MOST_KERNELS)]
+    assert best([option(64, key=99)], kept, set()) is None
+    assert best([option(1 << 14, key=0)], kept, set()) is not None
+
+
+def test_dtypes_that_no_case_shows_are_shown_by_one_of_middling_size() -> None:
+    kept = [option(64), option(1 << 14), option(600, "float16"), option(64, "int32")]
+    odd = [option(rows, "int64", 7) for rows in (32, 500, 1 << 14)]
+    assert best(odd, kept, set()) is None
+    assert of_other_dtypes([*kept, *odd], kept, set()) == odd[1]
+    assert of_other_dtypes([*kept, *odd], kept, {(("int64",), 7)}) is None
+    assert of_other_dtypes([*kept, *odd], [*kept, odd[0]], set()) is None
+
+
+def test_a_kernel_that_leaves_the_end_of_a_guessed_output_tells_its_shape() -> None:
+    why = "The kernel leaves 16128 of the 16384 bytes of output 0 unwritten, from byte 256 on."
+    found = mended(row_sum(), FRAME, option(64, guessed=True), Failed(Outcome.MEMORY_ERROR, why))
+    assert found is not None
+    frame, changed, note = found
+    output = changed.taken.case.outputs[0]
+    assert isinstance(output, TensorCase) and output.shape == (64, 1)
+    assert changed.taken.asked.outputs == changed.taken.case.outputs
+    assert (frame, note) == (FRAME, "")
+
+
+def test_bytes_that_stay_are_named_where_the_shape_is_told() -> None:
+    why = "The kernel leaves 32 of the 16384 bytes of output 0 unwritten, from byte 256 on."
+    found = mended(row_sum(), FRAME, option(64), Failed(Outcome.MEMORY_ERROR, why))
+    assert found is not None
+    name = row_sum().outputs[0].name
+    assert found[0].initial == {name: 0.0} and name in found[2]
+
+
+def test_a_launch_that_wrote_nothing_is_not_mended() -> None:
+    why = "The kernel leaves 16384 of the 16384 bytes of output 0 unwritten, from byte 0 on."
+    assert mended(row_sum(), FRAME, option(64), Failed(Outcome.MEMORY_ERROR, why)) is None
+
+
+def test_a_race_is_mended_only_where_the_operator_is_built_without_synchronisation() -> None:
+    race = Failed(Outcome.RACE, "Two cores meet.")
+    off = row_sum().model_copy(update={"auto_sync": False})
+    found = mended(off, FRAME, option(64), race)
+    assert found is not None and found[0].auto_sync is True and "Two cores meet." in found[2]
+    assert mended(row_sum(), FRAME, option(64), race) is None

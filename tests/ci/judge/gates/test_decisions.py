@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from ci.backend.sim import SimulatorBackend
+from ci.judge.evaluate import Evaluator
+from ci.judge.gate_subject import Subject
+from ci.judge.gates.decisions import DecisionsGate
+from ci.model.trial import Outcome
+from ci.testing.gate import GateContract
+from ci.testing.scale_shift import HOST, changed, line_of, with_statement
+from lab.bench.corpus import Operators, candidate_of, read_corpus, workload_of
+
+LONG = with_statement(
+    "constexpr uint32_t SIDE = 96; if (coreLength_ > SIDE * SIDE * 4) { coreLength_ = 1024; }"
+)
+LENGTH = "uint32_t length = context->GetInputShape(0)->GetStorageShape().GetShapeSize();"
+RANK = changed(
+    LENGTH, f"{LENGTH} if (context->GetInputShape(0)->GetStorageShape().GetDimNum() == 6) "
+    "{ length -= 4; }", HOST,
+)  # fmt: skip
+
+
+class TestDecisionsGate(GateContract):
+    gate = DecisionsGate()
+
+    @pytest.fixture
+    def faulty(self, evaluator: Evaluator) -> Subject:
+        return evaluator.subject(LONG)
+
+
+def test_a_length_beyond_a_folded_constant_is_made_and_launched(evaluator: Evaluator) -> None:
+    failure = DecisionsGate().check(evaluator.subject(LONG))
+    assert failure and failure.outcome is Outcome.MEMORY_ERROR
+    assert "the other way" in failure.refusal.sentence
+
+
+def test_a_rank_that_the_host_asks_for_is_made_and_launched(evaluator: Evaluator) -> None:
+    failure = DecisionsGate().check(evaluator.subject(RANK))
+    assert failure and failure.outcome is Outcome.MEMORY_ERROR
+
+
+def test_what_no_case_can_reach_is_named_as_unverified(evaluator: Evaluator) -> None:
+    candidate = with_statement("if (coreLength_ % 1024 == 7) { coreLength_ = 0; }")
+    subject = evaluator.subject(candidate)
+    failure = DecisionsGate().check(subject)
+    assert failure and failure.outcome is Outcome.REJECTED
+    assert failure.refusal.place.line == line_of(candidate, "== 7")
+    assert subject.work.decisions
+    assert (subject.work.decisions.new, subject.work.decisions.both) == (1, 0)
+    assert len(subject.work.decisions.undecided) == 1
+
+
+def test_a_choice_that_goes_both_ways_passes_and_is_counted(evaluator: Evaluator) -> None:
+    subject = evaluator.subject(
+        with_statement("tileLength_ = coreLength_ < 32768 ? tileLength_ : tileLength_;")
+    )
+    assert DecisionsGate().check(subject) is None
+    assert subject.work.decisions
+    assert (subject.work.decisions.new, subject.work.decisions.both) == (1, 1)
+
+
+def test_a_side_that_only_a_refused_request_could_take_is_no_unverified_code() -> None:
+    (entry,) = [one for one in read_corpus(None) if one.attack.id == "hm-last-hinge_loss"]
+    operator = Operators(None).find(entry)
+    workload = workload_of(operator)
+    short = workload.cases[0].changed("8 elements", lambda t: t.model_copy(update={"shape": (8,)}))
+    workload = workload.model_copy(update={"cases": (*workload.cases, short)})
+    evaluator = Evaluator(operator, workload, SimulatorBackend("910B4"))
+    subject = evaluator.subject(candidate_of(entry, operator))
+    assert DecisionsGate().check(subject) is None
+    assert subject.work.decisions
+    assert subject.work.decisions.refused == 1, "a loop over no elements"

@@ -1,0 +1,175 @@
+"""What a repository's build says, in layouts that no known repository has."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ci.model.operator import Operator
+from ci.source.build import evaluation
+from ci.source.discovery import load_operator
+from tests.ci.small_operator import DEFINITION, KERNEL, TILING
+
+TOP = """cmake_minimum_required(VERSION 9.9)
+project(strange CXX)
+find_package(ASC REQUIRED)
+include(toolkit_that_is_not_here)
+set(UNIT ascend910b)
+toolkit_says_hello("nobody defines this")
+function(our_kernel)
+  cmake_parse_arguments(K "" "TYPE;AUTO_SYNC" "UNITS;OPTIONS" ${ARGN})
+endfunction()
+add_library(hosts OBJECT)
+target_include_directories(hosts PRIVATE ${CMAKE_SOURCE_DIR}/deep/headers)
+if(NOT EXISTS /nowhere/at/all)
+  message(FATAL_ERROR "the toolkit is missing")
+endif()
+foreach(one IN ITEMS works/scale_mask)
+  add_subdirectory(${one})
+endforeach()
+"""
+
+
+def repository(top: Path, build: str, *, above: str = TOP, host: str = "") -> Path:
+    """An operator in `works/`, built by a CMakeLists.txt of its own below one of the repository."""
+    root = top / "works" / "scale_mask"
+    for side in ("op_host", "op_kernel"):
+        (root / side).mkdir(parents=True)
+    (top / ".git").mkdir()
+    (top / "deep" / "headers").mkdir(parents=True)
+    (top / "deep" / "headers" / "by_build.h").write_text("#pragma once\n")
+    (root / "op_host" / "scale_mask.cpp").write_text(host + TILING + DEFINITION)
+    (root / "op_kernel" / "scale_mask.cpp").write_text(KERNEL)
+    (top / "CMakeLists.txt").write_text(above)
+    (root / "CMakeLists.txt").write_text(
+        "target_sources(hosts PRIVATE op_host/scale_mask.cpp)\n" + build
+    )
+    return root
+
+
+def sync(operator: Operator) -> tuple[str, str]:
+    return operator.auto_sync_word, operator.auto_sync_said_by
+
+
+def test_the_targets_of_a_strange_build_say_where_includes_start(tmp_path: Path) -> None:
+    operator = load_operator(repository(tmp_path, ""))
+    assert tmp_path / "deep" / "headers" in operator.include_folders
+    assert operator.tree_folders == ()
+
+
+def test_what_the_build_does_not_name_is_found_by_the_tree_and_kept_apart(tmp_path: Path) -> None:
+    root = repository(tmp_path, "", host='#include "parts/by_tree.h"\n')
+    for near, text in (("works/kept/parts", ""), ("far/away/parts", '#include "second.h"\n')):
+        (tmp_path / near).mkdir(parents=True)
+        (tmp_path / near / "by_tree.h").write_text(text)
+    operator = load_operator(root)
+    assert operator.tree_folders == (tmp_path / "works" / "kept",), "the nearest one"
+    assert not set(operator.tree_folders) & set(operator.include_folders)
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        ("our_kernel(TYPE ScaleMask OPTIONS --cce-auto-sync=off)", "off"),
+        ("our_kernel(TYPE ScaleMask OPTIONS --cce-auto-sync=on)", "on"),
+        ("our_kernel(UNITS ${UNIT} AUTO_SYNC FALSE)", "off"),
+        ("our_kernel(UNITS ascend950 AUTO_SYNC FALSE)", "on"),
+        ("set(how off)\nour_kernel(OPTIONS --cce-auto-sync=${how})", "off"),
+        ("if(UNIT STREQUAL ascend910b)\nour_kernel(AUTO_SYNC off)\nendif()", "off"),
+        ("toolkit_kernel_options(ALL OPTIONS --cce-auto-sync=off)", "off"),
+        ("if(OTHER_WAY)\nour_kernel(AUTO_SYNC off)\nendif()", "open"),
+        ("", "on"),
+    ],
+)
+def test_automatic_synchronisation_is_what_the_evaluated_build_says(
+    tmp_path: Path, build: str, expected: str
+) -> None:
+    word, said_by = sync(load_operator(repository(tmp_path, build)))
+    assert word == expected
+    silent = not build or "ascend950" in build
+    assert said_by.startswith("the toolkit's default" if silent else "works/scale_mask/CMake")
+
+
+def test_a_call_of_the_top_that_names_the_operator_counts(tmp_path: Path) -> None:
+    above = TOP + "our_kernel(TYPE ScaleMask OPTIONS --cce-auto-sync=off)\n"
+    word, said_by = sync(load_operator(repository(tmp_path, "", above=above)))
+    assert (word, said_by) == ("off", f"CMakeLists.txt:{len(above.splitlines())}")
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"auto_sync": False}, "off"),
+        ({"auto_sync": True}, "on"),
+        ({"auto_sync": {"ascend910b": False, "ascend950": True}}, "off"),
+        ({"auto_sync": {"ascend950": False}}, "on"),
+        ({"auto_sync": False, "compute_units": ["ascend950"]}, "on"),
+        ({"auto_sync": False, "compute_units": ["ascend910b"]}, "off"),
+    ],
+)
+def test_a_list_that_the_builds_scripts_read_decides_for_the_compute_unit(
+    tmp_path: Path, entry: dict[str, object], expected: str
+) -> None:
+    root = repository(tmp_path, "")
+    (tmp_path / "tools").mkdir()
+    text = json.dumps([{"name": "Other", "auto_sync": False}, {"name": "ScaleMask", **entry}])
+    (tmp_path / "tools" / "kernels.json").write_text(text)
+    assert sync(load_operator(root))[0] == "on", "nothing reads this file"
+    (tmp_path / "tools" / "build.py").write_text("open('kernels.json')")
+    assert sync(load_operator(root))[0] == expected
+
+
+def test_definitions_and_options_of_the_kernel_are_the_builds(tmp_path: Path) -> None:
+    build = "our_kernel(TYPE ScaleMask OPTIONS -DARCH=2201 -DFAST -I. -Wall --cce-auto-sync=on)"
+    operator = load_operator(repository(tmp_path, build))
+    assert operator.definitions == ("ARCH=2201", "FAST")
+    assert "-Wall" not in operator.compile_options
+
+
+def test_an_operator_that_the_configuration_leaves_out_is_read_all_the_same(
+    tmp_path: Path,
+) -> None:
+    above = TOP.replace("ITEMS works/scale_mask", "ITEMS")
+    build = "our_kernel(TYPE ScaleMask OPTIONS --cce-auto-sync=off)"
+    assert sync(load_operator(repository(tmp_path, build, above=above)))[0] == "off"
+
+
+def test_where_cmake_cannot_evaluate_the_text_is_read_and_both_words_leave_it_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "cmake_program", lambda: None)
+    evaluation.evaluated.cache_clear()
+    both = "if(A)\nour_kernel(AUTO_SYNC off)\nelse()\nour_kernel(AUTO_SYNC on)\nendif()"
+    word, said_by = sync(load_operator(repository(tmp_path / "both", both)))
+    assert word == "open" and "cmake could not evaluate" in said_by
+    off = load_operator(repository(tmp_path / "off", "our_kernel(AUTO_SYNC off)"))
+    assert sync(off)[0] == "off"
+
+
+def test_a_build_can_neither_write_beside_nor_start_a_program(tmp_path: Path) -> None:
+    build = (
+        "file(WRITE ${CMAKE_SOURCE_DIR}/works/planted.txt no)\n"
+        f"file(WRITE {tmp_path}/planted.txt no)\n"
+        f"execute_process(COMMAND touch {tmp_path}/touched.txt)\n"
+        "our_kernel(AUTO_SYNC off)\n"
+    )
+    operator = load_operator(repository(tmp_path, build))
+    assert sync(operator)[0] == "off"
+    assert not [*tmp_path.rglob("planted.txt"), *tmp_path.rglob("touched.txt")]
+
+
+def test_an_include_folder_of_the_kernel_is_met_from_the_top_and_from_beside(
+    tmp_path: Path,
+) -> None:
+    build = "our_kernel(TYPE ScaleMask OPTIONS -I${CMAKE_SOURCE_DIR}/deep -I../kept)"
+    root = repository(tmp_path, build)
+    (tmp_path / "works" / "kept").mkdir()
+    folders = load_operator(root).include_folders
+    assert {tmp_path / "deep", tmp_path / "works" / "kept"} <= set(folders)
+
+
+def test_a_header_of_the_toolkit_is_not_taken_from_the_tree(tmp_path: Path) -> None:
+    root = repository(tmp_path, "")
+    (tmp_path / "stubs").mkdir()
+    (tmp_path / "stubs" / "kernel_operator.h").write_text("#define JOIN(a, b) a##b\n")
+    assert load_operator(root).tree_folders == ()

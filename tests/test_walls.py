@@ -1,0 +1,189 @@
+"""A secret of the user outside of a repository, and each path by which a tree may name it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bot.base.git import Git
+from bot.repository.patch import applied
+from ci.host.source_tree import lay_operator, neighbours
+from ci.model.errors import InputError
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.discovery import load_operator
+from ci.source.golden import Golden
+from ci.source.workload_file import find_workload, load_workload
+from ci.system.sandbox import sandbox_level
+from tests.ci.small_operator import KERNEL, write_operator
+
+SECRET = "s3cret"
+pytestmark = pytest.mark.every_level
+
+
+@dataclass(frozen=True)
+class Place:
+    """A repository with an operator, and a secret in a folder beside the repository."""
+
+    top: Path
+    root: Path
+    home: Path
+
+    def named(self, way: str, at: Path, name: str, text: str) -> str:
+        """A path as a file in `at` would spell it, which leads to `name` in the secret's folder."""
+        secret = self.home / name
+        secret.write_text(text)
+        if way == "own":
+            (at / name).write_text(text)
+            return name
+        if way == "link":
+            (at / name).symlink_to(secret)
+            return name
+        if way == "link in a row":
+            (at / "first").symlink_to(secret)
+            (at / name).symlink_to("first")
+            return name
+        if way == "folder":
+            (at / "below").symlink_to(self.home)
+            return f"below/{name}"
+        if way == "hidden":
+            (self.top / ".git" / name).write_text(text)
+            return os.path.relpath(self.top / ".git" / name, at)
+        if way == "link to hidden":
+            (self.top / ".git" / name).write_text(text)
+            (at / name).symlink_to(self.top / ".git" / name)
+            return name
+        if way == "proc":
+            return f"/proc/{os.getpid()}/root{secret}"
+        if way == "own proc":
+            return f"/proc/self/cwd/{os.path.relpath(secret)}"
+        return {"up": os.path.relpath(secret, at), "absolute": str(secret)}[way]
+
+
+WAYS = (
+    "link",
+    "link in a row",
+    "folder",
+    "hidden",
+    "link to hidden",
+    "proc",
+    "own proc",
+    "up",
+    "absolute",
+)
+
+
+def golden(place: Place, way: str) -> str:
+    text = f"def f(x):\n    return x + {len(SECRET)}\n"
+    name = place.named(way, place.root, "theirs.py", text)
+    return called(place, f"{name}:f")
+
+
+def read_by_golden(place: Place, way: str) -> str:
+    name = place.named(way, place.root, "data.txt", SECRET)
+    (place.root / "golden.py").write_text(
+        "from pathlib import Path\ndef f(x):\n"
+        f"    raise ValueError(Path(__file__).parent.joinpath({name!r}).read_text())\n"
+    )
+    return called(place, "golden.py:f")
+
+
+def called(place: Place, spelled: str) -> str:
+    case = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype="float32"),))
+    workload = Workload(operator="Op", cases=(case,), golden=spelled, folder=place.root)
+    (out,) = Golden(workload).outputs(case, [np.zeros(2, np.float32)])
+    assert isinstance(out, np.ndarray)
+    return SECRET if out[0] == len(SECRET) else ""
+
+
+def workload(place: Place, way: str) -> str:
+    name = place.named(way, place.root, "theirs.yaml", f"{SECRET}: 1\n")
+    if "/" in name:
+        return ""  # a workload beside an operator has one name
+    (place.root / name).rename(place.root / "workload.yaml")
+    file = find_workload(place.root, None, place.top)
+    return str(load_workload(load_operator(place.root), file))
+
+
+def golden_of_workload(place: Place, way: str) -> str:
+    """What a workload file names, from the file to the call."""
+    text = f"def f(*x):\n    raise ValueError('{SECRET}')"
+    name = place.named(way, place.root, "theirs.py", text)
+    (place.root / "workload.yaml").write_text(
+        f"operator: ScaleMask\ngolden: '{name}:f'\ncases:\n  - name: c\n    inputs:\n"
+        "      x: {shape: [2], dtype: float32}\n      weights: []\n    attrs: {scale: 1.0}\n"
+    )
+    operator = load_operator(place.root)
+    loaded = load_workload(operator)
+    inputs = [np.zeros(2, np.float32), None, []]
+    return str(Golden(loaded, operator).outputs(loaded.cases[0], inputs))
+
+
+def source(place: Place, way: str) -> str:
+    at = place.root / "op_kernel"
+    name = place.named(way, at, "theirs.h", f"// {SECRET}")
+    (at / "scale_mask.cpp").write_text(f'#include "{name}"\n{KERNEL}')
+    operator = load_operator(place.root)
+    texts = operator.texts({})
+    laid = place.home.parent / "laid"
+    lay_operator(laid, operator, texts)
+    seen = [*texts.values(), *neighbours(operator, texts).values()]
+    seen += [p.read_text() for p in laid.rglob("*.h")]
+    return "".join(seen).replace(name, "")
+
+
+def patch(place: Place, way: str) -> str:
+    name = place.named(way, place.root, "theirs.h", f"// {SECRET}\n")
+    spelled = name.lstrip("/")
+    before = (place.home / "theirs.h").read_bytes()
+    operator = load_operator(place.root)
+    diff = f"--- a/{spelled}\n+++ b/{spelled}\n@@ -1 +1 @@\n-// {SECRET}\n+// mine\n"
+    try:
+        return str(applied(operator, diff))
+    finally:
+        assert (place.home / "theirs.h").read_bytes() == before
+
+
+NAMED: dict[str, Callable[[Place, str], str]] = {
+    "golden": golden,
+    "read by a golden": read_by_golden,
+    "workload": workload,
+    "golden of a workload": golden_of_workload,
+    "source": source,
+    "patch": patch,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("what", NAMED)
+def test_nothing_outside_of_a_repository_is_read_by_any_path(
+    tmp_path: Path, what: str, way: str
+) -> None:
+    top = tmp_path / "repository"
+    root = write_operator(top)
+    Git(top).run("init", "-q")
+    if what == "read by a golden" and sandbox_level() == "limits":
+        pytest.skip("This level hides no file from what runs in it.")
+    home = tmp_path / "home"
+    home.mkdir()
+    try:
+        seen = NAMED[what](Place(top, root, home), way)
+    except InputError as problem:
+        seen = str(problem)
+    assert SECRET not in seen
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_what_lies_in_the_repository_is_read(tmp_path: Path, what: str) -> None:
+    root = write_operator(tmp_path / "repository")
+    Git(tmp_path / "repository").run("init", "-q")
+    (tmp_path / "home").mkdir()
+    try:
+        seen = NAMED[what](Place(tmp_path / "repository", root, tmp_path / "home"), "own")
+    except InputError as problem:
+        seen = str(problem)
+    assert what == "patch" or SECRET in seen
