@@ -66,6 +66,8 @@ def commands(file: Path) -> Iterator[list[str]]:
 def test_there_is_something_to_check() -> None:
     assert [f.name for f in GITHUB] == [
         "ci.yml",
+        "lock.yml",
+        "nightly.yml",
         "refresh.yml",
         "release.yml",
         "github.yml",
