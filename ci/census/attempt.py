@@ -25,7 +25,7 @@ from ci.judge.in_place import judged_operator
 from ci.judge.reference import declared_outputs
 from ci.model.census import CensusRow, Failure, Stage, Unit
 from ci.model.errors import InputError, TrialFailure
-from ci.model.launch import Tensors
+from ci.model.launch import EMPTY_BODY, Tensors, wrote_nothing
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Refusal
 from ci.model.workload import Workload, WorkloadCase
@@ -205,7 +205,7 @@ def _launches(
             return
         notes.ok(Stage.KERNEL_BUILDS)
         try:
-            build.run(case, inputs, outputs)
+            _run(build, case, inputs, outputs)
         except TrialFailure as stopped:
             notes.failed(Stage.RUNS, stopped.outcome, stopped.refusal)
             change = mended(build.operator, frame, option, Failed(stopped.outcome, str(stopped)))
@@ -226,6 +226,13 @@ def _tile(build: SimulatorBuild, case: WorkloadCase) -> tuple[Tensors, Tensors, 
     """Inputs, empty outputs and the tiling's answer for a case."""
     inputs, outputs = draw_inputs(case, 1), declared_outputs(build.operator, case)
     return inputs, outputs, build.tile(case, inputs, outputs)
+
+
+def _run(build: SimulatorBuild, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> None:
+    """Launch. Raises TrialFailure, also where that wrote nothing."""
+    run = build.run(case, inputs, outputs)
+    if wrote_nothing(run.pipes.tensor_write_bytes, inputs, outputs):
+        raise TrialFailure(Outcome.MEMORY_ERROR, Refusal(sentence=EMPTY_BODY))
 
 
 def _guess_kernel(build: SimulatorBuild, operator: Operator, notes: _Notes) -> None:

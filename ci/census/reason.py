@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ci.model.census import Failure, Stage
+from ci.model.launch import EMPTY_BODY
 from ci.model.trial import Outcome, Refusal
 
 _TABLE: Final[dict[str, Any]] = tomllib.loads(
@@ -42,6 +43,8 @@ def classify(stage: Stage, outcome: Outcome, refusal: Refusal) -> tuple[str, str
     if outcome is Outcome.REJECTED:
         found = re.search(r"does not offer: ([\w:]+)", refusal.message)
         return _OUTCOMES[outcome], found[1] if found else ""
+    if EMPTY_BODY in refusal.message:
+        return "empty kernel", ""
     if outcome in _OUTCOMES:
         return _OUTCOMES[outcome], ""
     if stage is Stage.TILING_RUNS:

@@ -10,10 +10,11 @@ import numpy as np
 from ci.backend.base import Backend
 from ci.judge.evaluate import Evaluator
 from ci.judge.gate_subject import EvaluationSettings
+from ci.judge.gates.run import did_nothing
 from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME, from_bfloat16
 from ci.model.errors import InputError, TrialFailure
-from ci.model.launch import arrays
+from ci.model.launch import EMPTY_BODY, arrays
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome
 from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
@@ -71,6 +72,8 @@ class Runner:
                 failure = subject.at(case, seed).judged()
                 if failure is not None:
                     return Failed(failure.outcome, failure.refusal.sentence)
+                if did_nothing(subject.at(case, seed)):
+                    return Failed(Outcome.MEMORY_ERROR, EMPTY_BODY)
             pipes = subject.at(case, self.frame.seeds[0]).launched.run.pipes
             work = float(pipes.total_cycles * pipes.block_dim)
             return Ran(case, work, self._telling(case))

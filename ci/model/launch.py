@@ -45,6 +45,19 @@ class CaseRun:
     """What was compared, of a build that is watched."""
 
 
+EMPTY_BODY: Final = (
+    "The launch writes no byte of its tensors: the kernel's body is empty, or does nothing here."
+)
+
+
+def wrote_nothing(written: int | None, inputs: Tensors, outputs: Tensors) -> bool:
+    """Whether a launch that wrote so many bytes of its tensors did nothing.
+
+    None where nobody counted. One of an empty tensor may have nothing to do.
+    """
+    return written == 0 and all(a.size for a in (*arrays(inputs), *arrays(outputs)))
+
+
 TABLES: Final = ".tables"
 """Ending of the folder that is in a timeline's place where a device leaves tables only."""
 

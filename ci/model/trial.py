@@ -169,6 +169,11 @@ class PipeTime(Frozen):
     )
     gm_read_bytes: int = 0
     gm_write_bytes: int = 0
+    tensor_write_bytes: int | None = Field(
+        default=None,
+        description="Of the bytes written, those into inputs and outputs. None where nobody"
+        " counted it.",
+    )
     first_read_bytes: int | None = Field(
         default=None,
         description="Of the lines that were read before anything had touched them and lay in no"

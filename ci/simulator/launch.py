@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from ci.host.kernel_unit import SYSTEM_WORKSPACE
 from ci.model.decision import Decision
 from ci.model.errors import TrialFailure
-from ci.model.launch import Array, Tensors
+from ci.model.launch import EMPTY_BODY, Array, Tensors, wrote_nothing
 from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal
 from ci.simulator.decisions import Frame, decisions_of, frames
 from ci.simulator.launch_request import LaunchSpec, write_request
@@ -71,7 +71,7 @@ def launch(
             folder, constants or device.constants, asked, inputs, outputs, timeline is not None
         )
         report = _reported(place, spec)
-        _check_written(report)
+        _check_written(report, wrote_nothing(report.get("tensor_write_bytes"), inputs, outputs))
         book_machine(_host_seconds(report))
         if timeline:
             shutil.move(folder / "timeline.jsonl", timeline)  # may be another file system
@@ -194,13 +194,18 @@ def _failure(report: dict[str, Any], spec: LaunchSpec) -> TrialFailure:
     )
 
 
-def _check_written(report: dict[str, Any]) -> None:
-    """Raises TrialFailure(MEMORY_ERROR) for an output of which bytes were left as they were."""
+def _check_written(report: dict[str, Any], nothing: bool) -> None:
+    """Raises TrialFailure(MEMORY_ERROR) for an output of which bytes were left as they were.
+
+    `nothing`: all of them were.
+    """
     for name, first, count, size in report.get("unwritten", []):
         raise TrialFailure(
             Outcome.MEMORY_ERROR,
             Refusal(
-                sentence=(
+                sentence=EMPTY_BODY
+                if nothing
+                else (
                     f"The kernel leaves {count} of the {size} bytes of {name} unwritten, from "
                     f"byte {first} on."
                 ),

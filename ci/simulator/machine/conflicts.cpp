@@ -229,6 +229,17 @@ std::vector<Unwritten> unwritten_outputs() {
     return found;
 }
 
+uint64_t tensor_write_bytes() {
+    uint64_t bytes = 0;
+    for (const Allocation& one : allocations) {
+        if (one.role != GmRole::INPUT && one.role != GmRole::OUTPUT) continue;
+        for_each_burst(one, [&](const Burst& burst) {
+            if (burst.access->span.write) bytes += burst.high - burst.low;
+        });
+    }
+    return bytes;
+}
+
 uint64_t unused_workspace() {
     uint64_t unused = 0;
     for (const Allocation& one : allocations) {

@@ -37,8 +37,10 @@ struct Unwritten {
     uint64_t count;
     uint64_t bytes;  // of the output
 };
-// Both hold when all cores have ended.
+// These hold when all cores have ended.
 std::vector<Unwritten> unwritten_outputs();
+// Bytes that all cores wrote into inputs and outputs, as often as they did.
+uint64_t tensor_write_bytes();
 // Bytes of the workspace behind the last that a core has written.
 uint64_t unused_workspace();
 

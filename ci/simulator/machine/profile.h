@@ -17,6 +17,7 @@ struct Profile {
     std::map<std::string, uint64_t> instructions;
     uint64_t gm_read_bytes = 0;
     uint64_t gm_write_bytes = 0;
+    uint64_t tensor_write_bytes = 0;
     uint64_t hbm_bytes = 0;
     uint64_t first_read_bytes = 0;
     uint64_t first_written_bytes = 0;

@@ -134,6 +134,7 @@ void write_report(const Profile& profile,
         json_map(profile.wait_cycles) + ", \"instructions\": " + json_map(profile.instructions) +
         ", \"gm_read_bytes\": " + std::to_string(profile.gm_read_bytes) +
         ", \"gm_write_bytes\": " + std::to_string(profile.gm_write_bytes) +
+        ", \"tensor_write_bytes\": " + std::to_string(profile.tensor_write_bytes) +
         ", \"hbm_bytes\": " + std::to_string(profile.hbm_bytes) +
         ", \"first_read_bytes\": " + std::to_string(profile.first_read_bytes) +
         ", \"first_written_bytes\": " + std::to_string(profile.first_written_bytes) +

@@ -308,6 +308,7 @@ Profile time_launch(const std::string& timeline) {
     profile.inserted_waits = launch().inserted_waits;
     profile.inserted_barriers = launch().inserted_barriers;
     profile.workspace_unused_bytes = unused_workspace();
+    profile.tensor_write_bytes = tensor_write_bytes();
     profile.hbm_bytes = pass.memory_bytes();
     profile.first_read_bytes = pass.first_touched().read;
     profile.first_written_bytes = pass.first_touched().written;
