@@ -239,7 +239,7 @@ def conclude(checks: tuple[Check, ...]) -> Examination:
         follows.append("An NPU and a toolkit are there: --backend cann can measure real times.")
     else:
         follows.append("No real device can be measured here: all times are simulated times.")
-    follows += [f"Sandbox level: {c.finding}." for c in checks if c.name == "sandbox"]
+    follows += [f"Sandbox level: {c.finding.rstrip('.')}." for c in checks if c.name == "sandbox"]
     return Examination(checks=checks, ready=not missing, follows=tuple(follows))
 
 
