@@ -58,6 +58,7 @@ def login(url: str, user: str, token: str) -> dict[str, str]:
     scope = f"{server.scheme}://{server.netloc}/"
     basic = base64.b64encode(f"{user}:{token}".encode()).decode()
     made = {f"http.{scope}.extraHeader": f"Authorization: Basic {basic}", "credential.helper": ""}
+    made["http.followRedirects"] = "false"  # the header would go along
     first = int(os.environ.get(_COUNT) or 0)
     env = {_COUNT: str(first + len(made))}
     for place, (key, value) in enumerate(made.items(), first):

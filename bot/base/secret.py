@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,34 @@ def _taken(name: str) -> str:
         return Path(file).read_text(encoding="utf-8").strip() if file else ""
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{name + FROM_FILE}: {file} cannot be read: {problem}.") from None
+
+
+Token = str | Callable[[], str]
+"""A secret, or what gives it as it is now."""
+
+
+def as_of_now(token: Token) -> Callable[[], str]:
+    """What gives a secret as it is now."""
+    return (lambda: token) if isinstance(token, str) else token
+
+
+def renewed(variable: str, taken: str) -> Callable[[], str]:
+    """What gives a secret as it is now: where `taken` came from a file, what that file holds now.
+
+    A file that is being replaced, or is empty or gone, changes nothing.
+    """
+    file, last = os.environ.get(variable + FROM_FILE, ""), [taken]
+
+    def now() -> str:
+        with suppress(OSError, UnicodeDecodeError):
+            last[0] = Path(file).read_text(encoding="utf-8").strip() or last[0]
+        return last[0]
+
+    try:
+        from_file = bool(file) and Path(file).read_text(encoding="utf-8").strip() == taken
+    except (OSError, UnicodeDecodeError):
+        from_file = False
+    return now if from_file else lambda: taken
 
 
 def _wipe(name: str) -> None:

@@ -111,14 +111,37 @@ class Sections(click.Group):
                 formatter.write_dl(rows)
 
 
-@click.group(cls=Sections, context_settings={"help_option_names": ["-h", "--help"]})
+FIRST_HOUR: Final = ("doctor", "workload", "evaluate", "optimize", "submit", "init")
+"""Commands that `ascendopt` alone names, in the order in which a newcomer needs them."""
+
+
+@click.group(
+    cls=Sections,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(installed_version(), prog_name="ascendopt")
-def root() -> None:
+@click.pass_context
+def root(ctx: click.Context) -> None:
     """Make AscendC operators faster, verify every change and open a merge request.
 
     Without an NPU everything runs on the simulator; its times are called simulated wherever
     they appear.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(_first_hour(ctx))
+
+
+def _first_hour(ctx: click.Context) -> str:
+    """What a newcomer needs: a few commands with their meaning, and where the others are."""
+    commands = [(name, command) for name in FIRST_HOUR if (command := root.get_command(ctx, name))]
+    text = click.HelpFormatter()
+    text.write_text("ascendopt makes AscendC operators faster and verifies every change.")
+    with text.section("The first hour"):
+        text.write_dl([(name, command.get_short_help_str(200)) for name, command in commands])
+    text.write_paragraph()
+    text.write_text("All commands: ascendopt --help. Options of one: ascendopt COMMAND --help.")
+    return text.getvalue().rstrip()
 
 
 def complain(sentence: str) -> None:
@@ -136,11 +159,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
-    except click.exceptions.NoArgsIsHelpError as asked:
+    except click.exceptions.NoArgsIsHelpError as asked:  # a group such as `bank` alone
         click.echo(asked.format_message())
         return DONE
     except (click.Abort, KeyboardInterrupt):
-        complain("interrupted; a run of `optimize` goes on with --resume")
+        complain("interrupted")
         return INTERRUPTED
     except click.ClickException as problem:
         complain(problem.format_message())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -58,11 +58,22 @@ def _help(field: FieldInfo) -> str:
     return field.description or ""
 
 
-def options(*models: type[BaseModel]) -> Callable[[click.Command], click.Command]:
-    """Decorate a command with one option a field of each model, in the order of the fields."""
+def options(
+    *models: type[BaseModel], everyday: Collection[str] = ()
+) -> Callable[[click.Command], click.Command]:
+    """Decorate a command with one option a field of each model, in the order of the fields.
+
+    With `everyday`, `--help` shows only those fields; `--help-all` shows all of them.
+    """
 
     def decorate(command: click.Command) -> click.Command:
         made = [_option(n, f) for model in models for n, f in model.model_fields.items()]
+        if everyday:
+            unknown = set(everyday) - {option.name for option in made}
+            assert not unknown, f"no options: {unknown}"
+            for option in made:
+                option.hidden = option.name not in everyday
+            made.append(_help_all(sum(option.hidden for option in made)))
         # Before --json, with which every command ends.
         position = next(
             (i for i, p in enumerate(command.params) if p.name == "as_json"), len(command.params)
@@ -71,6 +82,30 @@ def options(*models: type[BaseModel]) -> Callable[[click.Command], click.Command
         return command
 
     return decorate
+
+
+def _help_all(more: int) -> click.Option:
+    """The option that shows the help with the `more` options that `--help` leaves out."""
+
+    def show(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+        if not asked:
+            return
+        given = [p for p in ctx.command.params if isinstance(p, click.Option) and p.hidden]
+        for option in given:
+            option.hidden = False
+        click.echo(ctx.get_help())
+        for option in given:
+            option.hidden = True
+        ctx.exit()
+
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help=f"Show the other {more} options too.",
+    )
 
 
 def build(model: type[Model], values: dict[str, Any]) -> Model:

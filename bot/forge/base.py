@@ -39,6 +39,14 @@ class Forge(ABC):
     def viewer(self) -> str:
         """Login of the account that the token belongs to: the bot's own name."""
 
+    def is_viewer(self, login: str) -> bool:
+        """Whether `login` is the bot's own account; forges do not tell letters' case apart."""
+        return bool(login) and login.casefold() == self.viewer().casefold()
+
+    def token_refused(self) -> bool:
+        """Whether the forge did not take the bot's token when it was last asked."""
+        return False
+
     @abstractmethod
     def credentials(self) -> dict[str, str]:
         """Environment with which `git` may fetch from and push to `push_url`; holds the token."""

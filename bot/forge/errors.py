@@ -18,9 +18,16 @@ class ForgeError(Exception):
     """The forge refused or could not be reached; one sentence for the bot's operator, no token."""
 
     def __init__(
-        self, message: str, kind: Kind = "refused", *, retry_after: float | None = None
+        self,
+        message: str,
+        kind: Kind = "refused",
+        *,
+        retry_after: float | None = None,
+        token_refused: bool = False,
     ) -> None:
-        """`retry_after` in seconds, where the forge gave it."""
+        """`retry_after` in seconds, where the forge gave it; `token_refused`: the forge does not
+        take the token at all, so nothing works until it is renewed."""
         super().__init__(message)
         self.kind = kind
         self.retry_after = retry_after
+        self.token_refused = token_refused

@@ -14,14 +14,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-import requests
-
 from bot.base.git import Git, GitError
+from bot.base.secret import Token
 from bot.forge import gitcode_words as words
 from bot.forge.base import ForgeError
 from bot.forge.diff_text import unified
 from bot.forge.github_words import stamp
-from bot.forge.http import TIMEOUT_S, Answer
+from bot.forge.http import TIMEOUT_S, Answer, OneServer
 from bot.forge.kinds import FORGES, ForgeKind
 from bot.forge.limiter import Limiter
 from bot.forge.local import DIFF
@@ -51,7 +50,7 @@ class GitCodeForge(RestForge):
     def __init__(
         self,
         name: str,
-        token: str,
+        token: Token,
         *,
         url: str = HOME,
         api: str = API,
@@ -59,25 +58,21 @@ class GitCodeForge(RestForge):
         limiter: Limiter | None = None,
     ) -> None:
         """`name` is owner/name. Forges of one account share a `limiter`."""
-        super().__init__(name, token, account, words.message)
-        self._url = url
+        super().__init__(name, token, account, url, words.message)
         self._api = api
         self._limiter = limiter or Limiter(self.kind.per_minute, 60.0)
-        self._session = requests.Session()
-        self._session.headers.update(
-            {
-                "Accept": "application/json",
-                "User-Agent": "ascendopt",
-                "Authorization": f"Bearer {token}",
-                "PRIVATE-TOKEN": token,
-            }
-        )
+        self._session = OneServer(self._signed)
+        self._session.headers.update({"Accept": "application/json", "User-Agent": "ascendopt"})
 
     @classmethod
-    def opened(cls, settings: ForgeSettings, token: str) -> GitCodeForge:
+    def opened(cls, settings: ForgeSettings, token: Token) -> GitCodeForge:
         """The forge of `settings`; GitCode itself has its API at another host."""
         api = settings.api or (API if settings.url == HOME else f"{settings.url}/api/v5")
         return cls(settings.repository, token, url=settings.url, api=api, account=settings.account)
+
+    def _signed(self) -> dict[str, str]:
+        token = self._token()
+        return {"Authorization": f"Bearer {token}", "PRIVATE-TOKEN": token}
 
     def rate_limit(self) -> RateLimit | None:
         """Return the rate limit as the bot counts it: GitCode does not say."""

@@ -7,13 +7,15 @@ Enterprise. Its objects are not used: they ask again for what a list has already
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Final
 from urllib.parse import quote
 
 from github import Auth, Github
 
+from bot.base.secret import Token
+from bot.base.text import visible
 from bot.forge import github_words as words
 from bot.forge.base import ForgeError
 from bot.forge.http import TIMEOUT_S, Answer
@@ -32,6 +34,19 @@ _APP_TOKEN: Final = "ghs_"
 _DIFF: Final = {"Accept": "application/vnd.github.diff"}
 
 
+class _Token(Auth.Token):
+    """A token that may be renewed."""
+
+    def __init__(self, now: Callable[[], str]) -> None:
+        super().__init__(now())
+        self._now = now
+
+    @property
+    def token(self) -> str:
+        """The token as it is now."""
+        return self._now()
+
+
 class GitHubForge(RestForge):
     """One repository on GitHub as the account of a token sees it."""
 
@@ -44,22 +59,24 @@ class GitHubForge(RestForge):
     def __init__(
         self,
         name: str,
-        token: str,
+        token: Token,
         *,
         api: str = API,
+        url: str = "",
         account: str = "",
         checks: bool | None = None,
         between_writes_s: float = BETWEEN_WRITES_S,
     ) -> None:
-        """`name` is owner/name; `account` is the login of an App, which cannot ask for its own.
+        """`name` is owner/name; `account` is the login of an App, which cannot ask for its own;
+        `url` the server that the token belongs to, that of `api` when not given.
 
         `checks` chooses check runs (True) or commit statuses (False) for `set_status`; by default
         the token's kind does.
         """
-        super().__init__(name, token, account)
-        self._checks = token.startswith(_APP_TOKEN) if checks is None else checks
+        super().__init__(name, token, account, url or (self.kind.home if api == API else api))
+        self._checks = self._token().startswith(_APP_TOKEN) if checks is None else checks
         self._requester = Github(
-            auth=Auth.Token(token),
+            auth=_Token(self._token),
             base_url=api,
             user_agent="ascendopt",
             timeout=TIMEOUT_S,
@@ -69,10 +86,10 @@ class GitHubForge(RestForge):
         ).requester
 
     @classmethod
-    def opened(cls, settings: ForgeSettings, token: str) -> GitHubForge:
+    def opened(cls, settings: ForgeSettings, token: Token) -> GitHubForge:
         """The forge of `settings`; GitHub itself has its API at another host."""
         api = settings.api or (API if settings.url == cls.kind.home else f"{settings.url}/api/v3")
-        return cls(settings.repository, token, api=api, account=settings.account)
+        return cls(settings.repository, token, api=api, url=settings.url, account=settings.account)
 
     def viewer(self) -> str:
         """GET /user; a token of Actions has no user, an App must have been given its name."""
@@ -159,5 +176,8 @@ class GitHubForge(RestForge):
     def _send(
         self, verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> Answer:
-        status, got, text = self._requester.requestJson(verb, path, headers=headers, input=body)
+        try:
+            status, got, text = self._requester.requestJson(verb, path, headers=headers, input=body)
+        except (RuntimeError, RecursionError) as problem:  # PyGithub's, of a redirection
+            raise ForgeError(f"GitHub leads elsewhere: {visible(str(problem), 200)}.") from problem
         return Answer(status, {name.lower(): str(value) for name, value in got.items()}, text)

@@ -11,11 +11,13 @@ from urllib.parse import quote
 import gitlab
 import requests
 
+from bot.base.secret import Token
+from bot.base.text import visible
 from bot.forge import gitlab_words as words
 from bot.forge.base import ForgeError
 from bot.forge.diff_text import unified
 from bot.forge.github_words import when
-from bot.forge.http import TIMEOUT_S, Answer
+from bot.forge.http import TIMEOUT_S, Answer, OneServer
 from bot.forge.kinds import FORGES, ForgeKind
 from bot.forge.model import (
     Access,
@@ -56,19 +58,23 @@ class GitLabForge(RestForge):
     git_user: ClassVar[str] = "oauth2"
 
     def __init__(
-        self, name: str, token: str, *, url: str = FORGES["gitlab"].home, account: str = ""
+        self, name: str, token: Token, *, url: str = FORGES["gitlab"].home, account: str = ""
     ) -> None:
         """`name` is the project's path with its groups."""
-        super().__init__(name, token, account, words.message)
+        super().__init__(name, token, account, url, words.message)
         self._client = gitlab.Gitlab(
-            url, private_token=token, timeout=TIMEOUT_S, user_agent="ascendopt", keep_base_url=True
+            url,
+            timeout=TIMEOUT_S,
+            user_agent="ascendopt",
+            keep_base_url=True,
+            session=OneServer(lambda: {"PRIVATE-TOKEN": self._token()}),
         )
         self._headers: dict[str, str] = {}
         self._client.session.hooks["response"].append(self._remember)
         self._projects: dict[int, str] = {}
 
     @classmethod
-    def opened(cls, settings: ForgeSettings, token: str) -> GitLabForge:
+    def opened(cls, settings: ForgeSettings, token: Token) -> GitLabForge:
         """The forge of `settings`."""
         return cls(settings.repository, token, url=settings.url, account=settings.account)
 
@@ -201,6 +207,8 @@ class GitLabForge(RestForge):
             answer = self._client.http_request(
                 verb.lower(), path, post_data=body, extra_headers=headers, obey_rate_limit=False
             )
+        except gitlab.RedirectError as problem:
+            raise ForgeError(f"GitLab leads elsewhere: {visible(str(problem), 200)}.") from problem
         except (gitlab.GitlabHttpError, gitlab.GitlabAuthenticationError) as problem:
             text = (problem.response_body or b"").decode(errors="replace")
             return Answer(problem.response_code or 0, self._headers, text)

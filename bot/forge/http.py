@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Protocol
+from urllib.parse import urljoin
 
 import requests
 
 from bot.base.text import visible
 from bot.forge.errors import ForgeError, Kind
+from bot.forge.kinds import server_of
 from bot.forge.model import RateLimit
 from bot.forge.retry import patiently
 
@@ -57,6 +59,31 @@ class Answer:
             ) from None
 
 
+class OneServer(requests.Session):
+    """Sends the token with every request, and follows no redirection to another server.
+
+    Nor one of a write, which would become a read of something else.
+    """
+
+    def __init__(self, signed: Callable[[], Mapping[str, str]]) -> None:
+        """`signed`: the headers with the token as it is now."""
+        super().__init__()
+        self._signed = signed
+        self.auth = self._sign
+
+    def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers.update(self._signed())
+        return request
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Where a redirection leads, None where it is not followed."""
+        target = super().get_redirect_target(resp)
+        if target is None or resp.request.method != "GET":
+            return None
+        here = resp.url or ""
+        return target if server_of(urljoin(here, target)) == server_of(here) else None
+
+
 class Send(Protocol):
     """Sends one request and returns whatever came back, also a refusal."""
 
@@ -69,14 +96,19 @@ class Send(Protocol):
 class Rest:
     """Requests to one forge: retried with patience, refusals as `ForgeError`."""
 
-    def __init__(self, forge: str, token: str, send: Send, message: Callable[[Any], str]) -> None:
-        """`message` reads the sentence of an error's JSON."""
+    def __init__(
+        self, forge: str, token: Callable[[], str], send: Send, message: Callable[[Any], str]
+    ) -> None:
+        """`token`: as it is now, so that no message has it; `message` reads the sentence of an
+        error's JSON."""
         self._forge = forge
         self._token = token
         self._send = send
         self._message = message
         self.last: dict[str, str] = {}
         """Headers of the last answer."""
+        self.token_refused = False
+        """Whether the token was not taken, and nothing was answered since."""
 
     def ask(
         self,
@@ -94,15 +126,17 @@ class Rest:
             except requests.RequestException as problem:
                 raise unreachable(self._forge, doing, problem) from None
             self.last = answer.headers
-            if answer.status < 400:
+            if 200 <= answer.status < 300 or answer.status == 304:
+                self.token_refused = False
                 return answer
+            self.token_refused = self.token_refused or answer.status == 401
             raise refusal(
                 self._forge,
                 doing,
                 answer.status,
                 self._said(answer.text),
                 answer.headers,
-                self._token,
+                self._token(),
             )
 
         return patiently(once, write=verb != "GET")
@@ -154,8 +188,11 @@ def refusal(
     text = f"{forge} failed at {doing}: HTTP {status}{', ' + said if said else ''}."
     if status == 401:
         text += " Is the token still valid?"
+    elif status < 400:
+        to = visible(known.get("location", "another address"), 200)
+        text += f" It leads to {to}: give the name that the repository has now."
     after = _retry_after(known) if kind == "rate_limited" else None
-    return ForgeError(text, kind=kind, retry_after=after)
+    return ForgeError(text, kind=kind, retry_after=after, token_refused=status == 401)
 
 
 def unreachable(forge: str, doing: str, problem: Exception) -> ForgeError:

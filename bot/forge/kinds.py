@@ -34,6 +34,8 @@ class ForgeKind(NamedTuple):
     """Variable that is set in jobs of its CI."""
     ci_repository: str = ""
     """Variable of its CI that holds owner/name."""
+    ci_server: str = ""
+    """Variable of its CI that holds the server's address; '' where it is always the public one."""
     right: str = ""
     """What lets an account open merge requests, by the names of its pages; follows a colon."""
 
@@ -60,6 +62,7 @@ _ALL: Final = (
         tokens=("ASCENDOPT_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"),
         ci="GITHUB_ACTIONS",
         ci_repository="GITHUB_REPOSITORY",
+        ci_server="GITHUB_SERVER_URL",
         right='Settings, Actions, General, "Workflow permissions": tick "Allow GitHub Actions to'
         ' create and approve pull requests"; or a token with Pull requests: Read and write',
     ),
@@ -72,6 +75,7 @@ _ALL: Final = (
         tokens=("ASCENDOPT_TOKEN", "GITLAB_TOKEN"),
         ci="GITLAB_CI",
         ci_repository="CI_PROJECT_PATH",
+        ci_server="CI_SERVER_URL",
         right="Settings, Access tokens: a token with the role Developer and the scope api",
     ),
     ForgeKind(
@@ -124,3 +128,10 @@ def no_ci() -> str:
     """What to say outside of CI."""
     *some, last = (kind.ci for kind in _ALL if kind.ci)
     return f"This is no CI job that I know: none of {', '.join(some)} and {last} is set."
+
+
+def server_of(address: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port of an address: where a token that belongs there may be sent."""
+    parts = urlsplit(address)
+    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    return parts.scheme, (parts.hostname or "").lower(), port

@@ -18,6 +18,7 @@ from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
 from bot.base.git import Git, GitError
+from bot.base.secret import Token
 from bot.forge.base import Forge, ForgeError
 from bot.forge.local_store import LocalStore, StoredRequest
 from bot.forge.model import (
@@ -55,7 +56,7 @@ class LocalForge(Forge):
         self._store = LocalStore(self._bare / "merge-requests")
 
     @classmethod
-    def opened(cls, settings: ForgeSettings, token: str) -> LocalForge:
+    def opened(cls, settings: ForgeSettings, token: Token) -> LocalForge:
         """The forge at the folder that `settings` name; it takes no token."""
         return cls(Path(settings.repository))
 

@@ -43,6 +43,10 @@ class ReadOnlyForge(Forge):
         """Answer as the wrapped forge."""
         return self._forge.viewer()
 
+    def token_refused(self) -> bool:
+        """Answer as the wrapped forge."""
+        return self._forge.token_refused()
+
     def credentials(self) -> dict[str, str]:
         """Answer as the wrapped forge, for fetching; pushes go through `push`."""
         return self._forge.credentials()

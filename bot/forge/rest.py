@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import base64
 import copy
+import logging
+import traceback
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import wraps
 from typing import Any, ClassVar, Final, Literal
 from urllib.parse import quote
 
 from bot.base.git import login
+from bot.base.secret import Token, as_of_now
+from bot.base.text import visible
 from bot.forge import github_words as words
 from bot.forge.base import Forge, ForgeError
 from bot.forge.http import Answer, Rest, rate_limit_of
-from bot.forge.kinds import ForgeKind
+from bot.forge.kinds import ForgeKind, server_of
 from bot.forge.model import (
     Access,
     Comment,
@@ -26,7 +31,26 @@ from bot.forge.model import (
     Repository,
 )
 
+LOG: Final = logging.getLogger("ascendopt.bot")
 _FULL_PAGE: Final = 100
+
+
+def _readable(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, for which an answer that lacks what it reads is one of a forge out of order."""
+
+    @wraps(method)
+    def asked(self: RestForge, *given: Any, **named: Any) -> Any:
+        try:
+            return method(self, *given, **named)
+        except (LookupError, TypeError, AttributeError, ValueError) as problem:
+            what = method.__name__.replace("_", " ")
+            LOG.warning("%s", "".join(traceback.format_exception(problem, limit=-4)))
+            raise ForgeError(
+                f"{self.kind.title} gave an answer that cannot be read ({what}).",
+                kind="unavailable",
+            ) from problem
+
+    return asked
 
 
 class RestForge(Forge):
@@ -59,19 +83,32 @@ class RestForge(Forge):
     git_user: ClassVar[str] = ""
     """User that git gives with the token; the account where empty."""
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, one in vars(Forge).items():
+            if callable(one) and not name.startswith("_"):
+                setattr(cls, name, _readable(getattr(cls, name)))
+
     def __init__(
-        self, name: str, token: str, account: str, message: Callable[[Any], str] = words.message
+        self,
+        name: str,
+        token: Token,
+        account: str,
+        url: str,
+        message: Callable[[Any], str] = words.message,
     ) -> None:
-        """`name` is owner/name; `account` the login of a token that cannot ask for its own.
+        """`name` is owner/name; `account` the login of a token that cannot ask for its own; `url`
+        the server that the token belongs to.
 
         `message` reads the sentence of an error's JSON.
         """
         self._name = name
-        self._token = token
+        self._token = as_of_now(token)
+        self._url = url
         self._account = account
         self._home: Repository | None = None
         self._own: set[int] = set()
-        self._rest = Rest(self.kind.title, token, self._send, message)
+        self._rest = Rest(self.kind.title, self._token, self._send, message)
 
     @abstractmethod
     def _send(
@@ -110,8 +147,19 @@ class RestForge(Forge):
         return self._account
 
     def credentials(self) -> dict[str, str]:
-        """Basic authentication with the token as password, for the server of the push URL."""
-        return login(self.repository().push_url, self.git_user or self.viewer(), self._token)
+        """Basic authentication with the token as password, for the server that it belongs to."""
+        home = self.repository()
+        if server_of(home.push_url) != server_of(self._url):
+            raise ForgeError(
+                f"{self.kind.title} says that {home.name} is pushed to"
+                f" {visible(home.push_url, 200)}; the token belongs to {self._url} and is not sent"
+                " there. Give the address that the forge has for others."
+            )
+        return login(home.push_url, self.git_user or self.viewer(), self._token())
+
+    def token_refused(self) -> bool:
+        """Whether HTTP 401 was answered, and nothing good since."""
+        return self._rest.token_refused
 
     def permission(self, user: str) -> Access:
         """GET …/collaborators/{user}/permission."""
@@ -208,7 +256,7 @@ class RestForge(Forge):
         if comment_id not in self._own:
             found = self._rest.get(f"reading comment {comment_id}", path)
             author = self._said(found, number, comment_id).author
-            if author != self.viewer():
+            if not self.is_viewer(author):
                 raise ForgeError(
                     f"Comment {comment_id} is by {author}, not by {self.viewer()}.",
                     kind="forbidden",
@@ -243,7 +291,7 @@ class RestForge(Forge):
             found = self._rest.pages("listing own issues", self._path(listed))
             own = (i for i in found if i["title"] == title and not i.get("pull_request"))
             ours = (words.beginning(i, self.viewer()) for i in own)
-            number = next((b.merge_request for b in ours if b.author == self.viewer()), 0)
+            number = next((b.merge_request for b in ours if self.is_viewer(b.author)), 0)
         if not number:
             verb, path = "POST", self._path(self.issue_list)
         else:

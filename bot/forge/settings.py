@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -12,9 +13,12 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from bot.base.git import Git, GitError
-from bot.forge.kinds import FORGES, HOSTED, ForgeName, forge_at
+from bot.forge.kinds import FORGES, HOSTED, ForgeKind, ForgeName, forge_at, server_of
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
+
+OWN_SERVER: Final = "ASCENDOPT_FORGE_URL"
+"""Variable with the address of the server that the bot's own token belongs to."""
 
 _SCP: Final = re.compile(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)$")
 
@@ -92,18 +96,62 @@ def settings_of(name: str, checkout: Path, remote: str) -> ForgeSettings:
     return ForgeSettings(forge=chosen.name, repository=found.name, url=found.server)
 
 
-def token_of(forge: str, environ: Mapping[str, str] = os.environ) -> str:
-    """The token from the environment, '' for a forge without any.
+def token_of(forge: str, environ: Mapping[str, str] = os.environ, server: str = "") -> str:
+    """The token from the environment for a server, '' for a forge without any.
 
-    Raises `InputError` when there is none.
+    `server`: its address, the public one when not given. Raises `InputError` when there is none.
     """
-    names = FORGES[forge].tokens
-    for name in names:
+    kind, other = FORGES[forge], False
+    for name in kind.tokens:
         if environ.get(name):
-            return environ[name]
-    if names:
-        raise InputError(f"No token for {forge}: set one of {', '.join(names)} in the environment.")
+            if belongs(name, kind, server or kind.home, environ):
+                return environ[name]
+            other = True
+    if other:
+        raise InputError(not_its_server(kind, server))
+    if kind.tokens:
+        named = ", ".join(kind.tokens)
+        raise InputError(f"No token for {forge}: set one of {named} in the environment.")
     return ""
+
+
+def belongs(variable: str, kind: ForgeKind, server: str, environ: Mapping[str, str]) -> bool:
+    """Whether the token in `variable` belongs to a server: to the public one, to that of the CI
+    that set it, or, of the bot's own token, to the one that `OWN_SERVER` names in their place."""
+    named = environ.get(OWN_SERVER, "") if variable == kind.tokens[0] else ""
+    public = [kind.home, *(f"https://{host}" for host in kind.hosts)]
+    servers = [named] if named else [*public, ci_server(kind, environ)]
+    return server_of(server) in [server_of(one) for one in servers if one]
+
+
+def ci_server(kind: ForgeKind, environ: Mapping[str, str]) -> str:
+    """The server of the CI that this runs in, '' outside of that forge's CI."""
+    inside = kind.ci and environ.get(kind.ci, "") not in ("", "false")
+    return environ.get(kind.ci_server, "") if inside else ""
+
+
+def not_its_server(kind: ForgeKind, server: str) -> str:
+    """What to say of a token that belongs to another server."""
+    return (
+        f"The repository is at {server}, and the token in the environment belongs to {kind.home},"
+        f" so it is not sent there. If {kind.tokens[0]} is a token of {server}, say so:"
+        f" {OWN_SERVER}={server}"
+    )
+
+
+def refuse_clear(address: str) -> None:
+    """Raise `InputError` when a token would go to `address` in the clear, over a network."""
+    scheme, host, _ = server_of(address)
+    if scheme != "https" and not is_loopback(host):
+        raise InputError(f"{address} is not https: a token would go there in the clear.")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _repository(path: str) -> str:

@@ -15,7 +15,7 @@ HTML: Final = "report.html"
 
 def write_reports(result: Result, out: Path) -> None:
     """Write report.md with its pictures, report.html and result.json into `out`."""
-    from bot.report.facts import pipe_rows, time_word, trajectory
+    from bot.report.facts import pipe_rows, plain_time, trajectory
     from bot.report.html import html
     from bot.report.markdown import markdown
     from bot.report.picture import pipes_picture, trajectory_picture
@@ -23,7 +23,7 @@ def write_reports(result: Result, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     points, pipes = trajectory(result), pipe_rows(result)
     if len(points) > 1:
-        (out / "trajectory.svg").write_text(trajectory_picture(points, time_word(result)))
+        (out / "trajectory.svg").write_text(trajectory_picture(points, plain_time(result)))
     if pipes:
         (out / "pipes.svg").write_text(pipes_picture(pipes))
     (out / MARKDOWN).write_text(markdown(result), encoding="utf-8")

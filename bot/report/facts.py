@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 from bot.base.language import translated as _
 from bot.report.sentences import local
 from bot.report.uncertainty import reported_times
-from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, Comparison, compare
+from ci.model.comparison import STEP_EFFECT, Comparison, compare
 from ci.model.result import Result, UsedTuple
-from ci.model.trial import CaseMeasurement, Measurement, Outcome, Trial
+from ci.model.trial import CaseMeasurement, Change, Measurement, Outcome, Trial
 from ci.model.uncertainty import Uncertainty
 from rules.load import load_motifs
 
@@ -54,16 +54,6 @@ class Step(NamedTuple):
     trial: Trial
     before_us: float
     after_us: float
-    together: tuple[int, ...] = ()
-    """Trials of earlier steps that the merge request shows together with this one."""
-
-    @property
-    def numbers(self) -> str:
-        """'trial 4', or 'trials 2 and 4'."""
-        *others, own = (*self.together, self.trial.number)
-        if not others:
-            return _("trial {number}", number=own)
-        return _("trials {others} and {number}", others=", ".join(map(str, others)), number=own)
 
 
 class TupleRow(NamedTuple):
@@ -92,6 +82,11 @@ class Point(NamedTuple):
 def time_word(result: Result) -> str:
     """'simulated time' or 'time': no figure appears without it."""
     return _("simulated time") if result.fingerprint.simulated else _("time")
+
+
+def plain_time(result: Result) -> str:
+    """The same in English, for pictures: their font has Latin letters only."""
+    return "simulated time" if result.fingerprint.simulated else "time"
 
 
 def case_rows(result: Result) -> list[CaseRow]:
@@ -154,32 +149,10 @@ def steps(result: Result) -> list[Step]:
     return found
 
 
-def told_steps(result: Result) -> list[Step]:
-    """The steps that a merge request lists. A step that gains too little alone but that a later
-    step needs is joined to the next one; the last such step is joined to the one before it."""
-    found: list[Step] = []
-    for step in steps(result):
-        if found and min(_step_gain(found[-1]), _step_gain(step)) < 1 + MINIMUM_EFFECT:
-            found[-1] = _together(found[-1], step)
-        else:
-            found.append(step)
-    return found
-
-
-def _step_gain(step: Step) -> float:
-    return step.before_us / step.after_us
-
-
-def _together(one: Step, two: Step) -> Step:
-    first, second = one.trial.candidate, two.trial.candidate
-    joined = {
-        "rationale": " ".join(filter(None, (first.rationale, second.rationale))),
-        "motif_ids": tuple(dict.fromkeys((*first.motif_ids, *second.motif_ids))),
-        "tuple_ids": tuple(dict.fromkeys((*first.tuple_ids, *second.tuple_ids))),
-    }
-    trial = two.trial.model_copy(update={"candidate": second.model_copy(update=joined)})
-    numbers = (*one.together, one.trial.number)
-    return Step(trial, one.before_us, two.after_us, numbers)
+def changes(result: Result) -> list[Change]:
+    """What the patch does in all; the rationales of its steps where the run did not sum them up."""
+    rationales = [step.trial.candidate.rationale for step in steps(result)]
+    return list(result.changes) or [Change(what=words) for words in rationales if words]
 
 
 def by(trial: Trial) -> str:
@@ -295,22 +268,15 @@ def counted(counts: dict[str, int]) -> str:
 
 
 def headline(result: Result) -> str:
-    """The verdict in one sentence, with its figures."""
-    times = reported_times(result)
-    if result.verdict == "improved" and times is not None:
-        word = time_word(result)
-        if result.uncertainty is not None:
-            word += f" ({_(result.uncertainty.condition)})"
-        cases = len(case_rows(result))
+    """The verdict in one sentence: the speedup that holds in every start state comes first."""
+    if result.verdict == "improved":
         return _(
-            "{operator} is {gain} faster{interval}: {before} → {after} of {time}, {over}.",
+            "{operator}: {gain} faster{first} ({kind}, {device})",
             operator=result.op_type,
             gain=_gain(result),
-            interval=_interval(result),
-            before=microseconds(times[0]),
-            after=microseconds(times[1]),
-            time=word,
-            over=_("one case") if cases == 1 else _("geometric mean of {n} cases", n=cases),
+            first=_first_state(result),
+            kind=_("simulated") if result.fingerprint.simulated else _("measured"),
+            device=result.fingerprint.device,
         )
     values = {"operator": result.op_type, "reason": local(result.verdict_reason)}
     if result.verdict == "not_improved":
@@ -320,12 +286,31 @@ def headline(result: Result) -> str:
     return _("It is unknown whether {operator} became faster: {reason}", **values)
 
 
-def _interval(result: Result) -> str:
-    found = result.uncertainty
-    if found is None:
+def mean_times(result: Result) -> str:
+    """'8.210 µs → 5.938 µs, geometric mean of 2 cases (simulated time, cold)'; '' without times."""
+    times = reported_times(result)
+    if times is None:
         return ""
-    cold = f"{found.speedup:.2f}× {_(found.condition)}; " if _differs(found) else ""
-    return f" ({cold}{local(found.interval)})"
+    cases = len(case_rows(result))
+    state = f", {_(result.uncertainty.condition)}" if result.uncertainty is not None else ""
+    return _(
+        "{before} → {after}, {over} ({time})",
+        before=microseconds(times[0]),
+        after=microseconds(times[1]),
+        over=_("one case") if cases == 1 else _("geometric mean of {n} cases", n=cases),
+        time=time_word(result) + state,
+    )
+
+
+def _first_state(result: Result) -> str:
+    """', 1.38× from a cold start' where that is another figure than the one that always holds."""
+    found = result.uncertainty
+    if found is None or not _differs(found):
+        return ""
+    speedup = f"{found.speedup:.2f}×"
+    if found.condition == "cold":
+        return _(", {speedup} from a cold start", speedup=speedup)
+    return _(", {speedup} in the state: {state}", speedup=speedup, state=_(found.condition))
 
 
 def _gain(result: Result) -> str:

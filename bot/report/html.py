@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.base.text import printable
-from bot.report.picture import pipes_picture, trajectory_picture
+from bot.report.facts import plain_time
+from bot.report.picture import pipes_picture, themed, trajectory_picture
 from bot.report.view import page, values
 from ci.model.result import Result
 
@@ -29,7 +30,7 @@ def diff_lines(diff: str) -> Iterator[tuple[str, str]]:
 def html(result: Result) -> str:
     """The whole report as a self-contained page."""
     shown = values(result)
-    shown["trajectory_svg"] = trajectory_picture(shown["points"], shown["time_word"])
-    shown["pipes_svg"] = pipes_picture(shown["pipes"])
+    shown["trajectory_svg"] = themed(trajectory_picture(shown["points"], plain_time(result)))
+    shown["pipes_svg"] = themed(pipes_picture(shown["pipes"]))
     shown["diff_lines"] = list(diff_lines(result.diff))
     return page("report.html.j2", **shown)

@@ -17,9 +17,9 @@ from bot.report.facts import PipeRow, Point
 from ci.model.trial import Outcome
 
 INK: Final = "#1f2933"
-MUTED: Final = "#7b8794"
+MUTED: Final = "#56636f"
 GRID: Final = "#e4e7eb"
-BEFORE: Final = "#b8c2cc"
+BEFORE: Final = "#8592a0"
 AFTER: Final = "#0f766e"
 FAILED: Final = "#c2410c"
 STAGE_COLOUR: Final = {
@@ -29,6 +29,21 @@ STAGE_COLOUR: Final = {
     "joint": "#b45309",
     "rewind": "#7c3aed",
 }
+
+PAPER: Final = "#ffffff"
+_VARIABLES: Final = {
+    INK: "ink",
+    MUTED: "muted",
+    GRID: "grid",
+    BEFORE: "before",
+    AFTER: "after",
+    FAILED: "failed",
+    PAPER: "paper",
+    STAGE_COLOUR["tiling"]: "blue",
+    STAGE_COLOUR["joint"]: "joint",
+    STAGE_COLOUR["rewind"]: "rewind",
+}
+"""Colours that a page may choose otherwise, by the names of its variables."""
 
 _STYLE: Final[dict[Any, Any]] = {
     "svg.hashsalt": "ascendopt",
@@ -53,6 +68,13 @@ def _svg(figure: Figure) -> str:
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = file.getvalue()
     return re.sub(r"^.*?(?=<svg)", "", text, count=1, flags=re.DOTALL)
+
+
+def themed(svg: str) -> str:
+    """The picture in the colours of the page around it, light or dark."""
+    for colour, name in _VARIABLES.items():
+        svg = svg.replace(colour, f"var(--{name})")
+    return svg
 
 
 @contextmanager

@@ -76,24 +76,39 @@ def reported_times(result: Result) -> tuple[float, float] | None:
     return before.score_us, after.score_us
 
 
+def range_line(result: Result) -> str:
+    """The range of the speedup and where it is least, for the headline; '' without an ensemble."""
+    found = result.uncertainty
+    if found is None:
+        return ""
+    unsure = _("Over all start states and everything that the model is unsure of")
+    states = _("Over all start states")
+    said = _(
+        "{over}: {low}× to {high}×. Least: {least}.",
+        over=unsure if result.fingerprint.simulated else states,
+        low=f"{found.low:.2f}",
+        high=f"{found.high:.2f}",
+        least=_where(result, found.weakest[0]),
+    )
+    hanging = _("Less than half of the gain remains there.")
+    return f"{said} {hanging}" if found.hangs_on else said
+
+
 def spread_note(result: Result) -> str:
     """Number of members, and the two that give the ends of the range; '' without an ensemble."""
     found = result.uncertainty
     if found is None:
         return ""
-    least, most = _where(result, found.weakest[0]), _where(result, found.strongest[0])
-    note = _(
-        "{count} members were timed: the conditions of a launch, and each constant of the machine"
+    return _(
+        "{count} members were timed: the start states of a launch, and each constant of the machine"
         " model that is assumed or loosely fitted, at both ends of its range. The speedup is at"
         " least {low}× ({least}) and at most {high}× ({most}).",
         count=len(found.members),
         low=f"{found.low:.2f}",
-        least=least,
+        least=_where(result, found.weakest[0]),
         high=f"{found.high:.2f}",
-        most=most,
+        most=_where(result, found.strongest[0]),
     )
-    hanging = _("Less than half of the gain remains in the lowest case ({least}).", least=least)
-    return f"{note} {hanging}" if found.hangs_on else note
 
 
 def _where(result: Result, member: str) -> str:

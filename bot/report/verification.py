@@ -1,40 +1,37 @@
-"""How a change was verified, in sentences: pure functions of a `Result`."""
+"""What was checked of a change and what was not, in sentences: pure functions of a `Result`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from bot.base.language import translated as _
 from bot.report.sentences import local
-from ci.model.result import Decisions, OtherSizes, Result
+from ci.model.result import Decisions, OtherSizes, Result, Verification
 
 
-def varied(result: Result) -> list[str]:
-    """Checks of the change beyond its workload, a sentence each.
-
-    A warning comes first where only a few such cases exist.
-    """
+def checked(result: Result) -> list[str]:
+    """What the change passed, a sentence each."""
     found = result.verification
     if found is None:
         return []
-    count = sum(found.varied.values())
-    kinds = ", ".join(f"{local(kind)} {number}" for kind, number in found.varied.items())
-    said = [
-        _(
-            "{count} further cases give correct results and are not much slower ({kinds}).",
-            count=count,
-            kinds=kinds or _("none"),
+    said = [_compared(found)]
+    if result.derived_workload:
+        said.append(
+            _(
+                "The operator has no workload. The change was compared with the original operator"
+                " on derived shapes; each case is named by the dtype and shape of its first input."
+            )
         )
-    ]
+    if count := sum(found.varied.values()):
+        said.append(
+            _(
+                "Correct on {count} other shapes, attributes and values, none of them slower beyond"
+                " the margin.",
+                count=count,
+            )
+        )
     if found.sizes is not None:
         said.append(_over_sizes(found.sizes))
-    if found.shallow:
-        warning = _(
-            "WARNING: the original operator passes only {count} cases beyond its workload. Little"
-            " is known about the change on other shapes and values.",
-            count=count,
-        )
-        said.insert(0, warning)
-    if found.not_varied:
-        said.append(_("Not checked: {kinds}.", kinds=", ".join(map(local, found.not_varied))))
     if found.regimes:
         said.append(
             _(
@@ -43,13 +40,90 @@ def varied(result: Result) -> list[str]:
             )
         )
     said += _decided(found.decisions)
-    return said + [
-        _(
-            "Defect of the original operator, not counted against the change: {defect}",
-            defect=local(defect),
+    return said + _siblings_that_pass(found)
+
+
+def warnings(result: Result) -> list[str]:
+    """What limits the word "verified", a sentence each; empty as a rule."""
+    found = result.verification
+    if found is None:
+        return []
+    said = []
+    if found.shallow:
+        said.append(
+            _(
+                "WARNING: the original operator passes only {count} cases beyond its workload."
+                " Little is known about the change on other shapes and values.",
+                count=sum(found.varied.values()),
+            )
         )
+    left = ", ".join(f"{s.operator} ({local(s.note)})" for s in found.siblings if s.speedup is None)
+    if left:
+        said.append(
+            _("WARNING: these operators share changed files and were not run: {names}.", names=left)
+        )
+    return said
+
+
+def unchecked(result: Result) -> list[str]:
+    """What nothing is known about, a sentence each, next to the warnings."""
+    found = result.verification
+    if found is None:
+        return []
+    said = [_first_capital(local(kind)) + _(".") for kind in found.not_varied]
+    said += [
+        _("The original operator fails, so nothing was compared: {defect}", defect=local(defect))
         for defect in found.baseline_defects
     ]
+    if result.other_chips:
+        said.append(
+            _(
+                "Other chips: the operator is also declared for {chips}. Only {device} was used.",
+                chips=", ".join(result.other_chips),
+                device=result.fingerprint.device,
+            )
+        )
+    return said
+
+
+def kinds(result: Result) -> str:
+    """How many other cases of each kind were compared: 'length 17, dtype 2'; '' for none."""
+    found = result.verification
+    return "" if found is None else _counted(found.varied.items())
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{local(kind)} {number}" for kind, number in counts)
+
+
+def _first_capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _compared(found: Verification) -> str:
+    values = {
+        "cases": found.cases,
+        "seeds": len(found.seeds),
+        "elements": f"{found.elements:,}",
+        "reference": local(found.reference),
+    }
+    if found.worst_error == 0:
+        return _(
+            "Correct on {cases} cases × {seeds} seeds: none of {elements} output elements differs"
+            " from the {reference}.",
+            **values,
+        )
+    return _(
+        "Correct on {cases} cases × {seeds} seeds: {elements} output elements agree with the"
+        " {reference}. The largest error is {error} of the tolerance.",
+        error=_share(found.worst_error),
+        **values,
+    )
+
+
+def _share(error: float) -> str:
+    """35%, and 0.02% for an error that would otherwise look like none."""
+    return f"{error:.0%}" if error >= 0.005 else f"{error:.1g}" if error < 1e-6 else f"{error:.2%}"
 
 
 def _decided(found: Decisions | None) -> list[str]:
@@ -77,29 +151,33 @@ def _over_sizes(sizes: OtherSizes) -> str:
         most=most,
         spread=spread,
     )
-    if sizes.unchanged_from is None:
-        return said + _(".")
     if sizes.unchanged_from == sizes.least:
         return said + _(", the same at every size.")
-    return said + _(", unchanged from {count} elements on.", count=f"{sizes.unchanged_from:,}")
+    if sizes.unchanged_from is None:
+        said += _(".")
+    else:
+        said += _(", unchanged from {count} elements on.", count=f"{sizes.unchanged_from:,}")
+    if not sizes.slowest_case:
+        return said
+    slowest = f"{sizes.slowest:.2f}×"
+    return f"{said} " + _("Slowest: {case}, {ratio}.", case=sizes.slowest_case, ratio=slowest)
 
 
-def siblings(result: Result) -> list[str]:
-    """Results of the other operators that use the changed files, a sentence each."""
-    found = result.verification
-    if found is None or not found.siblings:
+def _siblings_that_pass(found: Verification) -> list[str]:
+    judged = [one for one in found.siblings if one.speedup is not None]
+    if not judged:
         return []
-    judged = [s for s in found.siblings if s.speedup is not None]
-    said = [
+    slowest = min(judged, key=lambda one: one.speedup or 0.0)
+    return [
         _(
-            "{count} more operators use the changed files. {judged} of them were evaluated on their"
-            " own workloads: all pass, and none is slower beyond the margin.",
-            count=len(found.siblings),
+            "{judged} of {count} other operators that use the changed files were run on their own"
+            " workloads: all pass, and none is slower beyond the margin. Slowest: {name}, {ratio}.",
             judged=len(judged),
+            count=len(found.siblings),
+            name=slowest.operator,
+            ratio=f"{slowest.speedup:.2f}×",
         )
     ]
-    left = ", ".join(f"{s.operator} ({local(s.note)})" for s in found.siblings if s.speedup is None)
-    return [*said, *([_("WARNING: not evaluated: {operators}.", operators=left)] if left else [])]
 
 
 def screening(result: Result) -> str:

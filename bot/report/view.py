@@ -14,10 +14,12 @@ from bot.base.text import block, code, plain, visible
 from bot.report.facts import (
     by,
     case_rows,
+    changes,
     counted,
     evaluation_command,
     gates,
     headline,
+    mean_times,
     microseconds,
     model_total,
     money,
@@ -28,14 +30,13 @@ from bot.report.facts import (
     reproduction,
     steps,
     time_word,
-    told_steps,
     trajectory,
     tuple_rows,
 )
 from bot.report.sentences import local
 from bot.report.stale import stale_comments
-from bot.report.uncertainty import spread_note, spread_rows
-from bot.report.verification import removed_sync, screening, siblings, varied
+from bot.report.uncertainty import range_line, spread_note, spread_rows
+from bot.report.verification import checked, kinds, removed_sync, screening, unchecked, warnings
 from ci.model.result import Result
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -55,6 +56,12 @@ def _us(value: float) -> str:
 def _sentence(text: str) -> str:
     text = text.strip()
     return text if not text or text[-1] in ".!?…。！？" else text + translated(".")
+
+
+def _reason(text: str) -> str:
+    """A reason as a sentence in the language of the page; '' where it is in English only."""
+    said = local(text)
+    return "" if current_language() != "en" and said == text else _sentence(said)
 
 
 def _interval(low: float, high: float) -> str:
@@ -92,6 +99,7 @@ def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
         "us": _us,
         "named_rules": named_rules,
         "sentence": _sentence,
+        "reason": _reason,
         "money": money,
         "thousands": lambda value: f"{value:,}",
         "cell": lambda text: " ".join(text.split()).replace("|", "\\|"),
@@ -138,8 +146,12 @@ def values(result: Result) -> dict[str, Any]:
         "result": result,
         "verdict_word": translated(VERDICT_WORDS[result.verdict]),
         "headline": headline(result),
-        "varied": varied(result),
-        "siblings": siblings(result),
+        "mean_times": mean_times(result),
+        "range_line": range_line(result),
+        "warnings": warnings(result),
+        "checked": checked(result),
+        "unchecked": unchecked(result),
+        "kinds": kinds(result),
         "screening": screening(result),
         "removed_sync": removed_sync(result),
         "time_word": time_word(result),
@@ -148,7 +160,7 @@ def values(result: Result) -> dict[str, Any]:
         "spread_note": spread_note(result),
         "widest": max((row.ratio for row in cases), default=1.0),
         "steps": steps(result),
-        "told_steps": told_steps(result),
+        "changes": changes(result),
         "stale": stale_comments(result.diff),
         "pipes": pipe_rows(result),
         "points": trajectory(result),

@@ -7,6 +7,7 @@ _FILE at their end name the files that do.
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,8 @@ from pydantic import Field, model_validator
 
 from bot.base.git import Git
 from bot.base.text import WEB_ADDRESS
-from bot.forge.settings import ForgeSettings, settings_of
+from bot.forge.kinds import FORGES
+from bot.forge.settings import ForgeSettings, belongs, not_its_server, settings_of
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import read_file
@@ -149,6 +151,9 @@ def checkout_settings(checkout: Path, home: Path) -> BotSettings:
         found["repository"] = str((git.top() or checkout) / place)
         chosen["poll_seconds"] = LOCAL_POLL_S
     one = ServedRepository.model_validate(found)
+    kind = FORGES[one.forge]
+    if kind.tokens and not belongs(one.token_env, kind, one.url, os.environ):
+        raise InputError(not_its_server(kind, one.url))
     digest = hashlib.sha256(f"{one.url} {one.repository}".encode()).hexdigest()[:8]
     data = home / f"{Path(one.name).name}-{digest}"
     return BotSettings.model_validate({"repositories": (one,), "data": data, **chosen})

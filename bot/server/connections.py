@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.base.secret import FROM_FILE
+from bot.base.secret import FROM_FILE, Token, renewed
 from bot.events.model import Event
 from bot.forge import open_forge
 from bot.forge.base import Forge, ForgeError
 from bot.forge.kinds import FORGES, forge_of_ci, no_ci
 from bot.forge.read_only import ReadOnlyForge
-from bot.forge.settings import ForgeSettings
+from bot.forge.settings import OWN_SERVER, ForgeSettings, ci_server
 from bot.repository.connection import Connection, Connections
 from bot.repository.settings import BotSettings, ServedRepository
 from ci.model.errors import InputError
@@ -43,7 +43,7 @@ def ci_connection(
     settings = ForgeSettings(
         forge=kind.name,
         repository=known,
-        url=os.environ.get("ASCENDOPT_FORGE_URL", ""),
+        url=os.environ.get(OWN_SERVER, "") or ci_server(kind, os.environ),
         api=os.environ.get("ASCENDOPT_FORGE_API", ""),
         account=os.environ.get("ASCENDOPT_ACCOUNT", ""),
     )
@@ -65,12 +65,13 @@ def served_connections(
     makers: list[tuple[str, str, Callable[[], Forge]]] = []
     for one in settings.repositories:
         needed = FORGES[one.forge].tokens
-        token = _secret(secrets, one.token_env, f"a token for {one.forge}") if needed else ""
+        taken = _secret(secrets, one.token_env, f"a token for {one.forge}") if needed else ""
+        token: Token = renewed(one.token_env, taken) if needed else ""
         makers.append((one.forge, one.name, _maker(one, token, dry_run)))
     return Connections(settings.data, makers)
 
 
-def _maker(one: ServedRepository, token: str, dry_run: bool) -> Callable[[], Forge]:
+def _maker(one: ServedRepository, token: Token, dry_run: bool) -> Callable[[], Forge]:
     def make() -> Forge:
         forge = open_forge(one, token)
         return ReadOnlyForge(forge) if dry_run else forge

@@ -41,6 +41,8 @@ MADE_BRANCHES: Final = "create/"
 OWN_BRANCHES: Final = (BRANCHES, MADE_BRANCHES)
 # Two diffs with so much in common are one idea: a person's no to one is a no to the other.
 ALIKE: Final = 0.5
+SHOWN_CASES: Final = 8
+"""Cases above the fold, those with the least speedup first."""
 CHECK: Final = "ascendopt/verified"
 _ID: Final = re.compile(r"[\w-]{1,64}$")
 _MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")
@@ -144,6 +146,8 @@ def body(result: Result, proposed: str = "", report_at: str = "") -> str:
     shown = values(result)
     shown["proposed"], shown["report_at"] = proposed, report_at
     shown["mark"], shown["sources_key"] = operator_mark(result), sources_key(result)
+    shown["cases"] = sorted(shown["cases"], key=lambda row: row.ratio)
+    shown["shown_cases"] = SHOWN_CASES
     shown["chart"] = trajectory_chart(shown["points"], time_word(result))
     return page("merge_request.md.j2", **shown)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from abc import abstractmethod
 from collections import deque
 from contextlib import AbstractContextManager
@@ -26,6 +27,8 @@ FIRST: Final = (
 )
 # Trials that the live view shows; older ones are in trials.sqlite and in the report.
 SHOWN: Final = 12
+LONGEST: Final = 72
+"""Most characters that describe a trial in one line."""
 
 
 class Progress(AbstractContextManager["Progress"]):
@@ -46,14 +49,20 @@ def progress_for(console: Console, name: str, unit: str) -> Progress:
 
 def describe(trial: Trial) -> str:
     """What a trial was and, when it failed, why: one line, harmless on a terminal."""
-    words = visible(trial.candidate.rationale, 90)
-    if not words:
-        words = "the original operator" if trial.number == 0 else ""
-    if trial.refusal is not None:
-        by = f"{trial.refusal.gate}: " if trial.refusal.gate else ""
-        said = visible(by + trial.refusal.message, 120)
-        words = words.rstrip(".") + ("; " if words else "") + said
-    return words
+    candidate = trial.candidate
+    words = "; ".join(part.what for part in candidate.parts if not part.undone)
+    words = words or candidate.rationale or ("the original operator" if not trial.number else "")
+    if trial.refusal is None:
+        return _short(words, LONGEST)
+    by = f"{trial.refusal.gate}: " if trial.refusal.gate else ""
+    said = f"{by}{trial.refusal.message}"
+    first = _short(words, LONGEST // 2).rstrip(".")
+    return _short(f"{first}; {said}" if first else said, LONGEST)
+
+
+def _short(text: str, most: int) -> str:
+    """The words of `text` that fit into `most` characters."""
+    return textwrap.shorten(visible(text, 1000), most, placeholder=" …")
 
 
 def standing(notice: Notice) -> str:

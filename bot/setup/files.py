@@ -63,7 +63,7 @@ def ci_place(forge: str) -> str:
 def ci_text(forge: str, source: str, branch: str) -> str:
     """The template of `forge` that installs `source` and works on `branch`.
 
-    Only GitCode's names a branch: its workflow has no word for the default one.
+    GitHub's and GitCode's name it: their workflows have no word for the default one.
     """
     text = (TEMPLATES / _CI[forge].template).read_text(encoding="utf-8")
     text = _SOURCE.sub(lambda m: f'{m[1]}"{source}"', text)

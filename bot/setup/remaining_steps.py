@@ -79,9 +79,11 @@ def _github(repository: str, branch: str) -> list[str]:
         'Settings, Actions, General, "Workflow permissions": tick "Allow GitHub Actions to create'
         ' and approve pull requests"; in an organization its own settings may have to allow it'
         " first. Pull requests that this token opens start no other workflows.",
-        "Or, so that they do: Settings, Secrets and variables, Actions, New repository secret"
-        " ASCENDOPT_TOKEN: a fine-grained personal access token of an account of the bot's own with"
-        " Contents, Issues, Pull requests and Commit statuses: Read and write.",
+        "Settings, Environments, New environment `ascendopt`: Deployment branches and tags,"
+        f" Selected branches and tags, {branch}.",
+        "So that its pull requests start them: there, Add environment secret ASCENDOPT_TOKEN: a"
+        " fine-grained personal access token of an account of the bot's own with Contents, Issues,"
+        " Pull requests and Commit statuses: Read and write.",
         'In a fork: the tab Actions, "I understand my workflows, go ahead and enable them", and'
         " there enable the workflow `ascendopt`: schedules are off in forks.",
         "Runner: the jobs ask for the label ubuntu-22.04; for an NPU write the labels of your own"

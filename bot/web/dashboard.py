@@ -124,7 +124,8 @@ class Dashboard:
             chosen=chosen,
             query=" ".join(words),
             operator=operator,
-            refresh=5 if active else 30,
+            live=(live := "live" in request.query_params),
+            refresh=(5 if active else 30) if live else 0,
         )
 
     def _jobs_json(self, request: Request) -> Response:
@@ -156,7 +157,9 @@ class Dashboard:
             record=record,
             headline=words,
             files=[name for name in _FILES if (folder / name).is_file()],
-            refresh=0 if ended(record) else 5,
+            ended=ended(record),
+            live=(live := "live" in request.query_params),
+            refresh=5 if live and not ended(record) else 0,
         )
 
     def _file(self, request: Request) -> Response:

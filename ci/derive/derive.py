@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from ci.backend.base import Backend
 from ci.backend.tiled import TiledBuild
@@ -55,6 +56,11 @@ class Derived:
     cases: tuple[DerivedCase, ...]
     notes: tuple[str, ...]
     dropped: tuple[str, ...]
+    interrupted: bool = False
+
+
+OnStep: TypeAlias = Callable[[str], None]
+"""Hears in words what is done at the moment."""
 
 
 def derive(
@@ -64,11 +70,13 @@ def derive(
     given: Workload | None = None,
     golden: str = "",
     folder: Path | None = None,
+    on_step: OnStep = lambda step: None,
 ) -> Derived:
     """The workload of `operator`; cases and golden function of `given` are built on.
 
-    `golden` in `folder` judges where nothing is given, unless it cannot. Raises NoWorkload,
-    EnvironmentProblem, and InputError when the golden function is unusable.
+    `golden` in `folder` judges where nothing is given, unless it cannot. `on_step` hears of each
+    launch. When the user interrupts, the cases that passed until then are the workload. Raises
+    NoWorkload, EnvironmentProblem, and InputError when the golden function is unusable.
     """
     frame = given or Workload(
         operator=operator.op_type,
@@ -76,7 +84,7 @@ def derive(
         golden=golden,
         folder=folder or operator.root,
     )
-    return _Derivation(operator, backend, most_cases, given, frame).derived()
+    return _Derivation(operator, backend, most_cases, given, frame, on_step).derived()
 
 
 @dataclass
@@ -88,6 +96,7 @@ class _Derivation:
     most_cases: int
     given: Workload | None
     frame: Workload
+    on_step: OnStep
     notes: list[str] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     """In words, and the outcome."""
@@ -95,8 +104,10 @@ class _Derivation:
     names: Counter[str] = field(default_factory=Counter)
     values: Values = "wide"
     started: float = field(default_factory=time.monotonic)
+    interrupted: bool = False
 
     def derived(self) -> Derived:
+        self.on_step("builds the host side")
         try:
             build = self.backend.build(self.operator, {}, self.frame)
         except TrialFailure as failure:
@@ -104,6 +115,7 @@ class _Derivation:
         if not isinstance(build, TiledBuild):
             raise NoWorkload("The backend runs no host tiling on this computer.", "backend")
         asker = Asker(build)
+        self.on_step("asks the host tiling which shapes it takes")
         taken = taken_cases(
             self.operator, asker, self.given.cases if self.given is not None else ()
         )
@@ -112,6 +124,17 @@ class _Derivation:
         runs = [ran]
         kept = [first] if first.size >= TINY else []
         options = self._options(asker, first, taken)
+        try:
+            self._more(runner, runs, kept, options)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self.notes.append("Interrupted before all cases were tried.")
+        return self._done(runner.frame, kept or [first])
+
+    def _more(
+        self, runner: Runner, runs: list[Ran], kept: list[Option], options: list[Option]
+    ) -> None:
+        """Launch options and keep those that pass, until enough are there."""
         unfit: Counter[tuple[tuple[int, ...], ...]] = Counter()
         while len(runs) + sum(unfit.values()) < MOST_LAUNCHED:
             largest = max(runs, key=lambda r: elements(r.case))
@@ -135,7 +158,6 @@ class _Derivation:
                 runs.append(found)
             else:
                 unfit[chosen.shapes] += 1
-        return self._done(runner.frame, kept or [first])
 
     def _late(self) -> bool:
         return time.monotonic() - self.started > MOST_SECONDS
@@ -205,6 +227,7 @@ class _Derivation:
 
     def _run(self, runner: Runner, option: Option) -> Ran | Failed:
         found = runner.run(option.taken.case)
+        self.on_step(f"{_shapes(option)}: {found.why if isinstance(found, Failed) else 'passes'}")
         if isinstance(found, Failed):
             what = found.outcome.value.replace("_", " ")
             self.dropped.append((f"{_shapes(option)}: {what}: {found.why}"[:300], what))
@@ -252,7 +275,13 @@ class _Derivation:
             for option in kept
         )
         workload = frame.model_copy(update={"cases": cases})
-        return Derived(workload, rows, tuple(self.notes), tuple(words for words, _ in self.dropped))
+        return Derived(
+            workload,
+            rows,
+            tuple(self.notes),
+            tuple(words for words, _ in self.dropped),
+            self.interrupted,
+        )
 
 
 def _draws_integers(case: WorkloadCase) -> bool:

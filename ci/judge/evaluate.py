@@ -29,7 +29,7 @@ from ci.judge.reference import References, empty_like
 from ci.judge.removed_sync import order_kept, removed_sync
 from ci.judge.siblings import Evaluate, Siblings
 from ci.judge.sizes import other_sizes
-from ci.judge.varied.base import elements
+from ci.judge.varied.base import case_words, elements
 from ci.judge.varied_sweep import LEAST_VARIED
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
@@ -260,7 +260,7 @@ class Evaluator(Judge):
             shallow=len(varied.cases) < LEAST_VARIED,
             not_varied=varied.untaken,
             regimes=varied.regimes,
-            baseline_defects=tuple(varied.defects.values()),
+            baseline_defects=tuple(f"{case}: {said}" for case, said in varied.shown_defects),
             gates=tuple(gate.name for gate in gates_of("confirm")),
             siblings=subject.work.siblings,
             decisions=subject.work.decisions,
@@ -273,7 +273,12 @@ class Evaluator(Judge):
         own = [self.standard.baseline.at(case, seed) for case in self.workload.cases]
         launched = [*own, *(before for _, before in varied.cases)]
         return other_sizes(
-            (elements(b.case), b.time.median, subject.at(b.case, seed).launched.time.median)
+            (
+                case_words(b.case),
+                elements(b.case),
+                b.time.median,
+                subject.at(b.case, seed).launched.time.median,
+            )
             for b in launched
         )
 

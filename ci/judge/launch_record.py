@@ -15,6 +15,7 @@ from ci.judge.accuracy import Accuracy
 from ci.judge.compare_outputs import Compared, accuracies, compare_outputs
 from ci.judge.measure import Interval, interval
 from ci.judge.reference import References, empty_like
+from ci.judge.varied.base import case_words
 from ci.model.columns import output_dtypes
 from ci.model.ensemble import Ensemble
 from ci.model.errors import TrialFailure, in_case
@@ -74,6 +75,14 @@ class Sweep:
     """All of them that it takes and gets wrong: what is varied, the case, and how."""
 
     @property
+    def shown_defects(self) -> list[tuple[str, str]]:
+        """The first wrong case of each kind in words, and what is wrong."""
+        first: dict[str, tuple[str, str]] = {}
+        for kind, case, said in self.wrong:
+            first.setdefault(kind, (case_words(case), said))
+        return list(first.values())
+
+    @property
     def counts(self) -> dict[str, int]:
         """Cases by what is varied."""
         kinds = [kind for kind, _ in self.cases]
@@ -87,11 +96,11 @@ class Sweep:
             if kind in self.counts:
                 continue
             if self.defects.get(kind):
-                said.append(f"{kind} (the original operator fails)")
+                said.append(f"{kind}: the original operator fails on it, too")
             elif self.refused.get(kind):
-                said.append(f"{kind} (the original operator rejects it)")
+                said.append(f"{kind}: the original operator rejects it, too")
             else:
-                said.append(f"{kind} (too costly to try)")
+                said.append(f"{kind}: too costly to try")
         return tuple(said)
 
 

@@ -75,6 +75,9 @@ class DerivedRow(Frozen):
     stopped: str = Field(
         default="", description="Class of the reason why there is no workload, to be counted."
     )
+    interrupted: bool = Field(
+        default=False, description="The user stopped it: these are the cases until then."
+    )
     version: str = Field(default="", description="Version of the simulator that was asked.")
     seconds: float = 0.0
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 
 from ci.model.frozen import Frozen
-from ci.model.trial import Fingerprint, Trial
+from ci.model.trial import Change, Fingerprint, Trial
 from ci.model.uncertainty import Uncertainty
 
 Verdict: TypeAlias = Literal["improved", "not_improved", "baseline_failed", "unknown"]
@@ -50,6 +50,9 @@ class OtherSizes(Frozen):
     least: int = Field(description="Input elements of the smallest case.")
     most: int = Field(description="Input elements of the largest case.")
     slowest: float = Field(description="Least of before / after over the cases.")
+    slowest_case: str = Field(
+        default="", description="The case of that: shapes and dtypes of its inputs, attributes."
+    )
     fastest: float = Field(description="Largest of before / after over the cases.")
     unchanged_from: int | None = Field(
         default=None,
@@ -187,6 +190,13 @@ class Result(Frozen):
         default="",
         description="Text of the workload that was derived because the operator has none, '' where"
         " it has one.",
+    )
+    changes: tuple[Change, ...] = Field(
+        default=(), description="What the diff does to the original operator, the steps summed up."
+    )
+    other_chips: tuple[str, ...] = Field(
+        default=(),
+        description="Chips that the operator is declared for and that this device is not.",
     )
     bottleneck_before: str = ""
     bottleneck_after: str = ""

@@ -100,6 +100,17 @@ class Site(Frozen):
     ordinal: int = Field(description="Which of such nodes in that function, from 0, as written.")
 
 
+class Change(Frozen):
+    """One thing that a candidate does to the sources, in words."""
+
+    what: str = Field(description="What the sources do now that they did not do before.")
+    why: str = Field(default="", description="Why that may be faster, a sentence; '' if unknown.")
+    path: str = Field(default="", description="The changed source, relative to the operator.")
+    functions: tuple[str, ...] = Field(default=(), description="The changed functions in it.")
+    knob: str = Field(default="", description="The tiling knob that is set; '' for other edits.")
+    undone: bool = Field(default=False, description="The candidate takes this earlier change back.")
+
+
 class Candidate(Frozen):
     """The changed texts of tiling T or kernel K."""
 
@@ -121,6 +132,15 @@ class Candidate(Frozen):
     knobs: dict[str, int | float | str] = Field(
         default_factory=dict, description="Values of the tiling knobs that a parametric step set."
     )
+
+    parts: tuple[Change, ...] = Field(
+        default=(), description="What it does to its parent; empty where `rationale` says it all."
+    )
+
+    @property
+    def own_parts(self) -> tuple[Change, ...]:
+        """What it does to its parent: its parts, or its rationale as the only one."""
+        return self.parts or ((Change(what=self.rationale),) if self.rationale else ())
 
     @cached_property
     def hash(self) -> str:

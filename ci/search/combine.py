@@ -23,6 +23,7 @@ def joined(operator: Operator, onto: Trial, parent: Trial, child: Trial) -> Cand
             "proposer": "rules",
             "rationale": f"With trial {onto.number}: {made.rationale}",
             "knobs": {},
+            "parts": made.own_parts,
         }
     )
 
@@ -38,6 +39,7 @@ def without(operator: Operator, best: Trial, parent: Trial, child: Trial) -> Can
         parent=best.candidate.hash,
         proposer="rules",
         rationale=f"{WITHOUT} {child.number}, for what it earns now.",
+        parts=tuple(p.model_copy(update={"undone": True}) for p in child.candidate.own_parts),
     )
 
 

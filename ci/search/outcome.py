@@ -17,8 +17,10 @@ from ci.model.result import Result, UsedTuple, Verdict, Verification
 from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
 from ci.model.uncertainty import Uncertainty, uncertainty
 from ci.search.base import BudgetSpent
+from ci.search.changes import summed
 from ci.search.run import ENSEMBLE, Run, measured
 from ci.search.tidy import tidied
+from ci.source.discovery import other_chips
 from ci.source.source_diff import git_diff
 
 _GIT_SECONDS = 20.0
@@ -80,6 +82,8 @@ def conclude(
         floors_us={r.case: r.floor_us for r in rooflines(best.measurement)}
         if best.measurement
         else {},
+        changes=summed(run, operator, best) if best.number else (),
+        other_chips=other_chips(operator),
         bottleneck_before=_bottleneck(baseline),
         bottleneck_after=_bottleneck(best),
     )

@@ -103,6 +103,7 @@ def _left(
         "motif_ids": tuple(dict.fromkeys(m for made in later for m in made.motif_ids)),
         "tuple_ids": tuple(dict.fromkeys(t for made in later for t in made.tuple_ids)),
         "knobs": {},
+        "parts": tuple(part for made in later for part in made.own_parts),
     }
     return trial.candidate.model_copy(update=told)
 

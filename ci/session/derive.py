@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Final
@@ -18,6 +19,7 @@ from ci.system.row_file import RowFile
 
 if TYPE_CHECKING:
     from ci.backend.base import Backend
+    from ci.derive.derive import OnStep
     from ci.model.operator import Operator
     from ci.model.workload import Workload
 
@@ -31,10 +33,13 @@ def derive_workloads(
     paths: Sequence[Path],
     settings: DeriveSettings,
     on_row: Callable[[DerivedRow, int, int], None] = lambda row, done, total: None,
+    on_step: Callable[[Path, str], None] = lambda operator, step: None,
 ) -> list[DerivedRow]:
     """A workload for each operator at `paths`, folders of operators or of repositories.
 
-    `on_row` is called with each new row, how many are done and how many there are. An operator
+    `on_row` is called with each new row, how many are done and how many there are; `on_step` with
+    an operator's folder and what is done there. When the user interrupts, the operator at hand
+    keeps the cases that passed, its row is written, and KeyboardInterrupt follows. An operator
     that has a workload is passed over unless `again` is asked for. Raises InputError when there is
     no operator at a path, EnvironmentProblem when this machine cannot build any.
     """
@@ -53,18 +58,34 @@ def derive_workloads(
         file = _place(operator, settings, names[operator.name] == 1) / FILE
         row = kept.rows.get(str(operator.root))
         if settings.again or (row is None and not file.exists()):
-            row = _guarded(operator, backend, settings, file.parent)
+            row = _guarded(
+                operator, backend, settings, file.parent, partial(on_step, operator.root)
+            )
             kept.add(row)
             on_row(row, len(rows) + 1, len(operators))
+            if row.interrupted:
+                raise KeyboardInterrupt
         if row is not None:
             rows.append(row)
     return rows
 
 
-def derived_for(path: Path, setup: EvaluationSetup, folder: Path) -> Path:
+def without_workload(path: Path, setup: EvaluationSetup) -> str:
+    """Name of the operator at `path` where none is given and none lies next to it, else ''."""
+    from ci.source.discovery import load_operator
+
+    if setup.workload is not None:
+        return ""
+    operator = load_operator(path)
+    return "" if (operator.root / FILE).exists() else operator.name
+
+
+def derived_for(
+    path: Path, setup: EvaluationSetup, folder: Path, on_step: OnStep = lambda step: None
+) -> Path:
     """A workload for the operator at `path`, derived into `folder` unless one is there.
 
-    Raises InputError when none can be derived.
+    Raises InputError when none can be derived, KeyboardInterrupt when the user stops it.
     """
     from ci.backend import make_backend
     from ci.source.discovery import load_operator
@@ -75,7 +96,9 @@ def derived_for(path: Path, setup: EvaluationSetup, folder: Path) -> Path:
     operator = load_operator(path)
     backend = make_backend(setup.backend, setup.device, asc_headers=setup.asc_headers)
     # The operator may be a stranger's, whose scripts must not judge it.
-    row = derive_workload(operator, backend, DeriveSettings(goldens=False), folder)
+    row = derive_workload(operator, backend, DeriveSettings(goldens=False), folder, on_step)
+    if row.interrupted:
+        raise KeyboardInterrupt
     if row.refused:
         raise InputError(
             f"{operator.name} has no workload, and none could be derived: {row.refused}"
@@ -121,7 +144,11 @@ def _runs(census: Mapping[str, CensusRow], row: DerivedRow) -> bool:
 
 
 def _guarded(
-    operator: Operator, backend: Backend, settings: DeriveSettings, folder: Path
+    operator: Operator,
+    backend: Backend,
+    settings: DeriveSettings,
+    folder: Path,
+    on_step: OnStep,
 ) -> DerivedRow:
     """The same whatever happens: one operator never stops the others."""
     from ci.source.discovery import for_chip
@@ -132,7 +159,7 @@ def _guarded(
         why = f"It is declared for {', '.join(operator.socs)} only; nothing was built."
         return _without(row.model_copy(update={"for_chip": False}), why, "other chip", started)
     try:
-        return derive_workload(operator, backend, settings, folder)
+        return derive_workload(operator, backend, settings, folder, on_step)
     except EnvironmentProblem:
         raise
     except Exception as bug:
@@ -141,7 +168,11 @@ def _guarded(
 
 
 def derive_workload(
-    operator: Operator, backend: Backend, settings: DeriveSettings, folder: Path
+    operator: Operator,
+    backend: Backend,
+    settings: DeriveSettings,
+    folder: Path,
+    on_step: OnStep = lambda step: None,
 ) -> DerivedRow:
     """Derive the workload of one operator into `folder`, run what was written, and say so.
 
@@ -167,7 +198,7 @@ def derive_workload(
             given = _given(operator, settings.workloads)
             script = find_script(operator) if given is None and settings.goldens else None
             golden = write_golden(script, place) if script else ""
-            found = derive(operator, backend, settings.cases, given, golden, place)
+            found = derive(operator, backend, settings.cases, given, golden, place, on_step)
         except NoWorkload as problem:
             return _without(row, str(problem), problem.stopped, started)
         except InputError as problem:
@@ -202,6 +233,7 @@ def derive_workload(
             "cases": tuple(case for case in found.cases if case.name in names),
             "reference": "golden" if workload.golden else "unmodified operator",
             "notes": found.notes,
+            "interrupted": found.interrupted,
             "dropped": tuple(dropped),
             "seconds": _since(started),
         }

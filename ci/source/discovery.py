@@ -131,6 +131,11 @@ def declared_for_others(folder: Path) -> bool:
     return any(one is not None and not _ours(one.socs) for one in found)
 
 
+def other_chips(operator: Operator) -> tuple[str, ...]:
+    """The chips that the definition names and that are of no family we know."""
+    return tuple(soc for soc in operator.socs if not _ours((soc,)))
+
+
 def _ours(socs: Sequence[str]) -> bool:
     known = [one.definition_word for one in architectures()]
     return not socs or any(word in soc.lower() for soc in socs for word in known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ci.model.trial import Change
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
 from experience.bank.tuple import TILING
 
@@ -45,6 +46,21 @@ def moved(template: TilingTemplate, values: Mapping[str, KnobValue]) -> str:
     now = template.values
     changed = [k for k in template.knobs if k.name in values and values[k.name] != now[k.name]]
     return " ".join(f"{set_to(k, now[k.name], values[k.name])}." for k in changed)
+
+
+def knob_changes(template: TilingTemplate, values: Mapping[str, KnobValue]) -> tuple[Change, ...]:
+    """Each knob that `values` move away from where the template has it, in words."""
+    now = template.values
+    return tuple(
+        Change(
+            what=set_to(knob, now[knob.name], values[knob.name]),
+            why=knob.why,
+            path=knob.file,
+            knob=knob.name,
+        )
+        for knob in template.knobs
+        if values.get(knob.name, now[knob.name]) != now[knob.name]
+    )
 
 
 _DECIDED = {

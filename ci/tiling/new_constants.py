@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from ci.model.operator import Operator
-from ci.model.trial import Candidate, Trial
+from ci.model.trial import Candidate, Change, Trial
 from ci.source.cpp_source import constants, parse
 
 FACTORS: Final = (2.0, 0.5)
@@ -63,6 +63,7 @@ def tuned(
                 proposer="rules",
                 rationale=f"{name} from {value} to {new}: a constant of an earlier step.",
                 motif_ids=("introduced",),
+                parts=(Change(what=f"{name} is {new} instead of {value}", path=path, knob=name),),
             )
             if new >= 1 and new != value and candidate.hash not in seen:
                 yield candidate

@@ -89,8 +89,8 @@ def test_a_report_in_chinese_keeps_figures_commands_and_code(render: object) -> 
     english = render(result())
     with language("zh"):
         chinese = render(result())
-    assert "如何验证" in chinese or "验证" in chinese
-    assert "How it was verified" not in chinese
+    assert "检查了什么" in chinese
+    assert "What was checked" not in chinese
     for kept in ("2.00×", "18,432", "ascendopt evaluate", "op\\_kernel", "910B4"):
         assert (kept in english) == (kept in chinese)
     assert translated("case") == "case"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +13,11 @@ import click
 from pydantic import Field
 from rich.console import Console
 
+from bot.cli.commands.workload import Steps
 from bot.cli.options import build, json_option, options
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
+from ci.model.result import Result
 from ci.model.settings import (
     ConditionOptions,
     EvaluationSetup,
@@ -22,8 +27,26 @@ from ci.model.settings import (
     ScreenOptions,
 )
 from ci.session import open_session, strategy_options
+from ci.session.derive import derived_for, without_workload
 
 StrategyOptions = strategy_options()
+
+TRIALS = "trials.sqlite"
+"""Name of the file with the trials, which a resumed run reads."""
+
+
+EVERYDAY = (
+    "workload",
+    "backend",
+    "device",
+    "budget",
+    "stage",
+    "seed",
+    "wall_minutes",
+    "resume",
+    "proposer",
+    "out",
+)
 
 
 class OptimizeOptions(Frozen):
@@ -47,6 +70,7 @@ class OptimizeOptions(Frozen):
     StrategyOptions,
     ProposerOptions,
     OptimizeOptions,
+    everyday=EVERYDAY,
 )
 @click.command()
 @click.argument("operator", type=click.Path(path_type=Path))
@@ -62,6 +86,12 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     setup = build(EvaluationSetup, given)
     settings = build(OptimizeSettings, given)
     own = build(OptimizeOptions, given)
+    derived = None
+    if name := without_workload(operator, setup):
+        out = own.out or Path("ascendopt-out") / name
+        click.echo(f"{name} has no workload: one is derived into {out / 'workload'}.", err=True)
+        derived = derived_for(operator, setup, out / "workload", partial(Steps(), operator))
+        setup = setup.model_copy(update={"workload": derived})
     session = open_session(
         operator,
         setup,
@@ -72,15 +102,13 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     out = own.out or Path("ascendopt-out") / session.operator.name
 
     from bot.base.language import language
-    from bot.base.text import visible
-    from bot.report.facts import headline
     from bot.repository.language import checkout_language
     from bot.server.progress import progress_for
     from bot.server.run_folder import write_run
 
     unit = "simulated time" if setup.backend == "sim" else "time"
     console = Console(stderr=True, force_terminal=False if as_json else None)
-    with progress_for(console, session.operator.name, unit) as progress:
+    with progress_for(console, session.operator.name, unit) as progress, resumable(out):
         found = session.optimize(
             settings,
             build(ProposerOptions, given),
@@ -89,21 +117,51 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
             progress,
             strategy=build(StrategyOptions, given),
         )
+    if derived is not None:
+        settings_left = {k: v for k, v in found.settings.items() if k != "workload"}
+        text = derived.read_text(encoding="utf-8")
+        found = found.model_copy(update={"derived_workload": text, "settings": settings_left})
     with language(checkout_language(session.operator.repository)):
         result = write_run(found, session.operator, out)
     if as_json:
         click.echo(result.model_dump_json(indent=2))
     else:
-        click.echo(headline(result))
-        if result.stopped:
-            click.echo(f"The run ended early: {visible(result.stopped)} Continue it with --resume.")
-        for name in ("best.patch", "report.html", "report.md", "result.json"):
-            if (out / name).exists():
-                click.echo(f"  {name:<12} {out / name}")
-        if result.verdict == "improved":
-            where = session.operator.repository
-            place = f" --repository {shlex.quote(str(where))}" if where is not None else ""
-            click.echo(f"Submit it with: ascendopt submit {shlex.quote(str(out))}{place}")
+        _tell(result, out, session.operator.repository)
     found_some = result.verdict in ("improved", "unknown")
     done = found_some or (result.verdict == "not_improved" and not result.stopped)
     ctx.exit(0 if done else 1)
+
+
+@contextmanager
+def resumable(out: Path) -> Iterator[None]:
+    """Say how a run goes on that the user interrupts after it has left something."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if (out / TRIALS).exists():
+            click.echo(f"The trials are in {out}. Add --resume to go on.", err=True)
+        raise
+
+
+def _tell(result: Result, out: Path, repository: Path | None) -> None:
+    """Print the headline, what decides whether to rely on it, the files and the next command."""
+    from bot.base.text import visible
+    from bot.report.facts import headline, mean_times
+    from bot.report.uncertainty import range_line
+    from bot.report.verification import unchecked, warnings
+
+    click.echo(headline(result))
+    if result.verdict == "improved":
+        for line in (mean_times(result), range_line(result), *warnings(result)):
+            if line:
+                click.echo(f"  {visible(line, 400)}")
+        if left := unchecked(result):
+            click.echo(f"  Not checked: {visible(' '.join(left), 400)}")
+    if result.stopped:
+        click.echo(f"The run ended early: {visible(result.stopped)} Continue it with --resume.")
+    for name in ("best.patch", "report.html", "report.md", "result.json"):
+        if (out / name).exists():
+            click.echo(f"  {name:<12} {out / name}")
+    if result.verdict == "improved":
+        place = f" --repository {shlex.quote(str(repository))}" if repository is not None else ""
+        click.echo(f"Submit it with: ascendopt submit {shlex.quote(str(out))}{place}")

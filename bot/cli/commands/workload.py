@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import textwrap
+import time
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,33 @@ def say_row(row: DerivedRow, done: int, total: int) -> None:
     )
 
 
+class Steps:
+    """Tells on stderr what is done at the moment, and for how long an operator has been worked
+    at."""
+
+    def __init__(self) -> None:
+        self._operator: Path | None = None
+        self._started = 0.0
+
+    def __call__(self, operator: Path, step: str) -> None:
+        """Print a step; the operator's name before its first one."""
+        if operator != self._operator:
+            self._operator, self._started = operator, time.monotonic()
+            click.echo(f"{operator.name}:", err=True)
+        seconds = time.monotonic() - self._started
+        said = textwrap.shorten(visible(step, 1000), 100, placeholder=" …")
+        click.echo(f"  {seconds:>4.0f} s  {said}", err=True)
+
+
+def stoppable() -> None:
+    """Have the signal that `timeout` and CI send end the program as Ctrl-C does."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+
+
 @options(DeriveSettings)
 @workload.command()
 @click.argument("operators", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -41,10 +71,12 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
 
     Cases come from examples and tests of the operator, else from generic shapes; its host tiling
     says which it takes, and all of them were run as they are written. An operator that has a
-    workload is passed over. Ends with 1 when one operator is left without.
+    workload is passed over. When it is stopped, the operator at hand keeps the cases that passed
+    until then. Ends with 1 when one operator is left without.
     """
     settings = build(DeriveSettings, given)
-    rows = session.derive_workloads(operators, settings, say_row)
+    stoppable()
+    rows = session.derive_workloads(operators, settings, say_row, Steps())
     if as_json:
         click.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=2))
     else:

@@ -17,6 +17,9 @@ from ci.model.workload import AttrValue, TensorCase, Workload, WorkloadCase
 
 LONGEST_NAME = 160
 
+SHOWN_VALUES = 4
+"""Given values of a tensor that its words show."""
+
 Ladder: TypeAlias = Iterable[WorkloadCase]
 """Cases of which the first that the unmodified operator takes is wanted, and no other."""
 
@@ -83,6 +86,25 @@ def elements(case: WorkloadCase) -> int:
 def shapes_of(found: Iterable[TensorCase]) -> str:
     """'512x512, 512'."""
     return ", ".join("x".join(map(str, t.shape)) or "scalar" for t in found)
+
+
+def case_words(case: WorkloadCase) -> str:
+    """The inputs' shapes and dtypes, then the attributes: `1x1024 float32, axis=-1`."""
+    inputs = [
+        f"{shapes_of([one])} {one.dtype}{_values_words(one)}" if one.present else "left out"
+        for one in tensors(case)[: input_count(case)]
+    ]
+    return ", ".join([*inputs, *(f"{name}={value}" for name, value in case.attrs.items())])
+
+
+def _values_words(tensor: TensorCase) -> str:
+    """How its values differ from a plain draw, '' where they do not."""
+    if tensor.values is not None:
+        shown = ", ".join(map(str, tensor.values[:SHOWN_VALUES]))
+        return f" ({shown}{', …' if len(tensor.values) > SHOWN_VALUES else ''})"
+    if tensor.distribution != "uniform":
+        return f" ({tensor.distribution.replace('_', ' ')} values)"
+    return ""
 
 
 def with_tensors(

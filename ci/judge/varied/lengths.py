@@ -111,7 +111,7 @@ class OwnThresholds(Family):
 class Empty(Family):
     """Tensors without elements."""
 
-    name = "empty"
+    name = "empty input"
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
         """Each dimension 0."""

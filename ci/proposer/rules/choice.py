@@ -8,13 +8,13 @@ from typing import Literal
 from ci.model.comparison import STEP_EFFECT
 from ci.model.diagnosis import Diagnosis
 from ci.model.objective import worth
-from ci.model.trial import Candidate, Outcome, Site, Trial
+from ci.model.trial import Candidate, Change, Outcome, Site, Trial
 from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import Application, applications, halves
 from ci.proposer.motifs.transforms.functions import called_in, reached
 from ci.proposer.rules.prospects import can_matter
 from ci.proposer.sources import changed_only
-from ci.source.cpp_source import parse
+from ci.source.cpp_source import Source, parse
 from ci.source.source_diff import changes
 from experience.bank.retrieve import DOUBTFUL, Retrieved
 from rules.api import load_api
@@ -197,4 +197,28 @@ def applied(
         rationale=f"Together: {why}" if len(taken) > 1 else why,
         motif_ids=tuple(dict.fromkeys(one.motif.id for one in taken)),
         sites=tuple(site for one in taken for site in one.sites),
+        parts=_parts(step, taken),
+    )
+
+
+def _parts(step: Step, taken: Sequence[Application]) -> tuple[Change, ...]:
+    """What each of the applications does, each made on the text that the one before left."""
+    texts = step.operator.texts(step.best.candidate.files)
+    found = []
+    for one in taken:
+        found.append(_part(one, parse(texts[one.path])))
+        texts |= {**one.also, one.path: one.text}
+    return tuple(found)
+
+
+def _part(application: Application, before: Source) -> Change:
+    """What a motif does, why, and in which functions of the text before."""
+    notes = ", ".join(dict.fromkeys(application.notes[:3]))
+    places = [before.line_start(line) for line in application.lines]
+    functions = [found.plain for place in places if (found := before.function_at(place))]
+    return Change(
+        what=application.motif.title + (f": {notes}" if notes else ""),
+        why=application.motif.why,
+        path=application.path,
+        functions=tuple(dict.fromkeys(functions)),
     )

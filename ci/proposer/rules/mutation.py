@@ -12,7 +12,7 @@ from ci.proposer.motifs.rewrite import applications
 from ci.proposer.rules.choice import applied, rank_motifs
 from ci.proposer.rules.diagnosing import diagnose_by_rules
 from ci.proposer.sources import changed_only, editable
-from ci.tiling.knob_words import moved
+from ci.tiling.knob_words import knob_changes, moved
 from ci.tiling.parametric import knob_moves, sample
 from ci.tiling.synthesize import follow
 from ci.tiling.template import KnobValue, TilingTemplate
@@ -55,6 +55,7 @@ class KnobMutator:
                     r.tuple.id for r in retrieved if r.tuple.gained and r.tuple.motif_id == rule
                 ),
                 knobs=dict(values),
+                parts=knob_changes(now, values),
             )
 
         known = {r.tuple.motif_id: r.reliability >= DOUBTFUL for r in retrieved}

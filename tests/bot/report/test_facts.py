@@ -3,12 +3,12 @@ from __future__ import annotations
 from bot.report.facts import (
     case_rows,
     headline,
+    mean_times,
     outcome_counts,
     pipe_rows,
     remarks,
     reproduction,
     steps,
-    told_steps,
     trajectory,
     tuple_rows,
 )
@@ -77,7 +77,8 @@ def test_outcomes_are_counted() -> None:
 
 
 def test_simulated_time_is_called_simulated() -> None:
-    assert "simulated time" in headline(result())
+    assert headline(result()).endswith("(simulated, 910B4)")
+    assert "simulated time" in mean_times(result())
 
 
 def test_no_improvement_is_said_plainly() -> None:
@@ -117,17 +118,3 @@ def test_a_run_on_a_device_says_what_the_simulator_decided() -> None:
     trials[1:4] = [t.model_copy(update={"screened": True}) for t in trials[1:4]]
     told = screening(made.model_copy(update={"trials": tuple(trials)}))
     assert told == "The simulator decided 3 of them; a device decided the others."
-
-
-def test_a_step_that_earns_too_little_is_told_with_the_one_that_rests_on_it() -> None:
-    base = trial(0, None, 10.0, stage="baseline")
-    weak = trial(1, {"a": "1"}, 9.95, parent=base.candidate.hash, rationale="Prepares.")
-    strong = trial(2, {"a": "2"}, 6.0, parent=weak.candidate.hash, rationale="Uses it.")
-    last = trial(3, {"a": "3"}, 5.98, parent=strong.candidate.hash, rationale="Polishes.")
-    made = result(baseline=base, best=last, trials=(base, weak, strong, last))
-    (told,) = told_steps(made)
-    assert told.trial.candidate.rationale == "Prepares. Uses it. Polishes."
-    assert told.numbers == "trials 1, 2 and 3"
-    first, last_one = steps(made)[0], steps(made)[-1]
-    assert (told.before_us, told.after_us) == (first.before_us, last_one.after_us)
-    assert [step.trial.number for step in told_steps(result())] == [2, 5]

@@ -15,7 +15,7 @@ from bot.report.mermaid import trajectory_chart
 from bot.report.picture import pipes_picture, trajectory_picture
 from bot.server.merge_request import body
 from ci.model.result import OtherSizes, Result, RoleUse, Sibling
-from ci.model.trial import Outcome
+from ci.model.trial import CaseMeasurement, Change, Outcome, Trial
 from tests.bot.make import result, trial
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
@@ -128,7 +128,7 @@ def test_every_required_part_is_there(render: object) -> None:
         "Cases",
         "What changed",
         "Pipes",
-        "Verification",
+        "What was checked",
         "experience",
         "Trials",
         "Environment",
@@ -232,17 +232,15 @@ def test_what_was_varied_is_counted_and_little_of_it_is_told_loudly(
 ) -> None:
     made = result()
     assert made.verification
-    assert (
-        "22 further cases give correct results and are not much slower (length 14, dtype 8)"
-        in render(made)
-    )
+    assert "Correct on 22 other shapes, attributes and values" in render(made)
+    assert "length 14, dtype 8" in render(made)
     assert "WARNING" not in render(made)
     few = made.verification.model_copy(
-        update={"varied": {"dtype": 3}, "shallow": True, "not_varied": ("length", "rank")}
+        update={"varied": {"dtype": 3}, "shallow": True, "not_varied": ("rank: too costly to try",)}
     )
     told = render(result(verification=few))
     assert "WARNING: the original operator passes only 3 cases" in told
-    assert "Not checked: length, rank." in told
+    assert "What was not checked" in told and "Rank: too costly to try." in told
 
 
 @pytest.mark.parametrize(
@@ -251,10 +249,14 @@ def test_what_was_varied_is_counted_and_little_of_it_is_told_loudly(
         ({"unchanged_from": 4096}, "0.98× to 2.50×, unchanged from 4,096 elements on."),
         ({}, "Speedup on inputs of 1 to 65,536 elements: 0.98× to 2.50×."),
         ({"unchanged_from": 1}, "0.98× to 2.50×, the same at every size."),
+        (
+            {"slowest_case": "1x1024 float32"},
+            "0.98× to 2.50×. Slowest: 1x1024 float32, 0.98×.",
+        ),
         ({"least": 65536}, "Speedup on inputs of 65,536 elements: 0.98× to 2.50×."),
     ],
 )
-def test_small_and_large_inputs_are_told_apart(sizes: dict[str, int], told: str) -> None:
+def test_small_and_large_inputs_are_told_apart(sizes: dict[str, int | str], told: str) -> None:
     made = result()
     assert made.verification
     tried = {"least": 1, "most": 65536, "slowest": 0.98, "fastest": 2.5} | sizes
@@ -279,13 +281,66 @@ def test_every_sentence_of_the_verification_is_a_line_and_siblings_are_a_table(
         Sibling(operator="halved", note="it has no suitable workload"),
     )
     found = plain.verification.model_copy(
-        update={"siblings": siblings, "shallow": True, "not_varied": ("rank",)}
+        update={"siblings": siblings, "shallow": True, "not_varied": ("rank: too costly to try",)}
     )
     lines = write(plain.model_copy(update={"verification": found})).splitlines()
     bullets = [line for line in lines if line.startswith("- ")]
-    assert sum("WARNING" in line for line in bullets) == 1
-    assert any(line.startswith("- Not checked") for line in bullets)
+    assert not any("WARNING" in line for line in bullets)
+    loud = [line for line in lines if line.startswith("**WARNING")]
+    assert len(loud) == 2 and "were not run: halved" in loud[1]
+    assert lines.index(loud[1]) < lines.index(next(x for x in lines if "What was checked" in x))
+    assert "- Rank: too costly to try." in bullets
     assert "| thrice | 1.25× |" in lines
-    assert any("not evaluated: halved" in line for line in lines)
+    assert any(line.startswith("- 1 of 2 other operators") for line in bullets)
     assert not any("| halved" in line for line in lines)
-    assert "Operators that share" not in write(plain)
+    assert "thrice" not in write(plain)
+
+
+@pytest.mark.parametrize("render", [markdown, html, body])
+def test_what_is_not_known_is_said(render: Callable[[Result], str]) -> None:
+    made = result()
+    assert made.verification
+    defect = "1x0 float32: run: copy_gm_to_ubuf reads far from every tensor"
+    found = made.verification.model_copy(update={"baseline_defects": (defect,)})
+    told = render(result(verification=found, other_chips=("ascend310p",)))
+    assert "1x0 float32" in told
+    assert "also declared for ascend310p. Only 910B4 was used." in told
+    assert "ascend310p" not in render(made)
+
+
+@pytest.mark.parametrize("render", [markdown, html, body])
+def test_what_changed_is_the_sum_of_the_steps(render: Callable[[Result], str]) -> None:
+    summed = Change(what="TILE is 8192 instead of 1024", path="op_host/x.cpp", functions=("Tile",))
+    told = render(result(changes=(summed,)))
+    changed = told[told.index("What changed") : told.index("What was checked")]
+    assert "TILE is 8192 instead of 1024" in changed and "op_host/x.cpp" in changed
+    assert "larger tile" not in changed
+    assert "larger tile" in render(result())
+
+
+def test_an_exact_result_is_called_exact() -> None:
+    made = result()
+    assert made.verification
+    exact = made.verification.model_copy(update={"worst_error": 0.0})
+    assert "none of 18,432 output elements differs" in body(result(verification=exact))
+    small = made.verification.model_copy(update={"worst_error": 0.0002})
+    assert "largest error is 0.02% of the tolerance" in body(result(verification=small))
+
+
+def test_cases_beyond_the_first_are_folded_with_the_slowest_on_top() -> None:
+    made = result()
+    assert made.baseline.measurement and made.best.measurement
+    before, after = made.baseline.measurement.cases[0], made.best.measurement.cases[0]
+
+    def many(trial: Trial, case: CaseMeasurement, grow: float) -> Trial:
+        cases = tuple(
+            case.model_copy(update={"case": f"c{n}", "median_us": case.median_us + grow * n})
+            for n in range(12)
+        )
+        assert trial.measurement
+        measured = trial.measurement.model_copy(update={"cases": cases})
+        return trial.model_copy(update={"measurement": measured})
+
+    base, best = many(made.baseline, before, 0), many(made.best, after, 0.1)
+    shown = body(result(baseline=base, best=best, trials=(base, best)))
+    assert shown.index("`c11`") < shown.index("4 more cases") < shown.index("`c0`")

@@ -289,7 +289,7 @@ def test_the_body_has_what_a_reviewer_needs(made: Result) -> None:
         "abcdef012345",
         "ascendopt evaluate",
         "```mermaid",
-        "No NPU was involved",
+        "No NPU was used",
     ):
         assert part in text
 

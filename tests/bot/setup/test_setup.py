@@ -83,8 +83,9 @@ def test_what_is_written_fits_the_published_schema(forge: str, tmp_path: Path) -
         assert not list(validator_for(definition)(definition).iter_errors(data))
 
 
-def test_gitcodes_workflow_names_the_default_branch(tmp_path: Path) -> None:
-    url, place = PLACES["gitcode"]
+@pytest.mark.parametrize("forge", ["github", "gitcode"])
+def test_a_workflow_names_the_default_branch(forge: str, tmp_path: Path) -> None:
+    url, place = PLACES[forge]
     ops = checkout(tmp_path, url, "develop/ops")
     write(ops, look(ops, SetupOptions(source=SOURCE)))
     text = (ops / place).read_text().replace("\non:", '\n"on":', 1)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +91,40 @@ def test_our_ci_installs_for_a_newcomer_what_the_readme_names() -> None:
     named = [one["packages"] for one in newcomer["strategy"]["matrix"]["include"]]
     assert len(named) == 2 and all(packages in readme for packages in named)
     assert not any("bubblewrap" in run for run in runs(newcomer))
+
+
+def zizmor() -> str:
+    """The program, next to this Python or on the path."""
+    beside = Path(sys.executable).with_name("zizmor")
+    program = str(beside) if beside.is_file() else shutil.which("zizmor")
+    if program is None:
+        pytest.skip("zizmor is not installed (pip install zizmor)")
+    return program
+
+
+def zizmor_findings(file: Path) -> list[str]:
+    command = [zizmor(), "--offline", "--persona", "auditor", "--format", "json", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [one["ident"] for one in json.loads(done.stdout) if not one["ignored"]]
+
+
+def test_zizmor_finds_nothing_that_the_file_does_not_justify() -> None:
+    """GitCode's workflows are in a form that it does not read."""
+    assert zizmor_findings(HUB) == []
+
+
+def test_zizmor_would_find_a_token_outside_of_an_environment(tmp_path: Path) -> None:
+    broken = tmp_path / ".github" / "workflows" / "broken.yml"
+    broken.parent.mkdir(parents=True)
+    broken.write_text(HUB.read_text().replace("    environment: ascendopt\n", ""))
+    assert zizmor_findings(broken) == ["secrets-outside-env"] * 2
+
+
+def test_githubs_token_belongs_to_an_environment_that_candidates_are_not_in() -> None:
+    jobs = loaded(HUB)["jobs"]
+    assert {n for n, j in jobs.items() if j.get("environment") == "ascendopt"} == {"plan", "report"}
+    # The environment is limited to the default branch: a push to another would be refused.
+    assert loaded(HUB)["on"]["push"]["branches"] == ["main", "master"]
 
 
 def test_actionlint_would_find_something(tmp_path: Path) -> None:

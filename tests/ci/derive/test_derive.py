@@ -101,3 +101,27 @@ def test_the_golden_function_of_a_shipped_workload_judges_the_derived_cases(tmp_
     workload = load_workload(load_operator(place), tmp_path / "out" / "bias_add")
     golden = workload.folder / workload.golden.partition(":")[0]
     assert golden.read_text() == (shipped / "golden.py").read_text()
+
+
+def test_every_launch_is_told_and_an_interrupted_operator_keeps_what_passed(
+    tmp_path: Path,
+) -> None:
+    place, heard = copied(BIAS_ADD, tmp_path), list[str]()
+
+    def listen(operator: Path, step: str) -> None:
+        assert operator == place
+        heard.append(step)
+        if sum(one.endswith(": passes") for one in heard) == 2:
+            raise KeyboardInterrupt
+
+    rows = list[DerivedRow]()
+    with pytest.raises(KeyboardInterrupt):
+        derive_workloads(
+            [place], DeriveSettings(), lambda row, done, total: rows.append(row), listen
+        )
+    (row,) = rows
+    assert row.interrupted and len(row.cases) == 1
+    workload = load_workload(load_operator(place))
+    assert [case.name for case in workload.cases] == [case.name for case in row.cases]
+    assert heard[0] == "builds the host side"
+    assert "Interrupted" in (place / "workload.yaml").read_text()

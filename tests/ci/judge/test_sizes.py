@@ -17,11 +17,12 @@ from ci.judge.sizes import other_sizes
 def test_a_size_counts_as_unchanged_when_no_larger_case_differs(
     timed: list[tuple[int, float, float]], unchanged_from: int | None
 ) -> None:
-    found = other_sizes(timed)
+    found = other_sizes((f"{size}", size, before, after) for size, before, after in timed)
     assert found.unchanged_from == unchanged_from
     assert (found.least, found.most) == (min(t[0] for t in timed), max(t[0] for t in timed))
 
 
 def test_the_worst_and_the_best_ratio_are_told() -> None:
-    found = other_sizes([(10, 3.0, 1.0), (100, 2.0, 2.5)])
+    found = other_sizes([("small", 10, 3.0, 1.0), ("1x100 float16", 100, 2.0, 2.5)])
     assert (found.slowest, found.fastest) == (0.8, 3.0)
+    assert found.slowest_case == "1x100 float16"

@@ -31,7 +31,7 @@ def remove_barrier(source: Source, parameters: Mapping[str, object]) -> Iterator
             edit = Edit(start, end, source.text[start:end].replace(pipe, narrow))
         else:
             edit = source.removal(start, end)
-        yield Match(start, (edit,), note=f"line {source.line(start)}")
+        yield Match(start, (edit,), note=f"{pipe} in line {source.line(start)}")
 
 
 def _pipe_of(call: Call) -> str:

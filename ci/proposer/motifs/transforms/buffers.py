@@ -40,13 +40,13 @@ def queue_depth(source: Source, parameters: Mapping[str, object]) -> Iterator[Ma
     for node, name, value in constants(source):
         if _BUFFER_COUNT.search(source.code(name)) and source.code(value) == old:
             edit = Edit(value.start_byte, value.start_byte + len(old), new)
-            yield Match(node.start_byte, (edit,), note=source.code(name))
+            yield Match(node.start_byte, (edit,), note=f"{source.code(name)} {old} → {new}")
     for method in source.methods:
         if method.name == "InitBuffer" and len(method.arguments) == 3:
             count = method.argument_nodes[1]
             if source.code(count) == old:
                 edit = Edit(count.start_byte, count.end_byte, new)
-                yield Match(method.start, (edit,), note=method.arguments[0])
+                yield Match(method.start, (edit,), note=f"{method.arguments[0]} {old} → {new}")
 
 
 def halve_and_double(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:

@@ -38,10 +38,12 @@ def test_a_regime_that_no_case_reaches_is_named(evaluator: Evaluator) -> None:
 
 def test_reasons_for_what_is_not_varied_are_told_apart() -> None:
     found = Sweep(
-        refused={"rank": 2, "empty": 1}, costly={"length": 3}, defects={"empty": "wrong_result"}
+        refused={"rank": 2, "empty input": 1},
+        costly={"length": 3},
+        defects={"empty input": "wrong_result"},
     )
     assert found.untaken == (
-        "rank (the original operator rejects it)",
-        "empty (the original operator fails)",
-        "length (too costly to try)",
+        "rank: the original operator rejects it, too",
+        "empty input: the original operator fails on it, too",
+        "length: too costly to try",
     )

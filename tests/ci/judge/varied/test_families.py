@@ -95,7 +95,7 @@ FAULTS = (
         "ge::DT_INT32) {\n        return ge::GRAPH_FAILED;\n    }",
     ),
     Fault(
-        "empty",
+        "empty input",
         GATHER,
         "host",
         "if (tableShape.GetDimNum() != 2) {",
