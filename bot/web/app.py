@@ -52,11 +52,13 @@ def make_app(
     healthy: Callable[[], bool],
     dashboard: Dashboard,
     clock: Callable[[], float] = time.time,
+    alarms: Callable[[], Sequence[str]] = tuple,
 ) -> Starlette:
     """The application.
 
     `secrets`: webhook secrets by forge; a delivery is good when it is signed with any of its
-    forge's. `repositories`: (forge, owner/name) that are served.
+    forge's. `repositories`: (forge, owner/name) that are served; `alarms`: what makes /healthz
+    answer 503, a sentence each.
     """
     metrics = Metrics(queue)
     bodies, backlog = _Bodies(), Backlog(queue)
@@ -100,7 +102,8 @@ def make_app(
             await run_in_threadpool(queue.write_something)
         except Exception as problem:  # whatever it is, it is not healthy
             return PlainTextResponse(f"queue: {type(problem).__name__}: {problem}\n", 503)
-        return PlainTextResponse("ok\n") if healthy() else PlainTextResponse("stopped\n", 503)
+        wrong = [*alarms(), *([] if healthy() else ["stopped"])]
+        return PlainTextResponse("\n".join(wrong or ["ok"]) + "\n", 503 if wrong else 200)
 
     async def exposition(request: Request) -> Response:
         body, kind = await run_in_threadpool(metrics.exposition)

@@ -58,7 +58,9 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
         lambda query: bank_page(read.bank_file, query),
     )
     names = frozenset((c.name, c.repository) for c in service.connections.all())
-    app = make_app(service.queue, hooks, names, lambda: service.alive, dashboard)
+    app = make_app(
+        service.queue, hooks, names, lambda: service.alive, dashboard, alarms=service.alarms
+    )
     port = read.port if chosen.port is None else chosen.port
     # Only proxies that the environment names may say whom they speak for.
     config = uvicorn.Config(

@@ -83,7 +83,7 @@ def put_section(forge: Forge, number: int, folder: str, text: str) -> None:
 
 def is_own(comment: Comment, mark: str, forge: Forge) -> bool:
     """Whether a comment is the bot's own and begins with `mark`: others may quote it."""
-    return comment.body.startswith(mark) and comment.author == forge.viewer()
+    return comment.body.startswith(mark) and forge.is_viewer(comment.author)
 
 
 def answer(forge: Forge, number: int, mark: str, text: str) -> None:
