@@ -142,7 +142,7 @@ def _planned(
 ) -> list[Job]:
     with state_of(connection) as state:
         jobs, problems, tip = state.change(lambda queue: step(queue, state))
-        write_plan(jobs, connection.mirror.git, state.bank, tip, out)
+        jobs = write_plan(jobs, connection.mirror.git, state.bank, tip, out)
     for problem in problems:
         LOG.warning("something waits for the next run of the CI: %s", problem)
     if problems and not jobs:

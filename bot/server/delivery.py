@@ -227,7 +227,7 @@ def _told_what_is_missing(connection: Connection) -> Iterator[None]:
     try:
         yield
     except ForgeError as problem:
-        if problem.kind != "forbidden":
+        if problem.kind != "forbidden" or problem.token_refused:
             raise
         words = visible(str(problem), 300).rstrip(".")
         right = FORGES[connection.name].right

@@ -1,4 +1,4 @@
-"""One item's failure is one item's: what is told of it, while the others go on."""
+"""One item's failure is one item's: what a person reads of it, while the others go on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def beside(what: str) -> Iterator[None]:
 
 
 def told(problem: Exception) -> str:
-    """What a person is told of a failure. A defect's own words go to the log, with their place."""
+    """What a person reads of a failure. A defect's own words go to the log, with their place."""
     if isinstance(problem, _SENTENCES):
         return str(problem)
     if isinstance(problem, OSError) and problem.strerror:

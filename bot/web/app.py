@@ -22,6 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from bot.base.secret import Token, as_of_now
 from bot.events import Event, EventError, SignatureError, receive
 from bot.server.comments.event_text import talk
 from bot.server.queue import Queue
@@ -47,7 +48,7 @@ class _NoBody(Exception):
 
 def make_app(
     queue: Queue,
-    secrets: Mapping[str, Sequence[str]],
+    secrets: Mapping[str, Sequence[Token]],
     repositories: frozenset[tuple[str, str]],
     healthy: Callable[[], bool],
     dashboard: Dashboard,
@@ -190,12 +191,14 @@ class _Bodies:
         return bytes(body)
 
 
-def _received(forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Event:
+def _received(
+    forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[Token]
+) -> Event:
     """The event of a delivery that one of the secrets signed; raises as `receive` does."""
     refusal = SignatureError("There is no secret to check the signature with.")
     for secret in secrets:
         try:
-            return receive(forge, headers, body, secret)
+            return receive(forge, headers, body, as_of_now(secret)())
         except SignatureError as problem:
             refusal = problem
     raise refusal

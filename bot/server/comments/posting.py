@@ -25,9 +25,10 @@ TEMPORARY: Final = (ForgeError, GitError)
 
 
 def away(problem: BaseException) -> bool:
-    """Whether the forge is away or asks for patience: that passes, be it in an hour."""
+    """Whether the forge is away, asks for patience or for a new token: that passes, be it in an
+    hour."""
     if isinstance(problem, ForgeError):
-        return problem.kind in ("rate_limited", "unavailable")
+        return problem.token_refused or problem.kind in ("rate_limited", "unavailable")
     return isinstance(problem, GitError) and problem.away
 
 

@@ -10,7 +10,7 @@ import pytest
 from bot.forge.base import Forge
 from bot.forge.local import LocalForge
 from bot.repository.config import RepositoryConfig
-from bot.server.delivery import free_places
+from bot.server.delivery import deliver, free_places
 from bot.server.merge_request import Submission, SubmitSettings, body, branch_name, submit, title
 from bot.server.own_requests import is_about, is_bots, own_requests
 from bot.server.verify_again import look_again
@@ -198,6 +198,17 @@ def test_ignore_under_a_strangers_fork_of_the_bots_branch_closes_nothing(ops: Re
     number = stranger.open("Faster", body(made), branch, "main", fork=fork).number
     plan = ops.comment(number, "/ignore operator")
     assert not plan.closed and not plan.facts
+
+
+def test_a_stored_job_rebases_no_merge_request_of_a_stranger(ops: Repository) -> None:
+    """The branch that holds it can be written by others."""
+    request = ops.request({"README.md": "about scale_add\n"})
+    (job,) = ops.comment(request.number, "/optimize op=scale_add").jobs
+    forged = job.model_copy(update={"kind": "verify", "patch_of": request.number, "patch": "x"})
+    found = result(base_commit=job.source_commit, verdict="not_improved")
+    with pytest.raises(InputError, match="is not the bot's own"):
+        deliver(forged, found.model_copy(update={"run": job.run}), ops.connection(), 0)
+    assert ops.bot.merge_request(request.number).state == "open"
 
 
 def test_what_another_job_of_the_same_account_wrote_allows_no_fork(ops: Repository) -> None:

@@ -126,6 +126,22 @@ def test_an_alarm_makes_health_fail_and_is_named(bench: Bench, server: Server) -
     assert server.ask("/healthz").status == 200
 
 
+def test_a_renewed_secret_is_used_at_once(tmp_path: Path) -> None:
+    bench, now = Bench(tmp_path), [SECRET]
+    app = make_app(
+        bench.queue,
+        {"github": [lambda: now[0]]},
+        frozenset({("github", "team/ops")}),
+        lambda: True,
+        bench.dashboard,
+    )
+    with running(app) as server:
+        assert deliver(server, comment()).status == 202
+        now[0] = "renewed"
+        assert deliver(server, comment(), secret=SECRET).status == 401
+        assert deliver(server, comment(), secret="renewed").status == 202
+
+
 def test_metrics_count_deliveries_and_the_queue(bench: Bench, server: Server) -> None:
     deliver(server, comment())
     deliver(server, comment())
