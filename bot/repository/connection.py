@@ -67,6 +67,15 @@ class Connections:
                 self._made[name, repository] = made
             return made
 
+    def names(self) -> list[tuple[str, str]]:
+        """Forge and repository of every one of them."""
+        return list(self._makers)
+
+    def made(self) -> list[Connection]:
+        """Return the connections that were asked for by now."""
+        with self._lock:
+            return list(self._made.values())
+
     def all(self) -> list[Connection]:
         """Every one of them, connected."""
         found = [self(name, repository) for name, repository in self._makers]

@@ -21,10 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.base.git import GitError
 from bot.base.text import visible
 from bot.events.model import Event
-from bot.forge.base import ForgeError
 from bot.repository.connection import Connection
 from bot.repository.job import ENDED, Job, Record
 from bot.server.bank_learning import learnt
@@ -32,10 +30,11 @@ from bot.server.comments.event_text import NotShown
 from bot.server.comments.posting import TEMPORARY, asked_wait, away, set_check, tell_run
 from bot.server.comments.wording import failed, said, waiting
 from bot.server.create_plan import folder_for
-from bot.server.dashboard_issue import update_dashboard
+from bot.server.dashboard_issue import remembered, update_dashboard
 from bot.server.delivery import DAY_S, Delivered, NotAllowed, hand_in
 from bot.server.job_maker import judged_by
 from bot.server.merge_request import read_result
+from bot.server.one_item import told
 from bot.server.places import next_waiting, settled
 from bot.server.plan_folder import write_plan
 from bot.server.planner import plan
@@ -46,7 +45,7 @@ from bot.server.service import carry_out
 from bot.server.state_branch import BANK, WORKER, StateBranch, checked_bank
 from bot.server.verify_again import look_again
 from bot.server.watch import noted, poll
-from ci.model.errors import InputError
+from ci.model.errors import EnvironmentProblem, InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 # How long a run of the CI has for its jobs, waiting for a runner included, before they are planned
@@ -75,10 +74,12 @@ def plan_event(event: Event, connection: Connection, out: Path) -> list[Job]:
     now = time.time()
 
     def step(queue: Queue, state: StateBranch) -> _Step:
-        if not queue.fact(f"polled {connection.name} {connection.repository}"):
-            poll(connection, queue, now)  # from now on nothing is missed
+        polled = queue.fact(f"polled {connection.name} {connection.repository}")
+        # From now on nothing is missed.
+        problems = [] if polled else _tried(lambda: poll(connection, queue, now))
         queue.receive(event, now)
-        return _step(connection, queue, state, now)
+        made = _step(connection, queue, state, now)
+        return made._replace(problems=[*problems, *made.problems])
 
     return _planned(connection, step, out)
 
@@ -89,13 +90,29 @@ def plan_follow_up(connection: Connection, out: Path) -> list[Job]:
     now = time.time()
 
     def step(queue: Queue, state: StateBranch) -> _Step:
-        poll(connection, queue, now)
-        look_again(connection, queue, now, lambda run: _learn(connection, queue, state, run))
-        made = _step(connection, queue, state, now)
+        problems = [
+            *_tried(lambda: poll(connection, queue, now)),
+            *_tried(lambda: _look(connection, queue, state, now)),
+        ]
+        made, tips = _step(connection, queue, state, now), list[str]()
         update_dashboard(connection, queue, now)
-        return made._replace(tip=_to_refresh(connection, queue, now))
+        problems += _tried(lambda: tips.append(_to_refresh(connection, queue, now)))
+        return made._replace(tip="".join(tips), problems=[*problems, *made.problems])
 
     return _planned(connection, step, out)
+
+
+def _tried(part: Callable[[], object]) -> list[str]:
+    """Do a part of the work; what went wrong with it, so that the other parts are done."""
+    try:
+        part()
+    except Exception as problem:
+        return [told(problem)]
+    return []
+
+
+def _look(connection: Connection, queue: Queue, state: StateBranch, now: float) -> None:
+    look_again(connection, queue, now, lambda run: _learn(connection, queue, state, run))
 
 
 def _to_refresh(connection: Connection, queue: Queue, now: float) -> str:
@@ -103,10 +120,10 @@ def _to_refresh(connection: Connection, queue: Queue, now: float) -> str:
     name = f"refreshed {connection.name} {connection.repository}"
     tip = connection.tip()
     config = connection.limits()
-    last = float(queue.fact(name) or 0)
+    last = remembered(queue, name)
     if not config.enabled or not config.triggers.nightly or now - last < REFRESH_S:
         return ""
-    queue.set_fact(name, str(now))
+    queue.set_fact(name, str(int(now)))
     return tip
 
 
@@ -125,9 +142,9 @@ def _planned(
 ) -> list[Job]:
     with state_of(connection) as state:
         jobs, problems, tip = state.change(lambda queue: step(queue, state))
-        write_plan(jobs, connection.mirror.git, state.bank, tip, out)
+        jobs = write_plan(jobs, connection.mirror.git, state.bank, tip, out)
     for problem in problems:
-        LOG.warning("an event waits for the next run of the CI: %s", problem)
+        LOG.warning("something waits for the next run of the CI: %s", problem)
     if problems and not jobs:
         raise InputError(f"{problems[0]} The event is kept and tried again with the next one.")
     return jobs
@@ -146,9 +163,10 @@ def _step(connection: Connection, queue: Queue, state: StateBranch, now: float) 
         except NotShown as problem:  # no failure of the CI: people delete comments
             queue.event_failed(number, now, str(problem))
             LOG.info("an event waits for the next run of the CI: %s", problem)
-        except TEMPORARY as problem:
-            queue.event_failed(number, now, str(problem), wait=asked_wait(problem))
-            problems.append(str(problem))
+        except Exception as problem:
+            words = told(problem)
+            queue.event_failed(number, now, words, wait=asked_wait(problem))
+            problems.append(words)
     deliver_waiting(connection, queue, now)
     claimed = _claimed(connection, queue, now)
     if changed:
@@ -158,23 +176,25 @@ def _step(connection: Connection, queue: Queue, state: StateBranch, now: float) 
 
 def deliver_waiting(connection: Connection, queue: Queue, now: float) -> None:
     """Propose the results for which there is a place now; a forge that is away is asked later."""
+    waiting = list[Record]()
     with suppress(*TEMPORARY):
-        for record in next_waiting(connection, queue, now):
-            job = record.job
-            queue.deliver_again(job.key, WORKER, now + CI_LEASE_S)
-            try:
-                connection.mirror.ensure(connection.forge, job.source_ref, job.source_commit)
-                today = queue.opened_since(connection.name, connection.repository, now - DAY_S)
-                folder = queue.runs / job.key
-                _remember(queue, job, folder, hand_in(job, folder, connection, today))
-            except InputError as problem:
-                queue.finish(job.key, WORKER, now, state="failed", note=str(problem))
-                _tell_end(connection, job, "failed", str(problem))
-            except TEMPORARY:
-                queue.finish(
-                    job.key, WORKER, now, state="waiting", note=record.note, speedup=record.speedup
-                )
-                raise
+        waiting = next_waiting(connection, queue, now)
+    for record in waiting:
+        job = record.job
+        queue.deliver_again(job.key, WORKER, now + CI_LEASE_S)
+        try:
+            connection.mirror.ensure(connection.forge, job.source_ref, job.source_commit)
+            today = queue.opened_since(connection.name, connection.repository, now - DAY_S)
+            folder = queue.runs / job.key
+            _remember(queue, job, folder, hand_in(job, folder, connection, today))
+        except InputError as problem:
+            queue.finish(job.key, WORKER, now, state="failed", note=str(problem))
+            _tell_end(connection, job, "failed", str(problem))
+        except Exception as problem:
+            LOG.warning("run %s waits on: %s", job.run, told(problem))
+            queue.finish(
+                job.key, WORKER, now, state="waiting", note=record.note, speedup=record.speedup
+            )
 
 
 def _handle(
@@ -195,7 +215,7 @@ def _handle(
     for merge_request in made.cancelled:
         _stop(connection, queue, merge_request, now)
     if made.base_moved:
-        look_again(connection, queue, now, lambda run: _learn(connection, queue, state, run))
+        _look(connection, queue, state, now)
 
 
 def _learn(connection: Connection, queue: Queue, state: StateBranch, run: str) -> bool:
@@ -288,6 +308,9 @@ def _fit(connection: Connection, queue: Queue, record: Record, now: float) -> bo
         queue.finish(job.key, WORKER, now, state="failed", note=str(problem))
         _tell_end(connection, job, "failed", str(problem))
         return False
+    except Exception as problem:  # of this job; the others are planned all the same
+        _give_back(connection, job, problem)(queue)
+        return False
     return True
 
 
@@ -313,8 +336,8 @@ def report(
     reported as such. Raises what the forge refused, once every job has had its turn; such jobs are
     planned again.
     """
-    told: list[str] = []
-    refused: ForgeError | GitError | None = None
+    sentences: list[str] = []
+    refused: Exception | None = None
     ends: list[Callable[[Queue], None]] = []
     with state_of(connection) as state:
         queue = state.read()
@@ -322,31 +345,32 @@ def report(
         if given.is_file():
             try:
                 state.bank = checked_bank(given)
-                told.append("The experience that the refresh left is kept.")
+                sentences.append("The experience that the refresh left is kept.")
             except InputError as problem:
-                told.append(f"The experience is not kept: {problem}")
+                sentences.append(f"The experience is not kept: {problem}")
         now = time.time()
         today = queue.opened_since(connection.name, connection.repository, now - DAY_S)
         for job in jobs:
             record = queue.get(job.key)
             if record is not None and record.state in ENDED:
-                told.append(f"{job.operator}: run {job.run} is {record.state} already.")
+                sentences.append(f"{job.operator}: run {job.run} is {record.state} already.")
                 continue
             try:
                 tries = record.tries if record is not None else 1
                 words, end, opened = _reported(connection, job, results, today, tries, page)
-            except TEMPORARY as problem:
-                refused = refused or problem
+            except Exception as problem:
+                known = isinstance(problem, TEMPORARY)
+                refused = refused or (problem if known else EnvironmentProblem(told(problem)))
                 ends.append(_give_back(connection, job, problem))
                 continue
             today += opened
-            told.append(f"{job.operator}: {words}")
+            sentences.append(f"{job.operator}: {words}")
             ends.append(end)
         queue.close()
         state.change(lambda queue: _ended(queue, ends, connection))
     if refused is not None:
         raise refused
-    return told
+    return sentences
 
 
 def _ended(queue: Queue, ends: Sequence[Callable[[Queue], None]], connection: Connection) -> None:
@@ -365,7 +389,7 @@ def _held(queue: Queue, job: Job) -> None:
 
 def _give_back(connection: Connection, job: Job, problem: Exception) -> Callable[[Queue], None]:
     """What to remember of a job whose result the forge did not take; tells when it is given up."""
-    gone, wait, note = away(problem), asked_wait(problem), str(problem)
+    gone, wait, note = away(problem), asked_wait(problem), told(problem)
 
     def give(queue: Queue) -> None:
         _held(queue, job)

@@ -79,15 +79,17 @@ def _maker(one: ServedRepository, token: Token, dry_run: bool) -> Callable[[], F
     return make
 
 
-def webhook_secrets(settings: BotSettings, secrets: Mapping[str, str]) -> dict[str, list[str]]:
-    """Secrets by forge, for the repositories that webhooks can come from; raises InputError."""
-    found: dict[str, list[str]] = {}
+def webhook_secrets(
+    settings: BotSettings, secrets: Mapping[str, str]
+) -> dict[str, list[Callable[[], str]]]:
+    """What gives the secrets as they are now, by forge, for the repositories that webhooks can come
+    from; raises InputError."""
+    found: dict[str, dict[str, Callable[[], str]]] = {}
     for one in settings.repositories:
         what = f"the webhook secret of {one.forge} {one.repository}"
         value = _secret(secrets, one.secret_env, what)
-        if value not in found.setdefault(one.forge, []):
-            found[one.forge].append(value)
-    return found
+        found.setdefault(one.forge, {})[one.secret_env] = renewed(one.secret_env, value)
+    return {forge: list(by_name.values()) for forge, by_name in found.items()}
 
 
 def _secret(secrets: Mapping[str, str], variable: str, what: str) -> str:

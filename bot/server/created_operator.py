@@ -16,12 +16,13 @@ from pydantic import Field, ValidationError
 from bot.base.git import Git
 from bot.base.text import visible
 from bot.forge.base import Forge
-from bot.forge.model import MergeRequest
 from bot.report.created import body, headline
 from bot.repository.commit_style import CommitStyle
 from bot.repository.config import RepositoryConfig
 from bot.repository.job import Job
-from bot.server.merge_request import MADE_BRANCHES, Submission
+from bot.server.merge_request import Submission, refuse_foreign, refuse_taken
+from bot.server.one_item import beside
+from bot.server.own_requests import MADE_BRANCHES, SEAL, is_bots, seal
 from bot.server.run_job import MADE
 from ci.model.created import Created, Judged
 from ci.model.errors import InputError, worded
@@ -117,20 +118,23 @@ def submit_made(
     git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, *heads, env=login)
     if git.run("ls-tree", tip, "--", job.operator).strip():
         raise InputError(f"There is something at {job.operator} by now.")
-    if (
-        old
-        and not git.run("show", "-s", f"--format=%(trailers:key={TRAILER},valueonly)", old).strip()
-    ):
-        raise InputError(
-            f"Somebody else's commit {old[:12]} is on {branch}; merge or delete the branch first."
-        )
     style = config.merge_requests
+    listed = [m for m in forge.merge_requests("open", branch) if m.source_branch == branch]
+    ours = [m for m in listed if is_bots(m, forge)]
+    refuse_taken(branch, [m for m in listed if m not in ours])
+    if old:
+        refuse_foreign(git, branch, old, TRAILER, style)
     commit = _commit(git, job, made, tip, style)
     forge.push(git, commit, branch, old)
     line, text = _title(made, conventional=style.conventional(git, tip)), _body(job, made)
-    filed, action = _filed(forge, branch, target, line, text)
+    action: Literal["opened", "updated"] = "updated" if ours else "opened"
+    if ours:
+        filed = forge.update(ours[-1].number, line, text)
+    else:
+        filed = forge.open(line, text, branch, target)
     if style.labels:
-        forge.add_labels(filed.number, style.labels)
+        with beside("its labels"):
+            forge.add_labels(filed.number, style.labels)
     return Submission(
         action=action,
         reason=f"Merge request {filed.number} was {action}.",
@@ -138,15 +142,6 @@ def submit_made(
         commit=commit,
         merge_request=filed,
     )
-
-
-def _filed(
-    forge: Forge, branch: str, target: str, line: str, text: str
-) -> tuple[MergeRequest, Literal["opened", "updated"]]:
-    ours = [m for m in forge.merge_requests("open", branch) if not m.from_fork]
-    if ours:
-        return forge.update(ours[-1].number, line, text), "updated"
-    return forge.open(line, text, branch, target), "opened"
 
 
 def _title(made: Made, *, conventional: bool) -> str:
@@ -189,6 +184,7 @@ def _commit(git: Git, job: Job, made: Made, parent: str, style: CommitStyle) -> 
         visible(made.headline),
         "",
         f"{TRAILER}: {job.run}",
+        f"{SEAL}: {seal(tree, parent, style)}",
         *([f"Signed-off-by: {style.author}"] if style.sign_off else []),
     ]
     command = ("commit-tree", tree, "-p", parent, "-F", "-")

@@ -21,7 +21,7 @@ from bot.repository.connection import Connection
 from bot.repository.job import Record
 from bot.repository.language import commit_language
 from bot.server.job_maker import Records
-from bot.server.merge_request import OWN_BRANCHES, marked_with, path_mark
+from bot.server.own_requests import operator_of, own_requests
 from bot.server.refused import No, refusals
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -53,20 +53,26 @@ def fact_name(connection: Connection) -> str:
     return f"dashboard {connection.name} {connection.repository}"
 
 
+def remembered(records: Records, name: str) -> int:
+    """A number that is remembered by name, 0 where there is none: others can write such facts."""
+    value = records.fact(name)
+    return int(value) if value.isascii() and value.isdigit() else 0
+
+
 def update_dashboard(connection: Connection, records: Records, now: float) -> None:
     """Bring the issue up to date; a forge that takes none, or is away, is passed over.
 
     `now`: Unix time, s. Nothing is written when the text is as it was and no box is ticked.
     """
-    config = connection.limits()
-    if not (config.enabled and config.dashboard):
-        return
     name = fact_name(connection)
     try:
+        config = connection.limits()
+        if not (config.enabled and config.dashboard):
+            return
         spoken = commit_language(connection.mirror.commit(connection.tip()), config)
         with language(spoken):
             body = render(connection, records, config, now)
-        number = int(records.fact(name) or 0)
+        number = remembered(records, name)
         if number and connection.forge.issue(number).body.strip() == body.strip():
             return
         number = connection.forge.write_issue(TITLE, body, number)
@@ -85,14 +91,12 @@ def render(connection: Connection, records: Records, config: RepositoryConfig, n
     here = (connection.name, connection.repository)
     every = records.jobs(forge=here[0], repository=here[1], limit=10_000)
     every = [r for r in every if r.job.kind in ("optimize", "create", "verify")]
-    proposals = [
-        m for prefix in OWN_BRANCHES for m in connection.forge.merge_requests("all", prefix)
-    ]
+    proposals = own_requests(connection.forge)
     queued = sorted(
         (r for r in every if r.state == "queued"), key=lambda r: (-r.job.priority, r.created)
     )
     waiting = sorted((r for r in every if r.state == "waiting"), key=lambda r: -r.speedup)
-    operators = {path_mark(r.job.operator): r.job.operator for r in every}
+    operators = list(dict.fromkeys(r.job.operator for r in every))
     return page(
         "dashboard.md.j2",
         shown=SHOWN,
@@ -115,12 +119,10 @@ def _last_failures(every: list[Record]) -> list[Record]:
     return [r for r in last.values() if r.state == "failed"]
 
 
-def _refused(
-    proposals: list[MergeRequest], operators: dict[str, str]
-) -> list[tuple[MergeRequest, str]]:
+def _refused(proposals: list[MergeRequest], operators: list[str]) -> list[tuple[MergeRequest, str]]:
     """The merge requests that were closed without merging, the latest first, with the operator."""
     closed = [m for m in proposals if m.state == "closed"]
-    return [(m, operators.get(marked_with(m), "")) for m in reversed(closed)]
+    return [(m, operator_of(m, operators)) for m in reversed(closed)]
 
 
 def no_to(folder: str, person: str) -> No:

@@ -6,7 +6,7 @@ Every step may be repeated after a crash.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +26,9 @@ from bot.server.comments.posting import answer, close, set_check, tell_run
 from bot.server.comments.wording import concluded, made_comment, said
 from bot.server.created_operator import Made, branch_of, check_made, read_made, submit_made
 from bot.server.measuring import read_measured, tell_measured
-from bot.server.merge_request import BRANCHES, OWN_BRANCHES, SubmitSettings, read_result, submit
+from bot.server.merge_request import SubmitSettings, read_result, submit
+from bot.server.one_item import beside
+from bot.server.own_requests import is_about, is_bots, own_requests
 from ci.model.errors import InputError
 from ci.model.result import Result
 
@@ -83,7 +85,8 @@ def _propose_made(job: Job, made: Made, connection: Connection, opened_today: in
     if job.dry_run:
         return Delivered(said("dry_run"))
     forge, config = connection.forge, connection.limits()
-    full = _full(forge, config, opened_today, branch_of(job.operator))
+    branch = branch_of(job.operator)
+    full = _full(forge, config, opened_today, lambda own: own.source_branch == branch)
     if full:
         return Delivered(full, waits=True)
     try:
@@ -175,7 +178,7 @@ def _propose(
     if unwanted := sorted(ideas & set(job.without)):
         return Delivered(said("ignored_idea", unwanted))
     config = connection.limits()
-    full = _full(forge, config, opened_today, f"{BRANCHES}{job.operator.rsplit('/', 1)[-1]}/")
+    full = _full(forge, config, opened_today, lambda own: is_about(own, job.operator))
     if full:
         return Delivered(full, waits=True)
     settings = _submit_settings(job, config, report_at)
@@ -188,16 +191,21 @@ def _propose(
         return Delivered(said("refused", problem))
     request = filed.merge_request
     if filed.action != "declined" and request is not None and config.merge_requests.labels:
-        forge.add_labels(request.number, config.merge_requests.labels)
+        with beside("its labels"):
+            forge.add_labels(request.number, config.merge_requests.labels)
     number = request.number if request is not None and filed.action != "declined" else 0
     return Delivered(filed.reason, number, opened=filed.action == "opened")
 
 
-def _full(forge: Forge, config: RepositoryConfig, opened_today: int, branch: str) -> str:
-    """Why no merge request may be opened, '' when one may or one whose branch begins with `branch`
-    is open."""
-    ours = _open(forge)
-    if any(m.source_branch.startswith(branch) for m in ours):
+def _full(
+    forge: Forge,
+    config: RepositoryConfig,
+    opened_today: int,
+    fits: Callable[[MergeRequest], bool],
+) -> str:
+    """Why no merge request may be opened, '' when one may or an own one that `fits` is open."""
+    ours = own_requests(forge, "open")
+    if any(map(fits, ours)):
         return ""
     if len(ours) >= config.limits.open_merge_requests:
         return said("too_many_open", len(ours))
@@ -210,11 +218,7 @@ def free_places(forge: Forge, config: RepositoryConfig, opened_today: int) -> in
     """How many merge requests may be opened now; `opened_today` as of `deliver`."""
     limits = config.limits
     left = limits.daily_merge_requests - opened_today
-    return max(0, min(limits.open_merge_requests - len(_open(forge)), left))
-
-
-def _open(forge: Forge) -> list[MergeRequest]:
-    return [m for prefix in OWN_BRANCHES for m in forge.merge_requests("open", prefix)]
+    return max(0, min(limits.open_merge_requests - len(own_requests(forge, "open")), left))
 
 
 @contextmanager
@@ -223,7 +227,7 @@ def _told_what_is_missing(connection: Connection) -> Iterator[None]:
     try:
         yield
     except ForgeError as problem:
-        if problem.kind != "forbidden":
+        if problem.kind != "forbidden" or problem.token_refused:
             raise
         words = visible(str(problem), 300).rstrip(".")
         right = FORGES[connection.name].right
@@ -234,6 +238,8 @@ def _rebase(job: Job, result: Result, connection: Connection, report_at: str) ->
     """Rebase a merge request with new figures, or close it; no limits for what is open already."""
     forge = connection.forge
     request = forge.merge_request(job.patch_of)
+    if not is_bots(request, forge):
+        raise InputError(f"Merge request {request.number} is not the bot's own.")
     if request.state != "open":
         return Delivered(said("no_longer_open", request.number, request.state))
     if result.verdict == "improved" and result.held >= job.minimum_speedup:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -30,23 +31,32 @@ from bot.report.view import page, values
 from bot.repository.commit_style import CommitStyle
 from bot.repository.mirror import workload_place
 from bot.repository.patch import apply, check_patch, own_paths
+from bot.server.one_item import beside
+from bot.server.own_requests import (
+    BRANCHES,
+    MARK_DIGITS,
+    SEAL,
+    SOURCES_DIGITS,
+    is_about,
+    is_bots,
+    is_bots_commit,
+    made_from,
+    path_mark,
+    seal,
+)
 from ci.model import layout
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
 from ci.model.result import Result
 from ci.model.yaml_model import YamlFile
 
-BRANCHES: Final = "optimize/"
-MADE_BRANCHES: Final = "create/"
-OWN_BRANCHES: Final = (BRANCHES, MADE_BRANCHES)
 # Two diffs with so much in common are one idea: a person's no to one is a no to the other.
 ALIKE: Final = 0.5
 SHOWN_CASES: Final = 8
 """Cases above the fold, those with the least speedup first."""
 CHECK: Final = "ascendopt/verified"
+RUN_TRAILER: Final = "Ascendopt-Run"
 _ID: Final = re.compile(r"[\w-]{1,64}$")
-_MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")
-_SOURCES: Final = re.compile(r"<!-- ascendopt-sources: ([0-9a-f]{10}) -->")
 
 
 class SubmitSettings(CommitStyle):
@@ -107,23 +117,18 @@ def operator_mark(result: Result) -> str:
     return path_mark(result.operator_path)
 
 
-def path_mark(folder: str) -> str:
-    """The mark of the operator in `folder`, counted from the repository's top."""
-    return hashlib.sha256(folder.encode()).hexdigest()[:16]
-
-
 def sources_key(result: Result) -> str:
     """10 hex digits that stand for the operator's place and unchanged sources."""
     digest = hashlib.sha256(result.operator_path.encode())
     for path in sorted(result.base_hashes):
         digest.update(f"\0{path}\0{result.base_hashes[path]}".encode())
-    return digest.hexdigest()[:10]
+    return digest.hexdigest()[:SOURCES_DIGITS]
 
 
 def branch_name(result: Result) -> str:
-    """`optimize/<op>/<key>`, with the key of the sources."""
+    """`optimize/<op>/<key>`, whose key stands for the operator's place and for its sources."""
     slug = re.sub(r"[^A-Za-z0-9_-]+", "-", result.operator).strip("-") or "operator"
-    return f"{BRANCHES}{slug}/{sources_key(result)}"
+    return f"{BRANCHES}{slug}/{operator_mark(result)[:MARK_DIGITS]}{sources_key(result)}"
 
 
 def title(result: Result, *, conventional: bool = False) -> str:
@@ -152,18 +157,22 @@ def body(result: Result, proposed: str = "", report_at: str = "") -> str:
     return page("merge_request.md.j2", **shown)
 
 
-def commit_message(result: Result, subject: str, signed_off_by: str = "") -> str:
-    """Subject, reason and trailers that name run, device, figures, and who signs off if any."""
+def commit_message(result: Result, subject: str, signed_off_by: str = "", sealed: str = "") -> str:
+    """Subject, reason and trailers that name run, device, figures, and who signs off if any.
+
+    `sealed`: what `seal` makes of the commit.
+    """
     times = reported_times(result)
     trailers = {
         "Ascendopt-Operator": result.operator_path or result.operator,
-        "Ascendopt-Run": result.run,
+        RUN_TRAILER: result.run,
         "Ascendopt-Speedup": f"{result.speedup:.4f}",
         "Ascendopt-Speedup-Range": result.uncertainty.interval if result.uncertainty else "",
         "Ascendopt-Score-Us": f"{times[0]:.4f} -> {times[1]:.4f}" if times else "",
         "Ascendopt-Backend": f"{result.fingerprint.backend} {result.fingerprint.device}"
         + (" (simulated time)" if result.fingerprint.simulated else ""),
         "Ascendopt-Tuples": " ".join(t for t in result.best.candidate.tuple_ids if _ID.match(t)),
+        SEAL: sealed,
         "Signed-off-by": signed_off_by,
     }
     lines = [f"{key}: {visible(value, 200)}" for key, value in trailers.items() if value]
@@ -179,21 +188,16 @@ class _Place:
     declined: MergeRequest | None
 
 
-def place(result: Result, existing: list[MergeRequest]) -> _Place:
-    """Which branch to use, which open merge request to update, which closed one says no."""
-    mark, fresh = operator_mark(result), branch_name(result)
-    ours = [m for m in existing if m.source_branch.startswith(BRANCHES) and marked_with(m) == mark]
+def place(result: Result, ours: list[MergeRequest]) -> _Place:
+    """Which branch to use, which open merge request to update, which closed one says no.
+
+    `ours`: the bot's own merge requests about the operator.
+    """
     opened = next((m for m in reversed(ours) if m.state == "open"), None)
     if opened is not None:
         return _Place(opened.source_branch, opened, None)
-    # A rebased one has the sources of its new base, under the branch's first name.
-    key = sources_key(result)
-    closed = [
-        m
-        for m in ours
-        if m.state == "closed" and (m.source_branch == fresh or _made_from(m) == key)
-    ]
-    return _Place(fresh, None, closed[-1] if closed else None)
+    closed = [m for m in ours if m.state == "closed" and made_from(m, sources_key(result))]
+    return _Place(branch_name(result), None, closed[-1] if closed else None)
 
 
 def likeness(one: str, other: str) -> float:
@@ -212,30 +216,15 @@ def _changed_lines(diff: str) -> set[str]:
     return found
 
 
-def refused_alike(
-    result: Result, forge: Forge, existing: list[MergeRequest]
-) -> MergeRequest | None:
-    """The closed merge request of the bot with much the same change of this operator, if any."""
-    mark = operator_mark(result)
-    for one in reversed(existing):
-        ours = one.source_branch.startswith(BRANCHES) and marked_with(one) == mark
-        if not ours or one.state != "closed":
+def refused_alike(result: Result, forge: Forge, ours: list[MergeRequest]) -> MergeRequest | None:
+    """The closed merge request with much the same change, if any; `ours` as of `place`."""
+    for one in reversed(ours):
+        if one.state != "closed":
             continue
         with suppress(ForgeError):  # one whose branch is gone may have no diff any more
             if likeness(result.diff, forge.diff(one.number)) >= ALIKE:
                 return one
     return None
-
-
-def marked_with(merge_request: MergeRequest) -> str:
-    """The mark of the operator that a merge request of the bot is about, '' where it has none."""
-    found = _MARK.search(merge_request.body)
-    return found.group(1) if found is not None else ""
-
-
-def _made_from(merge_request: MergeRequest) -> str:
-    found = _SOURCES.search(merge_request.body)
-    return found.group(1) if found is not None else ""
 
 
 def refuse_unfit(result: Result, git: Git, commit: str) -> None:
@@ -286,10 +275,12 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     refuse_unfit(result, git, tip)
     result = with_workload(result, git, tip)
     existing = list(forge.merge_requests())
-    placed = place(result, existing)
+    own = [m for m in existing if is_bots(m, forge, (BRANCHES,))]
+    ours = [m for m in own if is_about(m, result.operator_path)]
+    placed = place(result, ours)
     declined, what = placed.declined, "for these sources"
     if declined is None and placed.existing is None and not settings.again:
-        declined, what = refused_alike(result, forge, existing), "with much the same change"
+        declined, what = refused_alike(result, forge, ours), "with much the same change"
     if declined is not None and not settings.again:
         return Submission(
             action="declined",
@@ -298,9 +289,12 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
             branch=placed.branch,
             merge_request=declined,
         )
+    refuse_taken(placed.branch, [m for m in existing if m not in own])
     old = branches.get(placed.branch, "")
     if old:
-        _refuse_foreign(git, home.push_url, placed.branch, old, login)
+        head = f"refs/heads/{placed.branch}"
+        git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, head, env=login)
+        refuse_foreign(git, placed.branch, old, RUN_TRAILER, settings)
     workload = proposed_workload(git, result, tip) if settings.propose_workload else ""
     line = title(result, conventional=settings.conventional(git, tip))
     commit = _commit(git, result, tip, workload, line, settings)
@@ -312,9 +306,9 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     else:
         filed = forge.open(line, text, placed.branch, target)
         action = "opened"
-    forge.set_status(
-        commit, Status(context=CHECK, state="success", description=visible(headline(result), 140))
-    )
+    status = Status(context=CHECK, state="success", description=visible(headline(result), 140))
+    with beside("its check"):
+        forge.set_status(commit, status)
     return Submission(
         action=action,
         reason=f"A merge request would be {action}; nothing was written."
@@ -326,11 +320,25 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     )
 
 
-def _refuse_foreign(git: Git, url: str, branch: str, head: str, login: dict[str, str]) -> None:
-    """Never overwrite what a person pushed onto the bot's branch."""
-    git.run("fetch", "--quiet", "--no-tags", "--", url, f"refs/heads/{branch}", env=login)
-    trailer = git.run("show", "-s", "--format=%(trailers:key=Ascendopt-Run,valueonly)", head)
-    if not trailer.strip():
+def refuse_taken(branch: str, others: Iterable[MergeRequest]) -> None:
+    """Raise InputError when somebody else's merge request is open from the bot's branch.
+
+    `others`: merge requests that are not the bot's own.
+    """
+    for one in others:
+        if one.state == "open" and not one.from_fork and one.source_branch == branch:
+            raise InputError(
+                f"Merge request {one.number} of {visible(one.author)} is open from {branch}, which"
+                " is a branch of the bot; close it, so that the bot can propose its own."
+            )
+
+
+def refuse_foreign(git: Git, branch: str, head: str, trailer: str, style: CommitStyle) -> None:
+    """Raise InputError when `head` of the bot's branch is not a commit of the bot as it made it.
+
+    What a person pushed or amended there is never overwritten.
+    """
+    if not is_bots_commit(git, head, trailer, style):
         raise InputError(
             f"Somebody else's commit {head[:12]} is on {branch}; merge or delete the branch first."
         )
@@ -404,6 +412,7 @@ def _commit(
             git.run("update-index", "--add", "--cacheinfo", f"100644,{blob},{workload}", env=env)
         tree = git.run("write-tree", env=env).strip()
     _refuse_other_changes(git, result, parent, tree, workload)
-    message = commit_message(result, subject, style.author if style.sign_off else "")
+    signed = style.author if style.sign_off else ""
+    message = commit_message(result, subject, signed, seal(tree, parent, style))
     commit = ("commit-tree", tree, "-p", parent, "-F", "-")
     return git.run(*commit, stdin=message, env=style.identity).strip()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+from typing import Final
+
 from bot.repository.connection import Connection
 from bot.repository.job import Job, Record
 from bot.server.comments.wording import said
 from bot.server.delivery import DAY_S, Delivered, free_places
 from bot.server.job_maker import Subject, judged_by
 from bot.server.merge_request import read_result
+from bot.server.one_item import told
 from bot.server.queue import Queue
 from bot.server.verify_again import Change, applies, verification
 from ci.model.errors import InputError
+
+LOG: Final = logging.getLogger("ascendopt.bot")
 
 
 def next_waiting(connection: Connection, queue: Queue, now: float) -> list[Record]:
@@ -26,7 +32,16 @@ def next_waiting(connection: Connection, queue: Queue, now: float) -> list[Recor
     today = queue.opened_since(connection.name, connection.repository, now - DAY_S)
     places = free_places(connection.forge, connection.limits(), today)
     waiting.sort(key=lambda record: (-record.speedup, record.created))
-    return [r for r in waiting[:places] if not _moved(connection, queue, r, now)]
+    return [r for r in waiting[:places] if _in_place(connection, queue, r, now)]
+
+
+def _in_place(connection: Connection, queue: Queue, record: Record, now: float) -> bool:
+    """Whether the base of a waiting result is as it was; one that cannot be asked for waits on."""
+    try:
+        return not _moved(connection, queue, record, now)
+    except Exception as problem:
+        LOG.warning("run %s waits on: %s", record.job.run, told(problem))
+        return False
 
 
 def settled(queue: Queue, job: Job, done: Delivered, now: float) -> None:

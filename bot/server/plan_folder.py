@@ -8,6 +8,7 @@ bank.jsonl                             experience that the repository's bot has 
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from typing import Final, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from bot.base.git import Git
+from bot.base.git import Git, GitError
 from bot.repository.commit_pack import PACK, read_pack, write_pack
 from bot.repository.job import Job
 from bot.server.run_job import BASE, CHECKOUT, JOB_FILE, JUDGE, read_job
@@ -25,6 +26,7 @@ from bot.server.state_branch import BANK
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
 
+LOG: Final = logging.getLogger("ascendopt.bot")
 PLAN: Final = "plan.json"
 JOBS: Final = "jobs"
 REFRESH: Final = "refresh"
@@ -42,24 +44,33 @@ class Tip(NamedTuple):
         return (self.source_commit,)
 
 
-def write_plan(jobs: Sequence[Job], git: Git, bank: str, tip: str, out: Path) -> None:
+def write_plan(jobs: Sequence[Job], git: Git, bank: str, tip: str, out: Path) -> list[Job]:
     """Write the plan folder; `git` has the commits, `bank` is JSON lines or ''.
 
-    `tip`: commit of the default branch when the bank is to be refreshed with it, else ''.
+    `tip`: commit of the default branch when the bank is to be refreshed with it, else ''. Returns
+    the jobs in it: one whose commits cannot be packed is left out, and planned again later.
     """
     out.mkdir(parents=True, exist_ok=True)
+    packed = list[Job]()
     for job in jobs:
         folder = out / JOBS / job.key
         folder.mkdir(parents=True, exist_ok=True)
         (folder / JOB_FILE).write_text(job.model_dump_json(indent=2), encoding="utf-8")
-        write_pack(git, job, folder)
+        try:
+            write_pack(git, job, folder)
+        except GitError as problem:
+            LOG.warning("run %s is planned again later: %s", job.run, problem)
+            shutil.rmtree(folder)
+            continue
+        packed.append(job)
     if bank:
         (out / BANK).write_text(bank, encoding="utf-8")
     if tip:
         (out / REFRESH).mkdir(exist_ok=True)
         write_pack(git, Tip(tip), out / REFRESH)
-    listed = {"jobs": [j.key for j in jobs], "refresh": tip}
+    listed = {"jobs": [j.key for j in packed], "refresh": tip}
     (out / PLAN).write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
+    return packed
 
 
 def planned(folder: Path) -> list[tuple[Job, Path]]:

@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bot.base.git import GitError
 from bot.base.language import language
 from bot.events.model import Event
-from bot.forge.base import Forge
 from bot.forge.model import LEVELS, Comment, MergeRequest
 from bot.report.facts import steps
 from bot.repository.command import HELP, Command, Mistake, parse
@@ -23,18 +23,18 @@ from bot.repository.connection import Connection
 from bot.repository.job import Job, Record
 from bot.repository.language import commit_language
 from bot.repository.mirror import Commit
-from bot.repository.trigger import Touched, changed_paths
+from bot.repository.trigger import Touched
 from bot.server.comments.event_text import own_comment, talk
-from bot.server.comments.posting import is_own
-from bot.server.comments.wording import history, reply_mark, said
+from bot.server.comments.wording import history, said
 from bot.server.create_plan import create_job
 from bot.server.dashboard_issue import fact_name, no_to, ticks
 from bot.server.job_maker import Records, Work, choose, make_jobs, touched
 from bot.server.measuring import measure_jobs
-from bot.server.merge_request import BRANCHES, marked_with, path_mark, read_result
+from bot.server.merge_request import read_result
+from bot.server.own_requests import BRANCHES, is_about, is_bots
 from bot.server.plan_model import Plan, Reply, joined, reply_to
 from bot.server.refused import Kind, No
-from bot.server.verify_again import rebase_fact, taken_over
+from bot.server.verify_again import left_to_people, rebase_fact
 from ci.model.errors import InputError
 from rules.triggers import load_triggers
 
@@ -46,10 +46,12 @@ def allowance_mark(head: str) -> str:
     return f"allowed-{head}"
 
 
-def allowed(forge: Forge, request: MergeRequest) -> bool:
-    """Whether a person allowed this very head: the bot has answered so, under its own name."""
-    line = reply_mark(allowance_mark(request.head))
-    return any(is_own(c, line, forge) for c in forge.comments(request.number))
+def allowance_fact(work: Work, request: MergeRequest) -> str:
+    """The name under which it is remembered that a person allowed this very head.
+
+    No comment tells: people can edit the bot's, and other jobs of a CI may share its account.
+    """
+    return f"allowed {work.connection.name} {work.home.name} {request.number} {request.head}"
 
 
 def plan(event: Event, connection: Connection, records: Records) -> Plan:
@@ -111,23 +113,31 @@ def _changes(
     """The head of a merge request, fetched, with the operators that it concerns.
 
     The only way to sources of a merge request: None for a fork's head that nobody allowed, be it
-    before or, when `granted`, just now.
+    before or, when `granted`, just now. Git tells what changed: forges refuse large differences.
+    Raises InputError when it has nothing in common with its target branch.
     """
-    if request.from_fork and not granted and not allowed(work.forge, request):
+    if request.from_fork and not granted and not work.records.fact(allowance_fact(work, request)):
         return None
     commit = work.mirror.fetch(work.forge, request.head_ref)
     if commit != request.head:
         # Pushed in between: a fork's new head is not the one that was allowed.
         work.mirror.ensure(work.forge, request.head_ref, request.head)
-    head = work.mirror.commit(request.head)
-    return head, touched(head, changed_paths(work.forge.diff(request.number)))
+    head, target = work.mirror.commit(request.head), request.target_branch
+    if work.forge.branch_head(target) is None:
+        raise InputError(said("target_gone", target))
+    tip = work.mirror.fetch(work.forge, f"refs/heads/{target}")
+    try:
+        base = work.mirror.git.run("merge-base", tip, head.name).strip()
+    except GitError:
+        raise InputError(said("no_common_commit", target)) from None
+    return head, touched(head, work.mirror.changed(base, head.name))
 
 
 def _is_dashboard(event: Event, connection: Connection, records: Records) -> bool:
     """Whether somebody edited the dashboard, be it to tick a box."""
     number = records.fact(fact_name(connection))
     edited = event.kind == "issue" and event.action == "edited" and not event.comment_id
-    return edited and number == str(event.number) and event.sender != connection.forge.viewer()
+    return edited and number == str(event.number) and not connection.forge.is_viewer(event.sender)
 
 
 def _ticked(work: Work) -> Plan:
@@ -264,7 +274,9 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
     if command.action == "allow":
         words = said("head_allowed", request.head)
         mark = allowance_mark(request.head)
-        return Plan(replies=(Reply(request.number, mark, words),), note="head allowed")
+        fact = (allowance_fact(work, request), asked.comment.author)
+        reply = Reply(request.number, mark, words)
+        return Plan(replies=(reply,), facts=(fact,), note="head allowed")
     if command.action == "create":
         return _create(work, asked.comment, command, number=request.number)
     if not work.config.triggers.comment:
@@ -311,7 +323,10 @@ def _explained(work: Work, run: str) -> str:
 def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
     """The jobs of `/optimize`."""
     comment, request = asked.comment, asked.request
-    changes = _changes(work, request, granted=asked.granted)
+    try:
+        changes = _changes(work, request, granted=asked.granted)
+    except InputError as unfit:
+        return Plan(replies=(reply_to(comment, str(unfit)),), note=str(unfit))
     if changes is None:
         refusal = said("fork_refused", request.head)
         return Plan(replies=(reply_to(comment, refusal),), note=NOT_ALLOWED)
@@ -352,14 +367,13 @@ def _ignore(
     work: Work, comment: Comment, command: Command, request: MergeRequest | None = None
 ) -> Plan:
     """What `/ignore` and `/unignore` change; `request` is the merge request they stand under."""
-    own = request if request and request.source_branch.startswith(BRANCHES) else None
+    own = request if request and is_bots(request, work.forge, (BRANCHES,)) else None
     given = command.op if command.idea is None else command.idea
     named, problem = [given] if given else [], ""
     if command.idea is None and given:
         named, problem = choose(work.judge, (), given)
     elif own is not None and not given:
-        mark = marked_with(own)
-        folders = [f for f in work.judge.operators if path_mark(f) == mark]
+        folders = [f for f in work.judge.operators if is_about(own, f)]
         named = folders if command.idea is None else _ideas(work, own.number)
     if not named:
         return Plan(
@@ -398,7 +412,10 @@ def _ideas(work: Work, number: int) -> list[str]:
 def _measure(work: Work, asked: _Asked, command: Command) -> Plan:
     """The jobs of `/measure`."""
     comment, request = asked.comment, asked.request
-    changes = _changes(work, request, granted=asked.granted)
+    try:
+        changes = _changes(work, request, granted=asked.granted)
+    except InputError as unfit:
+        return Plan(replies=(reply_to(comment, str(unfit)),), note=str(unfit))
     if changes is None:
         refusal = said("fork_refused", request.head)
         return Plan(replies=(reply_to(comment, refusal),), note=NOT_ALLOWED)
@@ -426,7 +443,7 @@ def _measure(work: Work, asked: _Asked, command: Command) -> Plan:
 def _merge_request(work: Work) -> Plan:
     event = work.event
     request = work.forge.merge_request(event.number)
-    if request.source_branch.startswith(BRANCHES) and not request.from_fork:
+    if is_bots(request, work.forge, (BRANCHES,)):
         return Plan(base_moved=request.state == "merged", note="the bot's own merge request")
     if request.state != "open":
         return Plan(cancelled=(request.number,), note=f"it is {request.state}")
@@ -438,7 +455,7 @@ def _merge_request(work: Work) -> Plan:
         return Plan(note=f"action {event.action or 'unknown'}")
     if request.draft:
         return Plan(cancelled=stale, note="a draft")
-    if request.author == work.forge.viewer() or load_triggers().ignores(request.author):
+    if work.forge.is_viewer(request.author) or load_triggers().ignores(request.author):
         return Plan(note="a bot's merge request")
     changes = _changes(work, request)
     if changes is None:
@@ -510,7 +527,7 @@ def _push(work: Work) -> Plan:
         for t in touched(head, work.mirror.changed(before, after))
         if work.mirror.by_hand(before, after, t.folder)
     ]
-    theirs = taken_over(work.connection, folders)
+    theirs = left_to_people(work.connection, work.config, folders, head)
     folders = [folder for folder in folders if folder not in theirs]
     jobs, words = make_jobs(work, head, folders, Command(action="optimize"), None)
     return Plan(jobs=tuple(jobs), base_moved=True, note="; ".join(words))

@@ -19,6 +19,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from pydantic import ValidationError
+
 from bot.events.model import Event
 from bot.repository.job import ASKED, ENDED, Job, Record, State
 from bot.server.queue_file import QueueFile
@@ -35,6 +37,7 @@ _LONGEST_PAUSE_S: Final = 3600.0
 # Deliveries older than this cannot come again: forges redeliver for days, not for a month.
 KEEP_EVENTS_S: Final = 30 * 86400.0
 
+_UNREADABLE: Final = "It was made by another version of the bot and cannot be read."
 _COLUMNS: Final = (
     "body, state, attempts, outages, cancel, created, started, finished, note, comment_id,"
     " merge_request, speedup, progress, lease_until"
@@ -73,20 +76,26 @@ class Queue(QueueFile):
         )
 
     def next_event(self, now: float) -> tuple[int, Event] | None:
-        """The oldest event that waits, leased to the caller for LEASE_S."""
+        """The oldest event that waits, leased to the caller for LEASE_S; one that cannot be read,
+        of another version, has failed."""
         with self._writing() as db:
-            row = db.execute(
-                "SELECT id, body FROM events WHERE state = 'new' AND not_before <= ?"
-                " ORDER BY id LIMIT 1",
+            rows = db.execute(
+                "SELECT id, body FROM events WHERE state = 'new' AND not_before <= ? ORDER BY id",
                 (now,),
-            ).fetchone()
-            if row is None:
-                return None
-            db.execute(
-                "UPDATE events SET not_before = ?, attempts = attempts + 1 WHERE id = ?",
-                (now + LEASE_S, row[0]),
-            )
-        return int(row[0]), Event.model_validate_json(row[1])
+            ).fetchall()
+            for number, body in rows:
+                try:
+                    event = Event.model_validate_json(body)
+                except ValidationError:
+                    said = (_UNREADABLE, number)
+                    db.execute("UPDATE events SET state = 'failed', note = ? WHERE id = ?", said)
+                    continue
+                db.execute(
+                    "UPDATE events SET not_before = ?, attempts = attempts + 1 WHERE id = ?",
+                    (now + LEASE_S, number),
+                )
+                return int(number), event
+        return None
 
     def event_done(
         self,
@@ -120,9 +129,10 @@ class Queue(QueueFile):
     def event_failed(self, number: int, now: float, note: str, *, wait: float = 0.0) -> bool:
         """Let an event wait for another try, at least `wait` seconds; False after the last."""
         with self._writing() as db:
-            (attempts,) = db.execute(
-                "SELECT attempts FROM events WHERE id = ?", (number,)
-            ).fetchone()
+            row = db.execute("SELECT attempts FROM events WHERE id = ?", (number,)).fetchone()
+            if row is None:
+                return False  # handled, and forgotten since
+            (attempts,) = row
             last = attempts >= EVENT_ATTEMPTS
             db.execute(
                 "UPDATE events SET state = ?, not_before = ?, note = ? WHERE id = ?",
@@ -219,6 +229,9 @@ class Queue(QueueFile):
             ).fetchall()
             for key, device, forge, repository in rows:
                 if busy.get(device, 0) >= (slots or {}).get(device, 1):
+                    continue
+                if self._one(db, key) is None:
+                    _end_unreadable(db, key, now)
                     continue
                 db.execute(
                     "UPDATE jobs SET state = CASE state WHEN 'delivering' THEN state"
@@ -371,8 +384,7 @@ class Queue(QueueFile):
         row = self._connect().execute(
             f"SELECT {_COLUMNS} FROM jobs WHERE key = ? OR substr(key, 1, 10) = ?", (key, key)
         )
-        found = row.fetchone()
-        return None if found is None else _record(found)
+        return _record(row.fetchone())
 
     def jobs(
         self,
@@ -397,7 +409,7 @@ class Queue(QueueFile):
             " ORDER BY created DESC, rowid DESC LIMIT ?",
             (*values, limit),
         )
-        return [_record(row) for row in rows]
+        return [record for row in rows if (record := _record(row)) is not None]
 
     def opened_since(self, forge: str, repository: str, since: float) -> int:
         """Merge requests that came of runs of a repository that ended after `since`."""
@@ -413,7 +425,7 @@ class Queue(QueueFile):
         )
         return int(count)
 
-    def _one(self, db: sqlite3.Connection, key: str) -> Record:
+    def _one(self, db: sqlite3.Connection, key: str) -> Record | None:
         return _record(db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE key = ?", (key,)).fetchone())
 
 
@@ -468,8 +480,22 @@ def ended(record: Record) -> bool:
     return record.state in ENDED
 
 
-def _record(row: Sequence[object]) -> Record:
+def _end_unreadable(db: sqlite3.Connection, key: str, now: float) -> None:
+    db.execute(
+        "UPDATE jobs SET state = 'failed', finished = ?, note = ?, lease_until = 0 WHERE key = ?",
+        (now, _UNREADABLE, key),
+    )
+
+
+def _record(row: Sequence[object] | None) -> Record | None:
+    """The job of a row; None where there is no row, or one of another version that nobody can
+    read."""
+    if row is None:
+        return None
     names = [name.strip() for name in _COLUMNS.split(",")]
     values = dict(zip(names, row, strict=True))
     body = values.pop("body")
-    return Record.model_validate({**values, "job": json.loads(str(body))})
+    try:
+        return Record.model_validate({**values, "job": json.loads(str(body))})
+    except ValidationError:
+        return None

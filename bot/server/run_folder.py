@@ -9,10 +9,10 @@ from typing import Final
 
 from pydantic import Field, ValidationError
 
-from bot.base.git import GitError
 from bot.report import PATCH, write_reports
 from bot.repository.patch import applied, check_patch, own_paths
-from ci.model.errors import EnvironmentProblem, InputError
+from bot.server.one_item import told
+from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
 from ci.model.result import Result
@@ -34,10 +34,8 @@ def leaving_reason(out: Path) -> Iterator[None]:
         yield
     except Exception as problem:
         lasting = isinstance(problem, InputError)
-        known = lasting or isinstance(problem, (EnvironmentProblem, GitError))
-        sentence = str(problem) if known else f"{type(problem).__name__}: {problem}"
         out.mkdir(parents=True, exist_ok=True)
-        made = Failure(sentence=" ".join(sentence.split()), lasting=lasting)
+        made = Failure(sentence=" ".join(told(problem).split()), lasting=lasting)
         (out / FAILURE).write_text(made.model_dump_json(), encoding="utf-8")
         raise
 

@@ -19,19 +19,21 @@ from typing import Final
 
 from bot.events.model import Event
 from bot.forge.base import Forge, ForgeError
+from bot.forge.kinds import FORGES
 from bot.repository.connection import Connection, Connections
 from bot.repository.job import ASKED
-from bot.server.comments.posting import TEMPORARY, answer, asked_wait, tell_run
+from bot.server.comments.posting import answer, asked_wait, tell_run
 from bot.server.comments.wording import waiting
 from bot.server.dashboard_issue import update_dashboard
 from bot.server.job_maker import Records
+from bot.server.one_item import told
 from bot.server.places import next_waiting
 from bot.server.plan_model import Plan
 from bot.server.planner import plan
 from bot.server.queue import Queue
 from bot.server.verify_again import look_again
 from bot.server.worker import Worker, WorkSettings
-from ci.model.errors import EnvironmentProblem, InputError
+from ci.model.errors import InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 # How often an idle thread looks at the queue, in s; a local file, so cheap.
@@ -147,16 +149,12 @@ class Service:
             LOG.info("event %s of %s: %s", event.kind, event.repository, made.note)
             if made.base_moved or made.refresh:
                 self._moved.set()
-        except (*TEMPORARY, EnvironmentProblem, OSError) as problem:
-            again = self.queue.event_failed(
-                number, self._clock(), str(problem), wait=asked_wait(problem)
-            )
-            LOG.warning("event %d waits: %s%s", number, problem, "" if again else " (given up)")
         except InputError as problem:
             self.queue.event_done(number, self._clock(), note=str(problem))
-        except Exception as bug:
-            self.queue.event_failed(number, self._clock(), f"{type(bug).__name__}: {bug}")
-            raise
+        except Exception as problem:
+            words = told(problem)
+            again = self.queue.event_failed(number, self._clock(), words, wait=asked_wait(problem))
+            LOG.warning("event %d waits: %s%s", number, words, "" if again else " (given up)")
         return True
 
     def work_one(self, worker: Worker) -> bool:
@@ -168,28 +166,38 @@ class Service:
         try:
             state = worker.work(record)
         except Exception as bug:
-            self.queue.give_back(
-                record.job.key, worker.name, self._clock(), f"{type(bug).__name__}: {bug}"
-            )
-            raise
+            self.queue.give_back(record.job.key, worker.name, self._clock(), told(bug))
+            return True
         LOG.info("run %s is %s", record.job.run, state)
         return True
 
     def look_after(self) -> bool:
         """Look at the open and merged merge requests of every repository."""
-        for connection in self.connections.all():
+        for name, repository in self.connections.names():
             try:
-                jobs = look_again(connection, self.queue, self._clock(), self._fed)
-                for job in jobs:
-                    LOG.info("run %s verifies merge request %d", job.run, job.patch_of)
-                for record in next_waiting(connection, self.queue, self._clock()):
-                    LOG.info("run %s has a place now", record.job.run)
-                    self.queue.deliver_again(record.job.key)
-                update_dashboard(connection, self.queue, self._clock())
-            except (*TEMPORARY, InputError) as problem:
-                LOG.warning("%s: %s", connection.repository, problem)
+                connection = self.connections(name, repository)
+                if connection is not None:
+                    self._look_at(connection)
+            except Exception as problem:  # of this repository; the others have their turn
+                LOG.warning("%s: %s", repository, told(problem))
         self.forget_old()
         return True
+
+    def _look_at(self, connection: Connection) -> None:
+        for job in look_again(connection, self.queue, self._clock(), self._fed):
+            LOG.info("run %s verifies merge request %d", job.run, job.patch_of)
+        for record in next_waiting(connection, self.queue, self._clock()):
+            LOG.info("run %s has a place now", record.job.run)
+            self.queue.deliver_again(record.job.key)
+        update_dashboard(connection, self.queue, self._clock())
+
+    def alarms(self) -> list[str]:
+        """What a person must see to while the bot runs, a sentence each."""
+        refusing = {c.name for c in self.connections.made() if c.forge.token_refused()}
+        return [
+            f"{FORGES[name].title} does not take the bot's token (HTTP 401): renew it."
+            for name in sorted(refusing)
+        ]
 
     def forget_old(self) -> None:
         """Remove the runs that ended too long ago, the folder first: what is left of a run whose

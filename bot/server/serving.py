@@ -13,8 +13,8 @@ from bot.base.text import visible
 from bot.repository.connection import Connections
 from bot.repository.settings import BotSettings
 from bot.server.bank_learning import bank_command, learn
-from bot.server.comments.posting import TEMPORARY
 from bot.server.connections import served_connections
+from bot.server.one_item import told
 from bot.server.queue import Queue
 from bot.server.run_job import CHECKOUT, JOB_FILE, read_job, result_file
 from bot.server.service import Service
@@ -86,19 +86,24 @@ def learn_from(settings: BotSettings, folder: Path) -> bool:
 def _nightly(settings: BotSettings, connections: Connections, hour: int) -> None:
     while True:
         threading.Event().wait(seconds_until(hour, datetime.now(UTC)))
-        refresh(settings, connections)
+        try:
+            refresh(settings, connections)
+        except Exception as problem:  # the next night has its turn
+            LOG.warning("the bank was not refreshed: %s", told(problem))
 
 
 def refresh(settings: BotSettings, connections: Connections) -> bool:
     """Refresh the bank with the default branches as they are now; whether it ended well."""
     folders = []
-    for connection in connections.all():
-        into = settings.data / "refresh" / connection.mirror.folder.stem
-        branch = connection.forge.repository().default_branch
+    for name, repository in connections.names():
         try:
+            connection = connections(name, repository)
+            assert connection is not None
+            into = settings.data / "refresh" / connection.mirror.folder.stem
+            branch = connection.forge.repository().default_branch
             connection.mirror.check_out_branch(connection.forge, branch, into)
-        except (*TEMPORARY, OSError) as problem:
-            LOG.warning("%s is left out of the refresh: %s", connection.repository, problem)
+        except Exception as problem:
+            LOG.warning("%s is left out of the refresh: %s", repository, told(problem))
             continue
         folders.append(str(into))
     out = settings.data / "refresh" / "summary"

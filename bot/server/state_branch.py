@@ -21,8 +21,8 @@ import logging
 import random
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -51,8 +51,9 @@ KEEP_ENDED: Final = 200
 KEEP_ENDED_S: Final = 90 * 86400.0
 KEEP_RESULTS: Final = 30
 KEEP_FACTS: Final = 1000
-# Of facts these are kept whatever their age: what was refused, and where the dashboard is.
-LASTING: Final = (PREFIX, "dashboard ", "closed ", "standing ")
+# Of facts these are kept whatever their age: what was refused or allowed, and where the dashboard
+# is.
+LASTING: Final = (PREFIX, "allowed ", "dashboard ", "closed ", "standing ")
 # Larger files are not read or kept, in bytes: a job carries a patch, a result its trials.
 _LARGEST: Final = {
     "jobs": 1_000_000,
@@ -75,7 +76,9 @@ include:
     ref: $CI_DEFAULT_BRANCH
     file: .gitlab/ascendopt.yml
 """
-_FACTS: Final = TypeAdapter(dict[str, str])
+_FACTS: Final = TypeAdapter(dict[str, object])
+_LIST: Final = TypeAdapter(list[object])
+_EVENT: Final = TypeAdapter(tuple[Event, int])
 _EVENTS: Final = TypeAdapter(list[tuple[Event, int]])
 
 Made = TypeVar("Made")
@@ -146,22 +149,22 @@ class StateBranch:
             folder, _, name = path.partition("/")
             if len(text) > _LARGEST.get(folder, 0):
                 continue
-            try:
+            with _left_out(path):
                 if folder == "jobs":
                     record = Record.model_validate_json(text)
                     if (record.job.forge, record.job.repository) == here:
                         records.append(record)
                 elif folder == "facts.json":
                     for key, value in _FACTS.validate_json(text).items():
-                        queue.set_fact(key, value)
+                        if isinstance(value, str):
+                            queue.set_fact(key, value)
                 elif folder == "events.json":
-                    for event, attempts in _EVENTS.validate_json(text):
-                        queue.keep_event(event, attempts)
+                    for one in _LIST.validate_json(text):
+                        with _left_out("an event in events.json"):
+                            queue.keep_event(*_EVENT.validate_python(one))
                 elif folder == "results" and (key := name.removesuffix(".json")).isalnum():
                     (queue.runs / key).mkdir(parents=True)
                     (queue.runs / key / RESULT).write_text(text, encoding="utf-8")
-            except ValidationError:
-                LOG.warning("%s of %s is left out: it is none of ours", path, STATE_BRANCH)
         for record in sorted(records, key=lambda r: r.created):
             queue.keep(record, WORKER if record.lease_until else "")
 
@@ -209,6 +212,15 @@ class StateBranch:
         # No forge starts a CI run of ours for it.
         message = "Remember what the bot did\n\n[skip ci]\n"
         return self._git.run("commit-tree", tree, "-F", "-", stdin=message, env=identity).strip()
+
+
+@contextmanager
+def _left_out(what: str) -> Iterator[None]:
+    """What cannot be read is left out: others can write the branch, as can other versions."""
+    try:
+        yield
+    except ValidationError:
+        LOG.warning("%s of %s is left out: it is none of ours", what, STATE_BRANCH)
 
 
 def _together(own: str, stored: str) -> str:

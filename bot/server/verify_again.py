@@ -7,6 +7,7 @@ closed with the reason. A branch that holds somebody else's commit is never touc
 
 from __future__ import annotations
 
+import logging
 import re
 import tempfile
 from collections.abc import Callable, Sequence
@@ -16,17 +17,20 @@ from typing import Final
 
 from bot.base.git import Git, GitError
 from bot.base.language import language
+from bot.forge.errors import ForgeError
 from bot.forge.model import MergeRequest
 from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
 from bot.repository.job import VERIFYING, Job, standing_fact
 from bot.repository.language import commit_language
-from bot.repository.mirror import Mirror, workload_place
+from bot.repository.mirror import Commit, Mirror, workload_place
 from bot.repository.patch import apply
 from bot.server.comments.posting import answer, close, is_own
 from bot.server.comments.wording import reply_mark, said
 from bot.server.job_maker import Records, Subject, judged_by
-from bot.server.merge_request import BRANCHES, marked_with, path_mark
+from bot.server.merge_request import RUN_TRAILER
+from bot.server.one_item import told
+from bot.server.own_requests import BRANCHES, is_bots_commit, operator_of, own_requests
 from ci.model.budget import VERIFICATION
 from ci.model.errors import InputError
 
@@ -42,7 +46,8 @@ class Change:
     """The merge request that the change was asked for in, 0 for none."""
 
 
-_TRAILERS: Final = re.compile(r"^Ascendopt-(Operator|Run): (.+)$", re.MULTILINE)
+LOG: Final = logging.getLogger("ascendopt.bot")
+_TRAILERS: Final = re.compile(r"^Ascendopt-(Operator): (.+)$", re.MULTILINE)
 
 
 def look_again(
@@ -53,9 +58,10 @@ def look_again(
 ) -> list[Job]:
     """Look at all merge requests of the bot; the jobs that verify them on bases that moved.
 
-    Closes those that no longer apply. `merged` is called once with the run of each that a person
+    Closes those that no longer apply. What goes wrong with one is logged, and it is looked at again
+    the next time. `merged` is called once with the run of each that a person
     merged (its experience goes back to the bank) and says whether that is done with. Raises
-    ForgeError or GitError when the forge cannot be asked; repeating it is safe.
+    ForgeError or GitError when the forge cannot be asked for them; repeating it is safe.
     """
     forge = connection.forge
     judge = connection.tip()
@@ -64,28 +70,47 @@ def look_again(
     except InputError:
         return []
     spoken = commit_language(connection.mirror.commit(judge), config)
-    jobs = []
-    for request in forge.merge_requests("all", BRANCHES):
-        if request.from_fork:
+    jobs = list[Job]()
+    for request in own_requests(forge, branches=(BRANCHES,)):
+        try:
+            with language(spoken):
+                job = _looked(connection, request, records, judge, config, merged)
+        except Exception as problem:  # of this one; the others are looked at all the same
+            LOG.warning(
+                "merge request %d is looked at again later: %s", request.number, told(problem)
+            )
+            if isinstance(problem, ForgeError) and problem.kind == "rate_limited":
+                break  # it is everybody's
             continue
-        stands = standing_fact(connection.name, connection.repository, request.number)
-        if records.fact(stands) != request.state:
-            records.set_fact(stands, request.state)
-        if request.state == "closed":
-            with language(spoken):
-                _ask_why(connection, request, records, mirror_of=judge)
-        elif request.state == "merged":
-            _feed(connection, request, records, merged)
-        elif request.state == "open" and config.enabled and config.merge_requests.rebase != "never":
-            forced = rebase_fact(connection.name, connection.repository, str(request.number))
-            asked = bool(records.fact(forced))
-            with language(spoken):
-                job = _moved(connection, request, judge, config, asked=asked)
-            if asked:
-                records.set_fact(forced, "")
-            if job is not None:
-                jobs.append(job)
-    return [job for job in jobs if records.add(job, now)]
+        if job is not None and records.add(job, now):
+            jobs.append(job)
+    return jobs
+
+
+def _looked(
+    connection: Connection,
+    request: MergeRequest,
+    records: Records,
+    judge: str,
+    config: RepositoryConfig,
+    merged: Callable[[str], bool],
+) -> Job | None:
+    """Do what the state of an own merge request asks for; the job that follows, if any."""
+    stands = standing_fact(connection.name, connection.repository, request.number)
+    if records.fact(stands) != request.state:
+        records.set_fact(stands, request.state)
+    if request.state == "closed":
+        _ask_why(connection, request, records, mirror_of=judge)
+    elif request.state == "merged":
+        _feed(connection, request, records, merged)
+    elif config.enabled and config.merge_requests.rebase != "never":
+        forced = rebase_fact(connection.name, connection.repository, str(request.number))
+        asked = bool(records.fact(forced))
+        job = _moved(connection, request, judge, config, asked=asked)
+        if asked:
+            records.set_fact(forced, "")
+        return job
+    return None
 
 
 def rebase_fact(forge: str, repository: str, number: str) -> str:
@@ -105,8 +130,7 @@ def _ask_why(
         return
     forge, opening = connection.forge, reply_mark("closed-")[:-4]
     if not any(is_own(c, opening, forge) for c in forge.comments(request.number)):
-        operators, mark = connection.mirror.commit(mirror_of).operators, marked_with(request)
-        folder = next((f for f in operators if path_mark(f) == mark), "")
+        folder = operator_of(request, connection.mirror.commit(mirror_of).operators)
         if folder:
             answer(forge, request.number, "why-closed", said("why_closed", folder))
     records.set_fact(name, "1")
@@ -141,11 +165,15 @@ def _moved(
     `asked`: a person wants it rebased, whatever the base changed.
     """
     forge, mirror = connection.forge, connection.mirror
+    if forge.branch_head(request.target_branch) is None:
+        answer(forge, request.number, "target-gone", said("target_gone", request.target_branch))
+        return None
     head = mirror.fetch(forge, request.head_ref or f"refs/heads/{request.source_branch}")
     tip = mirror.fetch(forge, f"refs/heads/{request.target_branch}")
     message = mirror.git.run("show", "-s", "--format=%B", head)
     trailers = dict(_TRAILERS.findall(message))
-    if "Run" not in trailers or "Operator" not in trailers:
+    style = config.merge_requests
+    if "Operator" not in trailers or not is_bots_commit(mirror.git, head, RUN_TRAILER, style):
         # The branch is a person's now.
         answer(forge, request.number, "taken-over", said("taken_over", head))
         return None
@@ -174,20 +202,33 @@ def _moved(
     return verification(connection, config, subject, request.target_branch, change)
 
 
-def taken_over(connection: Connection, folders: Sequence[str]) -> set[str]:
-    """Return those of the operators whose open merge request of the bot has a person's commit on
-    top: it
-    is theirs, and no search is run next to it. Raises ForgeError or GitError."""
-    marks = {path_mark(folder): folder for folder in folders}
+def left_to_people(
+    connection: Connection, config: RepositoryConfig, folders: Sequence[str], after: Commit
+) -> set[str]:
+    """Return the operators for which a push to `after` starts no search.
+
+    The bot's open merge request has a person's commit on top and is theirs; or the pushed sources
+    are those of one that was merged, in whatever way. Raises ForgeError or GitError.
+    """
     found: set[str] = set()
-    for request in connection.forge.merge_requests("open", BRANCHES) if folders else ():
-        folder = marks.get(marked_with(request))
-        if folder is None or request.from_fork:
+    for request in own_requests(connection.forge, branches=(BRANCHES,)) if folders else ():
+        folder = operator_of(request, folders)
+        if not folder or request.state == "closed":
             continue
-        ref = request.head_ref or f"refs/heads/{request.source_branch}"
-        head = connection.mirror.fetch(connection.forge, ref)
-        message = connection.mirror.git.run("show", "-s", "--format=%B", head)
-        found |= set() if dict(_TRAILERS.findall(message)).get("Run") else {folder}
+        mirror, ref = connection.mirror, request.head_ref or f"refs/heads/{request.source_branch}"
+        try:
+            head = mirror.fetch(connection.forge, ref)
+            theirs = request.state == "open" and not is_bots_commit(
+                mirror.git, head, RUN_TRAILER, config.merge_requests
+            )
+            same = mirror.commit(head).built_from(folder) == after.built_from(folder)
+        except GitError as problem:
+            if problem.away:
+                raise
+            # Its branch is gone: nobody's work is in the way.
+            LOG.info("merge request %d cannot be read: %s", request.number, problem)
+            continue
+        found |= {folder} if theirs or same else set()
     return found
 
 

@@ -6,16 +6,20 @@ found, so that nothing is handled twice however polls and restarts overlap.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from bot.events.model import Event
+from bot.forge.errors import ForgeError
 from bot.forge.model import RecentComments
 from bot.repository.connection import Connection
 from bot.server.comments.event_text import talk
 from bot.server.queue import Queue
 
+LOG: Final = logging.getLogger("ascendopt.bot")
 # A comment may reach the forge's list a little after its own time stamp.
 _OVERLAP: Final = timedelta(minutes=5)
 
@@ -24,16 +28,26 @@ def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
     """What happened since the last poll, stored in the queue; the events that are new.
 
     The first poll only notes how things stand: the bot does not answer what was written before it
-    came. Raises ForgeError when the forge cannot be asked; the next poll finds it all again.
+    came. What the token may not read, such as issues, is left out. Raises ForgeError, after it has
+    tried the rest, when the forge cannot be asked; the next poll finds it all again.
     """
-    where = f"{connection.name} {connection.repository}"
-    first = not queue.fact(f"polled {where}")
-    events = [
-        *_spoken(connection, queue, where, now, "comment", connection.forge.recent_comments),
-        *_spoken(connection, queue, where, now, "issue", connection.forge.recent_issues),
-        *_pushes(connection, queue, where, first),
-        *_heads(connection, queue, where, first),
+    where, forge = f"{connection.name} {connection.repository}", connection.forge
+    events, away = list[Event](), list[ForgeError]()
+    parts: list[Callable[[], list[Event]]] = [
+        lambda: _spoken(connection, queue, where, now, "comment", forge.recent_comments),
+        lambda: _spoken(connection, queue, where, now, "issue", forge.recent_issues),
+        lambda: _pushes(connection, queue, where),
+        lambda: _heads(connection, queue, where),
     ]
+    for part in parts:
+        try:
+            events += part()
+        except ForgeError as problem:
+            if problem.token_refused or problem.kind not in ("forbidden", "not_found"):
+                away.append(problem)
+            LOG.warning("%s: %s", connection.repository, problem)
+    if away:
+        raise away[0]
     queue.set_fact(f"polled {where}", str(now))
     return events
 
@@ -71,13 +85,13 @@ def _spoken(
 ) -> list[Event]:
     """Comments on merge requests, or issues and their comments: what `recent` finds of them."""
     since, begun, etag = (f"{kind}s {word} {where}" for word in ("since", "from", "etag"))
-    at, last = datetime.fromtimestamp(now, UTC).isoformat(), queue.fact(since)
-    if not last:
+    at, last = datetime.fromtimestamp(now, UTC).isoformat(), _time(queue.fact(since))
+    if last is None:
         queue.set_fact(since, at)
         queue.set_fact(begun, at)
         return []
-    found = recent(datetime.fromisoformat(last) - _OVERLAP, queue.fact(etag))
-    begin = datetime.fromisoformat(queue.fact(begun) or last)
+    found = recent(last - _OVERLAP, queue.fact(etag))
+    begin = _time(queue.fact(begun)) or last
     events = []
     for comment in found.comments:
         own = f"{comment.merge_request}-{comment.id}" if kind == "issue" else comment.id
@@ -104,12 +118,19 @@ def _spoken(
     return events
 
 
-def _pushes(connection: Connection, queue: Queue, where: str, first: bool) -> list[Event]:
+def _time(text: str) -> datetime | None:
+    """The time in a fact, None where there is none: others can write such facts."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(text).astimezone(UTC)
+    return None
+
+
+def _pushes(connection: Connection, queue: Queue, where: str) -> list[Event]:
     branch = connection.forge.repository().default_branch
     head = connection.forge.branch_head(branch) or ""
     before = queue.fact(f"head {where}")
     events = []
-    if head and head != before and not first:
+    if head and before and head != before:
         event = Event(
             forge=connection.name,
             delivery=f"poll-push-{connection.repository}-{head}",
@@ -126,8 +147,10 @@ def _pushes(connection: Connection, queue: Queue, where: str, first: bool) -> li
     return events
 
 
-def _heads(connection: Connection, queue: Queue, where: str, first: bool) -> list[Event]:
-    events = []
+def _heads(connection: Connection, queue: Queue, where: str) -> list[Event]:
+    events, seen = [], f"request heads {where}"
+    known = f"request head {where} "
+    first = not queue.fact(seen) and not any(name.startswith(known) for name in queue.facts())
     for request in connection.forge.merge_requests("open"):
         name = f"request head {where} {request.number}"
         before = queue.fact(name)
@@ -147,4 +170,5 @@ def _heads(connection: Connection, queue: Queue, where: str, first: bool) -> lis
             )
             events += _store(queue, event, 0.0)
         queue.set_fact(name, request.head)
+    queue.set_fact(seen, "1")
     return events

@@ -27,6 +27,7 @@ from bot.repository.job import Job, Record, State
 from bot.server.comments.posting import TEMPORARY, asked_wait, away, set_check, tell_run
 from bot.server.comments.wording import failed, running, waiting
 from bot.server.delivery import DAY_S, hand_in
+from bot.server.one_item import told
 from bot.server.places import settled
 from bot.server.queue import LEASE_S, Queue
 from bot.server.run_folder import FAILURE, read_failure
@@ -104,7 +105,7 @@ class Worker:
             return self._cancelled(job, connection)
         except InputError as problem:
             return self._end(job, "failed", str(problem), connection)
-        except (*TEMPORARY, EnvironmentProblem, OSError) as problem:
+        except Exception as problem:
             return self._later(job, connection, problem)
 
     def out(self, job: Job) -> Path:
@@ -224,7 +225,7 @@ class Worker:
         return state
 
     def _later(self, job: Job, connection: Connection, problem: Exception) -> str:
-        note = str(problem)
+        note = told(problem)
         state = self._queue.give_back(
             job.key,
             self.name,

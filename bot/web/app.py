@@ -22,6 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from bot.base.secret import Token, as_of_now
 from bot.events import Event, EventError, SignatureError, receive
 from bot.server.comments.event_text import talk
 from bot.server.queue import Queue
@@ -47,16 +48,18 @@ class _NoBody(Exception):
 
 def make_app(
     queue: Queue,
-    secrets: Mapping[str, Sequence[str]],
+    secrets: Mapping[str, Sequence[Token]],
     repositories: frozenset[tuple[str, str]],
     healthy: Callable[[], bool],
     dashboard: Dashboard,
     clock: Callable[[], float] = time.time,
+    alarms: Callable[[], Sequence[str]] = tuple,
 ) -> Starlette:
     """The application.
 
     `secrets`: webhook secrets by forge; a delivery is good when it is signed with any of its
-    forge's. `repositories`: (forge, owner/name) that are served.
+    forge's. `repositories`: (forge, owner/name) that are served; `alarms`: what makes /healthz
+    answer 503, a sentence each.
     """
     metrics = Metrics(queue)
     bodies, backlog = _Bodies(), Backlog(queue)
@@ -100,7 +103,8 @@ def make_app(
             await run_in_threadpool(queue.write_something)
         except Exception as problem:  # whatever it is, it is not healthy
             return PlainTextResponse(f"queue: {type(problem).__name__}: {problem}\n", 503)
-        return PlainTextResponse("ok\n") if healthy() else PlainTextResponse("stopped\n", 503)
+        wrong = [*alarms(), *([] if healthy() else ["stopped"])]
+        return PlainTextResponse("\n".join(wrong or ["ok"]) + "\n", 503 if wrong else 200)
 
     async def exposition(request: Request) -> Response:
         body, kind = await run_in_threadpool(metrics.exposition)
@@ -187,12 +191,14 @@ class _Bodies:
         return bytes(body)
 
 
-def _received(forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Event:
+def _received(
+    forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[Token]
+) -> Event:
     """The event of a delivery that one of the secrets signed; raises as `receive` does."""
     refusal = SignatureError("There is no secret to check the signature with.")
     for secret in secrets:
         try:
-            return receive(forge, headers, body, secret)
+            return receive(forge, headers, body, as_of_now(secret)())
         except SignatureError as problem:
             refusal = problem
     raise refusal

@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from bot.base.secret import Token, as_of_now
 from bot.report import RESULT
 from bot.report.facts import headline
 from bot.report.view import environment
@@ -64,14 +65,14 @@ class Dashboard:
         self,
         queue: Queue,
         runs: Path,
-        password: str,
+        password: Token,
         search: Callable[[str], dict[str, Any]],
     ) -> None:
         """`runs`: folder of the runs; `password`: '' admits this machine only; `search`:
         answers a query of the bank with its figures and the tuples found."""
         self._queue = queue
         self._runs = runs
-        self._password = password
+        self._password = as_of_now(password)
         self._search = search
         self._jinja = environment(html=True, folder=_TEMPLATES)
         self._jinja.filters["when"] = _when
@@ -96,11 +97,12 @@ class Dashboard:
 
     def _refusal(self, request: Request) -> Response | None:
         """Why a request is not answered, None when it is."""
-        if not self._password:
+        password = self._password()
+        if not password:
             distance = _distance(request)
             said = f"{distance} Without a password this page is for its own machine only."
             return HTMLResponse(f"{said}\n", 403) if distance else None
-        if _given_password(request, self._password):
+        if _given_password(request, password):
             return None
         ask = {"WWW-Authenticate": 'Basic realm="ascendopt", charset="UTF-8"'}
         return HTMLResponse("A password is needed.\n", 401, headers=ask)

@@ -13,12 +13,11 @@ import click
 from pydantic import Field
 from rich.console import Console
 
-from bot.base.git import GitError
 from bot.base.secret import hide
 from bot.cli.options import build, json_option, options
 from bot.forge.kinds import FORGES
 from bot.repository.job import Job
-from ci.model.errors import EnvironmentProblem, InputError
+from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 
 
@@ -174,6 +173,7 @@ def _run_all(
 
     `end`: when all are to be done, by the monotonic clock.
     """
+    from bot.server.one_item import told
     from bot.server.plan_folder import leave_results
 
     verdicts, problems = dict[str, str](), list[str]()
@@ -184,8 +184,8 @@ def _run_all(
             verdicts[job.key] = _run_one(
                 job.within(left, len(jobs) - number), place, folder, chosen, bank
             )
-        except (InputError, EnvironmentProblem, GitError) as problem:
-            problems.append(f"{job.operator}: {problem}")
+        except Exception as problem:  # of this job; its reason is left
+            problems.append(f"{job.operator}: {told(problem)}")
         finally:
             leave_results(folder)
     return verdicts, problems

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.base.secret import hide, take
+from bot.base.secret import hide, renewed, take
 from bot.cli.options import build, options
 from bot.repository.settings import read_settings
 from bot.server.serving import bank_page, start_service
@@ -54,11 +54,13 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
     dashboard = Dashboard(
         service.queue,
         read.data / "runs",
-        secrets[read.dashboard_env],
+        renewed(read.dashboard_env, secrets[read.dashboard_env]),
         lambda query: bank_page(read.bank_file, query),
     )
     names = frozenset((c.name, c.repository) for c in service.connections.all())
-    app = make_app(service.queue, hooks, names, lambda: service.alive, dashboard)
+    app = make_app(
+        service.queue, hooks, names, lambda: service.alive, dashboard, alarms=service.alarms
+    )
     port = read.port if chosen.port is None else chosen.port
     # Only proxies that the environment names may say whom they speak for.
     config = uvicorn.Config(

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from bot.base.secret import hide, take
 from bot.cli.options import build, options
-from bot.forge.base import ForgeError
 from bot.repository.settings import checkout_settings, read_settings
+from bot.server.one_item import told
 from bot.server.serving import start_service
 from bot.server.watch import poll
 from ci.model.frozen import Frozen
@@ -57,12 +57,14 @@ def watch(settings: Path, as_json: bool, **given: Any) -> None:
     service = start_service(read, take(read.secret_variables), dry_run=chosen.dry_run)
     try:
         while not stop.is_set():
-            for connection in service.connections.all():
+            for name, repository in service.connections.names():
                 try:
+                    connection = service.connections(name, repository)
+                    assert connection is not None
                     found = poll(connection, service.queue, time.time())
-                    LOG.info("%s: %d new events", connection.repository, len(found))
-                except ForgeError as problem:
-                    LOG.warning("%s: %s", connection.repository, problem)
+                    LOG.info("%s: %d new events", repository, len(found))
+                except Exception as problem:  # of this repository; the others have their turn
+                    LOG.warning("%s: %s", repository, told(problem))
             if chosen.once:
                 _drain(service.queue, stop)
                 return

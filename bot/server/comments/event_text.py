@@ -36,7 +36,7 @@ def own_comment(event: Event, forge: Forge) -> Comment | None:
     if event.kind == "comment" and not event.comment_id:
         return None
     comment = _shown(event, forge)
-    if comment.author_is_bot or comment.author == forge.viewer():
+    if comment.author_is_bot or forge.is_viewer(comment.author):
         return None
     return None if load_triggers().ignores(comment.author) else comment
 

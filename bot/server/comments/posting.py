@@ -25,9 +25,10 @@ TEMPORARY: Final = (ForgeError, GitError)
 
 
 def away(problem: BaseException) -> bool:
-    """Whether the forge is away or asks for patience: that passes, be it in an hour."""
+    """Whether the forge is away, asks for patience or for a new token: that passes, be it in an
+    hour."""
     if isinstance(problem, ForgeError):
-        return problem.kind in ("rate_limited", "unavailable")
+        return problem.token_refused or problem.kind in ("rate_limited", "unavailable")
     return isinstance(problem, GitError) and problem.away
 
 
@@ -83,7 +84,7 @@ def put_section(forge: Forge, number: int, folder: str, text: str) -> None:
 
 def is_own(comment: Comment, mark: str, forge: Forge) -> bool:
     """Whether a comment is the bot's own and begins with `mark`: others may quote it."""
-    return comment.body.startswith(mark) and comment.author == forge.viewer()
+    return comment.body.startswith(mark) and forge.is_viewer(comment.author)
 
 
 def answer(forge: Forge, number: int, mark: str, text: str) -> None:

@@ -30,6 +30,7 @@ class Bench:
         self.queue = Queue(folder / "queue.sqlite")
         self.runs = folder / "runs"
         self.healthy = True
+        self.alarms: list[str] = []
         rows = [
             {
                 "id": "t1",
@@ -50,6 +51,7 @@ class Bench:
             frozenset({("github", "team/ops")}),
             lambda: self.healthy,
             self.dashboard,
+            alarms=lambda: self.alarms,
         )
 
 
@@ -114,6 +116,30 @@ def test_health_is_what_the_service_says(bench: Bench, server: Server) -> None:
     assert server.ask("/healthz").status == 200
     bench.healthy = False
     assert server.ask("/healthz").status == 503
+
+
+def test_an_alarm_makes_health_fail_and_is_named(bench: Bench, server: Server) -> None:
+    bench.alarms = ["GitHub does not take the bot's token (HTTP 401): renew it."]
+    answer = server.ask("/healthz")
+    assert answer.status == 503 and "renew it" in answer.body
+    bench.alarms = []
+    assert server.ask("/healthz").status == 200
+
+
+def test_a_renewed_secret_is_used_at_once(tmp_path: Path) -> None:
+    bench, now = Bench(tmp_path), [SECRET]
+    app = make_app(
+        bench.queue,
+        {"github": [lambda: now[0]]},
+        frozenset({("github", "team/ops")}),
+        lambda: True,
+        bench.dashboard,
+    )
+    with running(app) as server:
+        assert deliver(server, comment()).status == 202
+        now[0] = "renewed"
+        assert deliver(server, comment(), secret=SECRET).status == 401
+        assert deliver(server, comment(), secret="renewed").status == 202
 
 
 def test_metrics_count_deliveries_and_the_queue(bench: Bench, server: Server) -> None:

@@ -13,6 +13,7 @@ from bot.server.comments.posting import asked_wait, away
         (ForgeError("slow down", "rate_limited", retry_after=3600), True),
         (ForgeError("502", "unavailable"), True),
         (ForgeError("no right", "forbidden"), False),
+        (ForgeError("an old token", "forbidden", token_refused=True), True),
         (ForgeError("gone", "not_found"), False),
         (GitError("git fetch: fatal: unable to access 'https://x/': Could not resolve host"), True),
         (GitError("git push: The requested URL returned error: 503"), True),

@@ -1,0 +1,37 @@
+"""One item's failure is one item's: what a person reads of it, while the others go on."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from bot.base.git import GitError
+from bot.forge.base import ForgeError
+from ci.model.errors import EnvironmentProblem, InputError
+
+LOG: Final = logging.getLogger("ascendopt.bot")
+DEFECT: Final = "This is a defect of ascendopt itself; the bot's log says where. Please report it."
+_SENTENCES: Final = (InputError, EnvironmentProblem, ForgeError, GitError)
+
+
+@contextmanager
+def beside(what: str) -> Iterator[None]:
+    """A refusal of the forge of what only goes with a merge request is logged: it is open."""
+    try:
+        yield
+    except ForgeError as problem:
+        LOG.warning("the merge request goes without %s: %s", what, problem)
+
+
+def told(problem: Exception) -> str:
+    """What a person reads of a failure. A defect's own words go to the log, with their place."""
+    if isinstance(problem, _SENTENCES):
+        return str(problem)
+    if isinstance(problem, OSError) and problem.strerror:
+        LOG.error("%s", problem)  # names folders of this machine
+        return f"The bot's machine says: {problem.strerror}."
+    LOG.error("%s", "".join(traceback.format_exception(problem, limit=-8)))
+    return DEFECT
