@@ -47,7 +47,8 @@ def _piece(text: str, name: Language, depth: int) -> str | None:
         found = _matched(words, name, depth)
         if found is not None:
             return found + _MARKS.get(end, "")
-    return None
+    found = _matched(f"{text}.", name, depth)  # a sentence whose stop the page adds
+    return None if found is None else found.removesuffix(_MARKS["."])
 
 
 def _matched(text: str, name: Language, depth: int) -> str | None:

@@ -27,7 +27,7 @@ FIRST: Final = (
 )
 # Trials that the live view shows; older ones are in trials.sqlite and in the report.
 SHOWN: Final = 12
-LONGEST: Final = 72
+LONGEST: Final = 96
 """Most characters that describe a trial in one line."""
 
 
@@ -56,7 +56,7 @@ def describe(trial: Trial) -> str:
         return _short(words, LONGEST)
     by = f"{trial.refusal.gate}: " if trial.refusal.gate else ""
     said = f"{by}{trial.refusal.message}"
-    first = _short(words, LONGEST // 2).rstrip(".")
+    first = _short(words, LONGEST // 3).rstrip(".")
     return _short(f"{first}; {said}" if first else said, LONGEST)
 
 

@@ -71,6 +71,10 @@ def test_a_rationale_is_translated_by_its_pattern_and_keeps_its_values() -> None
         )
         both = local("TILE is 8 instead of 4. TILE decides how the work is cut.")
         assert both == "TILE 由 4 改为 8。TILE 决定任务如何切分。"
+        assert local("TILE is 8 instead of 4") == "TILE 由 4 改为 8"
+        assert local("More buffers in a queue: BUFFER_NUM 2 → 3") == (
+            "为队列增加缓冲区：BUFFER_NUM 2 → 3"
+        )
         assert local("Nobody wrote this before.") == "Nobody wrote this before."
         assert local("The vector unit is busy most of the time. Busy on 8 cores: MTE2 9%.") == (
             "矢量单元大部分时间忙碌。8 个核上的忙碌占比：MTE2 9%。"
