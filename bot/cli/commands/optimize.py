@@ -104,6 +104,6 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
             where = session.operator.repository
             place = f" --repository {shlex.quote(str(where))}" if where is not None else ""
             click.echo(f"Submit it with: ascendopt submit {shlex.quote(str(out))}{place}")
-    found_some = result.verdict in ("improved", "unknown")
+    found_some = result.verdict in ("improved", "unknown", "unverified")
     done = found_some or (result.verdict == "not_improved" and not result.stopped)
     ctx.exit(0 if done else 1)
