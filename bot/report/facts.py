@@ -283,6 +283,8 @@ def headline(result: Result) -> str:
         return _("No verified improvement of {operator} was found: {reason}", **values)
     if result.verdict == "baseline_failed":
         return _("The original {operator} fails, so nothing was tried: {reason}", **values)
+    if result.verdict == "unverified":
+        return _("{operator} became faster, but is not verified: {reason}", **values)
     return _("It is unknown whether {operator} became faster: {reason}", **values)
 
 

@@ -46,6 +46,7 @@ VERDICT_WORDS: Final = {
     "not_improved": "no improvement found",
     "baseline_failed": "the original operator fails",
     "unknown": "unknown, measure more",
+    "unverified": "faster, not verified",
 }
 
 

@@ -250,7 +250,7 @@ def _rebase(job: Job, result: Result, connection: Connection, report_at: str) ->
             return Delivered(said("not_rebased", problem), request.number)
         answer(forge, request.number, f"verified-{job.key}", said("rebased", headline(result)))
         return Delivered(filed.reason, request.number, stands=True)
-    if result.verdict == "unknown":
+    if result.verdict in ("unknown", "unverified"):
         return Delivered(said("left_as_it_is", result.verdict_reason), request.number)
     reason = said("worthless", headline(result), job.source_commit)
     close(forge, request, reason, job.source_commit)

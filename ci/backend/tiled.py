@@ -14,8 +14,9 @@ from ci.host.host_room import HostRooms
 from ci.host.host_tiling import HostProgram, OpDescription, TilingAnswer
 from ci.host.kernel_unit import KernelVariant, formats_of
 from ci.host.source_tree import neighbours
+from ci.host.survey import Tiling
 from ci.host.template_key import cpp_arguments, declared_kinds
-from ci.host.tiling_layout import TilingStruct, declarations
+from ci.host.tiling_layout import TilingStruct, declarations, pattern
 from ci.host.tiling_request import platform_facts
 from ci.model.columns import case_column, case_dtypes, output_dtypes
 from ci.model.errors import TrialFailure
@@ -107,6 +108,10 @@ class TiledBuild(Build):
                     Refusal(sentence=f"The host tiling asks for a {name} of {value}."),
                 )
         return answer
+
+    def pattern(self, said: Tiling) -> str:
+        """How the tiling data of an answer cut the work, without the numbers."""
+        return pattern(self._description.struct_for(said.tiling_key), said.pattern)
 
     def has_arrays(self, tiling_key: int) -> bool:
         """Whether the tiling data of a key hold arrays, which need not be filled."""

@@ -253,7 +253,7 @@ def check_operator(
         program=made.program.text(),
         cases=cases,
         varied=sum(found.counts.values()),
-        declined=sum(found.refused.values()),
+        declined=found.declined,
         notes=(
             *(f"With another {k}: {d}" for k, d in minor.items()),
             *(ROUNDED.format(dtype=d) for d in made.rounded),

@@ -76,6 +76,8 @@ class Tiling(Frozen):
     workspace: tuple[int, ...]
     tiling_key: int
     digest: str
+    pattern: str
+    """Which words of 32 bits of the tiling data are 0, 1 and more ('n'), a letter each."""
 
 
 @dataclass(frozen=True)

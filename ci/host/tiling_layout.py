@@ -37,6 +37,35 @@ class TilingStruct(Frozen):
     fields: tuple[TilingField, ...]
 
 
+WORD = 4
+"""Bytes of the words that patterns are made of."""
+
+
+def pattern(struct: TilingStruct | None, words: str) -> str:
+    """How tiling data cut the work: which fields are 0, 1 and more.
+
+    Of an array only what occurs in it: cores and tensors are many. `words` has a letter for each
+    word of 32 bits; where the struct is not known that is an array, too.
+    """
+    if struct is None:
+        return "".join(sorted({*words}))
+    found = []
+    for field in struct.fields:
+        inside = words[field.offset // WORD :]
+        if field.nested is not None:
+            found.append(pattern(field.nested, inside))
+            continue
+        size = max(1, field.bytes // WORD)
+        every = [inside[i : i + size] for i in range(0, max(1, field.count) * size, size)]
+        found.append("".join(sorted({_kind(one) for one in every})))
+    return " ".join(found)
+
+
+def _kind(number: str) -> str:
+    """Tells 0, 1 and more of a number in little-endian words; a fraction counts as more."""
+    return number[:1] if {*number[1:]} <= {"0"} else "n"
+
+
 def declarations(structs: Iterable[TilingStruct], library: Collection[str] = ()) -> str:
     """C++ definitions of `structs` and what they nest, each once, inner ones first.
 

@@ -11,6 +11,7 @@ from ci.judge.accuracy import Accuracy
 from ci.judge.launch_record import Launched, accuracy_once, launch_once
 from ci.judge.reference import References
 from ci.judge.varied.huge import Huge
+from ci.judge.varied.regimes import Regimes
 from ci.model.ensemble import Ensemble
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Outcome
@@ -40,6 +41,8 @@ class Baseline:
         self._lock = threading.Lock()
         self._surveyed: list[HostAnswer] | None = None
         self._survey_lock = threading.Lock()
+        self._regimes: Regimes | None = None
+        self._regime_lock = threading.Lock()
         self._huge: list[Huge] | None = None
         self._covers: dict[str, tuple[Cover, ...] | None] = {}
         self._cover_lock = threading.Lock()
@@ -50,6 +53,13 @@ class Baseline:
             if self._surveyed is None:
                 self._surveyed = survey()
             return self._surveyed
+
+    def regimes(self, make: Callable[[], Regimes]) -> Regimes:
+        """The regimes of its host side, with cases of each, which all candidates share."""
+        with self._regime_lock:
+            if self._regimes is None:
+                self._regimes = make()
+            return self._regimes
 
     def huge(self, make: Callable[[], list[Huge]]) -> list[Huge]:
         """The cases of gibibytes, which all candidates share."""

@@ -56,19 +56,54 @@ class Launched:
 
 
 @dataclass
+class TurnedDown:
+    """Cases on which no candidate is launched, by the reason, which are three different things."""
+
+    refused: int = 0
+    """The unmodified operator does not take them."""
+    wrong: int = 0
+    """It takes them and gets them wrong."""
+    costly: int = 0
+    """They cost too much to be tried: nothing is known of them."""
+    seconds: float = 0.0
+    """Estimate of what the cheapest of those would cost."""
+
+    def decline(self, defect: str) -> None:
+        """Count one that the unmodified operator does not take, or that has a `defect` there."""
+        self.wrong += bool(defect)
+        self.refused += not defect
+
+    def too_costly(self, seconds: float) -> None:
+        """Count one that would cost so much."""
+        self.seconds = min(self.seconds, seconds) if self.costly else seconds
+        self.costly += 1
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Each reason in words, with how many cases it turned down."""
+        said = []
+        if self.refused:
+            said.append(f"the original operator rejects {self.refused}")
+        if self.wrong:
+            said.append(f"the original operator is wrong on {self.wrong}")
+        if self.costly:
+            said.append(f"{self.costly} too costly to try, at least {self.seconds:.0f} s each")
+        return tuple(said)
+
+
+@dataclass
 class Sweep:
     """The varied cases that a candidate is launched on."""
 
     cases: list[tuple[str, Launched]] = field(default_factory=list)
     """What is varied, with the unmodified operator's launch."""
-    refused: dict[str, int] = field(default_factory=dict)
-    """Cases that it does not take, by what is varied."""
-    costly: dict[str, int] = field(default_factory=dict)
-    """Cases that would cost too much to be tried, by what is varied."""
+    turned_down: dict[str, TurnedDown] = field(default_factory=dict)
+    """What it is not launched on, by what is varied."""
     regimes: int = 0
-    """Ways in which the host side treats the workload's kind of cases."""
+    """Ways in which the host side treats inputs of the workload's kind, as far as it takes them and
+    is right on them."""
     untried: tuple[str, ...] = ()
-    """Regimes of which no case is small enough."""
+    """The ways among these that cost too much to be tried, with the cost."""
     defects: dict[str, str] = field(default_factory=dict)
     """The first of them that it takes and gets wrong, by what is varied."""
     wrong: list[tuple[str, WorkloadCase, str]] = field(default_factory=list)
@@ -88,20 +123,29 @@ class Sweep:
         kinds = [kind for kind, _ in self.cases]
         return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
 
+    def turn_down(self, kind: str) -> TurnedDown:
+        """The count of a kind, to be added to."""
+        return self.turned_down.setdefault(kind, TurnedDown())
+
+    @property
+    def declined(self) -> int:
+        """Cases that the unmodified operator does not take, or gets wrong."""
+        return sum(one.refused + one.wrong for one in self.turned_down.values())
+
+    @property
+    def costly(self) -> int:
+        """Cases that cost too much to be tried."""
+        return sum(one.costly for one in self.turned_down.values())
+
     @property
     def untaken(self) -> tuple[str, ...]:
-        """What was varied in vain: each, with the reason."""
-        said = []
-        for kind in dict.fromkeys((*self.refused, *self.costly)):
-            if kind in self.counts:
-                continue
-            if self.defects.get(kind):
-                said.append(f"{kind}: the original operator fails on it, too")
-            elif self.refused.get(kind):
-                said.append(f"{kind}: the original operator rejects it, too")
-            else:
-                said.append(f"{kind}: too costly to try")
-        return tuple(said)
+        """What was varied in vain: each kind with its reasons."""
+        counts = self.counts
+        return tuple(
+            f"{kind}: {' and '.join(one.reasons)}"
+            for kind, one in self.turned_down.items()
+            if kind not in counts and one.reasons
+        )
 
 
 def launch_once(

@@ -6,21 +6,19 @@ lines. To vary something else: a `Family` in `ci/judge/varied`, its place in a t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 
-from ci.backend.tiled import TiledBuild
-from ci.host.tiling_request import host_request, platform_facts
 from ci.judge.gate_subject import Standard
+from ci.judge.host_regimes import Covered, cover, found_regimes
 from ci.judge.launch_record import Launched, Sweep, new_warning
 from ci.judge.varied.base import Family, Known, Ladder, elements
 from ci.judge.varied.lengths import Empty, Larger, Lengths, OwnThresholds, Proportions, Thresholds
 from ci.judge.varied.numbers import changed_numbers, tiling_numbers
-from ci.judge.varied.shrunk import Answered, Regime, smallest
+from ci.judge.varied.regimes import MOST_BASES, rough_regimes
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
 from ci.judge.varied.values import Attributes, GivenValues, Magnitude, Ranges, Special
-from ci.model.errors import TrialFailure
 from ci.model.workload import WorkloadCase
 from rules.devices import nearest_device
 
@@ -44,8 +42,11 @@ MOST_REFUSED = 200
 """Cases that the unmodified operator does not take, before no more are made."""
 
 
-LEAST_VARIED = 20
+LEAST_VARIED = 40
 """A verification on fewer varied cases says little about anything but its workload."""
+
+WORK_A_SECOND = 3e6
+"""Cycles times cores that are simulated in a second, about."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,18 @@ class Tier:
     most_elements: int
     """Most elements of all inputs of a case together, and about as many of its outputs."""
     most_work: float
-    """Cycles times cores of one launch of the unmodified operator; about 3 million a second."""
+    """Cycles times cores of one launch of the unmodified operator."""
     all_work: float
-    """The same of all cases together."""
+    """The same of all cases together, once there are `LEAST_VARIED`; twice that in any case."""
     larger_cases: int
     """How many cases are so large that every core has much to do."""
     larger_work: float = 8e6
     """Busy cycles of all pipes and cores in one launch of such a case."""
+    regime_seconds: float = 0.0
+    """What regimes may cost that only exist at sizes above `most_elements`.
+
+    0: regimes are only asked for where the workload's own cases are too large to be varied, and
+    rough ones: of each dtype, tiling key and share of the cores one case."""
     own: float = 1.0
     """How many times larger a case at a number of the candidate's changed lines may be: what is
     meant for large tensors can only be seen on one."""
@@ -104,19 +110,22 @@ WIDE = Tier(
     most_work=6e6,
     all_work=40e6,
     larger_cases=3,
+    regime_seconds=60.0,
     own=4.0,
 )
 """Before it is reported."""
 
 
 def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
-    """The cases of a tier that the unmodified operator passes, families in turns."""
+    """The cases of a tier that the unmodified operator passes: of each regime, then families in
+    turns."""
     found, seen, work = Sweep(), set[str](), 0.0
     most = min(tier.most_cases, standard.settings.varied_cases)
+    if most == 0:
+        return found
     judge = Taker(standard, tier)
+    _note(found, judge.cover_regimes(), standard)
     known = known_of(standard, judge, changed_numbers(standard.operator, standard.changed(files)))
-    shrink(standard, judge, known, found)
-    known = replace(known, workload=judge.workload)
     own_work = 0.0
     for family, ladder in _turns(known, tier):
         mine, large = isinstance(family, OwnThresholds), isinstance(family, Larger)
@@ -137,18 +146,24 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
                 elif not large:
                     work += _work(before)
                 break
+            turned_down = found.turn_down(family.name)
             if judge.is_costly(case, most_elements):
-                found.costly[family.name] = found.costly.get(family.name, 0) + 1
+                turned_down.too_costly(judge.seconds(case))
                 continue
-            found.refused[family.name] = found.refused.get(family.name, 0) + 1
-            defect = judge.defects.get(case.name)
+            defect = judge.defect(case)
+            turned_down.decline(defect)
             if defect:
                 found.defects.setdefault(family.name, defect)
                 found.wrong.append((family.name, case, defect))
         # What the candidate's own numbers take is no other family's.
-        full = len(found.cases) - _own(found.counts) >= most or work > tier.all_work
-        if full or sum(found.refused.values()) - _own(found.refused) > MOST_REFUSED:
+        count = len(found.cases) - _own(found.counts)
+        spent = work > tier.all_work * (1 if count >= LEAST_VARIED else 2)
+        own = found.turned_down.get(OwnThresholds.name)
+        declined = found.declined - (own.refused + own.wrong if own else 0)
+        if count >= most or spent or declined > MOST_REFUSED:
             break
+    if judge.least_costly is not None and len(found.cases) < most:
+        found.turn_down("other dimension").too_costly(judge.seconds(judge.least_costly))
     return found
 
 
@@ -156,7 +171,7 @@ def known_of(standard: Standard, taker: Taker, numbers: tuple[float, ...] = ()) 
     """What cases are made from."""
     return Known(
         standard.operator,
-        standard.workload,
+        taker.workload,
         taker.takes,
         numbers,
         tiling_numbers(standard.operator),
@@ -168,6 +183,9 @@ def _own(counts: Mapping[str, int]) -> int:
     return counts.get(OwnThresholds.name, 0)
 
 
+REGIME = "regime"
+"""What is varied in cases that stand for a regime of the host side."""
+
 APART = (OwnThresholds, Larger)
 """Families that come first, and have a share of their own."""
 
@@ -176,7 +194,7 @@ class Taker:
     """Whether the unmodified operator passes a case, within what a tier may cost."""
 
     def __init__(self, standard: Standard, tier: Tier) -> None:
-        self._standard = standard
+        self._standard, self._tier = standard, tier
         self.seed = standard.workload.seeds[0]
         self.own = [standard.baseline.at(case, self.seed) for case in standard.workload.cases]
         self._warned = [w for launched in self.own for w in launched.warnings]
@@ -198,7 +216,8 @@ class Taker:
         """Most elements of a case that takes one of the candidate's decisions the other way."""
         self.workload = standard.workload
         """What further cases are made from."""
-        self.defects: dict[str, str] = {}
+        self.least_costly: WorkloadCase | None = None
+        """The smallest that was too large to be taken."""
 
     def takes(self, case: WorkloadCase, most: float | None = None) -> bool:
         """Passed, without a warning that the workload's own cases do not show.
@@ -206,12 +225,11 @@ class Taker:
         `most` elements of its inputs, `self.most` by default.
         """
         if self.is_costly(case, most):
+            if self.least_costly is None or elements(case) < elements(self.least_costly):
+                self.least_costly = case
             return False
         baseline = self._standard.baseline
-        defect = baseline.defect(case, self.seed)
-        if defect:
-            self.defects[case.name] = defect
-        if defect != "":
+        if baseline.defect(case, self.seed) != "":
             return False
         found = baseline.at(case, self.seed)
         return new_warning(found.warnings, self._warned) is None
@@ -220,46 +238,47 @@ class Taker:
         """Whether it has more elements than `most`, `self.most` by default."""
         return elements(case) > (self.most if most is None else most)
 
+    def seconds(self, case: WorkloadCase) -> float:
+        """Estimate of what a launch of it takes; of `most` elements it is what the tier allows."""
+        return elements(case) / self.most * self._tier.most_work / WORK_A_SECOND
 
-def shrink(standard: Standard, judge: Taker, known: Known, found: Sweep) -> None:
-    """Have cases made from small ones of each regime where the workload's own are too large."""
-    large = [case for case in known.workload.cases if judge.is_costly(case)]
-    if not large:
-        return
-    small = [case for case in known.workload.cases if case not in large]
-    regimes: dict[Regime, WorkloadCase | None] = {}
-    for case in large:
-        for regime, made in smallest(known, case, lambda cases: asked(standard, cases)).items():
-            taken = not judge.is_costly(made) and judge.takes(made)
-            if taken and regimes.get(regime) is None:
-                regimes[regime] = made
-            regimes.setdefault(regime, None)
-    tried = [case for case in regimes.values() if case is not None]
-    for case in tried:
-        found.cases.append(("regime", standard.baseline.at(case, judge.seed)))
-    found.regimes = len(regimes)
-    found.untried = tuple(f"tiling key {k}, {c}" for (k, c), v in regimes.items() if v is None)
-    if tried or small:
-        judge.workload = known.workload.model_copy(update={"cases": (*small, *tried)})
+    def defect(self, case: WorkloadCase) -> str:
+        """What the unmodified operator does wrong on it; '' where it refuses it or is right."""
+        return self._standard.baseline.defect(case, self.seed) or ""
+
+    def cover_regimes(self) -> Covered:
+        """What the unmodified operator does in each regime of its host side.
+
+        Further cases are made from the small ones of these where the workload's own are too large.
+        """
+        standard, tier = self._standard, self._tier
+        cases = standard.workload.cases
+        own = [case for case in cases if not self.is_costly(case)]
+        if len(own) == len(cases) and not tier.regime_seconds:
+            return Covered()
+        regimes = found_regimes(standard, known_of(standard, self))
+        if not tier.regime_seconds:
+            regimes = rough_regimes(regimes)
+        covered = cover(regimes, self, tier.regime_seconds)
+        if len(own) < len(cases):
+            small = [case for case in covered.tried.values() if not self.is_costly(case)]
+            bases = tuple({c.name: c for c in (*own, *small[:MOST_BASES])}.values())
+            if bases:
+                self.workload = standard.workload.model_copy(update={"cases": bases})
+        return covered
 
 
-def asked(standard: Standard, cases: Sequence[WorkloadCase]) -> list[Answered | None]:
-    """What the host side of the unmodified operator says of cases that nobody launches."""
-    build = standard.references.unmodified
-    if not isinstance(build, TiledBuild) or build.value_inputs:
-        return [None] * len(cases)
-    facts = platform_facts(build.device)
-    requests = [host_request(standard.operator, case, facts) for case in cases]
-    try:
-        answers = build.host.answers(requests)
-    except TrialFailure:
-        return [None] * len(cases)
-    return [
-        Answered(one.tiling.tiling_key, one.tiling.block_dim)
-        if one.tiling is not None and one.tiling.status == "ok"
-        else None
-        for one in answers
-    ]
+def _note(found: Sweep, covered: Covered, standard: Standard) -> None:
+    """Put into a sweep what became of the regimes."""
+    seed, own = standard.workload.seeds[0], standard.workload.cases
+    made = [case for case in covered.tried.values() if case not in own]
+    found.cases += [(REGIME, standard.baseline.at(case, seed)) for case in made]
+    found.regimes = len(covered.tried) + len(covered.costly)
+    found.untried = tuple(f"{r} (about {s:.0f} s)" for r, s in covered.costly.items())
+    for defect in covered.declined.values():
+        found.turn_down(REGIME).decline(defect)
+        if defect:
+            found.defects.setdefault(REGIME, defect)
 
 
 def _turns(known: Known, tier: Tier) -> Iterator[tuple[Family, Ladder]]:

@@ -10,8 +10,9 @@ from ci.model.frozen import Frozen
 from ci.model.trial import Change, Fingerprint, Trial
 from ci.model.uncertainty import Uncertainty
 
-Verdict: TypeAlias = Literal["improved", "not_improved", "baseline_failed", "unknown"]
-"""`unknown`: faster as measured, but perhaps not over what the measurement leaves open."""
+Verdict: TypeAlias = Literal["improved", "not_improved", "baseline_failed", "unknown", "unverified"]
+"""`unknown`: faster as measured, but perhaps not over what the measurement leaves open.
+`unverified`: faster, but too little of what the operator is made for could be tried."""
 
 
 class UsedTuple(Frozen):

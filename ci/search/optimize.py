@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ci.judge.roofline import NEAR, left_to_win
 from ci.model.errors import InputError, ModelUnavailable
 from ci.model.notice import Notice
 from ci.model.result import Result
@@ -65,7 +66,11 @@ def optimize(
         run.tell("started", text=f"Optimizing {operator.name}.{_who(proposer)}")
         steps = Steps(run, task, settings)
         stopped = ""
-        if run.measure_baseline().outcome is Outcome.OK:
+        baseline = run.measure_baseline()
+        done = _done(baseline)
+        if done:
+            run.note(done)
+        elif baseline.outcome is Outcome.OK:
             try:
                 strategy.search(run, steps)
             except BudgetSpent:
@@ -73,7 +78,7 @@ def optimize(
             except ModelUnavailable as problem:
                 stopped = str(problem)
                 run.note(f"{stopped} The run ends with what was found.")
-        result = conclude(run, operator, settings.model_dump() | chosen, steps.used)
+        result = conclude(run, operator, settings.model_dump() | chosen, steps.used, done)
         if task.bank is not None and settings.learn:
             source = Provenance(commit=result.base_commit, origin=f"run {result.run}")
             # A model that went away is not waited for once more at the end.
@@ -91,6 +96,22 @@ def optimize(
                 "budget": budget.use(),
             }
         )
+
+
+def _done(baseline: Trial) -> str:
+    """Why there is nothing to search for, in simulated time, which the floor is of; '' if there
+    is."""
+    measured = baseline.measurement
+    if measured is None or not measured.fingerprint.simulated:
+        return ""
+    most = left_to_win(measured)
+    if most is None or most > NEAR:
+        return ""
+    return (
+        "No kernel that reads and writes the same bytes can be more than "
+        f"{most:.2f} times as fast in every state that a launch may start from: nothing is left to "
+        "win."
+    )
 
 
 def screening(trials: Sequence[Trial]) -> str:

@@ -6,9 +6,10 @@ import hashlib
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ci.judge.diagnose import diagnose
+from ci.judge.gates.coverage import CoverageGate
 from ci.judge.roofline import rooflines
 from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
 from ci.model.errors import TrialFailure
@@ -31,14 +32,16 @@ def conclude(
     operator: Operator,
     settings: dict[str, int | float | str | bool],
     used: list[UsedTuple],
+    done: str = "",
 ) -> Result:
-    """The Result of a run whose search is over.
+    """The Result of a run whose search is over; `done` says why there was nothing to search for.
 
     The fastest trial is verified with more seeds than a trial takes, and its time is measured over
     the ensemble. One that fails there is passed over for the next fastest: a result that does not
-    hold up is never reported. Where all gains hang on what the machine's time leaves open, the
-    verdict of the fastest verified trial is "unknown"; if none passes, the reason says why the
-    fastest did not.
+    hold up is never reported. Where no gain is sure and verified, the verdict is "unverified" for
+    the fastest sure one of which too little could be tried, else "unknown" for the fastest verified
+    one whose gain hangs on what the machine's time leaves open; if none passes, the reason says why
+    the fastest did not.
     """
     baseline, seed = run.baseline, int(settings["seed"])
     if baseline.outcome is not Outcome.OK:
@@ -47,6 +50,8 @@ def conclude(
         found = _Found("baseline_failed", baseline, baseline, reason)
     else:
         found = _verified_best(run, operator)
+        if done and not found.best.number:
+            found = replace(found, reason=done)
     baseline, best, spread = found.baseline, found.best, found.spread
     run.end()
     before = baseline.measurement
@@ -107,6 +112,7 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
     baseline = run.baseline
     assert baseline.measurement is not None
     failed = ""
+    untried: _Found | None = None
     for trial, spread in _surest_first(run, operator):
         if isinstance(spread, Refusal):
             reason = f"Trial {trial.number} failed where its time was measured: {spread.message}"
@@ -122,6 +128,8 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
         except BudgetSpent:
             continue  # a slower one may have passed already
         if isinstance(found, Refusal):
+            if found.gate == CoverageGate.name:
+                untried = untried or _untried(run, trial, spread, found)
             reason = f"Trial {trial.number} failed the final verification: {found.message}"
             failed = failed or reason
             continue
@@ -129,7 +137,11 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
             reason = compare(baseline.measurement, measured(trial)).reason
             return _Found("improved", baseline, trial, _sentence(reason), found)
         verdict, reason = _judged(spread)
+        if verdict != "improved" and untried is not None:
+            return untried
         return _Found(verdict, run.widened(baseline), run.widened(trial), reason, found, spread)
+    if untried is not None:
+        return untried
     reason = (
         failed
         or _refused_before(run)
@@ -138,6 +150,20 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
         or "No candidate was faster beyond the minimum effect."
     )
     return _Found("not_improved", baseline, baseline, reason)
+
+
+def _untried(run: Run, trial: Trial, spread: Uncertainty | None, refusal: Refusal) -> _Found | None:
+    """A trial that is faster and of which too little could be tried; None where that is not
+    sure."""
+    if spread is None:
+        baseline, faster = run.baseline, compare(measured(run.baseline), measured(trial)).reason
+    elif spread.low > 1 + MINIMUM_EFFECT:
+        baseline, faster = run.widened(run.baseline), _judged(spread)[1]
+        trial = run.widened(trial)
+    else:
+        return None
+    reason = f"{_sentence(faster.rstrip('.'))} Not verified: {refusal.sentence}"
+    return _Found("unverified", baseline, trial, reason, None, spread)
 
 
 def _undecided(run: Run) -> str:

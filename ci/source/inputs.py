@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -26,14 +26,17 @@ _SMALLEST = {
 _NORMAL_SIGMAS = 3.0
 
 
-def draw_inputs(case: WorkloadCase, seed: int) -> Tensors:
+def draw_inputs(case: WorkloadCase, seed: int, only: Collection[int] | None = None) -> Tensors:
     """The inputs of `case`; the same (seed, case name, input index) gives the same values.
 
-    bfloat16 comes as uint16 bits, an absent optional input as None, a tensor list as a list.
+    bfloat16 comes as uint16 bits, an absent optional input as None, a tensor list as a list. Where
+    `only` names inputs by their index, the others are None.
     """
     tensors: Tensors = []
     for index, spec in enumerate(case.inputs):
-        if isinstance(spec, tuple):
+        if only is not None and index not in only:
+            tensors.append(None)
+        elif isinstance(spec, tuple):
             tensors.append(
                 [_draw(one, _stream(seed, case.name, index, k)) for k, one in enumerate(spec)]
             )

@@ -127,7 +127,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
         click.echo(result.model_dump_json(indent=2))
     else:
         _tell(result, out, session.operator.repository)
-    found_some = result.verdict in ("improved", "unknown")
+    found_some = result.verdict in ("improved", "unknown", "unverified")
     done = found_some or (result.verdict == "not_improved" and not result.stopped)
     ctx.exit(0 if done else 1)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from ci.backend.sim import SimulatorBuild
 from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
-from ci.judge.launch_record import Sweep
 from ci.judge.varied.huge import Huge, huge_cases
-from ci.judge.varied_sweep import WIDE, Taker, known_of, shrink
+from ci.judge.varied_sweep import WIDE, Taker, known_of
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Outcome, Place
 from ci.simulator.launch import Cover
@@ -44,9 +42,8 @@ class AddressesGate(Gate):
         if standard.operator.tells_output_shape:
             return None
         taker = Taker(standard, WIDE)
+        taker.cover_regimes()
         known = known_of(standard, taker)
-        shrink(standard, taker, known, Sweep())
-        known = replace(known, workload=taker.workload)
         for huge in standard.baseline.huge(lambda: list(huge_cases(known, standard.references))):
             right = standard.baseline.cover(huge.case, partial(_cover, before, huge))
             if right is None:

@@ -8,6 +8,12 @@ from ci.judge.varied_sweep import LEAST_VARIED
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome
 
+MOST_NAMED = 4
+"""Regimes that a refusal names."""
+
+UNVERIFIED = "coverage"
+"""The evidence of a refusal that finds no fault, but too little to go by."""
+
 
 class CoverageGate(Gate):
     """Holds the sweep before it to a number of cases, and to every regime of the host side.
@@ -26,18 +32,21 @@ class CoverageGate(Gate):
         if found is None or not standard.changed(subject.candidate.files):
             return None
         least = min(LEAST_VARIED, standard.settings.varied_cases)
-        if found.costly and len(found.cases) < least:
-            return self.refuse(
-                Outcome.REJECTED,
-                f"Only {len(found.cases)} varied cases could be tried, of {least} at least; "
-                f"{sum(found.costly.values())} more would cost too much.",
-                evidence="coverage",
-            )
+        said = []
         if found.untried:
-            return self.refuse(
-                Outcome.REJECTED,
-                "No case that is small enough reaches what the host side does for: "
-                f"{'; '.join(found.untried[:4])}.",
-                evidence="coverage",
+            said.append(
+                f"{len(found.untried)} of {found.regimes} ways in which the host side treats such "
+                f"inputs cost too much to be tried: {'; '.join(found.untried[:MOST_NAMED])}."
             )
-        return None
+        if found.costly and len(found.cases) < least:
+            costly = "; ".join(
+                f"{kind}: {', '.join(one.reasons)}"
+                for kind, one in found.turned_down.items()
+                if one.costly
+            )
+            said.append(
+                f"Only {len(found.cases)} varied cases were tried, of {least} at least ({costly})."
+            )
+        if not said:
+            return None
+        return self.refuse(Outcome.REJECTED, " ".join(said), evidence=UNVERIFIED)

@@ -48,6 +48,7 @@ class DecisionsGate(Gate):
         for case in cases[:MOST_COMPARED]:
             before.launch(case)
         taker = Taker(standard, WIDE)
+        taker.cover_regimes()
         driver = Driver(now, known_of(standard, taker), taker)
         asked: dict[Key, bool] = {}
         judged = 0

@@ -53,8 +53,9 @@ def _time(case: CaseMeasurement, chip: Device | None) -> str:
     bound = "copies" if least.copies_us >= least.arithmetic_us else "arithmetic"
     return (
         f"{said}; floor {least.us:.2f} us on {least.cores} AI cores (launch {least.launch_us:.2f}, "
-        f"then the longer of copies {least.copies_us:.2f} and arithmetic {least.arithmetic_us:.2f}"
-        f": {bound}), {case.median_us - least.us:.2f} us above it"
+        f"start {least.start_us:.2f}, then the longer of copies {least.copies_us:.2f} and "
+        f"arithmetic {least.arithmetic_us:.2f}: {bound}), {case.median_us - least.us:.2f} us above "
+        "it"
     )
 
 

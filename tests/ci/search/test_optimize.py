@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.judge.roofline import floor, launched_on
 from ci.model.diagnosis import Diagnosis
 from ci.model.errors import InputError
 from ci.model.notice import Notice
@@ -55,6 +56,43 @@ def run(
         notices.append if notices is not None else lambda notice: None,
         strategy=strategy,
     )
+
+
+class Timed(ModelEvaluator):
+    """Everything takes so many times its floor."""
+
+    def __init__(self, operator: Operator, times: float) -> None:
+        super().__init__(operator)
+        self.times = times
+
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        trial = super().evaluate(candidate, number)
+        if trial.measurement is None:
+            return trial
+        (case,) = trial.measurement.cases
+        chip = launched_on(trial.measurement.fingerprint)
+        assert chip is not None
+        time = self.times * floor(chip, 1 << 20, 1 << 20, 0, 0).us
+        told = {"median_us": time, "low_us": time, "high_us": time, "samples_us": (time,)}
+        cases = (case.model_copy(update=told),)
+        return trial.model_copy(
+            update={"measurement": trial.measurement.model_copy(update={"cases": cases})}
+        )
+
+
+def test_what_is_at_its_floor_ends_after_the_baseline_and_says_so(tmp_path: Path) -> None:
+    operator, notices = write(tmp_path), list[Notice]()
+    judge = Timed(operator, times=1.02)
+    result = run(operator, tmp_path / "out", evaluator=judge, notices=notices)
+    assert (result.verdict, len(result.trials), result.budget.evaluations) == ("not_improved", 1, 1)
+    assert "can be more than 1.02 times as fast" in result.verdict_reason
+    assert result.verdict_reason in [notice.text for notice in notices]
+
+
+def test_what_is_a_tenth_above_its_floor_is_searched(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    result = run(operator, tmp_path / "out", evaluator=Timed(operator, times=1.1))
+    assert len(result.trials) > 2
 
 
 def test_both_stages_improve_and_their_best_pair_is_inherited(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.report.facts import case_rows
+from bot.report.facts import case_rows, headline
+from ci.judge.gates.coverage import CoverageGate
 from ci.model.budget import Budget
 from ci.model.errors import TrialFailure
 from ci.model.paired import Paired
@@ -102,6 +103,36 @@ def test_a_gain_that_a_constant_takes_away_is_unknown(judge: Stated, tmp_path: P
     assert (result.verdict, result.best.number) == ("unknown", 1)
     assert "That may be no gain: with mte2.latency = 240" in result.verdict_reason
     assert result.verification is not None  # the rest of it was verified all the same
+
+
+class Sparse(Stated):
+    """Of kernels that take 5 or less, too little can be tried."""
+
+    def confirm(self, trial: Trial) -> Verification:
+        if self._says(trial.candidate)[0] <= 5:
+            said = "Only 3 varied cases were tried, of 40 at least."
+            refusal = Refusal(gate=CoverageGate.name, sentence=said)
+            raise TrialFailure(Outcome.REJECTED, refusal)
+        return super().confirm(trial)
+
+
+def test_a_gain_of_which_too_little_was_tried_is_unverified(tmp_path: Path) -> None:
+    result = conclusion(Sparse(tmp_path), tmp_path, "5 8", "6 12")
+    assert (result.verdict, result.best.number, result.speedup) == ("unverified", 1, 2.0)
+    assert result.verdict_reason.startswith("Faster by a factor of")
+    assert "Not verified: Only 3 varied cases were tried, of 40 at least." in result.verdict_reason
+    assert result.diff and result.verification is None
+    assert headline(result).startswith(f"{result.op_type} became faster, but is not verified: ")
+
+
+def test_a_smaller_gain_that_was_verified_is_reported_rather(tmp_path: Path) -> None:
+    result = conclusion(Sparse(tmp_path), tmp_path, "5 8", "8 9")
+    assert (result.verdict, result.best.number) == ("improved", 2)
+
+
+def test_what_is_neither_sure_nor_verified_is_no_improvement(tmp_path: Path) -> None:
+    result = conclusion(Sparse(tmp_path), tmp_path, "5 12")
+    assert result.verdict == "not_improved"
 
 
 def test_one_that_fails_where_its_time_is_measured_is_passed_over(

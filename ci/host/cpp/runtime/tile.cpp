@@ -1,6 +1,7 @@
 // The tile answer: inference, tiling parse, tiling, and what they decided, as JSON.
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 
 #include "runtime/runtime.h"
@@ -191,6 +192,18 @@ std::string decided(const Node& node) {
            "\",\"template_arguments\":" + choice(node.tiling_key) + ",\"outputs\":" + outputs(node);
 }
 
+// Which words of 32 bits are 0, 1 or more ('n'): how the work is cut, without the numbers.
+std::string pattern(const void* data, size_t size) {
+    std::string out;
+    for (size_t at = 0; at < size; at += sizeof(uint32_t)) {
+        uint32_t word = 0;
+        std::memcpy(&word, static_cast<const uint8_t*>(data) + at,
+                    std::min(sizeof(word), size - at));
+        out += word > 1 ? 'n' : static_cast<char>('0' + word);
+    }
+    return out;
+}
+
 const char* word(ge::graphStatus status) { return status == ge::GRAPH_SUCCESS ? "ok" : "failed"; }
 
 // How the inference functions ended: "ok", "failed", or "none" where there is none.
@@ -319,9 +332,12 @@ std::string tile_in_short(const Request& request) {
     Asked asked(request);
     const Ending ending = run_tiling(asked, request);
     const size_t digest = std::hash<std::string>()(decided(asked.node));
+    const auto& data = asked.node.tiling;
+    const size_t size = std::min(data.GetDataSize(), data.GetCapacity());
     return tiled(asked.node, ending,
                  "\"tiling_key\":" + std::to_string(asked.node.tiling_key) + ",\"digest\":\"" +
-                     std::to_string(digest) + "\"");
+                     std::to_string(digest) + "\",\"pattern\":\"" +
+                     pattern(asked.node.tiling.GetData(), size) + "\"");
 }
 
 std::string infer(const Request& request) {

@@ -156,7 +156,7 @@ def only(family: Family) -> VariedGate:
     class Only(VariedGate):
         name = "only"
         phase = "confirm"
-        tier = dataclasses.replace(WIDE, families=(family,))
+        tier = dataclasses.replace(WIDE, families=(family,), regime_seconds=0.0)
 
     return Only()
 

@@ -1,0 +1,133 @@
+"""Which regimes of the host side a candidate is launched in, and at what cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ci.backend.tiled import TiledBuild
+from ci.host.tiling_request import host_request, platform_facts
+from ci.judge.gate_subject import Standard
+from ci.judge.varied.base import Known, elements
+from ci.judge.varied.regimes import Answered, Regime, Regimes, regimes_of
+from ci.model.errors import InputError, TrialFailure
+from ci.model.workload import Workload, WorkloadCase
+from ci.source.inputs import draw_inputs
+
+MOST_ASKED = 1 << 22
+"""Elements of the inputs up to which regimes are looked for, where no case of the workload has
+more."""
+
+RUNGS = 3
+"""Cases of one regime that are tried, until the unmodified operator passes one."""
+
+RUNG = 8
+"""How many times more elements the next of them has."""
+
+
+def found_regimes(standard: Standard, known: Known) -> Regimes:
+    """The regimes of the unmodified operator's host side; asked once for all candidates."""
+
+    def ask() -> Regimes:
+        most = max(MOST_ASKED, *map(elements, standard.workload.cases))
+        return regimes_of(known, lambda cases: asked(standard, cases), most)
+
+    return standard.baseline.regimes(ask)
+
+
+def asked(standard: Standard, cases: Sequence[WorkloadCase]) -> list[Answered | None]:
+    """What the host side of the unmodified operator says of cases that nobody launches."""
+    build = standard.references.unmodified
+    if not isinstance(build, TiledBuild):
+        return [None] * len(cases)
+    operator, facts, read = standard.operator, platform_facts(build.device), build.value_inputs
+    places = [i for i, spec in enumerate(operator.inputs) if spec.name in read]
+    requests, askable = [], []
+    for number, case in enumerate(cases):
+        try:
+            inputs = draw_inputs(case, standard.workload.seeds[0], places) if read else None
+        except InputError:
+            continue
+        requests.append(host_request(operator, case, facts, inputs, read=read))
+        askable.append(number)
+    found: list[Answered | None] = [None] * len(cases)
+    try:
+        answers = build.host.answers(requests)
+    except TrialFailure:
+        return found
+    for number, one in zip(askable, answers, strict=True):
+        if one.tiling is not None and one.tiling.status == "ok":
+            said = one.tiling
+            found[number] = Answered(said.tiling_key, said.block_dim, build.pattern(said))
+    return found
+
+
+@dataclass
+class Covered:
+    """What became of the regimes."""
+
+    tried: dict[Regime, WorkloadCase] = field(default_factory=dict)
+    """The case that stands for each; one of the workload's own where no smaller one does."""
+    declined: dict[Regime, str] = field(default_factory=dict)
+    """Those that the unmodified operator refuses ('') or gets wrong."""
+    costly: dict[Regime, float] = field(default_factory=dict)
+    """Those of which nothing is known, with the seconds that the least case would take."""
+
+
+class Trier(Protocol):
+    """What may be launched, and what the unmodified operator makes of it."""
+
+    most: float
+    workload: Workload
+
+    def takes(self, case: WorkloadCase, most: float | None = None) -> bool:
+        """Whether the unmodified operator passes a case of up to `most` elements."""
+
+    def seconds(self, case: WorkloadCase) -> float:
+        """Estimate of what a launch of it takes."""
+
+    def defect(self, case: WorkloadCase) -> str:
+        """What the unmodified operator does wrong on it; '' where it refuses it or is right."""
+
+
+def cover(regimes: Regimes, trier: Trier, large_seconds: float) -> Covered:
+    """Take a case of each regime, the cheapest that the unmodified operator passes.
+
+    Cases larger than `trier.most` are launched for `large_seconds` in all, and none that is larger
+    than the workload's own.
+    """
+    found, left = Covered(), large_seconds
+    own = {case.name for case in trier.workload.cases}
+    most = max([trier.most, *map(elements, trier.workload.cases)])
+    for regime, cases in sorted(regimes.items(), key=lambda one: elements(one[1][0])):
+        for case in rungs(cases):
+            large = elements(case) > trier.most
+            if case.name not in own and large:
+                seconds = trier.seconds(case)
+                if seconds > left or elements(case) > most:
+                    found.costly.setdefault(regime, seconds)
+                    break
+                left -= seconds
+            if trier.takes(case, most):
+                found.tried[regime] = case
+                break
+            found.declined[regime] = found.declined.get(regime) or trier.defect(case)
+        if regime not in found.tried:
+            mine = next((case for case in cases if case.name in own), None)
+            if mine is not None:  # its own launches are in this regime
+                found.tried[regime] = mine
+        if regime in found.tried:
+            found.costly.pop(regime, None)
+        if regime in found.tried or regime in found.costly:
+            found.declined.pop(regime, None)
+    return found
+
+
+def rungs(cases: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:
+    """The smallest case of a regime, then some that are larger by `RUNG` each."""
+    least, left = 0, RUNGS
+    for case in cases:
+        if left and elements(case) >= least:
+            least, left = max(1, elements(case)) * RUNG, left - 1
+            yield case

@@ -1,0 +1,148 @@
+"""Regimes: the ways in which the host side of an operator treats inputs, and cases of each.
+
+A launch of millions of elements costs seconds; the host side says for next to nothing how it would
+cut a shorter case. Whatever it decides otherwise, by size, dtype, attribute or list, is a regime,
+and one small case of each stands for all that are treated so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TypeAlias
+
+from ci.judge.varied.axes import Axis, places_of
+from ci.judge.varied.base import Known, elements
+from ci.judge.varied.structure import Dtypes, ListLengths, Presence
+from ci.judge.varied.values import Attributes
+from ci.model.workload import Entry, WorkloadCase
+
+MOST_LENGTHS = 48
+"""Lengths of one dimension that the host side is asked about."""
+
+MOST_BASES = 8
+"""Small cases whose other dimensions, attributes, dtypes and lists are asked about, too."""
+
+MOST_VARIANTS = 64
+"""Variants of each of them."""
+
+VARIANTS = (Attributes(), Dtypes(), ListLengths(), Presence())
+"""What the host side may treat otherwise besides lengths."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What the host side says of a case."""
+
+    tiling_key: int
+    block_dim: int
+    pattern: str
+    """Which fields of its tiling data are 0, 1 and more: no tail or one, one tile or several."""
+
+
+@dataclass(frozen=True, order=True)
+class Regime:
+    """One way in which the host side treats inputs."""
+
+    tiling_key: int
+    dtypes: tuple[str, ...]
+    cores: str
+    pattern: str
+
+    @property
+    def rough(self) -> Regime:
+        """Without what tiling data say of tiles and tails."""
+        return replace(self, pattern="")
+
+    def __str__(self) -> str:
+        dtypes = ", ".join(dict.fromkeys(filter(None, self.dtypes))) or "no input"
+        return f"{dtypes}, tiling key {self.tiling_key}, {self.cores}"
+
+
+Ask: TypeAlias = Callable[[Sequence[WorkloadCase]], list[Answered | None]]
+"""What the host side of the unmodified operator says; None where it refuses."""
+
+Regimes: TypeAlias = dict[Regime, list[WorkloadCase]]
+"""Cases of each regime, those of fewer elements first."""
+
+
+def regimes_of(known: Known, ask: Ask, most: float) -> Regimes:
+    """The regimes that are found near the workload's cases, with cases of up to `most` elements.
+
+    First along each dimension; then, from the smallest case of each that was found, along the other
+    dimensions and by `VARIANTS`.
+    """
+    found: Regimes = {}
+    own = known.workload.cases
+    _sort(known, found, ask, [*own, *_up_to(most, _lengths(known, own, most))])
+    bases = [cases[0] for cases in rough_regimes(found).values()][:MOST_BASES]
+    near = replace(known, workload=known.workload.model_copy(update={"cases": tuple(bases)}))
+    further = [*_lengths(near, bases, most), *_variants(near)]
+    _sort(known, found, ask, _up_to(most, further))
+    return found
+
+
+def rough_regimes(found: Regimes) -> Regimes:
+    """Those of like dtypes, tiling key and share of the cores as one, cases in the same order."""
+    rough: Regimes = {}
+    for regime, cases in found.items():
+        rough.setdefault(regime.rough, []).extend(cases)
+    for row in rough.values():
+        row.sort(key=elements)
+    return rough
+
+
+def _up_to(most: float, cases: Iterable[WorkloadCase]) -> Iterator[WorkloadCase]:
+    return (case for case in cases if elements(case) <= most)
+
+
+def _sort(known: Known, found: Regimes, ask: Ask, cases: Iterable[WorkloadCase]) -> None:
+    asked = list({case.name: case for case in cases}.values())
+    for case, answer in zip(asked, ask(asked), strict=True):
+        if answer is None:
+            continue
+        share = "one core" if answer.block_dim == 1 else "some of the cores"
+        regime = Regime(
+            answer.tiling_key,
+            tuple(_dtype(entry) for entry in case.inputs),
+            "all cores" if answer.block_dim >= known.cores else share,
+            answer.pattern,
+        )
+        found.setdefault(regime, []).append(case)
+    for row in found.values():
+        row.sort(key=elements)
+
+
+def _dtype(entry: Entry) -> str:
+    """Of an input: of a list, which may have any length, those that occur; '' for an absent one."""
+    every = entry if isinstance(entry, tuple) else (entry,)
+    return " and ".join(sorted({t.dtype for t in every if t.present}))
+
+
+def _lengths(known: Known, cases: Sequence[WorkloadCase], most: float) -> Iterator[WorkloadCase]:
+    for case in cases:
+        size = max(1, elements(case))
+        for places, length in places_of(known, case):
+            if length:
+                yield from _resized(known, Axis(case, places, length), most / size)
+
+
+def _resized(known: Known, axis: Axis, times: float) -> Iterator[WorkloadCase]:
+    """Powers of two up to `times` the length, lengths next to them, and parts of the length."""
+    powers = [1 << bit for bit in range(int(axis.length * max(times, 1.0)).bit_length())]
+    parts = [axis.length // part for part in (2, 3, 4, 8, 16, 64, 256)]
+    near = [power + more for power in powers for more in (1, 8)]
+    wanted = sorted({*powers, *parts, *near} - {0, axis.length})
+    if len(wanted) > MOST_LENGTHS:
+        wanted = wanted[:: -(-len(wanted) // MOST_LENGTHS)]
+    for length in wanted:
+        if length < axis.length * max(times, 1.0):
+            yield axis.resized(known, length)
+
+
+def _variants(known: Known) -> Iterator[WorkloadCase]:
+    count = MOST_VARIANTS * max(1, len(known.workload.cases))
+    for family in VARIANTS:
+        for ladder in islice(family.ladders(known), count):
+            yield from islice(ladder, 1)

@@ -1,0 +1,89 @@
+"""What becomes of each regime: tried, refused by the operator, wrong there, or too costly."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from ci.backend.sim import SimulatorBackend
+from ci.judge.evaluate import Evaluator
+from ci.judge.host_regimes import cover
+from ci.judge.varied.base import elements
+from ci.judge.varied.regimes import Regime, Regimes
+from ci.judge.varied_sweep import LEAST_VARIED, WIDE, Taker, sweep
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
+from tests.places import OPERATORS
+
+
+def case(size: int) -> WorkloadCase:
+    return WorkloadCase(name=f"{size}", inputs=(TensorCase(shape=(size,), dtype="float32"),))
+
+
+def regime(key: int) -> Regime:
+    return Regime(key, ("float32",), "all cores", "")
+
+
+class Trier:
+    """Launches up to 100 elements for nothing, larger ones at a second a thousand; refuses odd
+    sizes, and is wrong where one divides by 3."""
+
+    most = 100.0
+    workload = Workload(operator="X", cases=(case(4000),), folder=Path())
+
+    def takes(self, one: WorkloadCase, most: float | None = None) -> bool:
+        return elements(one) % 2 == 0 and elements(one) % 3 != 0
+
+    def seconds(self, one: WorkloadCase) -> float:
+        return elements(one) / 1000
+
+    def defect(self, one: WorkloadCase) -> str:
+        return "wrong" if elements(one) % 3 == 0 else ""
+
+
+def test_a_regime_that_only_exists_at_a_large_size_is_run_there_once() -> None:
+    found: Regimes = {regime(1): [case(10)], regime(2): [case(2000), case(2002)]}
+    covered = cover(found, Trier(), large_seconds=3)
+    assert [*map(elements, covered.tried.values())] == [10, 2000]
+
+
+def test_three_answers_are_kept_apart() -> None:
+    found: Regimes = {
+        regime(1): [case(5), case(41)],  # refused
+        regime(2): [case(6)],  # wrong
+        regime(3): [case(2000)],  # too costly
+        regime(4): [case(5), case(44)],  # refused, then passed
+    }
+    covered = cover(found, Trier(), large_seconds=1)
+    assert covered.tried == {regime(4): case(44)}
+    assert covered.declined == {regime(1): "", regime(2): "wrong"}
+    assert covered.costly == {regime(3): 2.0}
+
+
+def test_the_launches_of_the_workload_count_for_its_own_regimes() -> None:
+    covered = cover({regime(1): [case(4000)]}, Trier(), large_seconds=0)
+    assert covered.tried == {regime(1): case(4000)} and not covered.costly
+
+
+def test_what_is_larger_than_the_workload_is_too_costly_whatever_time_is_left() -> None:
+    covered = cover({regime(1): [case(8000)]}, Trier(), large_seconds=1e9)
+    assert covered.costly == {regime(1): 8.0}
+
+
+def test_a_large_workload_is_varied_from_small_cases_of_its_regimes() -> None:
+    """Without them all variations lie above what a launch may cost."""
+    operator = load_operator(OPERATORS / "src" / "activation" / "leaky_relu_shift")
+    own = load_workload(operator)
+    tensor = own.cases[0].inputs[0]
+    assert isinstance(tensor, TensorCase)
+    longer = tensor.model_copy(update={"shape": (4096, 1024)})
+    large = own.cases[0].model_copy(update={"name": "large", "inputs": (longer,), "outputs": ()})
+    judge = Evaluator(
+        operator, own.model_copy(update={"cases": (large,)}), SimulatorBackend("910B4")
+    )
+    tier = dataclasses.replace(WIDE, most_elements=1 << 20)
+    assert Taker(judge.standard, tier).is_costly(large)
+    found = sweep(judge.standard, {}, tier)
+    assert found.regimes > 1 and not found.untried
+    assert len(found.cases) >= LEAST_VARIED
