@@ -47,6 +47,11 @@ def merge_request(found: dict[str, Any], name: str, head_ref: str) -> MergeReque
     head, base = found.get("head") or {}, found.get("base") or {}
     repo, home = head.get("repo") or {}, base.get("repo") or {}
     source = repo.get("full_name") or repo.get("path_with_namespace") or ""
+    # GitCode's answer may lack the names of both, and says by numbers whether they are one.
+    projects = found.get("source_project_id"), found.get("target_project_id")
+    same = projects[0] == projects[1] if None not in projects else None
+    if same is None:
+        same = source.lower() == (home.get("full_name") or name).lower()
     merged = bool(found.get("merged_at")) or found["state"] == "merged"
     return MergeRequest(
         number=int(found["number"]),
@@ -60,7 +65,7 @@ def merge_request(found: dict[str, Any], name: str, head_ref: str) -> MergeReque
         head=head.get("sha") or found.get("sha") or "",
         head_ref=head_ref.format(found["number"]),
         source_repository=source,
-        from_fork=source.lower() != (home.get("full_name") or name).lower(),
+        from_fork=not same,
         labels=tuple(label["name"] for label in found.get("labels") or ()),
         place=found["html_url"],
         merged_commit=(found.get("merge_commit_sha") or "") if merged else "",

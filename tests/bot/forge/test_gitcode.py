@@ -6,6 +6,7 @@ import pytest
 from bot.forge.base import Forge
 from bot.forge.gitcode import GitCodeForge
 from bot.forge.gitcode_words import access, comment_id, file_diff
+from bot.forge.github_words import merge_request
 from bot.forge.limiter import Limiter
 from bot.forge.model import Status
 from tests.bot.forge.contract_http import HttpForgeContract
@@ -17,6 +18,34 @@ TOKENS = {"gc-secret": "ascendopt", "gc-alice": "alice"}
 
 def connected(server: GitCodeServer, token: str) -> Forge:
     return GitCodeForge("team/ops", token, url=server.url, api=f"{server.url}/api/v5")
+
+
+@pytest.mark.parametrize(
+    ("source", "repo", "fork"),
+    [
+        (7, None, False),
+        (8, None, True),
+        (8, {"full_name": "team/ops"}, True),
+        (None, None, True),
+        (None, {"full_name": "Team/Ops"}, False),
+        (None, {"full_name": "alice/ops"}, True),
+    ],
+)
+def test_whether_it_is_a_fork_is_said_by_numbers_or_else_by_names(
+    source: int | None, repo: object, fork: bool
+) -> None:
+    found = {
+        "number": "3",
+        "title": "t",
+        "state": "open",
+        "source_branch": "optimize/x/1",
+        "head": {"repo": repo},
+        "source_project_id": source,
+        "target_project_id": 7,
+        "html_url": "https://gitcode.com/team/ops/merge_requests/3",
+        "updated_at": "2026-01-01T00:00:00Z",
+    }
+    assert merge_request(found, "team/ops", "refs/merge-requests/{}/head").from_fork is fork
 
 
 class TestGitCode(HttpForgeContract):
