@@ -1,4 +1,4 @@
-"""`.ci/bootstrap` on machines that lack something: one command that mends it."""
+"""`.ci/bootstrap` on machines that lack something: one command that fixes it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Check(Frozen):
         description="missing: needed and not there; absent: optional and not there."
     )
     finding: str = Field(description="Version or place, or what is wrong, in words.")
-    mend: str = Field(default="", description="Command that mends it; '' when nothing is wrong.")
+    mend: str = Field(default="", description="Command that fixes it; '' when nothing is wrong.")
 
 
 class Examination(Frozen):

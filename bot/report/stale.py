@@ -2,26 +2,48 @@
 
 A comment counts when it is at the end of a changed line or right above changed lines, is not
 changed itself, and names an identifier or a number that the old lines have and the new ones have
-not. Whether it is wrong now a person decides; the merge request names it.
+not. Numbers are compared by value: 4096, 4K, 0x1000, 4 * 1024 and 1 << 12 are one. Where a constant
+is given another value, comments at its other uses in the file count too. Whether a comment is wrong
+now a person decides; the merge request names it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
+from typing import Final, NamedTuple, TypeAlias
 
 from unidiff.patch import Line, PatchedFile, PatchSet
 
-_WORD: Final = re.compile(r"0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?|[A-Za-z_]\w+")
+_WORD: Final = re.compile(
+    r"""
+    (?<!\w) (?:
+      1[uUlL]* \s* << \s* (?P<shift>\d+)
+    | (?P<hex>0[xX][0-9a-fA-F]+)
+    | (?P<product>\d+ (?: \s* \* \s* \d+ )+ )
+    | (?P<number>\d+ (?: \.\d+ )?) (?: \s? (?P<unit>[kKmMgG]) i? [bB]? (?!\w) )?
+    | (?P<name>[A-Za-z_]\w+)
+    )
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_DEFINED: Final = re.compile(r"#\s*define\s+(\w+)|(\w+)\s*(?:=(?!=)|\{)", re.ASCII)
+_UNITS: Final = {"": 0, "k": 1, "m": 2, "g": 3}
+_NEAR: Final = 3
+"""Lines below a comment that it may speak of."""
+
+Key: TypeAlias = str | float
+"""An identifier, or the value of a number."""
+
 # Words of the language, and numbers of which every other comment speaks.
-_COMMON: Final = frozenset(
+_COMMON: Final[frozenset[Key]] = frozenset(
     """
     auto bool break case char const constexpr continue default double else false float for half if
     inline int int32_t int64_t long return short static struct switch template this true uint8_t
-    uint16_t uint32_t uint64_t unsigned void while 0 1
+    uint16_t uint32_t uint64_t unsigned void while
     """.split()  # noqa: SIM905
-)
+) | {0.0, 1.0}
 _ALONE: Final = ("//", "/*", "* ", "*/")
 """How a line that is all comment begins."""
 
@@ -38,28 +60,66 @@ class Stale(NamedTuple):
     """What it names and the code next to it no longer holds."""
 
 
-def stale_comments(diff: str) -> list[Stale]:
-    """The comments to look at in a unified diff, in its order."""
-    found: list[Stale] = []
+def stale_comments(diff: str, texts: Mapping[str, str] | None = None) -> list[Stale]:
+    """The comments to look at in a unified diff, in its order.
+
+    `texts` holds whole changed files by the ends of their paths; then comments beyond the diff's
+    lines are looked at too.
+    """
+    found: dict[Stale, None] = {}
     for file in PatchSet(diff):
-        found += dict.fromkeys(_in_file(file))
-    return found
+        found |= dict.fromkeys(_in_file(file))
+        known = {one.line for one in found if one.path == file.path}
+        whole = (text for end, text in (texts or {}).items() if file.path.endswith(end))
+        for one in _at_uses(file, next(whole, "")):
+            if one.line not in known:
+                found[one] = None
+    return list(found)
 
 
 def _in_file(file: PatchedFile) -> Iterator[Stale]:
+    for lines, start, end in _changes(file):
+        old, new, gone = _taken_away(lines[start:end])
+        said = {_comment(line.value) for line in old}
+        kept = [line for line in new if _comment(line.value) in said - {""}]
+        for line in [*_above(lines, start), *kept]:
+            if names := _named(_comment(line.value), gone):
+                yield Stale(file.path, line.target_line_no or 0, names)
+
+
+def _at_uses(file: PatchedFile, text: str) -> Iterator[Stale]:
+    """Comments with the old value of a constant where the file uses it by its name."""
+    lines = text.splitlines()
+    codes = [_code(line) for line in lines]
+    for some, start, end in _changes(file):
+        old, new, gone = _taken_away(some[start:end])
+        numbers: set[Key] = {key for key in gone if isinstance(key, float)}
+        names = _defined(old) & _defined(new)
+        for number, line in enumerate(lines) if numbers and names else ():
+            words = _named(_comment(line), numbers)
+            if words and names & _keys(codes[number : number + 1 + _NEAR]):
+                yield Stale(file.path, number + 1, words)
+
+
+def _changes(file: PatchedFile) -> Iterator[tuple[list[Line], int, int]]:
+    """The lines of each hunk with the beginning and end of what changed together."""
     for hunk in file:
         lines = list(hunk)
         for start, end in _runs(lines):
-            old = [line for line in lines[start:end] if line.is_removed]
-            new = [line for line in lines[start:end] if line.is_added]
-            gone = _words(_code(line) for line in old) - _words(_code(line) for line in new)
-            gone -= _COMMON
-            said = {_comment(line) for line in old}
-            kept = [line for line in new if _comment(line) and _comment(line) in said]
-            for line in [*_above(lines, start), *kept]:
-                names = tuple(w for w in dict.fromkeys(_WORD.findall(_comment(line))) if w in gone)
-                if names:
-                    yield Stale(file.path, line.target_line_no or 0, names)
+            yield lines, start, end
+
+
+def _taken_away(changed: Sequence[Line]) -> tuple[list[Line], list[Line], set[Key]]:
+    """Old and new lines, and what the code of the old ones has and that of the new ones lacks."""
+    old = [line for line in changed if line.is_removed]
+    new = [line for line in changed if line.is_added]
+    before, after = ({*_keys(_code(line.value) for line in some)} for some in (old, new))
+    return old, new, before - after - _COMMON
+
+
+def _defined(lines: Iterable[Line]) -> set[Key]:
+    found = (_DEFINED.finditer(_code(line.value)) for line in lines)
+    return {name for some in found for one in some for name in one.groups() if name}
 
 
 def _runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
@@ -86,19 +146,39 @@ def _above(lines: Sequence[Line], start: int) -> list[Line]:
     return found
 
 
-def _comment(line: Line) -> str:
+def _comment(text: str) -> str:
     """What a line says in a comment, '' when it holds none."""
-    text = _LITERAL.sub('""', line.value).strip()
+    text = _LITERAL.sub('""', text).strip()
     if text.startswith(("/*", "* ", "*/")):
         return text.strip("/* ")
     return text.partition("//")[2].strip()
 
 
-def _code(line: Line) -> str:
+def _code(text: str) -> str:
     """What a line holds next to its comment."""
-    text = _LITERAL.sub('""', line.value).strip()
+    text = _LITERAL.sub('""', text).strip()
     return "" if text.startswith(_ALONE) else text.partition("//")[0]
 
 
-def _words(texts: Iterator[str]) -> set[str]:
-    return {word for text in texts for word in _WORD.findall(text)}
+def _keys(texts: Iterable[str]) -> set[Key]:
+    return {key for text in texts for word in _WORD.finditer(text) for key in _key(word)}
+
+
+def _key(word: re.Match[str]) -> set[Key]:
+    """What a word stands for; with a unit two values, for K is 1000 or 1024."""
+    if word["name"]:
+        return {word["name"]}
+    if word["shift"]:
+        return {float(1 << min(int(word["shift"]), 64))}
+    if word["hex"]:
+        return {float(int(word["hex"], 16))}
+    if word["product"]:
+        return {float(prod(map(int, word["product"].split("*"))))}
+    power = _UNITS[(word["unit"] or "").lower()]
+    return {float(word["number"]) * base**power for base in (1000, 1024)}
+
+
+def _named(comment: str, gone: set[Key]) -> tuple[str, ...]:
+    """The words of a comment that stand for what is gone, as it writes them."""
+    words = (word.group() for word in _WORD.finditer(comment) if _key(word) & gone)
+    return tuple(dict.fromkeys(words))

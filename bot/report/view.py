@@ -162,7 +162,7 @@ def values(result: Result) -> dict[str, Any]:
         "widest": max((row.ratio for row in cases), default=1.0),
         "steps": steps(result),
         "changes": changes(result),
-        "stale": stale_comments(result.diff),
+        "stale": stale_comments(result.diff, result.best.candidate.files),
         "pipes": pipe_rows(result),
         "points": trajectory(result),
         "tuples": tuple_rows(result),

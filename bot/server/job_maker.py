@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -128,7 +129,9 @@ def choose(head: Commit, found: Sequence[Touched], op: str) -> tuple[list[str], 
         return folders, "" if folders else said("nothing_changed")
     named = [f for f in head.operators if op in (f, f.rsplit("/", 1)[-1])]
     if not named:
-        return [], said("unknown_operator", op)
+        known = {name for f in head.operators for name in (f, f.rsplit("/", 1)[-1])}
+        near = difflib.get_close_matches(op, known, n=1)
+        return [], said("unknown_operator", op, near[0] if near else "")
     if len(named) > 1:
         return [], said("several_operators", op, named)
     return named, ""

@@ -104,7 +104,7 @@ class WorkerProcess:
                 code = process.wait(timeout=1)
         self.close()
         if code is None:
-            return "the worker wrote what is no answer"
+            return "the worker sent a malformed answer"
         return (
             f"the worker was ended by {signal.Signals(-code).name}"
             if code < 0

@@ -131,7 +131,7 @@ class RaySeat(Seat):
         try:
             found = Answer.model_validate_json(said)
         except ValidationError as nonsense:
-            raise WorkerLost("the worker wrote what is no answer") from nonsense
+            raise WorkerLost("the worker sent a malformed answer") from nonsense
         if found.number != sent.number:
             self._drop()
             raise WorkerLost("the worker answered another question")

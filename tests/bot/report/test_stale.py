@@ -1,3 +1,5 @@
+import pytest
+
 from bot.report.stale import Stale, stale_comments
 
 HEAD = "--- a/op_host/x.cpp\n+++ b/op_host/x.cpp\n"
@@ -42,3 +44,43 @@ def test_a_comment_that_the_change_takes_along_is_none() -> None:
 
 def test_words_of_the_language_and_of_texts_are_no_names() -> None:
     assert not found(" // for each int", '-int a = f("1024");', "+a = f();")
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "at least 4K elements a core",
+        "每个核至少处理4K数据",
+        "每核 4 KB",
+        "0x1000 bytes",
+        "4 * 1024 bytes",
+        "1 << 12 of them",
+        "4096个元素",
+    ],
+)
+def test_a_number_is_the_same_however_it_is_written(comment: str) -> None:
+    assert found(f" // {comment}", "-int size = 4096;", "+int size = 16384;")
+    assert found(f" // {comment}", "-int size = 4 * 1024;", "+int size = 16384;")
+    assert not found(f" // {comment}", "-int size = 2048;", "+int size = 16384;")
+
+
+def test_a_comment_at_another_use_of_the_constant_is_found() -> None:
+    diff = f"{HEAD}@@ -1,1 +1,1 @@\n-constexpr int LEAST = 4096;\n+constexpr int LEAST = 16384;\n"
+    text = "\n".join(
+        (
+            "constexpr int LEAST = 16384;",
+            "// 4K rows of the table",
+            "int rows = 1;",
+            "int columns = 2;",
+            "int pages = 3;",
+            "int books = 4;",
+            "// 每个核至少处理4K数据",
+            "int cores = total / LEAST;",
+            "int more = LEAST;  // 4096",
+            "int other = 7;  // 4096",
+        )
+    )
+    made = stale_comments(diff, {"op_host/x.cpp": text})
+    assert [(one.line, one.names) for one in made] == [(7, ("4K",)), (9, ("4096",))]
+    assert stale_comments(diff) == []
+    assert stale_comments(diff, {"op_host/y.cpp": text}) == []

@@ -135,7 +135,11 @@ def test_nothing_changed_is_said_with_a_way_out(ops: Repository) -> None:
 
 def test_an_unknown_operator_is_named(ops: Repository) -> None:
     request = ops.request()
-    assert "no operator `nothing`" in answer(ops.comment(request.number, "/optimize op=nothing"))
+    said = answer(ops.comment(request.number, "/optimize op=nothing"))
+    assert "no operator `nothing`" in said and "Did you mean" not in said
+    assert "Did you mean `scale_add`?" in answer(
+        ops.comment(request.number, "/optimize op=scale_adds")
+    )
 
 
 def test_an_operator_without_workload_on_the_default_branch_is_judged_on_a_derived_one(
