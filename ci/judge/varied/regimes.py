@@ -84,7 +84,7 @@ def regimes_of(known: Known, ask: Ask, most: float) -> Regimes:
 
 
 def rough_regimes(found: Regimes) -> Regimes:
-    """The regimes of like dtypes, tiling key and share of the cores as one, cases in the same order."""
+    """Regimes of like dtypes, tiling key and share of the cores as one, cases in the same order."""
     rough: Regimes = {}
     for regime, cases in found.items():
         rough.setdefault(regime.rough, []).extend(cases)
