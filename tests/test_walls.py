@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,11 +58,57 @@ class Place:
             (self.top / ".git" / name).write_text(text)
             (at / name).symlink_to(self.top / ".git" / name)
             return name
+        if way == "hard link":
+            (at / name).hardlink_to(secret)
+            return name
+        if way == "hard link to hidden":
+            (self.top / ".git" / name).write_text(text)
+            (at / name).hardlink_to(self.top / ".git" / name)
+            return name
+        if way == "mounted file":
+            (at / name).touch()
+            mount(secret, at / name)
+            return name
+        if way == "mounted folder":
+            (at / "below").mkdir()
+            mount(self.home, at / "below")
+            return f"below/{name}"
         if way == "proc":
             return f"/proc/{os.getpid()}/root{secret}"
         if way == "own proc":
             return f"/proc/self/cwd/{os.path.relpath(secret)}"
         return {"up": os.path.relpath(secret, at), "absolute": str(secret)}[way]
+
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+NEW_MOUNTS, PRIVATE, BIND = 0x20000, 0x44000, 0x1000
+
+
+def mount(what: Path, onto: Path) -> None:
+    assert LIBC.mount(bytes(what), bytes(onto), None, BIND, None) == 0
+
+
+def apart(read: Callable[[], str]) -> str:
+    """What `read` says in a process that sees mounts of its own; skips where nobody may mount."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        said = "may not"
+        if LIBC.unshare(NEW_MOUNTS) == 0 and not LIBC.mount(b"none", b"/", None, PRIVATE, None):
+            try:
+                said = f"read: {read()}"
+            except BaseException as problem:
+                said = f"{type(problem).__name__}: {problem}"
+        os.write(theirs, said.encode()[:4000])
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    if said == "may not":
+        pytest.skip("Nothing can be mounted here.")
+    assert said.startswith(("read: ", "InputError: ")), said
+    return said
 
 
 WAYS = (
@@ -72,6 +119,10 @@ WAYS = (
     "link to hidden",
     "proc",
     "own proc",
+    "hard link",
+    "hard link to hidden",
+    "mounted file",
+    "mounted folder",
     "up",
     "absolute",
 )
@@ -101,10 +152,7 @@ def called(place: Place, spelled: str) -> str:
 
 
 def workload(place: Place, way: str) -> str:
-    name = place.named(way, place.root, "theirs.yaml", f"{SECRET}: 1\n")
-    if "/" in name:
-        return ""  # a workload beside an operator has one name
-    (place.root / name).rename(place.root / "workload.yaml")
+    place.named(way, place.root, "workload.yaml", f"{SECRET}: 1\n")
     file = find_workload(place.root, None, place.top)
     return str(load_workload(load_operator(place.root), file))
 
@@ -170,11 +218,14 @@ def test_nothing_outside_of_a_repository_is_read_by_any_path(
         pytest.skip("This level hides no file from what runs in it.")
     home = tmp_path / "home"
     home.mkdir()
-    try:
-        seen = NAMED[what](Place(top, root, home), way)
-    except InputError as problem:
-        seen = str(problem)
-    assert SECRET not in seen
+
+    def read() -> str:
+        try:
+            return NAMED[what](Place(top, root, home), way)
+        except InputError as problem:
+            return str(problem)
+
+    assert SECRET not in (apart(read) if way.startswith("mounted") else read())
 
 
 @pytest.mark.parametrize("what", NAMED)

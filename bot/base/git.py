@@ -1,4 +1,4 @@
-"""A small wrapper around the `git` program: fixed environment, no hooks, errors as sentences."""
+"""A wrapper around the `git` program: a configuration of our own, errors as sentences."""
 
 from __future__ import annotations
 
@@ -13,39 +13,58 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from ci.model.errors import EnvironmentProblem
+from ci.model.git_environment import git_environment
 
 # Seconds after which a git command is given up: pushes to a slow forge stay far below.
 TIMEOUT_S: Final = 300
 
-# No prompts, English messages, and no program that the configuration of a repository or of a person
-# names: hooks, monitors, filters and encodings of attributes, checks of signatures, submodules.
-_ENVIRONMENT: Final = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_ATTR_NOSYSTEM": "1",
-}
+# Of what a server says when it refuses, in characters.
+_SERVER_WORDS: Final = 300
+
+# No program that the configuration of a repository names, and nothing of it that decides what a
+# diff, a commit or a push is. That of a person and of the machine is not read (`git_environment`).
 _SETTINGS: Final = (
     f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={os.devnull}",
+    f"core.excludesFile={os.devnull}",
     "core.fsmonitor=false",
-    "protocol.ext.allow=never",
+    "core.askPass=",
+    "core.alternateRefsCommand=true",
     "core.quotePath=false",
+    "core.autocrlf=false",
+    "core.bigFileThreshold=512m",
+    "credential.helper=",
+    "protocol.ext.allow=never",
+    "init.templateDir=",
     "commit.gpgSign=false",
     "push.gpgSign=false",
-    "log.showSignature=false",
-    f"core.attributesFile={os.devnull}",
-    "init.templateDir=",
-    "submodule.recurse=false",
-    "fetch.recurseSubmodules=false",
+    "push.followTags=false",
+    "push.pushOption=",
     "push.recurseSubmodules=no",
+    "push.useForceIfIncludes=false",
+    "fetch.prune=false",
+    "fetch.pruneTags=false",
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    "log.showSignature=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
+    "trailer.separators=:",
+    "apply.ignoreWhitespace=no",
+    "apply.whitespace=nowarn",
+    "diff.suppressBlankEmpty=false",
 )
 _SAFETY: Final = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
+# A diff is text with the usual prefixes and context, whatever attributes and settings say.
+_DIFF: Final = (
+    *("--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--no-renames"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0"),
+    *("--diff-algorithm=myers", "--submodule=short", "--ignore-submodules=none", f"-O{os.devnull}"),
+)
+
 # Above what a tree says of its files, so that they are laid out as they are.
 _AS_THEY_ARE: Final = "* -text -filter -ident -working-tree-encoding -diff -merge !eol\n"
-
-# Names of the environment through which git takes configuration that no file holds.
-_COUNT: Final = "GIT_CONFIG_COUNT"
 
 
 def login(url: str, user: str, token: str) -> dict[str, str]:
@@ -55,13 +74,16 @@ def login(url: str, user: str, token: str) -> dict[str, str]:
     Helpers and prompts of the person who runs this are not asked.
     """
     server = urlsplit(url)
-    scope = f"{server.scheme}://{server.netloc}/"
+    scope = f"http.{server.scheme}://{server.netloc}/"
     basic = base64.b64encode(f"{user}:{token}".encode()).decode()
-    made = {f"http.{scope}.extraHeader": f"Authorization: Basic {basic}", "credential.helper": ""}
-    made["http.followRedirects"] = "false"  # the header would go along
-    first = int(os.environ.get(_COUNT) or 0)
-    env = {_COUNT: str(first + len(made))}
-    for place, (key, value) in enumerate(made.items(), first):
+    made = (
+        (f"{scope}.extraHeader", ""),  # forget what the checkout sends, such as the CI's own token
+        (f"{scope}.extraHeader", f"Authorization: Basic {basic}"),
+        (f"{scope}.sslVerify", "true"),
+        ("http.followRedirects", "false"),  # the header would go along
+    )
+    env = {"GIT_CONFIG_COUNT": str(len(made))}
+    for place, (key, value) in enumerate(made):
         env |= {f"GIT_CONFIG_KEY_{place}": key, f"GIT_CONFIG_VALUE_{place}": value}
     return env
 
@@ -77,10 +99,33 @@ _AWAY = re.compile(
 class GitError(Exception):
     """A git command failed; the message is git's own last words, with the command's name."""
 
+    def __init__(self, message: str, said: Sequence[str] = ()) -> None:
+        """`said`: all lines of git's own."""
+        super().__init__(message)
+        self.said = tuple(said)
+
     @property
     def away(self) -> bool:
         """Whether the other side could not be reached, as far as git's words tell."""
-        return _AWAY.search(str(self)) is not None
+        return _AWAY.search("\n".join((str(self), *self.said))) is not None
+
+
+def _last_words(said: Sequence[str]) -> str:
+    """The line of git that says why it failed, and what the server said of it."""
+    lines = [line for line in said if not line.startswith(("hint:", "warning:"))]
+    remote = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
+    own = [line for line in lines if not line.startswith("remote:")]
+    told = next(
+        (
+            line
+            for mark in ("! [", "fatal: ", "error: ", "")
+            for line in reversed(own)
+            if line.startswith(mark)
+        ),
+        "",
+    )
+    server = " ".join(filter(None, remote))[:_SERVER_WORDS].rstrip()
+    return f"{told} ({server})" if server else told
 
 
 class Git:
@@ -95,8 +140,10 @@ class Git:
         """Run `git ARGUMENTS` and return stdout; raises `GitError` when it fails."""
         done = self._done(arguments, None if stdin is None else stdin.encode(), env or {})
         if done.returncode != 0:
-            words = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
-            raise GitError(f"git {arguments[0]} failed: {words[0]}")
+            lines = re.split(r"[\r\n]+", done.stderr.decode(errors="replace"))
+            said = [line.strip() for line in lines if line.strip()]
+            words = _last_words(said) or f"it ended with code {done.returncode} and said nothing"
+            raise GitError(f"git {arguments[0]} failed: {words}", said)
         return done.stdout.decode(errors="replace")
 
     def _done(
@@ -113,7 +160,7 @@ class Git:
                 input=stdin,
                 stdin=subprocess.DEVNULL if stdin is None else None,
                 capture_output=True,
-                env={**os.environ, **_ENVIRONMENT, **env},
+                env={**git_environment(), **env},
                 timeout=TIMEOUT_S,
                 check=False,
             )
@@ -127,6 +174,10 @@ class Git:
         except GitError:
             return False
         return True
+
+    def diff(self, *arguments: str) -> str:
+        """What `git diff ARGUMENTS` says; it looks the same on every machine. Raises `GitError`."""
+        return self.run("diff", *_DIFF, *arguments)
 
     def lay_out(self, commit: str, into: Path) -> None:
         """Put the work tree of a commit into the new folder `into`, byte for byte as it is stored.

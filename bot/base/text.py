@@ -8,6 +8,7 @@ quick actions, load pictures, smuggle links or HTML, or hide behind invisible ch
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from typing import Final
 
@@ -28,6 +29,20 @@ _BLOCK_START: Final = re.compile(r"^([#>+=/-])")
 # What forges find after Markdown is parsed: mentions, issues, merge requests, milestones, epics,
 # labels, snippets, emoji. Broken by an invisible space, because a backslash would not stop them.
 _REFERENCE: Final = re.compile(r"([@#!%^:]|\\[~$]|&)(?=[\w\"'])")
+# Orders to a CI: in brackets, or between asterisks.
+_CI_ORDER: Final = re.compile(r"\[(?=[^\]]*(?i:\b(?:skip|no|ci)\b))|\*(?=\*\*?NO_CI)")
+# Keys of issues as trackers that forges are connected to have them.
+_ISSUE_KEY: Final = re.compile(r"\b(?:[A-Z][A-Z0-9_]+|[Gg][Hh])-(?=\d)")
+# What programs of a forge find in a title or a commit's message, which nothing escapes: mentions,
+# references, addresses.
+_IN_RAW: Final = re.compile(
+    rf"[@#!%^:&~$](?=[\w\"'])|\[(?=\w)|\*(?=\*)|:(?=//)|\b[Ww]{{3}}(?=\.)|{_ISSUE_KEY.pattern}"
+)
+# The same where the text is code in Markdown, which a squash may make a commit's message of; what
+# code is full of stays whole.
+_IN_CODE: Final = re.compile(
+    rf"@(?=\w)|[#!](?=\d)|:(?=//)|{_CI_ORDER.pattern}|{_ISSUE_KEY.pattern}"
+)
 
 
 def printable(line: str) -> str:
@@ -46,20 +61,57 @@ def visible(text: str, limit: int = LIMIT) -> str:
 
 def plain(text: str, limit: int = LIMIT) -> str:
     """`text` as Markdown that renders as exactly these words: no markup, mention, link or HTML."""
-    shown = visible(text, limit)
+    shown = _CI_ORDER.sub(r"\g<0>" + _ZERO_WIDTH, visible(text, limit))
     shown = _MARKUP.sub(r"\\\1", shown)
     shown = _REFERENCE.sub(r"\1" + _ZERO_WIDTH, shown)
     shown = shown.replace("&", "&amp;").replace("<", "&lt;")
     shown = re.sub(r"(?i)\b(www)\.", r"\1" + _ZERO_WIDTH + ".", shown)
     shown = shown.replace("://", ":" + _ZERO_WIDTH + "//")
-    shown = re.sub(r"(?i)\bgh-(?=\d)", lambda m: m.group() + _ZERO_WIDTH, shown)
+    shown = _ISSUE_KEY.sub(r"\g<0>" + _ZERO_WIDTH, shown)
     return _BLOCK_START.sub(r"\\\1", shown)
 
 
 def code(text: str, limit: int = LIMIT) -> str:
-    """`text` as inline code, safe in a table cell; backticks inside become apostrophes."""
+    """`text` as inline code, safe in a table cell; backticks inside become apostrophes.
+
+    It means nothing in a commit's message either: some forges squash a description into one.
+    """
     shown = visible(text, limit).replace("`", "'").replace("|", "\u2502")
+    shown = _IN_CODE.sub(r"\g<0>" + _ZERO_WIDTH, shown)
     return f"`{shown}`" if shown else ""
+
+
+def inert(text: str, limit: int = LIMIT) -> str:
+    """`text` as one line of a title or of a commit's message, where nothing can be escaped.
+
+    No mention, reference, closing keyword, address, code or order to the CI in it is one.
+    """
+    shown = _IN_RAW.sub(r"\g<0>" + _ZERO_WIDTH, visible(text, limit).replace("`", "'"))
+    return _BLOCK_START.sub(_ZERO_WIDTH + r"\1", shown)
+
+
+def encoded(text: str) -> str:
+    """`text` with its bytes as `=XX` where they are no letter, digit or one of `_./-`.
+
+    An ordinary path stays as it is. Nothing in the answer ends a comment of HTML or means anything
+    in a commit's message; `decoded` gives the text again.
+    """
+    return re.sub(r"[^\w./-]|(?<=\w)-(?=\d)|--", _bytes, text, flags=re.ASCII)
+
+
+def decoded(text: str) -> str:
+    """What `encoded` was given."""
+    raw = re.sub(r"=([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), text)
+    return raw.encode("latin-1", "replace").decode("utf-8", "replace")
+
+
+def _bytes(found: re.Match[str]) -> str:
+    return "".join(f"={byte:02X}" for byte in found.group().encode("utf-8", "replace"))
+
+
+def shell_word(text: str) -> str:
+    """`text` as one word of a shell command; what a forge would read in it is broken by quotes."""
+    return _IN_CODE.sub(r"\g<0>''", shlex.quote(text))
 
 
 def block(text: str, language: str = "", limit: int = 4000) -> str:

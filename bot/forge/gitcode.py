@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -23,7 +23,7 @@ from bot.forge.github_words import stamp
 from bot.forge.http import TIMEOUT_S, Answer, OneServer
 from bot.forge.kinds import FORGES, ForgeKind
 from bot.forge.limiter import Limiter
-from bot.forge.local import DIFF
+from bot.forge.local import RENAMES
 from bot.forge.model import (
     Access,
     Comment,
@@ -87,8 +87,11 @@ class GitCodeForge(RestForge):
     def compare(self, base: str, head: str) -> str:
         """Return the difference by git: GitCode compares without the changed lines."""
         wanted = [self.branch_head(r) or r for r in (base, head)]
-        diff = (*DIFF, "...".join(wanted))
-        return self._git(f"comparing {base} with {head}", ("fetch", *wanted), diff)
+        return self._git(
+            f"comparing {base} with {head}",
+            ("fetch", *wanted),
+            lambda git: git.diff(RENAMES, "...".join(wanted)),
+        )
 
     def diff(self, number: int) -> str:
         """GET …/pulls/{number}/files, which comes whole."""
@@ -162,7 +165,9 @@ class GitCodeForge(RestForge):
         place = f"{self._url}/{self._name}{self.page}/{number}"
         return words.comment(found, number, self.viewer(), place)
 
-    def _git(self, doing: str, remote: tuple[str, ...], then: tuple[str, ...] = ()) -> str:
+    def _git(
+        self, doing: str, remote: tuple[str, ...], then: Callable[[Git], str] = lambda git: ""
+    ) -> str:
         """`git push|fetch` with the repository in a bare one that is thrown away, then `then`."""
         verb, *refs = remote
         url, env = self.repository().push_url, self.credentials()
@@ -171,7 +176,7 @@ class GitCodeForge(RestForge):
             try:
                 git.run("init", "--quiet", "--bare")
                 git.run(verb, "--quiet", "--", url, *refs, env=env)
-                return git.run(*then) if then else ""
+                return then(git)
             except GitError as problem:
                 raise ForgeError(f"{self.kind.title} failed at {doing}: {problem}.") from problem
 

@@ -35,11 +35,8 @@ from bot.forge.settings import ForgeSettings
 from ci.model.errors import InputError
 
 AUTHOR: Final = "ascendopt"
-# Whatever the user's configuration of git says, a diff is plain text with the usual prefixes.
-DIFF: Final = (
-    *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames"),
-    *("--src-prefix=a/", "--dst-prefix=b/"),
-)
+# As the other forges show a file that moved.
+RENAMES: Final = "--find-renames"
 
 
 class LocalForge(Forge):
@@ -142,7 +139,7 @@ class LocalForge(Forge):
 
     def compare(self, base: str, head: str) -> str:
         """Return the difference from git."""
-        return self._git.run(*DIFF, f"{self._known(base)}...{self._known(head)}")
+        return self._git.diff(RENAMES, f"{self._known(base)}...{self._known(head)}")
 
     def merge_requests(
         self, state: Literal["all", "open"] = "all", source_prefix: str = ""
@@ -172,7 +169,7 @@ class LocalForge(Forge):
         """Return the diff from git; of a merged one, what was merged."""
         with self._store.locked():
             record = self._refresh(number)
-        return self._git.run(*DIFF, record.base, record.merge_request.head)
+        return self._git.diff(RENAMES, record.base, record.merge_request.head)
 
     def open(
         self,

@@ -5,11 +5,11 @@ Every row that holds a figure carries the number of the trial that measured it.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from typing import Final, NamedTuple
 
 from bot.base.language import translated as _
+from bot.base.text import shell_word
 from bot.report.sentences import local
 from bot.report.uncertainty import reported_times
 from ci.model.comparison import STEP_EFFECT, Comparison, compare
@@ -335,11 +335,11 @@ def microseconds(value: float) -> str:
 
 def evaluation_command(result: Result) -> str:
     """The shell line that measures the operator in the checkout."""
-    parts = ["ascendopt", "evaluate", shlex.quote(result.operator_path or ".")]
+    parts = ["ascendopt", "evaluate", shell_word(result.operator_path or ".")]
     for name in ("workload", "backend", "device"):
         value = result.settings.get(name)
         if isinstance(value, str) and value:
-            parts += [f"--{name}", shlex.quote(value)]
+            parts += [f"--{name}", shell_word(value)]
     if result.uncertainty is not None:
         parts.append("--uncertainty")
     return " ".join(parts)
@@ -348,9 +348,9 @@ def evaluation_command(result: Result) -> str:
 def reproduction(result: Result) -> list[str]:
     """Shell lines that measure the same figure again, then those that search again."""
     evaluate = evaluation_command(result)
-    lines = [f"git checkout {shlex.quote(result.base_commit)}"] if result.base_commit else []
+    lines = [f"git checkout {shell_word(result.base_commit)}"] if result.base_commit else []
     if result.derived_workload:
-        lines.append(f"ascendopt workload derive {shlex.quote(result.operator_path or '.')}")
+        lines.append(f"ascendopt workload derive {shell_word(result.operator_path or '.')}")
     lines.append(evaluate)
     if result.diff:
         lines += ["git apply best.patch", evaluate, "git apply --reverse best.patch"]
@@ -358,5 +358,5 @@ def reproduction(result: Result) -> list[str]:
     search = search.removesuffix(" --uncertainty")
     for name in ("budget", "stage", "proposer", "conditions", "inputs"):
         if name in result.settings:
-            search += f" --{name} {shlex.quote(str(result.settings[name]))}"
+            search += f" --{name} {shell_word(str(result.settings[name]))}"
     return [*lines, f"{search} --seed {result.seed}"]

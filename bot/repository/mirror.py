@@ -90,13 +90,15 @@ class Commit:
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """Text of every C++ header and source, by path."""
+        """Text of every C++ header and source, by path; raises GitError when one is not there."""
         wanted = {p: blob for p, blob in self.files.items() if p.endswith(layout.SOURCES)}
         contents = self._git.blobs(list(dict.fromkeys(wanted.values())))
+        if lost := [path for path, blob in wanted.items() if blob not in contents]:
+            raise GitError(f"{lost[0]} of commit {self.name[:12]} is not in {self._git.folder}")
         return {
             path: contents[blob].decode("utf-8", errors="replace")
             for path, blob in wanted.items()
-            if len(contents.get(blob, b"")) <= _MAX_SOURCE_BYTES
+            if len(contents[blob]) <= _MAX_SOURCE_BYTES
         }
 
     @cached_property
@@ -169,7 +171,7 @@ class Mirror:
 
     def changed(self, before: str, after: str) -> tuple[str, ...]:
         """Paths that differ between two commits, both names of renames."""
-        listed = self.git.run("diff", "--name-only", "-z", "--no-renames", before, after)
+        listed = self.git.diff("--name-only", "-z", before, after)
         return tuple(path for path in listed.split("\0") if path)
 
     def by_hand(self, before: str, after: str, folder: str) -> bool:

@@ -25,6 +25,14 @@ _FORBIDDEN: Final = re.compile(
     r"|similarity index|dissimilarity index|GIT binary patch|Binary files)\b",
     re.MULTILINE,
 )
+# What git says of a patch that does not fit the files or is none, and of nothing else that fails.
+_UNFIT: Final = re.compile(
+    r"patch does not apply|patch failed|does not exist in index|already exists in"
+    r"|does not match index|corrupt patch|patch fragment|unrecognized input|no valid patches"
+    r"|patch with only garbage|inconsistent|lacks filename|invalid (?:path|mode)"
+    r"|^error: [^:]*: No such file or directory$",
+    re.IGNORECASE,
+)
 LARGEST_PATCH_BYTES: Final = 4_000_000
 """Above any rewrite of one operator's sources; keeps a hostile file from filling memory."""
 
@@ -123,14 +131,18 @@ def applied(operator: Operator, diff: str, name: str = "the patch") -> dict[str,
 def apply(git: Git, diff: str, name: str = "the patch", *, index: Path | None = None) -> None:
     """`git apply --check`, then apply to the work tree, or to the index file `index` alone.
 
-    Raises `InputError` in git's words when it does not fit.
+    Raises `InputError` in git's words when it does not fit, `GitError` when git fails otherwise.
     """
     flags = ["--whitespace=nowarn", *(["--cached"] if index else [])]
     env = {"GIT_INDEX_FILE": str(index)} if index else {}
     try:
         git.run("apply", "--check", *flags, "-", stdin=diff, env=env)
     except GitError as problem:
-        words = str(problem).partition("error: ")[2] or str(problem)
+        told = [line for line in problem.said if line.startswith(("error: ", "fatal: "))]
+        for line in told or [str(problem)]:
+            if not _UNFIT.search(line):  # such as a disk that is full: nothing about the patch
+                raise GitError(f"git apply failed: {line}", problem.said) from None
+        words = told[0].partition(": ")[2]
         raise InputError(f"{name} does not apply to the original operator: {words}.") from None
     git.run("apply", *flags, "-", stdin=diff, env=env)
 

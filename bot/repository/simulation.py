@@ -64,7 +64,7 @@ def simulated(
 
     `judge` is the commit of the default branch that brings the workloads.
     """
-    listed = git.run("diff", "--name-only", "-z", "--no-renames", before, after).split("\0")
+    listed = git.diff("--name-only", "-z", before, after).split("\0")
     judges, tested = Commit(git, judge), Commit(git, after)
     found: Sequence[Touched] = touched_operators(
         [p for p in listed if p], tested.operators, tested.texts, load_triggers()

@@ -39,7 +39,7 @@ from bot.server.places import next_waiting, settled
 from bot.server.plan_folder import write_plan
 from bot.server.planner import plan
 from bot.server.queue import ATTEMPTS, Queue
-from bot.server.run_folder import read_failure
+from bot.server.run_folder import only_files, read_failure
 from bot.server.run_job import left_file, result_file
 from bot.server.service import carry_out
 from bot.server.state_branch import BANK, WORKER, StateBranch, checked_bank
@@ -336,6 +336,7 @@ def report(
     reported as such. Raises what the forge refused, once every job has had its turn; such jobs are
     planned again.
     """
+    only_files(results)
     sentences: list[str] = []
     refused: Exception | None = None
     ends: list[Callable[[Queue], None]] = []

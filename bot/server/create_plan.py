@@ -9,7 +9,9 @@ import hashlib
 from collections import Counter
 from typing import Final
 
+from bot.base.text import plain
 from bot.forge.model import Comment
+from bot.report.sentences import local
 from bot.repository.command import Command
 from bot.repository.config import FILE, RepositoryConfig
 from bot.repository.job import Job, job_key
@@ -43,7 +45,10 @@ def create_job(work: Work, command: Command, comment: Comment, number: int, issu
     config, home, judge = work.config, work.home, work.judge
     if not config.triggers.create:
         raise InputError(said("create_off", FILE))
-    wanted = asked(command.golden, command.shapes, command.op)
+    try:
+        wanted = asked(command.golden, command.shapes, command.op)
+    except InputError as problem:
+        raise InputError(plain(local(str(problem)))) from None
     folder = "/".join(filter(None, (folder_for(judge, config), wanted.name)))
     if not config.covers(folder):
         raise InputError(said("left_alone", folder, FILE))

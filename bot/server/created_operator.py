@@ -14,7 +14,7 @@ from typing import Final, Literal
 from pydantic import Field, ValidationError
 
 from bot.base.git import Git
-from bot.base.text import visible
+from bot.base.text import inert, visible
 from bot.forge.base import Forge
 from bot.report.created import body, headline
 from bot.repository.commit_style import CommitStyle
@@ -147,8 +147,8 @@ def submit_made(
 def _title(made: Made, *, conventional: bool) -> str:
     name = made.operator.rpartition("/")[2]
     if conventional:
-        return visible(f"feat({name}): add the operator {made.created.operator}", 120)
-    return visible(f"Add the operator {made.created.operator}, made of a golden function", 120)
+        return inert(f"feat({name}): add the operator {made.created.operator}", 120)
+    return inert(f"Add the operator {made.created.operator}, made of a golden function", 120)
 
 
 def _body(job: Job, made: Made) -> str:
@@ -181,9 +181,9 @@ def _commit(git: Git, job: Job, made: Made, parent: str, style: CommitStyle) -> 
     lines = [
         _title(made, conventional=style.conventional(git, parent)),
         "",
-        visible(made.headline),
+        inert(made.headline),
         "",
-        f"{TRAILER}: {job.run}",
+        f"{TRAILER}: {inert(job.run)}",
         f"{SEAL}: {seal(tree, parent, style)}",
         *([f"Signed-off-by: {style.author}"] if style.sign_off else []),
     ]

@@ -19,7 +19,7 @@ from typing import Final, Literal
 from pydantic import Field, ValidationError
 
 from bot.base.git import Git
-from bot.base.text import WEB_ADDRESS, visible
+from bot.base.text import WEB_ADDRESS, encoded, inert, visible
 from bot.forge.base import Forge, ForgeError
 from bot.forge.kinds import FORGES
 from bot.forge.model import MergeRequest, Status
@@ -138,8 +138,8 @@ def title(result: Result, *, conventional: bool = False) -> str:
     least = "at least " if spread is not None and spread.headline.startswith("at least") else ""
     figure = f"{least}{result.held:.2f}x faster ({kind})"
     if conventional:
-        return visible(f"perf({result.operator}): {figure}", 120)
-    return visible(f"Optimize {result.op_type}: {figure}", 120)
+        return inert(f"perf({result.operator}): {figure}", 120)
+    return inert(f"Optimize {result.op_type}: {figure}", 120)
 
 
 def body(result: Result, proposed: str = "", report_at: str = "") -> str:
@@ -160,11 +160,11 @@ def body(result: Result, proposed: str = "", report_at: str = "") -> str:
 def commit_message(result: Result, subject: str, signed_off_by: str = "", sealed: str = "") -> str:
     """Subject, reason and trailers that name run, device, figures, and who signs off if any.
 
+    What comes from outside means nothing in it; the operator's path is `encoded`.
     `sealed`: what `seal` makes of the commit.
     """
     times = reported_times(result)
     trailers = {
-        "Ascendopt-Operator": result.operator_path or result.operator,
         RUN_TRAILER: result.run,
         "Ascendopt-Speedup": f"{result.speedup:.4f}",
         "Ascendopt-Speedup-Range": result.uncertainty.interval if result.uncertainty else "",
@@ -173,10 +173,11 @@ def commit_message(result: Result, subject: str, signed_off_by: str = "", sealed
         + (" (simulated time)" if result.fingerprint.simulated else ""),
         "Ascendopt-Tuples": " ".join(t for t in result.best.candidate.tuple_ids if _ID.match(t)),
         SEAL: sealed,
-        "Signed-off-by": signed_off_by,
     }
-    lines = [f"{key}: {visible(value, 200)}" for key, value in trailers.items() if value]
-    return f"{subject}\n\n{visible(headline(result))}\n\n" + "\n".join(lines) + "\n"
+    lines = [f"Ascendopt-Operator: {encoded(result.operator_path or result.operator)}"]
+    lines += [f"{key}: {inert(value, 3000)}" for key, value in trailers.items() if value]
+    lines += [f"Signed-off-by: {visible(signed_off_by, 200)}"] if signed_off_by else []
+    return f"{subject}\n\n{inert(headline(result))}\n\n" + "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
@@ -306,7 +307,7 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     else:
         filed = forge.open(line, text, placed.branch, target)
         action = "opened"
-    status = Status(context=CHECK, state="success", description=visible(headline(result), 140))
+    status = Status(context=CHECK, state="success", description=inert(headline(result), 140))
     with beside("its check"):
         forge.set_status(commit, status)
     return Submission(

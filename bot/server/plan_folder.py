@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ LOG: Final = logging.getLogger("ascendopt.bot")
 PLAN: Final = "plan.json"
 JOBS: Final = "jobs"
 REFRESH: Final = "refresh"
+_KEY: Final = re.compile(r"[0-9A-Za-z]{1,64}")
 _REPOSITORY: Final = "repository.git"
 
 
@@ -79,7 +81,7 @@ def planned(folder: Path) -> list[tuple[Job, Path]]:
     found = []
     for key in _listed(folder).jobs:
         # The key becomes a path: nothing but a key may.
-        if not key.isalnum():
+        if not _KEY.fullmatch(key):
             raise InputError(f"{file} names a job that is no key.")
         place = folder / JOBS / key
         job = read_job(place / JOB_FILE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +40,23 @@ def leaving_reason(out: Path) -> Iterator[None]:
         made = Failure(sentence=" ".join(told(problem).split()), lasting=lasting)
         (out / FAILURE).write_text(made.model_dump_json(), encoding="utf-8")
         raise
+
+
+def only_files(folder: Path) -> None:
+    """Take away what is neither a folder nor a file of its own from what runs have left.
+
+    A stranger's code ran next to it: a link would name a file of whoever reads it, and a pipe would
+    keep it waiting.
+    """
+    if folder.is_symlink():
+        folder.unlink()
+    for place, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            path = Path(place) / name
+            found = path.lstat()
+            alone = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+            if not (alone or stat.S_ISDIR(found.st_mode)):
+                path.unlink()
 
 
 def read_failure(out: Path) -> Failure | None:

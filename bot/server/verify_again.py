@@ -17,6 +17,7 @@ from typing import Final
 
 from bot.base.git import Git, GitError
 from bot.base.language import language
+from bot.base.text import decoded
 from bot.forge.errors import ForgeError
 from bot.forge.model import MergeRequest
 from bot.repository.config import RepositoryConfig
@@ -180,7 +181,7 @@ def _moved(
     base = mirror.git.commit(f"{head}^")
     if base is None or base == tip:
         return None
-    folder = trailers["Operator"].strip()
+    folder = decoded(trailers["Operator"].strip())
     before, after = mirror.commit(base), mirror.commit(tip)
     judges = mirror.commit(judge)
     workload = judged_by(judges, folder, config)
@@ -192,8 +193,7 @@ def _moved(
         return None
     # The workload that came with the merge request is derived again.
     sources = (".", f":(exclude){workload_place(folder)}")
-    plain = ("--no-color", "--no-ext-diff", "--no-textconv")
-    patch = mirror.git.run("diff", *plain, f"{base}..{head}", "--", *sources)
+    patch = mirror.git.diff("--text", f"{base}..{head}", "--", *sources)
     if not applies(mirror, patch, tip):
         close(forge, request, said("same_lines", request.target_branch), tip)
         return None
@@ -269,13 +269,13 @@ def verification(
 
 
 def applies(mirror: Mirror, patch: str, commit: str) -> bool:
-    """Whether a patch fits the tree of a commit."""
+    """Whether a patch fits the tree of a commit; raises GitError when git cannot say."""
     with tempfile.TemporaryDirectory(prefix="ascendopt-rebase-") as folder:
         index = Path(folder) / "index"
         git = Git(mirror.folder)
         git.run("read-tree", commit, env={"GIT_INDEX_FILE": str(index)})
         try:
             apply(git, patch, "the patch", index=index)
-        except (InputError, GitError):
+        except InputError:
             return False
     return True

@@ -13,6 +13,7 @@ from ci.judge.gates.coverage import CoverageGate
 from ci.judge.roofline import rooflines
 from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
 from ci.model.errors import TrialFailure
+from ci.model.git_environment import git_environment
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple, Verdict, Verification
 from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
@@ -299,7 +300,9 @@ def base_commit(operator: Operator) -> str:
     if git is None or operator.repository is None:
         return ""
     done = subprocess.run(
-        [git, "-C", str(operator.repository), "rev-parse", "--verify", "-q", "HEAD"],
+        [git, "rev-parse", "--verify", "-q", "HEAD"],
+        cwd=operator.repository,
+        env=git_environment(),
         capture_output=True,
         text=True,
         timeout=_GIT_SECONDS,

@@ -19,6 +19,7 @@ from ci.source.build.tree import folders_of_tree
 from ci.source.cpp_text import global_functions
 from ci.source.definition import find_definition, tiling_functions
 from ci.source.host_units import neighbour_sources, own_sources
+from ci.source.readable_files import borrowed
 from ci.source.shared_sources import shared_sources
 from rules.architectures import architectures
 
@@ -154,8 +155,11 @@ def _sources(root: Path, folder: str) -> dict[str, str]:
     for path in sorted((root / folder).rglob("*")):
         inside = path.relative_to(root).parts
         if path.suffix in layout.SOURCES and path.is_file() and not layout.SKIPPED & set(inside):
-            if not path.resolve().is_relative_to(root.resolve()):
-                raise InputError(f"{path} is a link that leads out of the operator's folder.")
+            real, own = path.resolve(), root.resolve()
+            if not real.is_relative_to(own) or borrowed(real, _repository(own) or own, own):
+                raise InputError(
+                    f"{path} is a link that leads out of the operator's folder, or mounted there."
+                )
             found[path.relative_to(root).as_posix()] = _text(path)
     return found
 

@@ -326,8 +326,8 @@ def golden_function(workload: Workload) -> tuple[Path, str]:
     own = home(workload.folder)
     if not within(file, own, beside=workload.folder):
         raise InputError(
-            f"golden: '{workload.golden}' leads to {file}, which is hidden or lies outside {own};"
-            " a golden lies in the repository of its workload."
+            f"golden: '{workload.golden}' leads to {file}, which is hidden, mounted, linked to"
+            f" elsewhere or lies outside {own}; a golden lies in the repository of its workload."
         )
     return file, name
 

@@ -1,8 +1,18 @@
-"""What code of a folder may read: what lies in it, and nothing that links lead to outside."""
+"""What code of a folder may read: what lies in it, and nothing that leads out of it.
+
+What leads out is a symbolic link, `..`, a way through /proc, what is mounted into the folder, a
+hard link to a file that has another name elsewhere, and every hidden entry.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
+import sysconfig
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 from ci.model.errors import InputError
@@ -26,15 +36,30 @@ def home(folder: Path) -> Path:
 
 
 def within(place: Path, top: Path, beside: Path | None = None) -> bool:
-    """Whether `place` lies in `top` with all links followed, and below no hidden folder of it.
+    """Whether `place` lies in `top` with all links followed, and by no other way than its name.
 
-    Hidden folders that also lead to `next to` do not count.
+    Not so below a hidden folder or a mounted one, and for a file with another name elsewhere.
+    Folders that also lead to `beside` do not count.
     """
     real, top = place.resolve(), top.resolve()
     if not real.is_relative_to(top):
         return False
     start = Path(os.path.commonpath((real, beside.resolve()))) if beside else top
-    return not any(map(_hidden, real.relative_to(start).parts))
+    if any(map(_hidden, real.relative_to(start).parts)):
+        return False
+    return not borrowed(real, top, start)
+
+
+def borrowed(place: Path, top: Path, start: Path | None = None) -> bool:
+    """Whether `place` is mounted below `start` (`top` when not given), or is a file that has a name
+    outside of `top`, too. All three are real paths, without links."""
+    above = start or top
+    if ({place, *place.parents} - {above, *above.parents}) & _mounted():
+        return True
+    try:
+        return _Names(top).elsewhere(place, place.stat())
+    except OSError:  # there is nothing: whoever reads it says so
+        return False
 
 
 def shown(folder: Path) -> list[Readable]:
@@ -65,6 +90,8 @@ class _Look:
     def __init__(self, top: Path) -> None:
         self._top = top
         self._left = MOST_ENTRIES
+        self._mounted = _mounted()
+        self._names = _Names(top)
         self.targets: list[Path] = []
         """Where links lead to that may be followed."""
 
@@ -88,7 +115,7 @@ class _Look:
             )
         for entry in entries:
             place = folder / entry.name
-            if _hidden(entry.name):
+            if _hidden(entry.name) or place in self._mounted:
                 whole = False
             elif entry.is_symlink():
                 if self._followed(place):
@@ -100,6 +127,8 @@ class _Look:
                 else:
                     whole = False
                     deeper += below
+            elif self._names.elsewhere(place, entry.stat(follow_symlinks=False)):
+                whole = False
             else:
                 found.append(place)
         return None if whole else [Part(folder, tuple(found)), *deeper]
@@ -116,6 +145,59 @@ class _Look:
             return False
         self.targets.append(target)
         return True
+
+
+class _Names:
+    """The names that files have in a folder, hidden ones left out."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+
+    def elsewhere(self, file: Path, found: os.stat_result) -> bool:
+        """Whether a file has a name outside of the folder, too: it may be anybody's.
+
+        What an installer has put next to Python is often linked to its cache, and open to all.
+        """
+        if found.st_nlink == 1 or not stat.S_ISREG(found.st_mode):
+            return False
+        installed = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+        if any(file.is_relative_to(Path(one).resolve()) for one in installed):
+            return False
+        return self._counted[found.st_dev, found.st_ino] < found.st_nlink
+
+    @cached_property
+    def _counted(self) -> Counter[tuple[int, int]]:
+        made = Counter[tuple[int, int]]()
+        for number, found in enumerate(_files(self._top)):
+            if number >= MOST_ENTRIES:
+                break
+            made[found.st_dev, found.st_ino] += 1
+        return made
+
+
+def _files(folder: Path) -> Iterator[os.stat_result]:
+    """All files below a folder that are neither hidden nor links."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not _hidden(name)]
+        for name in names:
+            if not _hidden(name):
+                try:
+                    yield (Path(place) / name).lstat()
+                except OSError:
+                    continue
+
+
+def _mounted() -> frozenset[Path]:
+    """Where something is mounted, a single file among them."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return frozenset()
+    places = (line.split(" ")[4] for line in lines)
+    return frozenset(
+        Path(re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place))
+        for place in places
+    )
 
 
 def _hidden(name: str) -> bool:

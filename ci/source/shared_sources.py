@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ci.model import layout
 from ci.source.definition import tiling_functions
+from ci.source.readable_files import within
 
 _MOVES = re.compile(r"\b(?:TPipe|TQue|TBuf|DataCopy\w*)\b")
 _CUTS = re.compile(r"\bSetBlockDim\s*\(")
@@ -46,7 +47,7 @@ def shared_sources(
         texts = {p: t for p, t in (own | reached).items() if not p.is_relative_to(root)}
         deciding = {p for p, t in texts.items() if _decides(p, t, side, texts)}
         for path in sorted(_leading_to(deciding, texts, outside)):
-            if path.resolve().is_relative_to(top):
+            if within(path, top):
                 name = path.relative_to(top).as_posix()
                 found[f"{side}/{name}"] = name
     return found

@@ -92,7 +92,7 @@ def _read(operator: Operator, path: Path) -> Workload:
         raise InputError(f"{path} is no file that can be read.")
     place = Path(os.path.normpath(path.absolute())).parent
     if (home(place) / ".git").exists() and not within(path, home(place), beside=place):
-        raise InputError(f"{path} is a link to what is hidden or lies outside of its repository.")
+        raise InputError(f"{path} leads to what is hidden or lies outside of its repository.")
     file = YamlFile.open(path, most_bytes=MOST_BYTES, aliases=True)
     given = file.read(GivenWorkload)
     _check_names(operator, file, given)

@@ -89,7 +89,7 @@ def _changed_since(revision: str) -> Iterator[Path]:
     if top is None:
         raise InputError("--since needs a checkout of git; call it in one.")
     try:
-        names = here.run("diff", "--name-only", "-z", "--end-of-options", revision, "--")
+        names = here.diff("--name-only", "-z", "--end-of-options", revision, "--")
     except GitError as problem:
         raise InputError(f"--since {revision}: {problem}") from None
     for name in filter(None, names.split("\0")):

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from bot.base.git import GitError
-from bot.base.text import visible
+from bot.base.text import encoded, inert, plain
 from bot.forge.base import Forge, ForgeError
 from bot.forge.model import CheckState, Comment, MergeRequest, Status
 from bot.repository.job import Job
@@ -73,7 +73,7 @@ def put_section(forge: Forge, number: int, folder: str, text: str) -> None:
     """Replace the part of a merge request's comment that is about `folder`, or add it."""
     own = next((c for c in forge.comments(number) if is_own(c, MARK, forge)), None)
     parts = {m["folder"]: m[0] for m in _SECTION.finditer(own.body)} if own else {}
-    name = visible(folder, 200).replace("-->", "")
+    name = encoded(folder)  # nothing in it ends the comment of HTML
     parts[name] = f"<!-- ascendopt-section: {name} -->\n{text}\n<!-- ascendopt-section-end -->"
     body = f"{MARK}\n" + "\n\n".join(parts[key] for key in sorted(parts)) + "\n"
     if own is None:
@@ -114,8 +114,8 @@ def set_check(
     status = Status(
         context=context,
         state=state,
-        description=visible(description, 140),
-        summary=summary,
+        description=inert(description, 140),
+        summary=plain(summary or description, 1500),
     )
     try:
         forge.set_status(job.source_commit, status)

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import html
 import re
+import shlex
+from collections.abc import Callable
 
 import pytest
 
-from bot.base.text import block, code, plain, visible
+from bot.base.text import block, code, decoded, encoded, inert, plain, shell_word, visible
 
 
 @pytest.mark.parametrize(
@@ -76,3 +78,64 @@ def test_a_fence_is_longer_than_any_inside() -> None:
     first, *_, last = text.splitlines()
     assert first == "`````diff"
     assert last == "`````"
+
+
+HOSTILE = (
+    "@everyone",
+    "fixes #1",
+    "Closes group/project#12",
+    "resolve: owner/repo!3",
+    "fix https://forge.example/o/r/issues/1",
+    "closes GH-7",
+    "Closes PROJ-7",
+    "[skip ci]",
+    "[CI SKIP]",
+    "[no ci]",
+    "[skip actions]",
+    "***NO_CI***",
+    "&5 %3 ~bug $9 :tada:",
+    "/tag v1",
+    "`code`",
+    "www.evil.example",
+)
+ORDERS = r"|[A-Z]-\d|\[(?=\w)[^\]]*(?i:\b(?:skip|no|ci)\b)|\*\*\*NO"
+LIVE = re.compile(r"@\w|[#!&%~$:]\w|://|(?i:gh)-\d|^/|www\." + ORDERS)
+IN_A_COMMIT = re.compile(r"@\w|[#!]\d|://|(?i:gh)-\d" + ORDERS)
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_nothing_is_live_in_a_title_or_a_commits_message(attack: str) -> None:
+    assert LIVE.search(attack) or "`" in attack
+    for text in (attack, f"x {attack}", f"{attack}\n{attack}"):
+        shown = inert(text)
+        assert not LIVE.search(shown) and "`" not in shown and "\n" not in shown
+        assert shown.replace("\u200b", "") == " ".join(text.split()).replace("`", "'")
+
+
+@pytest.mark.parametrize("attack", [a for a in HOSTILE if a[0] not in "&/`w"])
+@pytest.mark.parametrize("made", [code, plain, shell_word], ids=lambda made: made.__name__)
+def test_nothing_is_live_in_a_description_that_is_squashed_into_a_commit(
+    attack: str, made: Callable[[str], str]
+) -> None:
+    assert IN_A_COMMIT.search(attack)
+    assert not IN_A_COMMIT.search(made(attack))
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "it's [no] @x", "src/a-b/c_d", "a b", "'@x'\"#1"])
+def test_a_word_of_a_shell_command_is_the_word(text: str) -> None:
+    assert shlex.split(shell_word(text)) == [text]
+
+
+@pytest.mark.parametrize(
+    "text", [*HOSTILE, "a  b\tc", "--!> <b>", "ö=3D%20", "PROJ-1", "\u202e\u200b"]
+)
+def test_what_is_encoded_is_nothing_but_a_path_and_comes_back(text: str) -> None:
+    shown = encoded(text)
+    assert re.fullmatch(r"[\w./=-]*", shown, re.ASCII)
+    assert not IN_A_COMMIT.search(shown) and "--" not in shown
+    assert decoded(shown) == text
+
+
+@pytest.mark.parametrize("path", ["src/math/scale_add", "op-nn/conv3d/op_kernel/x.cpp", "."])
+def test_an_ordinary_path_stays_as_it_is(path: str) -> None:
+    assert encoded(path) == shell_word(path) == inert(path) == path

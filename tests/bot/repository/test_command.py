@@ -120,7 +120,7 @@ def test_a_flood_of_commands_is_cut() -> None:
 
 def test_a_wrong_word_cannot_mention_people_or_break_out_of_code() -> None:
     said = message("/optimize @team`|x<y>")
-    assert said.startswith("`@team'\u2502x")
+    assert said.startswith("`@\u200bteam'\u2502x")
     assert "<y>" not in said
 
 

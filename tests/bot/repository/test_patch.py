@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.base.git import Git
+from bot.base.git import Git, GitError
 from bot.repository.patch import applied, apply, check_patch, own_paths, read_patch
 from ci.model.errors import InputError
 from ci.model.operator import Operator
@@ -145,3 +145,36 @@ def test_a_patch_file_must_exist_and_be_text(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not text"):
         read_patch(binary)
+
+
+@pytest.mark.parametrize("fails", ["objects", "index", "disk"])
+def test_a_failure_of_git_is_not_taken_for_a_patch_that_does_not_fit(
+    tmp_path: Path, fails: str
+) -> None:
+    git, index = Git(repository(tmp_path)), tmp_path / "index"
+    git.run("read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
+    if fails == "objects":
+        (git.folder / ".git" / "objects").rename(tmp_path / "gone")
+        (git.folder / ".git" / "objects").mkdir()
+    elif fails == "index":
+        index.write_bytes(b"DIRC")
+    else:
+        (tmp_path / "index.lock").mkdir()
+    with pytest.raises(GitError):
+        apply(git, DIFF, index=index)
+
+
+@pytest.mark.parametrize(
+    "diff",
+    [
+        DIFF.replace("TILE = 1024", "TILE = 512"),
+        DIFF.replace("op_kernel/", "op_kernel/none/"),
+        DIFF.replace("@@ -1", "@@ -1,9", 1),
+        "no diff",
+    ],
+)
+def test_what_does_not_fit_an_index_is_refused_in_gits_words(tmp_path: Path, diff: str) -> None:
+    git, index = Git(repository(tmp_path)), tmp_path / "index"
+    git.run("read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
+    with pytest.raises(InputError, match="does not apply to the original operator: .{10}"):
+        apply(git, diff, index=index)

@@ -17,9 +17,10 @@ from bot.forge.kinds import FORGES
 from bot.forge.local import LocalForge
 from bot.repository.job import Job
 from bot.server import ci_mode
-from bot.server.ci_mode import plan_event, state_of
+from bot.server.ci_mode import plan_event, report, state_of
 from bot.server.plan_folder import planned
 from bot.server.queue import ATTEMPTS
+from bot.server.run_job import result_file
 from bot.server.state_branch import STATE_BRANCH
 from ci.model.errors import InputError
 from tests.bot.make import OPERATOR_PATH, git, result
@@ -350,3 +351,15 @@ def test_the_jobs_of_one_run_of_the_ci_share_its_time(ci: Ci) -> None:
     share = job.within(60 * 100, 5).wall_minutes
     assert share * 5 < 100
     assert job.within(-5, 1).wall_minutes > 0
+
+
+def test_a_result_that_is_a_link_is_none(ci: Ci) -> None:
+    number, job = asked(ci)
+    results, theirs = ci.ops.folder / "results", ci.ops.folder / "theirs"
+    result_file(theirs).parent.mkdir()
+    made = result(run=job.run, base_commit=job.source_commit)
+    result_file(theirs).write_text(made.model_dump_json())
+    results.mkdir()
+    (results / job.key).symlink_to(theirs)
+    report(ci.connection(), [job], results)
+    assert not [m for m in ci.ops.bot.merge_requests() if m.number != number]

@@ -1,20 +1,24 @@
 """What becomes of a result, and of a merge request whose base moves; results are made up here."""
 
+import hashlib
+import re
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from bot.base.git import GitError
 from bot.repository.job import Job
 from bot.server.ci_mode import report
 from bot.server.comments.posting import answer, say
 from bot.server.comments.wording import ended_mark, run_mark, waiting
 from bot.server.delivery import deliver
-from bot.server.verify_again import look_again
+from bot.server.verify_again import applies, look_again
 from ci.model.errors import InputError
 from ci.model.result import Result
 from ci.model.trial import Fingerprint, Trial
-from tests.bot.make import KERNEL, OPERATOR_PATH, SIMULATED, SOURCES, TILING, git, result
+from tests.bot.make import DIFF, KERNEL, OPERATOR_PATH, SIMULATED, SOURCES, TILING, git, result
 from tests.bot.operator_repository import Repository
 
 
@@ -213,14 +217,13 @@ def merge_request_on_main(ops: Repository) -> tuple[int, Job]:
 
 def adjusted(ops: Repository, commit: str, **changes: object) -> Result:
     """The made-up result, for the sources as they are at a commit."""
-    import hashlib
+    return result(base_commit=commit, base_hashes=hashes(ops, commit), **changes)
 
-    texts = {
-        name: git(ops.checkout, "show", f"{commit}:{OPERATOR_PATH}/{name}") + "\n"
-        for name in SOURCES
-    }
-    hashes = {n: hashlib.sha256(t.encode()).hexdigest() for n, t in texts.items()}
-    return result(base_commit=commit, base_hashes=hashes, **changes)
+
+def hashes(ops: Repository, commit: str, place: str = OPERATOR_PATH) -> dict[str, str]:
+    """Of the sources of the operator at `place`, by their names in it."""
+    texts = {name: git(ops.checkout, "show", f"{commit}:{place}/{name}") + "\n" for name in SOURCES}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
 
 def again(ops: Repository) -> list[Job]:
@@ -271,6 +274,37 @@ def test_what_is_no_longer_faster_is_closed_with_the_reason(ops: Repository) -> 
     assert any("no longer faster on" in c.body for c in ops.bot.comments(number))
 
 
+def test_an_operator_with_a_hostile_name_is_proposed_and_verified_again(ops: Repository) -> None:
+    place = "src/math/fixes #1 [skip ci]  @all-1"
+    sources = {f"{place}/{name}": text for name, text in SOURCES.items()}
+    before = ops.commit("main", {**sources, f"{place}/workload.yaml": "operator: ScaleAdd\n"})
+    after = ops.commit("main", {f"{place}/{KERNEL}": SOURCES[KERNEL] + "// later\n"})
+    ops.connection().mirror.fetch(ops.bot, "refs/heads/main")
+    made = ops.plan(kind="push", ref="refs/heads/main", before=before, after=after)
+    (job,) = made.jobs
+    ops.queue_up(made)
+    found = adjusted(ops, after)
+    hostile = found.model_copy(
+        update={
+            "operator": place.rpartition("/")[2],
+            "operator_path": place,
+            "base_hashes": hashes(ops, after, place),
+            "settings": found.settings | {"workload": f"{place}/workload.yaml"},
+            "diff": found.diff.replace(OPERATOR_PATH, place),
+        }
+    )
+    number = give(ops, job, hostile)
+    request = ops.bot.merge_request(number)
+    message = ops.connection().mirror.git.run("show", "-s", "--format=%B", request.head)
+    for text in (request.title, request.body, message, *(c.body for c in ops.bot.comments(number))):
+        assert not re.search(r"#1|@all|\[skip ci\]", text)
+    later = SOURCES[KERNEL] + "// later\n// and later\n"
+    ops.commit("main", {f"{place}/{KERNEL}": later})
+    (job,) = again(ops)
+    assert (job.operator, job.patch_of) == (place, number)
+    assert ops.bot.merge_request(number).state == "open"
+
+
 def test_a_conflict_is_said_and_closed(ops: Repository) -> None:
     number, _ = merge_request_on_main(ops)
     ops.commit("main", {f"{OPERATOR_PATH}/{TILING}": "constexpr uint32_t TILE = 2048;\n"})
@@ -278,6 +312,45 @@ def test_a_conflict_is_said_and_closed(ops: Repository) -> None:
     assert ops.bot.merge_request(number).state == "closed"
     assert any("changed the same lines" in c.body for c in ops.bot.comments(number))
     assert not again(ops)
+
+
+@pytest.mark.parametrize("place", ["of the machine", "of the mirror"])
+def test_no_setting_of_git_makes_a_conflict(
+    ops: Repository, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, _ = merge_request_on_main(ops)
+    ops.commit("main", {f"{OPERATOR_PATH}/{KERNEL}": SOURCES[KERNEL] + "// later\n// and later\n"})
+    settings = "[diff]\nnoprefix = true\ncontext = 0\nexternal = false\ninterHunkContext = 9\n"
+    settings += '[diff "c"]\ntextconv = wc\n[apply]\nwhitespace = error\n'
+    connection = ops.connection()
+    if place == "of the machine":
+        (tmp_path / ".gitconfig").write_text(settings)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("GIT_DIFF_OPTS", "-u0")
+    else:
+        with (connection.mirror.folder / "config").open("a") as file:
+            file.write(settings)
+    (connection.mirror.folder / "info").mkdir(exist_ok=True)
+    (connection.mirror.folder / "info" / "attributes").write_text("* diff=c -diff\n")
+    (job,) = look_again(connection, ops.queue, time.time())
+    assert "+constexpr int32_t BUFFER_NUM = 2;" in job.patch
+    assert ops.bot.merge_request(number).state == "open"
+
+
+def test_a_failure_of_git_is_no_conflict(ops: Repository) -> None:
+    number, _ = merge_request_on_main(ops)
+    kernel = f"{OPERATOR_PATH}/{KERNEL}"
+    tip = ops.commit("main", {kernel: SOURCES[KERNEL] + "// later\n// and later\n"})
+    connection = ops.connection()
+    mirror = connection.mirror
+    mirror.fetch(ops.bot, "refs/heads/main")
+    blob = mirror.git.run("rev-parse", f"{tip}:{kernel}").strip()
+    (mirror.folder / "objects" / blob[:2] / blob[2:]).unlink()  # as by a disk that loses files
+    with pytest.raises(GitError, match=f"read {kernel}"):
+        applies(mirror, DIFF, tip)
+    with suppress(GitError):
+        look_again(connection, ops.queue, time.time())
+    assert ops.bot.merge_request(number).state == "open"
 
 
 def test_a_branch_that_a_person_took_over_is_left_alone(ops: Repository) -> None:

@@ -21,6 +21,7 @@ from bot.server.merge_request import (
 )
 from ci.model.errors import InputError
 from ci.model.result import Result
+from tests.bot.base.test_text import HOSTILE, IN_A_COMMIT
 from tests.bot.make import DIFF, KERNEL, OPERATOR_PATH, TILING, git, repository, result
 
 
@@ -304,6 +305,27 @@ def test_outside_text_is_harmless_in_title_body_and_commit(made: Result) -> None
     assert "@all" not in body(hostile)
     assert not [line for line in body(hostile).splitlines() if line.startswith("/")]
     assert commit_message(hostile, title(hostile)).count("\nAscendopt-Run: ") == 1
+
+
+@pytest.mark.parametrize("attack", [a for a in HOSTILE if IN_A_COMMIT.search(a)])
+def test_a_name_means_nothing_wherever_it_stands(made: Result, attack: str) -> None:
+    renamed = made.model_dump_json().replace('"fp16_2048"', json.dumps(attack))
+    made = Result.model_validate_json(renamed)
+    hostile = made.model_copy(
+        update={
+            "operator": attack,
+            "op_type": attack,
+            "operator_path": f"src/{attack}",
+            "run": attack,
+            "fingerprint": made.fingerprint.model_copy(update={"device": attack}),
+            "settings": made.settings | {"workload": f"{attack}/w.yaml", "device": attack},
+        }
+    )
+    subjects = [title(hostile), title(hostile, conventional=True)]
+    messages = [commit_message(hostile, subject, "A B <a@example.org>") for subject in subjects]
+    said = [*subjects, *(m.replace("a@example.org", "") for m in messages)]
+    said.append(body(hostile, proposed=f"src/{attack}/workload.yaml"))
+    assert [found for text in said if (found := IN_A_COMMIT.search(text))] == []
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,14 @@ from ci.model.result import Result, Verification
 from ci.model.trial import Candidate, Measurement, Outcome, Refusal, Trial
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.lessons import lessons
-from ci.search.outcome import conclude
+from ci.search.outcome import base_commit, conclude
 from ci.search.run import ENSEMBLE, Run
+from ci.source.discovery import load_operator
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import KERNEL_FILE, ModelEvaluator, write
 from experience.bank.distill import Provenance
+from tests.bot.make import git, repository
+from tests.ci.small_operator import write_operator
 
 MOVED = "mte2.latency = 240"
 
@@ -309,3 +312,17 @@ def test_a_gain_in_one_state_alone_may_be_built_on_and_is_not_reported(tmp_path:
     assert (result.verdict, result.best.number) == ("improved", 2)
     alone = conclusion(InStates(tmp_path / "alone"), tmp_path / "alone", "10 5 4")
     assert alone.verdict == "not_improved"
+
+
+def test_the_commit_is_that_of_the_operators_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("own", "other"):
+        (tmp_path / name).mkdir()
+        repository(tmp_path / name)
+    git(tmp_path / "other" / "ops", "commit", "-q", "--allow-empty", "-m", "Another")
+    checkout = tmp_path / "own" / "ops"
+    found = load_operator(write_operator(checkout / "src" / "math" / "op"))
+    own = git(checkout, "rev-parse", "HEAD")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / "ops" / ".git"))
+    assert base_commit(found) == own

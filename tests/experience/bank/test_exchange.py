@@ -104,7 +104,7 @@ def test_a_stripped_export_names_neither_kernel_nor_code(tmp_path: Path) -> None
     there = Bank(tmp_path / "there.duckdb")
     assert import_tuples(there, out) == (2, 0)
     kept = there.get(secret.id)
-    assert (kept.title, kept.motif_id) == ("Double buffering of queues", "double-buffering")
+    assert (kept.title, kept.motif_id) == ("More buffers in a queue", "double-buffering")
     assert kept.evidence.speedup == secret.evidence.speedup
 
 

@@ -39,7 +39,7 @@ def test_swapped_lessons_fit_neither_diff() -> None:
 
 
 def test_a_lesson_does_not_bear_the_title_of_another_motif() -> None:
-    wrong = _lesson("Double buffering of queues", motif_id="bank-offset")
+    wrong = _lesson("More buffers in a queue", motif_id="bank-offset")
     assert "double-buffering" in misfit(wrong, OFFSET)
 
 
