@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import click
 import pytest
 
-from bot.cli.main import root
+from bot.cli.main import root, run
 from bot.cli.reference import PAGES
 from tests.places import TOP
 
@@ -105,6 +106,16 @@ def test_the_readme_gives_the_same_commands_in_both_languages() -> None:
     assert shell(english.read_text()) == shell(chinese.read_text()) != []
     table = re.compile(r"^\| (`ascendopt .*?) \|", flags=re.MULTILINE)
     assert table.findall(english.read_text()) == table.findall(chinese.read_text()) != []
+
+
+def test_the_commands_of_the_readme_exist_with_their_options() -> None:
+    lines = [one for one in shell((TOP / "README.md").read_text()) if "ascendopt" in one]
+    assert len(lines) >= 9
+    for line in lines:
+        program, *words = shlex.split(line)
+        assert program == ".venv/bin/ascendopt"
+        assert run([*words, "--help"]) == 0, line  # an unknown option is refused before the help
+    assert run(["optimize", "PATH", "--no-such-option", "--help"]) == 2
 
 
 def test_every_page_has_a_place_on_the_site() -> None:

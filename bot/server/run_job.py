@@ -80,7 +80,7 @@ def run_job(
         if job.kind == "verify":
             files = applied(session.operator, job.patch, "the merge request's patch")
             whose = f"merge request {job.patch_of}" if job.patch_of else "an earlier run"
-            said = f"the change of {whose}, on the base as it is now"
+            said = f"The change of {whose}, on the current base."
             found = session.verify(files, said, out, progress)
         else:
             settings = OptimizeSettings(
