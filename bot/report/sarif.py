@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from ci.model.finding import CheckReport
 from ci.model.trial import Place, Trial
 
 VERSION = "2.1.0"
@@ -26,9 +27,33 @@ class _Found(NamedTuple):
 
 def write_sarif(trials: Sequence[tuple[Path, Trial]], root: Path, file: Path) -> None:
     """Write `sarif` of the trials to `file`, whose folder is made."""
+    _write(sarif(trials, root), file)
+
+
+def write_check_sarif(reports: Sequence[CheckReport], root: Path, file: Path) -> None:
+    """Write `check_sarif` of the reports to `file`, whose folder is made."""
+    _write(check_sarif(reports, root), file)
+
+
+def _write(log: dict[str, Any], file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(sarif(trials, root), indent=2, ensure_ascii=False)
-    file.write_text(text + "\n", encoding="utf-8")
+    file.write_text(json.dumps(log, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def check_sarif(reports: Sequence[CheckReport], root: Path) -> dict[str, Any]:
+    """Return one run with a result for each finding of the checks; `root` as for `sarif`."""
+    results = [
+        _Found(
+            one.kind,
+            one.severity.value,
+            "\n".join(filter(None, (one.text, one.evidence, one.advice))),
+            one.place,
+            report.folder,
+        )
+        for report in reports
+        for one in report.findings
+    ]
+    return _log(results, root)
 
 
 def sarif(trials: Sequence[tuple[Path, Trial]], root: Path) -> dict[str, Any]:
@@ -37,7 +62,10 @@ def sarif(trials: Sequence[tuple[Path, Trial]], root: Path) -> dict[str, Any]:
     `trials` are operators' folders with their trials, `root` is the folder that paths are relative
     to (the top of the checkout). What names no source is placed on the first kernel source.
     """
-    results = [found for operator, trial in trials for found in _found(trial, operator)]
+    return _log([found for operator, trial in trials for found in _found(trial, operator)], root)
+
+
+def _log(results: Sequence[_Found], root: Path) -> dict[str, Any]:
     rules = sorted({found.rule for found in results})
     return {
         "$schema": SCHEMA,

@@ -340,7 +340,16 @@ class SimulatorBuild(TiledBuild):
         self._backend.make_rooms()
         runner, timeline = self.toolchain.machine_runner, how.get("timeline")
         result = launch(
-            runner, self.device, spec, inputs, outputs, limits, timeline, room, constants=constants
+            runner,
+            self.device,
+            spec,
+            inputs,
+            outputs,
+            limits,
+            timeline,
+            room,
+            constants=constants,
+            texts=self.texts,
         )
         decisions: tuple[Decision, ...] = ()
         if self.flavour == "watched":

@@ -20,7 +20,7 @@ from ci.host.survey import HostAnswer, Inference, Question, Tiling
 from ci.host.tiling_layout import TilingStruct
 from ci.host.tiling_request import HostRequest, host_request
 from ci.model.dtypes import BY_NAME, DType
-from ci.model.errors import TrialFailure
+from ci.model.errors import TrialFailure, worded
 from ci.model.frozen import Frozen
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
@@ -134,11 +134,14 @@ class HostProgram:
         try:
             tiled = _tiling_answer(answer, log)
         except (KeyError, TypeError, ValueError, ValidationError) as problem:
-            detail = "\n".join([str(problem), *log])
             if answer.get("block_dim") == 0:
                 raise _failure(
-                    f"The host tiling set no block dim (case '{case.name}').", detail
+                    f"The host tiling set no block dim, or 0, for case '{case.name}': no core"
+                    " would run the kernel. SetBlockDim needs a number from 1 on.",
+                    "\n".join(log),
                 ) from None
+            said = worded(problem) if isinstance(problem, ValidationError) else str(problem)
+            detail = "\n".join([said, *log])
             raise _failure("The host program gave a malformed answer.", detail) from None
         return tiled if anew else self._answers.setdefault(request, tiled)
 

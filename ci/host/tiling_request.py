@@ -99,12 +99,15 @@ class HostRequest:
     outputs: Sides
     attrs: tuple[tuple[str, str, str], ...]
     """Name, type and value as text."""
+    deterministic: bool = False
 
     @property
     def text(self) -> str:
         """Its records, as `cpp/README.md` lays them down."""
         lines = [f"op_type\t{self.op_type}"]
         lines += [f"fact\t{name}\t{value}" for name, value in self.facts.items()]
+        if self.deterministic:
+            lines.append("deterministic\t1")
         for kind, side in (("input", self.inputs), ("output", self.outputs)):
             for tensors in side:
                 lines += [kind, *(tensor.line for tensor in tensors)]
@@ -146,6 +149,7 @@ def host_request(
         inputs=tuple(asked),
         outputs=tuple(_outputs(operator, case, column, outputs)),
         attrs=tuple(_attr(n, a, declared.get(n)) for n, a in case.attrs.items()),
+        deterministic=case.deterministic,
     )
 
 

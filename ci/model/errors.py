@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from ci.model.trial import Outcome, Refusal
+from ci.model.trial import MachineWarning, Outcome, Refusal
 
 
 class InputError(Exception):
@@ -28,10 +28,14 @@ class ModelUnavailable(Exception):
 class TrialFailure(Exception):
     """A candidate failed with a named outcome; raised inside the evaluator, stored as a `Trial`."""
 
-    def __init__(self, outcome: Outcome, refusal: Refusal) -> None:
+    def __init__(
+        self, outcome: Outcome, refusal: Refusal, warnings: tuple[MachineWarning, ...] = ()
+    ) -> None:
         super().__init__(f"{outcome.value}: {refusal.message}")
         self.outcome = outcome
         self.refusal = refusal
+        self.warnings = warnings
+        """What else the launch showed before it ended."""
 
 
 def in_case(failure: TrialFailure, case: str, seed: int) -> TrialFailure:
@@ -39,7 +43,8 @@ def in_case(failure: TrialFailure, case: str, seed: int) -> TrialFailure:
     if failure.outcome in (Outcome.COMPILE_ERROR, Outcome.REJECTED):
         return failure
     place = failure.refusal.place.model_copy(update={"case": case, "seed": seed})
-    return TrialFailure(failure.outcome, failure.refusal.model_copy(update={"place": place}))
+    refusal = failure.refusal.model_copy(update={"place": place})
+    return TrialFailure(failure.outcome, refusal, failure.warnings)
 
 
 def first_fault(problem: ValidationError) -> tuple[str, str]:

@@ -51,6 +51,7 @@ class Refusal(Frozen):
 
     gate: str = Field(default="", description="Name of the gate that refused.")
     place: Place = Place()
+    other: Place = Field(default=Place(), description="Of two accesses, the earlier one.")
     sentence: str = Field(description="One sentence for the operator's author.")
     evidence: str = Field(default="", description="Compiler text, hazard pair, worst elements.")
 
@@ -69,14 +70,15 @@ class MachineWarning(Frozen):
     kind: str = Field(description="Identifier that the machine gives: padding, overlap, …")
     subject: str = Field(default="", description="Instruction or buffer that it is about.")
     place: Place = Place()
+    other: Place = Field(default=Place(), description="Of two accesses, the earlier one.")
     text: str = Field(description="One sentence for the operator's author.")
 
     @property
     def is_fault(self) -> bool:
         """False for what only tells a reader where to look: a read of what nothing wrote does no
         harm unless it reaches an output, which then holds no plausible value; and another front
-        door may suit the kernel better."""
-        return self.kind not in ("uninitialised", "door")
+        door may suit the kernel better; what the compiler orders is right where it does."""
+        return self.kind not in ("uninitialised", "door", "compiler_order")
 
     @property
     def key(self) -> tuple[str, str, str]:

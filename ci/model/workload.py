@@ -68,6 +68,9 @@ class WorkloadCase(Frozen):
     )
     attrs: dict[str, AttrValue] = Field(default_factory=dict)
     weight: float = 1.0
+    deterministic: bool = Field(
+        default=False, description="What the host side's GetDeterministic() answers."
+    )
 
     def changed(self, how: str, change: Callable[[TensorCase], TensorCase]) -> WorkloadCase:
         """The case with `change` made to every tensor, outputs too; `how` goes into its name."""

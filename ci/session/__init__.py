@@ -28,6 +28,7 @@ from ci.model.trial import Candidate
 if TYPE_CHECKING:
     from ci.judge.base import Judge
     from ci.judge.gate_subject import EvaluationSettings
+    from ci.model.finding import CheckReport, CheckSettings
     from ci.model.operator import Operator
     from ci.model.profile import Profile
     from ci.model.prompt import StepPrompt
@@ -135,6 +136,16 @@ class Session:
 
         trial = self.evaluator.evaluate(Candidate(), 0)
         return first_prompt(self.operator, self.workload, trial, open_bank(bank))
+
+    def check(
+        self, settings: CheckSettings, say: Callable[[str], None] = lambda what: None
+    ) -> CheckReport:
+        """All that is wrong with the operator as it is; `say` hears what is going on."""
+        from ci.judge.check.check import check
+        from ci.judge.evaluate import Evaluator
+
+        assert isinstance(self.evaluator, Evaluator)  # no pool
+        return check(self.evaluator.standard, settings, say)
 
     def verify(
         self,

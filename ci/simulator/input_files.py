@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ci.model.launch import Array
+from ci.source.repeated import pattern_of
 from ci.system.scratch import scratch_on_disk
 
 _files: dict[int, tuple[Path, tempfile.TemporaryDirectory[str]]] = {}
@@ -31,7 +32,8 @@ def shared_file(tensor: Array) -> Path | None:
         if id(tensor) not in _files:
             folder = scratch_on_disk("input")
             path = Path(folder.name) / "tensor"
-            np.ascontiguousarray(tensor).tofile(path)
+            pattern = pattern_of(tensor)
+            np.ascontiguousarray(tensor if pattern is None else pattern).tofile(path)
             _files[id(tensor)] = path, folder
             weakref.finalize(tensor, _forget, id(tensor))
         return _files[id(tensor)][0]

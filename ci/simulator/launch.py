@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from ci.simulator.decisions import Frame, decisions_of, frames
 from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.source_lines import operator_lines
+from ci.source.scalar_reads import used_too_late
 from ci.system.ledger import book_machine
 from ci.system.sandbox import Limits
 from rules.devices import Device
@@ -59,8 +61,11 @@ def launch(
     room: LaunchRoom | None = None,
     *,
     constants: Mapping[str, float] | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> LaunchResult:
     """Run the kernel once. `outputs` gives shapes and dtypes; `room` was made for these inputs.
+
+    `texts` are the operator's sources by path: they say when a value that was read is used.
 
     Raises TrialFailure(LAUNCH_ERROR, RACE, MEMORY_ERROR or TIMEOUT).
     """
@@ -70,7 +75,7 @@ def launch(
         files = write_request(
             folder, constants or device.constants, asked, inputs, outputs, timeline is not None
         )
-        report = _reported(place, spec)
+        report = _reported(place, spec, texts or {})
         _check_written(report, wrote_nothing(report.get("tensor_write_bytes"), inputs, outputs))
         book_machine(_host_seconds(report))
         if timeline:
@@ -88,7 +93,9 @@ def launch(
         )
 
 
-def _reported(place: LaunchRoom, spec: LaunchSpec) -> dict[str, Any]:
+def _reported(
+    place: LaunchRoom, spec: LaunchSpec, texts: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
     """Run what was asked for; what the machine reports of a launch that ended well."""
     done = place.run(spec.kernels)
     report = _read_report(place.folder / "report.json")
@@ -99,8 +106,12 @@ def _reported(place: LaunchRoom, spec: LaunchSpec) -> dict[str, Any]:
             outcome,
             Refusal(sentence=f"The kernel's run {done.ending()}.", evidence=said[-2000:]),
         )
+    races = races_of(report, spec, texts)
+    if report.get("outcome") == "ok" and races:
+        first, *others = races
+        raise TrialFailure(Outcome.RACE, refusal_of(first), (*others, *_warnings(report, spec)))
     if report.get("outcome") != "ok":
-        raise _failure(report, spec)
+        raise _failure(report, spec, races)
     return report
 
 
@@ -172,7 +183,46 @@ def _read_array(path: Path, like: Array) -> Array:
     return np.fromfile(path, dtype=like.dtype).reshape(like.shape)
 
 
-def _failure(report: dict[str, Any], spec: LaunchSpec) -> TrialFailure:
+def races_of(
+    report: dict[str, Any], spec: LaunchSpec, texts: Mapping[str, str]
+) -> list[MachineWarning]:
+    """The races of a report, the surest first, without values that were used in time."""
+    rows = [row for row in report.get("races", []) if isinstance(row, dict)]
+    places = [_places(spec, [str(r.get("site", "")), str(r.get("other_site", ""))]) for r in rows]
+    found = []
+    for row, (here, other) in zip(rows, places, strict=True):
+        text = texts.get(other[0])
+        if row.get("scalar_read") and not (
+            text is not None
+            and here[0] == other[0]
+            and used_too_late(text, read=other[1], written=here[1])
+        ):
+            continue
+        found.append(
+            MachineWarning(
+                kind=Outcome.RACE.value,
+                place=Place(file=here[0], line=here[1]),
+                other=Place(file=other[0], line=other[1]),
+                text=str(row.get("message", ""))[:1000],
+            )
+        )
+    return found
+
+
+def refusal_of(warning: MachineWarning) -> Refusal:
+    """The refusal for what a launch fails with."""
+    other = warning.other.source
+    return Refusal(
+        sentence=warning.text,
+        place=warning.place,
+        other=warning.other,
+        evidence=f"the other access: {other}" if other else "",
+    )
+
+
+def _failure(
+    report: dict[str, Any], spec: LaunchSpec, races: Sequence[MachineWarning]
+) -> TrialFailure:
     try:
         outcome = Outcome(str(report.get("outcome")))
     except ValueError:
@@ -189,8 +239,10 @@ def _failure(report: dict[str, Any], spec: LaunchSpec) -> TrialFailure:
         Refusal(
             sentence=str(report.get("message", ""))[:1000],
             place=Place(file=places[0][0], line=places[0][1]),
+            other=Place(file=places[1][0], line=places[1][1]),
             evidence=details,
         ),
+        (*races[outcome is Outcome.RACE :], *_warnings(report, spec)),
     )
 
 
@@ -292,12 +344,14 @@ def _warnings(report: dict[str, Any], spec: LaunchSpec) -> tuple[MachineWarning,
     """The machine's warnings with the operator's source place."""
     rows = [w for w in report.get("warnings", []) if isinstance(w, dict)]
     places = _places(spec, [str(w.get("site", "")) for w in rows])
+    others = _places(spec, [str(w.get("other_site", "")) for w in rows])
     return tuple(
         MachineWarning(
             kind=str(w.get("kind", "")),
             subject=str(w.get("subject", "")),
             place=Place(file=file, line=line),
+            other=Place(file=other, line=at),
             text=str(w.get("message", "")),
         )
-        for w, (file, line) in zip(rows, places, strict=True)
+        for w, (file, line), (other, at) in zip(rows, places, others, strict=True)
     )

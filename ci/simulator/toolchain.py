@@ -41,6 +41,7 @@ from ci.model.layout import SOURCES
 from ci.model.operator import Operator
 from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
 from ci.simulator.architecture_header import header_text
+from ci.simulator.checked_text import checked_texts
 from ci.simulator.watched_text import watched_texts
 from ci.system.cache import BuildCache, digest, digest_tree
 from ci.system.compile_room import Compilation, CompileRooms
@@ -80,16 +81,21 @@ KERNEL_FLAGS = (
     "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0",
 )  # fmt: skip
 
-Flavour: TypeAlias = Literal["plain", "watched", "pattern"]
+Flavour: TypeAlias = Literal["plain", "watched", "pattern", "checked", "buffers"]
 """How sources are built: `plain` for launches that count, `watched` to see every comparison,
-`pattern` with other bytes in locals that nobody sets."""
+`pattern` with other bytes in locals that nobody sets, `buffers` with these and with tensors that
+know their buffers, `checked` with fields and casts besides that tell what does not fit."""
 
 WATCHED = ("-O0", "-fsanitize-coverage=trace-pc,trace-cmp")
 """Without optimization: a minimum of two numbers is a comparison still."""
 
+BUFFERS = ("-ftrivial-auto-var-init=pattern", "-DDAV_CHECKED")
+
 FLAVOURS: Final[Mapping[Flavour, tuple[str, ...]]] = {
     "plain": (),
     "watched": WATCHED,
+    "checked": (*BUFFERS, "-DDAV_FIELDS"),
+    "buffers": BUFFERS,
     "pattern": ("-ftrivial-auto-var-init=pattern", "-fsanitize=float-cast-overflow,shift"),
 }
 """Flags behind those of the plain build; the last one counts."""
@@ -242,6 +248,12 @@ class Toolchain:
                 return self._kernel(
                     operator, watched_texts(texts), variant, core, meanwhile, flavour
                 )
+        if flavour == "checked":
+            with suppress(TrialFailure):  # it needs the number's own type
+                return self._kernel(
+                    operator, checked_texts(texts), variant, core, meanwhile, flavour
+                )
+            flavour = "buffers"
         return self._kernel(operator, texts, variant, core, meanwhile, flavour)
 
     def _kernel(

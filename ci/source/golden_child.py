@@ -3,16 +3,20 @@
 It sees the golden's files, Python and numpy, and nothing of this project: a file of its own, whose
 wire format `golden.py` shares. A message, either way, is the length of its head (8 bytes, little
 endian), the head (JSON), and the arrays that the head describes, one after the other. An array is
-sent as {"dtype", "shape"}, a list as a list, an absent tensor as null.
+sent as {"dtype", "shape"}, a list as a list, an absent tensor as null. With "pattern", a number of
+bytes, only so many follow, and repeat.
 """
 
+import ctypes
 import importlib.util
 import inspect
 import json
+import mmap
 import os
 import struct
 import sys
 import traceback
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +26,8 @@ import numpy as np
 
 LENGTH = struct.Struct("<Q")
 """Length of a message's head."""
+
+_MAP_FIXED = 0x10
 
 TRUSTED_KINDS = "biufc"
 """Kinds of numpy dtypes that are numbers and nothing else."""
@@ -40,8 +46,40 @@ def told(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:
         return [told(item, arrays) for item in value]
     if value is None:
         return None
-    arrays.append(value)
-    return {"dtype": value.dtype.str, "shape": list(value.shape)}
+    pattern = getattr(value, "pattern", None)
+    arrays.append(value if pattern is None else pattern)
+    head = {"dtype": value.dtype.str, "shape": list(value.shape)}
+    return head if pattern is None else head | {"pattern": pattern.nbytes}
+
+
+def again_and_again(pattern: Any, total: int) -> Any:
+    """Read-only memory of `total` bytes that holds the pattern again and again.
+
+    It takes the pattern's room only. The pattern is a buffer of whole pages. Raises OSError.
+    """
+    step = len(pattern)
+    reserved = -(-total // step) * step
+    library = ctypes.CDLL(None, use_errno=True)
+    take, give = library.mmap, library.munmap
+    take.restype = ctypes.c_void_p
+    take.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    give.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    start = take(None, reserved, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
+    if start in (None, ctypes.c_void_p(-1).value):
+        raise OSError(ctypes.get_errno(), f"no room for {total} bytes")
+    file = os.memfd_create("pattern")
+    try:
+        os.truncate(file, step)
+        with mmap.mmap(file, step) as filled:
+            filled[:] = bytes(pattern)
+        for at in range(start, start + reserved, step):
+            if take(at, step, mmap.PROT_READ, mmap.MAP_SHARED | _MAP_FIXED, file, 0) != at:
+                raise OSError(ctypes.get_errno(), f"{total} bytes cannot be mapped")
+    finally:
+        os.close(file)
+    memory = (ctypes.c_char * total).from_address(start)
+    weakref.finalize(memory, give, start, reserved)
+    return memory
 
 
 class Golden:
@@ -164,14 +202,19 @@ def read(stream: BinaryIO, described: Any) -> Any:
         return [read(stream, one) for one in described]
     if described is None:
         return None
-    array = np.empty(described["shape"], described["dtype"])
+    shape, dtype = described["shape"], np.dtype(described["dtype"])
+    pattern = described.get("pattern")
+    array = np.empty(shape, dtype) if pattern is None else np.empty(pattern, np.uint8)
     flat = array.reshape(-1).view(np.uint8).data
     while flat:
         count = stream.readinto(flat)  # type: ignore[attr-defined]
         if not count:
             raise EOFError
         flat = flat[count:]
-    return array
+    if pattern is None:
+        return array
+    total = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    return np.frombuffer(again_and_again(array.data, total), dtype).reshape(shape)
 
 
 def serve(file: Path, name: str) -> None:

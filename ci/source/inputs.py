@@ -11,6 +11,10 @@ from ci.model.dtypes import BY_NAME, DType, find_dtype, pack, to_bfloat16
 from ci.model.errors import InputError
 from ci.model.launch import Array, Tensors
 from ci.model.workload import TensorCase, WorkloadCase
+from ci.source.repeated import PATTERN_BYTES, repeated
+
+MOST_DRAWN = 2**31
+"""Most elements of a tensor that are all drawn; of a larger one a part is, and repeats."""
 
 _MOST_SPECIAL = 28
 _SPIKE = 30.0
@@ -57,6 +61,8 @@ def _draw(spec: TensorCase, stream: np.random.Generator) -> Array:
     if dtype is None:
         raise InputError(f"Unknown dtype '{spec.dtype}' of an input; known: {', '.join(BY_NAME)}.")
     count = int(np.prod(spec.shape, dtype=np.int64))
+    if count > MOST_DRAWN and dtype.bits >= 8:
+        return _patterned(spec, dtype, stream)
     if spec.values is not None:
         given = _given(spec.values, dtype)
         if given.size not in (1, count):
@@ -66,6 +72,16 @@ def _draw(spec: TensorCase, stream: np.random.Generator) -> Array:
             )
         return store(np.broadcast_to(given, (count,)).reshape(spec.shape), dtype)
     return _drawn(spec, dtype, count, stream)
+
+
+def _patterned(spec: TensorCase, dtype: DType, stream: np.random.Generator) -> Array:
+    """More elements than can be drawn: those of a pattern, again and again."""
+    if spec.distribution == "permutation":
+        raise InputError(f"A permutation has at most {MOST_DRAWN} elements.")
+    size = np.empty(0, dtype.numpy).itemsize
+    few = spec.model_copy(update={"shape": (PATTERN_BYTES // size,)})
+    pattern = _draw(few, stream)
+    return repeated(pattern, spec.shape)
 
 
 def _given(values: Sequence[int | float | complex], dtype: DType) -> Array:

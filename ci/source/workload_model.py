@@ -24,8 +24,8 @@ from ci.model.workload import AttrValue, Distribution, Entry, TensorCase, Tolera
 from ci.model.yaml_model import Place, YamlFile, describe
 
 Value: TypeAlias = int | float | complex
-_MOST_ELEMENTS = 2**31
-"""Most elements of a tensor that can be simulated."""
+_MOST_ELEMENTS = 2**40
+"""Most elements of a tensor that can be simulated: an address has 48 bits."""
 
 
 def as_shape(value: Any) -> tuple[int, ...]:
@@ -128,12 +128,13 @@ class GivenTensor(_Given):
     @property
     def full_shape(self) -> tuple[int, ...]:
         """The shape; as many as the values when there is none."""
-        return (len(self.drawn_from or ()),) if self.shape is None else self.shape
+        given = self.drawn_from or () if self.present else ()
+        return (len(given),) if self.shape is None else self.shape
 
     @model_validator(mode="after")
     def _whole(self) -> GivenTensor:
         count, given = math.prod(self.full_shape), self.drawn_from
-        if self.shape is None and given is None:
+        if self.shape is None and given is None and self.present:
             raise ValueError("shape is missing")
         if count > _MOST_ELEMENTS:
             raise ValueError(f"has {count} elements; at most {_MOST_ELEMENTS} can be simulated")
@@ -164,6 +165,7 @@ class GivenCase(_Given):
     outputs: _GivenEntries = None
     attrs: dict[str, Any] = Field(default_factory=dict)
     weight: float = Field(default=1.0, gt=0)
+    deterministic: StrictBool = False
 
 
 class GivenWorkload(_Given):
@@ -197,6 +199,7 @@ def case_for(operator: Operator, file: YamlFile, given: GivenCase, number: int) 
         else (),
         attrs=_attrs(operator, file, (*place, "attrs"), given.attrs),
         weight=given.weight,
+        deterministic=given.deterministic,
     )
 
 
@@ -242,7 +245,7 @@ def absent(spec: TensorSpec) -> TensorCase:
 
 
 def _tensor(file: YamlFile, place: Place, given: GivenTensor, spec: TensorSpec) -> TensorCase:
-    if given.dtype is None and len(set(spec.dtypes)) != 1:
+    if given.dtype is None and given.present and len(set(spec.dtypes)) != 1:
         raise file.wrong((*place, "dtype"), "is missing")
     name = given.format.removeprefix("FORMAT_")
     if name and name not in spec.formats:
@@ -250,7 +253,7 @@ def _tensor(file: YamlFile, place: Place, given: GivenTensor, spec: TensorSpec) 
         raise file.wrong((*place, "format"), f"is '{name}'; the op definition has {known}")
     return TensorCase(
         shape=given.full_shape,
-        dtype=given.dtype or spec.dtypes[0],
+        dtype=given.dtype or absent(spec).dtype,
         range=given.range,
         values=given.drawn_from,
         distribution=given.distribution,

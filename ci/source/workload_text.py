@@ -56,6 +56,8 @@ def _case(operator: Operator, case: WorkloadCase) -> list[str]:
         lines += ["    inputs:", *_entries(case.inputs, operator.inputs)]
     if case.outputs:
         lines += ["    outputs:", *_entries(case.outputs, operator.outputs)]
+    if case.deterministic:
+        lines.append("    deterministic: true")
     if case.attrs:
         lines.append(f"    attrs: {_flow({n: _plain(v) for n, v in case.attrs.items()})}")
     if case.weight != 1.0:

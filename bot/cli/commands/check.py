@@ -1,9 +1,11 @@
-"""`ascendopt check`: the operators that changed files belong to, each evaluated once."""
+"""`ascendopt check`: what is wrong with operators as they are, without any search."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -12,94 +14,130 @@ from pydantic import Field
 from bot.base.git import Git, GitError
 from bot.cli.commands.evaluate import SarifOptions
 from bot.cli.options import build, json_option, options
-from bot.report.sarif import write_sarif
+from bot.report.findings import report_lines
+from bot.report.sarif import write_check_sarif
 from ci.model.errors import InputError
+from ci.model.finding import CheckReport, CheckSettings
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
-from ci.model.trial import Candidate, Outcome, Trial
-from ci.session import open_session
+from ci.session import open_session, operators_at, workload_below
+from ci.session.derive import derived_for
 
 
 class CheckOptions(Frozen):
-    """Which changes are checked."""
+    """Which operators are checked."""
 
-    since: str = Field(
+    changed_since: str = Field(
         default="",
-        description="Also the files that changed since this revision of git, such as origin/main.",
+        description="Also the operators whose files changed since this revision of git, such as"
+        " origin/main.",
     )
 
 
-class CheckedOperator(Frozen):
-    """An operator and how its evaluation ended, or why it was not evaluated."""
-
-    operator: Path
-    trial: Trial | None = None
-    note: str = Field(default="", description="Why there is no trial; '' where there is one.")
-
-    def text(self) -> str:
-        """One line for a person."""
-        if self.trial is None:
-            return f"{self.operator}: not checked: {self.note}"
-        refusal = self.trial.refusal
-        if refusal is None:
-            return f"{self.operator}: ok"
-        place = f" ({refusal.place.source})" if refusal.place.file else ""
-        return f"{self.operator}: {self.trial.outcome.value}: {refusal.message}{place}"
-
-
-@options(EvaluationSetup, CheckOptions, SarifOptions)
+@options(EvaluationSetup, CheckSettings, CheckOptions, SarifOptions)
 @click.command()
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @json_option
 @click.pass_context
-def check(ctx: click.Context, /, files: tuple[Path, ...], as_json: bool, **given: Any) -> None:
-    """Evaluate each operator that FILES belong to: right, free of races, within its memory.
+def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given: Any) -> None:
+    """Say what is wrong with the operators at PATHS as they are: races, memory, results, limits.
 
-    For a pre-commit hook or a job of a CI. Ends with 1 when one of them is not ok. An operator
-    that has no workload is named and not checked; `ascendopt workload derive` writes one.
+    A path is an operator, a repository, or a file of an operator, as a pre-commit hook gives it.
+    Each operator is built and run on its workload (a derived one where it has none) and on varied
+    cases. Ends with 0 where nothing was found but notes, 1 where something was, 2 for bad input.
     """
-    since = build(CheckOptions, given).since
-    changed = [*files, *(_changed_since(since) if since else ())]
-    found = tuple(_checked(folder, build(EvaluationSetup, given)) for folder in owners(changed))
+    own, setup = build(CheckOptions, given), build(EvaluationSetup, given)
+    settings = build(CheckSettings, given)
+    changed = [*_changed_since(own.changed_since)] if own.changed_since else []
+    folders = operators_of(paths, changed)
+    reports = []
+    for number, folder in enumerate(folders, 1):
+        click.echo(f"[{number}/{len(folders)}] {folder}", err=True)
+        report = _checked(folder, setup, settings)
+        reports.append(report)
+        if not as_json:
+            click.echo("\n".join(report_lines(report, _again(folder, setup, settings))))
     if as_json:
-        click.echo("[" + ",".join(one.model_dump_json() for one in found) + "]")
-    else:
-        click.echo("\n".join(one.text() for one in found) or "No operator changed.")
+        click.echo("[" + ",".join(report.model_dump_json() for report in reports) + "]")
+    elif not reports:
+        click.echo("No operator to check." if paths or own.changed_since else "Name an operator.")
     if (file := build(SarifOptions, given).sarif) is not None:
-        trials = [(one.operator, one.trial) for one in found if one.trial is not None]
-        write_sarif(trials, Git(Path.cwd()).top() or Path.cwd(), file)
-    bad = any(one.trial is not None and one.trial.outcome is not Outcome.OK for one in found)
-    ctx.exit(1 if bad else 0)
+        write_check_sarif(reports, Git(Path.cwd()).top() or Path.cwd(), file)
+    ctx.exit(1 if any(report.fails for report in reports) else 0)
 
 
-def owners(files: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the operator folders that hold the files, each once, in the files' order."""
+def operators_of(paths: Sequence[Path], changed: Sequence[Path] = ()) -> tuple[Path, ...]:
+    """Return the operator folders at paths and around files, each once, in their order.
+
+    Raises InputError for a path that is not there, and for a folder without operators. A changed
+    file that belongs to no operator, or is gone, is passed over.
+    """
     found: dict[Path, None] = {}
-    for file in files:
-        for folder in file.parents:
-            if (folder / "op_kernel").is_dir() and (folder / "op_host").is_dir():
-                found[folder] = None
-                break
+    for path in paths:
+        if path.is_dir() and _owner(path) is None:
+            found |= dict.fromkeys(operator.root for operator in operators_at([path]))
+        elif not path.exists():
+            raise InputError(f"There is no file or folder {path}.")
+        elif (owner := _owner(path)) is not None:
+            found[owner] = None
+    for file in changed:
+        if (owner := _owner(file)) is not None:
+            found[owner] = None
     return tuple(found)
+
+
+def _owner(path: Path) -> Path | None:
+    """The operator folder that a path is or lies in."""
+    around = (path, *path.parents)
+    return next(
+        (f for f in around if all((f / d).is_dir() for d in ("op_kernel", "op_host"))), None
+    )
 
 
 def _changed_since(revision: str) -> Iterator[Path]:
     here = Git(Path.cwd())
     top = here.top()
     if top is None:
-        raise InputError("--since needs a checkout of git; call it in one.")
+        raise InputError("--changed-since needs a checkout of git; call it in one.")
     try:
         names = here.diff("--name-only", "-z", "--end-of-options", revision, "--")
     except GitError as problem:
-        raise InputError(f"--since {revision}: {problem}") from None
+        raise InputError(f"--changed-since {revision}: {problem}") from None
     for name in filter(None, names.split("\0")):
         yield top / name
 
 
-def _checked(folder: Path, setup: EvaluationSetup) -> CheckedOperator:
-    click.echo(f"Checking {folder}", err=True)
+def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> CheckReport:
+    """The operator's report; what cannot be checked says why."""
+
+    def say(what: str) -> None:
+        click.echo(f"  {what}", err=True)
+
     try:
-        trial = open_session(folder, setup).evaluate(Candidate())
+        if setup.workload is None and not _has_workload(folder):
+            say("deriving a workload")
+            with TemporaryDirectory() as place:
+                file = derived_for(folder, setup, Path(place))
+                derived = setup.model_copy(update={"workload": file})
+                report = open_session(folder, derived).check(settings, say)
+                note = "The workload was derived; `ascendopt workload derive` writes it down."
+                return report.model_copy(update={"notes": (note, *report.notes)})
+        return open_session(folder, setup).check(settings, say)
     except InputError as problem:
-        return CheckedOperator(operator=folder, note=str(problem))
-    return CheckedOperator(operator=folder, trial=trial)
+        return CheckReport(operator=folder.name, folder=folder, unchecked=str(problem))
+
+
+def _has_workload(folder: Path) -> bool:
+    operator = operators_at([folder])[0]
+    return workload_below(operator, operator.repository or operator.root) is not None
+
+
+def _again(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> str:
+    """The command that shows the same."""
+    words = ["ascendopt", "check", str(folder)]
+    for model in (setup, settings):
+        for name in type(model).model_fields:
+            value = getattr(model, name)
+            if value is not None and value != type(model).model_fields[name].default:
+                words += ["--" + name.replace("_", "-"), str(value)]
+    return shlex.join(words)

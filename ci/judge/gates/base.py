@@ -48,4 +48,4 @@ class Gate(ABC):
     def signed(self, failure: TrialFailure) -> TrialFailure:
         """A failure that somebody else found, in the name of this gate."""
         named = failure.refusal.model_copy(update={"gate": self.name})
-        return TrialFailure(failure.outcome, named)
+        return TrialFailure(failure.outcome, named, failure.warnings)

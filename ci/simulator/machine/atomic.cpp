@@ -40,8 +40,9 @@ AtomicType type_of(uint64_t code) {
     return TYPES[code & 7];
 }
 
-void set_operation(AtomicOperation operation) {
+void set_operation(AtomicOperation operation, const void* site) {
     current->copies.atomic = operation;
+    current->copies.atomic_site = site;
     issue_scalar(1);
 }
 
@@ -81,12 +82,12 @@ void warn_unordered_sum(const void* site) {
 using namespace dav;
 
 void set_atomic_none() {
-    set_operation(AtomicOperation::NONE);
+    set_operation(AtomicOperation::NONE, __builtin_return_address(0));
     current->copies.atomic_type = AtomicType::NONE;
 }
-void set_atomic_add() { set_operation(AtomicOperation::ADD); }
-void set_atomic_max() { set_operation(AtomicOperation::MAX); }
-void set_atomic_min() { set_operation(AtomicOperation::MIN); }
+void set_atomic_add() { set_operation(AtomicOperation::ADD, __builtin_return_address(0)); }
+void set_atomic_max() { set_operation(AtomicOperation::MAX, __builtin_return_address(0)); }
+void set_atomic_min() { set_operation(AtomicOperation::MIN, __builtin_return_address(0)); }
 void set_atomic_f32() { set_type(AtomicType::F32); }
 void set_atomic_f16() { set_type(AtomicType::F16); }
 void set_atomic_bf16() { set_type(AtomicType::BF16); }
@@ -101,6 +102,7 @@ void set_st_atomic_cfg(uint64_t config) {
     set_operation(current->copies.atomic_type == AtomicType::NONE ? AtomicOperation::NONE
                   : operation == 1                                ? AtomicOperation::MAX
                   : operation == 2                                ? AtomicOperation::MIN
-                                                                  : AtomicOperation::ADD);
+                                                                  : AtomicOperation::ADD,
+                  __builtin_return_address(0));
 }
 uint64_t get_st_atomic_cfg() { return current->copies.store_config; }

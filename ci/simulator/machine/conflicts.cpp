@@ -147,7 +147,7 @@ void judge(const Burst& a, const Burst& b) {
              b.core, where.c_str());
         return;
     }
-    fail(Outcome::RACE, site, site_address(a.access->site),
+    race(RaceKind::PIPES, site, site_address(a.access->site),
          "Core %d %s and core %d %s the same global memory, %s, and no SyncAll or cross-core flag "
          "orders the two.",
          a.core, a.access->span.write ? "writes" : "reads", b.core,
@@ -204,6 +204,34 @@ void check_conflicts() {
                    open.end());
         for (const Burst& one : open) judge(one, burst);
         open.push_back(burst);
+    }
+}
+
+void check_cache_lines() {
+    if (launch().cores.size() == 1 || launch().cubes_per_block > 0) return;
+    struct Stored {
+        uint64_t line;
+        const Burst* burst;
+    };
+    std::vector<Stored> stored;
+    for (const Burst& burst : written_bursts()) {
+        if (!burst.access->scalar || !burst.access->span.write) continue;
+        for (uint64_t line = burst.low / CACHE_LINE_BYTES;
+             line <= (burst.high - 1) / CACHE_LINE_BYTES; ++line)
+            stored.push_back({line, &burst});
+    }
+    std::stable_sort(stored.begin(), stored.end(),
+                     [](const Stored& a, const Stored& b) { return a.line < b.line; });
+    for (size_t i = 1; i < stored.size(); ++i) {
+        const Burst& a = *stored[i - 1].burst;
+        const Burst& b = *stored[i].burst;
+        if (stored[i].line != stored[i - 1].line || a.core == b.core ||
+            before(a, b, b.access->segment) || before(b, a, a.access->segment))
+            continue;
+        warn_pair(site_address(b.access->site), site_address(a.access->site), "shared_line", "",
+                  "Cores %d and %d store single elements within one cache line of 64 bytes, at %s: "
+                  "each writes the whole line back, and one of the two values is lost.",
+                  a.core, b.core, describe_gm(b.low).c_str());
     }
 }
 

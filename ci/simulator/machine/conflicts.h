@@ -26,8 +26,10 @@ struct Release {
 // Starts a new segment of the running core, ordered after these releases.
 void order_after(const std::vector<Release>& releases);
 
-// Compares the accesses of all cores; an unordered conflict ends the launch as a race.
+// Compares the accesses of all cores; an unordered conflict is a race.
 void check_conflicts();
+// Warns of scalar stores of two cores within one line of their data caches.
+void check_cache_lines();
 
 // An output without initial values of which no core has written `count` bytes from `first` on. A
 // sum onto what nobody wrote is no value: atomic stores do not count.

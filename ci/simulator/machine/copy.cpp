@@ -40,6 +40,14 @@ uint32_t append_transfer(const Transfer& span, const char* mnemonic, const void*
     return append(transfer_record(span, span.write ? MTE3 : MTE2, mnemonic), site);
 }
 
+// The field of the instruction that counts bursts has 12 bits.
+void check_count(uint32_t count, const char* mnemonic, const void* site) {
+    constexpr uint32_t MOST_BURSTS = 4095;
+    if (count > MOST_BURSTS)
+        warn(site, "burst_count", mnemonic, "%s is given %u bursts; the device takes at most %u.",
+             mnemonic, count, MOST_BURSTS);
+}
+
 // A copy of nothing is legal and costs its issue.
 void append_nothing(int pipe, const char* mnemonic, const void* site) {
     append(Record::compute(pipe, mnemonic, Work::of(Formula::NOTHING, 0)), site);
@@ -67,11 +75,13 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
              uint32_t right, uint32_t element, const void* site) {
     if (current->cube) return;  // its compiler leaves copies to and from UB out
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE2, mnemonic, site);
+    check_count(bursts.count, mnemonic, site);
     Hazards hazards(MTE2, mnemonic, site);
     src = behind_l2(src);
     Transfer span{reinterpret_cast<uint64_t>(src), bursts.gm_stride, bursts.gm_length, bursts.count,
                   false};
     span.start = table_address(span);
+    check_extent(dst, ub_extent(bursts), true, mnemonic, site);
     const uint32_t offset = check_ub(dst, ub_extent(bursts), BLOCK_BYTES, true, mnemonic, site);
     check_gm(span, mnemonic, site);
     if (launch().addresses) return note_cover(span);
@@ -138,6 +148,7 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts, 
     if (current->cube) return;
     if (bursts.count == 0 || bursts.gm_length == 0) return append_nothing(MTE3, mnemonic, site);
     Core& core = *current;
+    check_count(bursts.count, mnemonic, site);
     Hazards hazards(MTE3, mnemonic, site);
     dst = behind_l2(dst);
     const Transfer span{reinterpret_cast<uint64_t>(dst),
@@ -147,6 +158,7 @@ void copy_out(const char* mnemonic, void* dst, void* src, const Bursts& bursts, 
                         true,
                         false,
                         Port::FROM_UB};
+    check_extent(src, ub_extent(bursts), false, mnemonic, site);
     const uint32_t offset = check_ub(src, ub_extent(bursts), BLOCK_BYTES, false, mnemonic, site);
     check_gm(span, mnemonic, site);
     if (launch().addresses) return note_cover(span);
@@ -261,10 +273,13 @@ void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t
     const void* site = __builtin_return_address(0);
     if (current->cube) return;
     if (bursts == 0 || length == 0) return append_nothing(V, "copy_ubuf_to_ubuf", site);
+    check_count(bursts, "copy_ubuf_to_ubuf", site);
     const Bursts from = block_bursts(bursts, length, 0, src_gap);
     const Bursts to = block_bursts(bursts, length, 0, dst_gap);
     Hazards hazards(V, "copy_ubuf_to_ubuf", site);
     if (launch().addresses) return;
+    check_extent(src, ub_extent(from), false, "copy_ubuf_to_ubuf", site);
+    check_extent(dst, ub_extent(to), true, "copy_ubuf_to_ubuf", site);
     const uint32_t source =
         check_ub(src, ub_extent(from), BLOCK_BYTES, false, "copy_ubuf_to_ubuf", site);
     const uint32_t target =

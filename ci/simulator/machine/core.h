@@ -39,6 +39,20 @@ enum class Outcome { LAUNCH_ERROR, RACE, MEMORY_ERROR };
 // common, so both are identifiers and hold no figures.
 void warn(const void* site, const char* kind, const char* subject, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+// The same of two accesses: `other` is the code address of the earlier one.
+void warn_pair(const void* site, const void* other, const char* kind, const char* subject,
+               const char* format, ...) __attribute__((format(printf, 5, 6)));
+
+// How surely two accesses that nothing orders go wrong, the surest first.
+enum class RaceKind {
+    PIPES,        // of two pipes, or of two cores
+    SCALAR,       // the scalar unit is one of the two
+    SCALAR_READ,  // a value that the scalar unit has read is overwritten: a race unless it was used
+};
+// Notes a race, once for each pair of code addresses. The launch goes on as if the two were
+// ordered, and ends as a race.
+void race(RaceKind kind, const void* site, const void* other, const char* format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 // One operand of a vector instruction: what it touches of UB, for the checks and bank conflicts.
 // Repeat r touches `blocks` 32-byte blocks, block b at address + 32*(r*repeat_stride +

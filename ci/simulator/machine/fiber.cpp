@@ -38,13 +38,25 @@ KernelEntries block_entries;
 unsigned char** block_arguments;
 int ended = 0;
 
+// What the next kernel on this core finds.
+void check_state_at_end() {
+    if (current->copies.atomic != AtomicOperation::NONE)
+        warn(current->copies.atomic_site, "state", "atomic",
+             "Core %d ends with its atomic mode on; the next kernel may rely on it being off. "
+             "SetAtomicNone turns it off.",
+             current->index);
+    const MaskState& left = mask();
+    if (current->mask_site != nullptr && (left.counter || left.low != ~0ull || left.high != ~0ull))
+        warn(current->mask_site, "state", "mask",
+             "Core %d ends with a vector mask of its own%s; the next kernel may rely on all lanes "
+             "being on. ResetMask turns them on.",
+             current->index, left.counter ? " in counter mode" : "");
+}
+
 void start_block() {
     (current->cube ? block_entries.cube : block_entries.vector)(block_arguments);
     check_flags_at_end();
-    if (current->copies.atomic != AtomicOperation::NONE)
-        warn(nullptr, "state", "atomic",
-             "Core %d ends with its atomic mode on; the next kernel may rely on it being off.",
-             current->index);
+    check_state_at_end();
     fibers[current->index]->ended = true;
     ++ended;
     append(Record::of(Kind::END, S, ""), nullptr);

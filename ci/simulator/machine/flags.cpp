@@ -46,9 +46,19 @@ void check_flags_at_end() {
 
 namespace {
 
+// A kernel of vector cores alone has no use for the cube's pipes: nothing ever runs on them.
+void check_present(int pipe, const char* mnemonic, const void* site) {
+    if (launch().cubes_per_block > 0 || (pipe != M && pipe != MTE1 && pipe != FIX)) return;
+    warn(site, "absent_pipe", pipe_name(pipe),
+         "%s names %s, a pipe that vector cores do not have: it orders nothing.", mnemonic,
+         pipe_name(pipe));
+}
+
 Flag& flag_of(int from, int to, int event, const char* mnemonic, const void* site) {
     check_pipe(from, mnemonic, site);
     check_pipe(to, mnemonic, site);
+    check_present(from, mnemonic, site);
+    check_present(to, mnemonic, site);
     if (event < 0 || event >= EVENTS)
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "%s uses event %d; a pair of pipes has events 0 to %d.", mnemonic, event, EVENTS - 1);
@@ -62,6 +72,11 @@ void set_event(int from, int to, int event, const void* site) {
              "unbalanced flags: set_flag(%s, %s, %d) on core %d for the %zuth time without a "
              "wait_flag.",
              pipe_name(from), pipe_name(to), event, current->index, FLAG_MOST + 1);
+    if (!flag.empty())
+        warn_pair(site, site_address(current->records[flag.back().record].site), "event_reused", "",
+                  "set_flag(%s, %s, %d) sets an event that is set and that nothing has waited for; "
+                  "the device gives no meaning to that, and a wait may take the earlier set.",
+                  pipe_name(from), pipe_name(to), event);
     const Clock clock = reached(from);
     Record record = Record::between(Kind::SET_FLAG, from, to, "set_flag");
     record.event = static_cast<uint8_t>(event);
@@ -86,6 +101,7 @@ void barrier(int pipe, const void* site) {
     if (pipe == ALL) return barrier_all(site, "pipe_barrier");
     if (pipe < 0 || pipe >= PIPES)
         fail(Outcome::LAUNCH_ERROR, site, nullptr, "pipe_barrier names pipe %d.", pipe);
+    check_present(pipe, "pipe_barrier", site);
     append(Record::between(Kind::BARRIER, pipe, pipe, "pipe_barrier"), site);
     current->order.clocks[pipe].seen[pipe] =
         std::max(current->order.clocks[pipe].seen[pipe], current->order.last[pipe]);

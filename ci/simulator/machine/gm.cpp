@@ -86,16 +86,21 @@ uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std:
     uint8_t* memory = allocate_gm(bytes, role, name, 0);
     const int descriptor = open(file.c_str(), O_RDONLY);
     struct stat about{};
-    if (descriptor < 0 || fstat(descriptor, &about) != 0 ||
-        static_cast<uint64_t>(about.st_size) < bytes)
+    if (descriptor < 0 || fstat(descriptor, &about) != 0) about.st_size = 0;
+    const auto size = static_cast<uint64_t>(about.st_size);
+    // A file that is shorter repeats; whole pages of it can be mapped again and again.
+    if (size < bytes && (size == 0 || size % PAGE != 0))
         fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The file %s has fewer than %llu bytes.",
              file.c_str(), static_cast<unsigned long long>(bytes));
     // Read-only at first: the pages of a writable mapping would all be copied at once.
-    if (bytes > 0 && (mmap(memory, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE,
-                           descriptor, 0) != memory ||
-                      mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0))
-        fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The file %s cannot be mapped.",
-             file.c_str());
+    const int how = MAP_PRIVATE | MAP_FIXED | (size < bytes ? MAP_NORESERVE : MAP_POPULATE);
+    for (uint64_t at = 0; at < bytes; at += size) {
+        const uint64_t length = std::min(size, bytes - at);
+        if (mmap(memory + at, length, PROT_READ, how, descriptor, 0) != memory + at ||
+            mprotect(memory + at, length, PROT_READ | PROT_WRITE) != 0)
+            fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The file %s cannot be mapped.",
+                 file.c_str());
+    }
     close(descriptor);
     std::memset(memory + bytes, launch().poison, allocations.back().usable - bytes);
     return memory;

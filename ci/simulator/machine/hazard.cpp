@@ -239,6 +239,20 @@ void Hazards::wait_for(int pipe, uint32_t record, const char* name) {
         mine.seen[other] = std::max(mine.seen[other], current->order.clocks[pipe].seen[other]);
 }
 
+std::string Hazards::told(int pipe) const {
+    static const char* const VERB[] = {"reads what %s on %s wrote",
+                                       "overwrites what %s on %s reads",
+                                       "overwrites what %s on %s wrote"};
+    char verb[160];
+    const Record& other = current->records[needed_[pipe]];
+    std::snprintf(verb, sizeof(verb), VERB[int(kind_[pipe])], mnemonic_names()[other.name],
+                  pipe_name(pipe));
+    const std::string where = gm_[pipe]
+                                  ? "global memory"
+                                  : describe_ub(static_cast<uint32_t>(address_[pipe]), BLOCK_BYTES);
+    return std::string(mnemonic_) + " on " + pipe_name(pipe_) + " " + verb + " at " + where;
+}
+
 void Hazards::settle() {
     // A unit flag is hardware between two pipes.
     for (const int pipe : {int(M), int(FIX)})
@@ -250,23 +264,26 @@ void Hazards::settle() {
             continue;
         }
         const Record& other = current->records[needed_[pipe]];
+        const void* there = site_address(other.site);
         if (!launch().auto_sync) {
-            static const char* const VERB[] = {"reads what %s on %s wrote",
-                                               "overwrites what %s on %s reads",
-                                               "overwrites what %s on %s wrote"};
-            char verb[160];
-            std::snprintf(verb, sizeof(verb), VERB[int(kind_[pipe])], mnemonic_names()[other.name],
-                          pipe_name(pipe));
-            const std::string where =
-                gm_[pipe] ? "global memory"
-                          : describe_ub(static_cast<uint32_t>(address_[pipe]), BLOCK_BYTES);
             const char* mend = pipe == pipe_ ? "a pipe_barrier" : "a set_flag/wait_flag pair";
-            fail(Outcome::RACE, site_, site_address(other.site),
-                 "%s on %s %s at %s, and no flag or barrier orders the two on core %d; it needs "
-                 "%s from %s to %s.",
-                 mnemonic_, pipe_name(pipe_), verb, where.c_str(), current->index, mend,
-                 pipe_name(pipe), pipe_name(pipe_));
+            const bool scalar = pipe == S || pipe_ == S;
+            const bool read = pipe == S && kind_[pipe] == Hazard::WRITE_AFTER_READ;
+            race(read     ? RaceKind::SCALAR_READ
+                 : scalar ? RaceKind::SCALAR
+                          : RaceKind::PIPES,
+                 site_, there,
+                 "%s, and no flag or barrier orders the two on core %d; it needs %s from %s to %s.",
+                 told(pipe).c_str(), current->index, mend, pipe_name(pipe), pipe_name(pipe_));
+            Clock& mine = current->order.clocks[pipe_];
+            mine.seen[pipe] = std::max(mine.seen[pipe], needed_[pipe]);
+            continue;
         }
+        if (pipe != pipe_ && pipe != S && pipe_ != S)
+            warn_pair(site_, there, "compiler_order", mnemonic_,
+                      "%s, and only the compiler's automatic synchronisation orders the two; a "
+                      "set_flag/wait_flag pair from %s to %s would.",
+                      told(pipe).c_str(), pipe_name(pipe), pipe_name(pipe_));
         // The compiler sees the source, not the addresses: it waits for all that was issued on
         // the other pipe, so leaving synchronisation to it never beats writing it. It costs the
         // scalar unit a set and a wait.

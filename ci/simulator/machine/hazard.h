@@ -37,6 +37,8 @@ private:
     int pipe_;
     const char* mnemonic_;
     const void* site_;
+    // "vadds on VECTOR overwrites what copy_ubuf_to_gm on MTE3 reads at UB bytes 0x0..0x1f".
+    std::string told(int pipe) const;
     void wait_for(int pipe, uint32_t record, const char* name);
     // Ends the launch when a register that watches UB asks for it.
     void check_watches(uint32_t start, uint32_t end, bool write) const;

@@ -158,6 +158,16 @@ void dav_scalar_store(void* address, uint32_t bytes);
 void dav_scalar(uint32_t cycles);
 // Names `bytes` of UB from `offset` for messages; also counts towards the peak of UB in use.
 void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name);
+// A tensor of the buffer [first, last) is about to be used at `address`; `last` 0: the buffer is
+// not known.
+void dav_extent(uint64_t address, uint64_t first, uint64_t last);
+// A number does not fit where it is given: it becomes another one. `kind` is the warning's.
+void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bits);
+// The kernel itself has set the mask or its mode, and not an instruction of the API for its own
+// use.
+void dav_own_mask();
+// A tensor in global memory at `address`, of elements of `bytes`, is indexed by a number of `bits`.
+void dav_offset(uint64_t address, uint32_t bits, uint32_t bytes);
 // Ends the launch as a launch error with this sentence (a wrong call, e.g. a full queue).
 [[noreturn]] void dav_fail(const char* message);
 // Adds a sentence to the report, once for each call site.

@@ -62,6 +62,53 @@ uint64_t extent(const VectorOperand& operand, uint32_t repeats) {
     return std::max(last, before) * BLOCK_BYTES;
 }
 
+// The bytes from the operand's address on that one repeat touches, holes included.
+uint64_t repeat_bytes(const VectorOperand& operand) {
+    if (operand.span != 0) return operand.span;
+    return (uint64_t(operand.blocks - 1) * operand.block_stride + 1) * BLOCK_BYTES;
+}
+uint64_t repeat_step(const VectorOperand& operand) {
+    return operand.span != 0 ? operand.repeat_bytes : operand.repeat_stride * BLOCK_BYTES;
+}
+
+// Does a repeat write what a later one is to read? The later one reads the new value then.
+bool overwrites_own_source(const VectorOperand& source, uint64_t from, const VectorOperand& target,
+                           uint64_t to, uint32_t repeats) {
+    const uint64_t step = repeat_step(source);
+    const uint64_t other = repeat_step(target);
+    if (from == to && step == other) return false;  // in place, each repeat its own
+    for (uint32_t first = 0; first + 1 < repeats; ++first) {
+        const uint64_t low = to + first * other;
+        const uint64_t high = low + repeat_bytes(target);
+        for (uint32_t later = first + 1; later < repeats; ++later) {
+            const uint64_t start = from + later * step;
+            if (start < high && low < start + repeat_bytes(source)) return true;
+        }
+    }
+    return false;
+}
+
+void check_own_source(const char* mnemonic, const VectorOperand* operands,
+                      const std::vector<uint32_t>& offsets, int count, uint32_t repeats,
+                      const void* site) {
+    for (int target = 0; target < count; ++target) {
+        if (!operands[target].write) continue;
+        const uint64_t low = offsets[target];
+        const uint64_t high = low + extent(operands[target], repeats);
+        for (int source = 0; source < count; ++source) {
+            const VectorOperand& read = operands[source];
+            const uint64_t start = offsets[source];
+            if (read.write || start >= high || low >= start + extent(read, repeats)) continue;
+            if (!overwrites_own_source(read, start, operands[target], low, repeats)) continue;
+            warn(site, "own_source", mnemonic,
+                 "%s writes its result over its own source, at %s, before later repeats have read "
+                 "it: they read the result.",
+                 mnemonic,
+                 describe_ub(static_cast<uint32_t>(std::max(low, start)), BLOCK_BYTES).c_str());
+        }
+    }
+}
+
 // Bank conflicts of the same operands over the same repeats are the same: a kernel's loop asks for
 // few of them again and again.
 BankConflicts known_conflicts(const BankOperand* operands, int count, uint32_t repeats) {
@@ -104,8 +151,10 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     for (int i = 0; i < count && repeats > 0; ++i) {
         const VectorOperand& operand = operands[i];
         if (operand.span == 0 && operand.blocks == 0) continue;
-        offsets[i] = check_ub(operand.address, extent(operand, repeats), operand.alignment,
-                              operand.write, mnemonic, site);
+        const uint64_t bytes = extent(operand, repeats);
+        check_extent(operand.address, bytes, operand.write, mnemonic, site);
+        offsets[i] =
+            check_ub(operand.address, bytes, operand.alignment, operand.write, mnemonic, site);
         if (launch().addresses) continue;
         for_each_range(operand, offsets[i], repeats, [&](uint32_t offset, uint32_t bytes) {
             if (operand.write) {
@@ -121,6 +170,8 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     }
     if (launch().addresses) return;
     hazards.settle();
+    if (repeats > 1 && count <= MOST_BANKS)
+        check_own_source(mnemonic, operands, offsets, count, repeats, site);
     const BankConflicts conflicts = known_conflicts(banks, bank_count, repeats);
     Work work = Work::of(Formula::VECTOR, repeats);
     work.mnemonic = mnemonic;

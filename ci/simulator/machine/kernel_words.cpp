@@ -1,6 +1,7 @@
 // What a kernel and the headers ask of a core or tell it, beside instructions.
 #include <algorithm>
 
+#include "gm_allocations.h"
 #include "intrinsics_sync_copy.h"
 #include "machine.h"
 
@@ -28,6 +29,34 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name) {
              name ? name : "", bytes, offset, UB_BYTES);
     constexpr size_t MOST = 256;
     if (core.buffers.size() < MOST) core.buffers.push_back({offset, bytes, name ? name : ""});
+}
+
+void dav_extent(uint64_t address, uint64_t first, uint64_t last) {
+    if (current == nullptr || current->cube) return;
+    if (last == 0)
+        current->extents.erase(address);
+    else
+        current->extents[address] = {first, last};
+}
+
+void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bits) {
+    if (current == nullptr) return;
+    warn(__builtin_return_address(0), kind, "",
+         "The number %lld is given where there are %u bits: it becomes %lld.",
+         static_cast<long long>(given), bits, static_cast<long long>(becomes));
+}
+
+void dav_own_mask() {
+    if (current != nullptr) current->mask_site = __builtin_return_address(0);
+}
+
+void dav_offset(uint64_t address, uint32_t bits, uint32_t bytes) {
+    if (current == nullptr) return;
+    const Allocation* tensor = find_allocation(address);
+    if (tensor == nullptr || tensor->bytes / bytes <= 1ull << bits) return;
+    warn(__builtin_return_address(0), "narrow_offset", tensor->name.c_str(),
+         "An offset of %u bits is used in %s of %llu elements: it wraps.", bits,
+         tensor->name.c_str(), static_cast<unsigned long long>(tensor->bytes / bytes));
 }
 
 #define DAV_WATCH(number)                                            \

@@ -114,6 +114,7 @@ struct GmState {
 struct CopyState {
     AtomicOperation atomic = AtomicOperation::NONE;
     AtomicType atomic_type = AtomicType::NONE;
+    const void* atomic_site = nullptr;  // of the call that set the operation
     uint64_t store_config = 0;
     uint64_t pad_bits = 0;
     bool pad_set = false;
@@ -159,9 +160,12 @@ struct Core {
     OrderState order;
     GmState gm;
     Watches watched;
+    const void* mask_site = nullptr;        // of the kernel's own call that set the mask, or null
     std::vector<Record> records{Record{}};  // record 0 means "nothing yet"
     std::vector<Transfer> transfers;
     std::vector<BufferNote> buffers;
+    // By address of a tensor, the buffer that it was taken from: first byte, and the one behind it.
+    std::map<uint64_t, std::pair<uint64_t, uint64_t>> extents;
 
     bool ordered_by_data = false;  // see OrderedByData
     const void* site = nullptr;    // the code address of all it does, or null

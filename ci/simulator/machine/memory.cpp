@@ -103,6 +103,20 @@ uint32_t check_local(Memory memory, const void* address, uint64_t bytes, uint32_
     return offset;
 }
 
+void check_extent(const void* address, uint64_t bytes, bool write, const char* mnemonic,
+                  const void* site) {
+    const auto found = current->extents.find(reinterpret_cast<uint64_t>(address));
+    if (found == current->extents.end()) return;
+    const auto& [first, last] = found->second;
+    const uint64_t start = found->first;
+    if (start >= first && start + bytes <= last) return;
+    warn(site, "overrun", mnemonic,
+         "%s %s %llu bytes from byte %lld of a buffer of %llu bytes on, %llu bytes beyond it.",
+         mnemonic, write ? "writes" : "reads", static_cast<unsigned long long>(bytes),
+         static_cast<long long>(start - first), static_cast<unsigned long long>(last - first),
+         static_cast<unsigned long long>(start < first ? first - start : start + bytes - last));
+}
+
 void check_initialised(uint32_t offset, uint32_t bytes, const char* mnemonic, const void* site) {
     const uint32_t first = offset / BLOCK_BYTES;
     const uint32_t end = (offset + bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;

@@ -20,6 +20,15 @@ std::vector<std::string> warnings;
 std::set<std::pair<std::string, uint32_t>> warned;
 constexpr size_t MOST_WARNINGS = 50;
 
+struct Race {
+    RaceKind kind;
+    uint32_t site;
+    uint32_t other;
+    std::string message;
+};
+std::vector<Race> races;
+constexpr size_t MOST_RACES = 10;  // a launch is not gone on with after so many
+
 std::string hex(uint32_t offset) {
     char text[16];
     std::snprintf(text, sizeof(text), "0x%x", offset);
@@ -54,6 +63,12 @@ template <typename Map> std::string json_map(const Map& map) {
 void write(const std::string& body) {
     std::string text = "{" + body + ", \"warnings\": [";
     for (size_t i = 0; i < warnings.size(); ++i) text += (i ? ", " : "") + warnings[i];
+    text += "], \"races\": [";
+    for (size_t i = 0; i < races.size(); ++i)
+        text += (i ? ", {\"site\": " : "{\"site\": ") + json_string(hex(races[i].site)) +
+                ", \"other_site\": " + json_string(hex(races[i].other)) + ", \"scalar_read\": " +
+                (races[i].kind == RaceKind::SCALAR_READ ? "true" : "false") +
+                ", \"message\": " + json_string(races[i].message) + "}";
     text += "], \"decisions\": " + decisions::json(site_offset) + "}\n";
     // Written beside and renamed, so that a killed run leaves no half report.
     const std::string temporary = report_path + ".part";
@@ -94,6 +109,11 @@ void fail(Outcome outcome, const void* site, const void* other, const char* form
     std::vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
     const std::string core = current ? "core " + std::to_string(current->index) : "";
+    if (outcome != Outcome::RACE && !races.empty()) {  // what was there before
+        warn_pair(site, other, NAMES[int(outcome)], "", "%s", message);
+        end_if_racing();
+        warnings.pop_back();
+    }
     write("\"outcome\": " + json_string(NAMES[int(outcome)]) + ", \"message\": " +
           json_string(message) + ", \"site\": " + json_string(hex(site_offset(site))) +
           ", \"other_site\": " + json_string(hex(site_offset(other))) +
@@ -101,17 +121,66 @@ void fail(Outcome outcome, const void* site, const void* other, const char* form
     _exit(0);
 }
 
-void warn(const void* site, const char* kind, const char* subject, const char* format, ...) {
-    if (warnings.size() >= MOST_WARNINGS || !warned.insert({kind, site_offset(site)}).second)
-        return;
+namespace {
+
+bool told_already(const char* kind, const void* site) {
+    return warnings.size() >= MOST_WARNINGS || !warned.insert({kind, site_offset(site)}).second;
+}
+
+void keep_warning(const void* site, const void* other, const char* kind, const char* subject,
+                  const char* format, va_list arguments) {
     char message[600];
+    std::vsnprintf(message, sizeof(message), format, arguments);
+    warnings.push_back("{\"kind\": " + json_string(kind) + ", \"subject\": " +
+                       json_string(subject) + ", \"site\": " + json_string(hex(site_offset(site))) +
+                       ", \"other_site\": " + json_string(hex(site_offset(other))) +
+                       ", \"message\": " + json_string(message) + "}");
+}
+
+bool surer(const Race& a, const Race& b) { return a.kind < b.kind; }
+
+}  // namespace
+
+void warn(const void* site, const char* kind, const char* subject, const char* format, ...) {
+    if (told_already(kind, site)) return;
+    va_list arguments;
+    va_start(arguments, format);
+    keep_warning(site, nullptr, kind, subject, format, arguments);
+    va_end(arguments);
+}
+
+void warn_pair(const void* site, const void* other, const char* kind, const char* subject,
+               const char* format, ...) {
+    if (told_already(kind, site)) return;
+    va_list arguments;
+    va_start(arguments, format);
+    keep_warning(site, other, kind, subject, format, arguments);
+    va_end(arguments);
+}
+
+void race(RaceKind kind, const void* site, const void* other, const char* format, ...) {
+    const uint32_t here = site_offset(site);
+    const uint32_t there = site_offset(other);
+    for (const Race& known : races)
+        if (known.site == here && known.other == there) return;
+    char message[1200];
     va_list arguments;
     va_start(arguments, format);
     std::vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    warnings.push_back("{\"kind\": " + json_string(kind) + ", \"subject\": " +
-                       json_string(subject) + ", \"site\": " + json_string(hex(site_offset(site))) +
-                       ", \"message\": " + json_string(message) + "}");
+    races.push_back({kind, here, there, message});
+    if (races.size() >= MOST_RACES) end_if_racing();
+    if (races.size() >= MOST_RACES) races.pop_back();  // all of them may be none
+}
+
+void end_if_racing() {
+    std::stable_sort(races.begin(), races.end(), surer);
+    if (races.empty() || races[0].kind == RaceKind::SCALAR_READ) return;
+    const Race& first = races[0];
+    write("\"outcome\": \"race\", \"message\": " + json_string(first.message) +
+          ", \"site\": " + json_string(hex(first.site)) +
+          ", \"other_site\": " + json_string(hex(first.other)) + ", \"details\": \"\"");
+    _exit(0);
 }
 
 void write_report(const Profile& profile,

@@ -25,6 +25,8 @@ struct HostSeconds {
 void write_report(const Profile& profile,
                   const std::vector<std::pair<std::string, double>>& members,
                   const std::vector<Unwritten>& unwritten, const HostSeconds& host);
+// Ends the launch as a race if one was noted that is none whatever the kernel's source says.
+void end_if_racing();
 // Writes the report of a launch that was only asked for addresses.
 void write_cover();
 std::string json_string(const std::string& text);

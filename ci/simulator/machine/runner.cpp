@@ -257,6 +257,8 @@ int main(int count, char** words) {
         _exit(0);
     }
     check_conflicts();
+    check_cache_lines();
+    end_if_racing();
     host.execute = lap();
     constants().forget_uses();
     const Profile profile = time_launch(request.timeline);

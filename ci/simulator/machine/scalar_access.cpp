@@ -41,6 +41,10 @@ bool repeated(const Core& core, uint32_t offset, uint32_t bytes, bool write) {
 void access(const void* pointer, uint32_t bytes, bool write, const char* name, const void* site) {
     Core& core = *current;
     const uint32_t offset = ub_offset(pointer);
+    if (!core.extents.empty()) {
+        check_extent(pointer, bytes, write, name, site);
+        core.extents.erase(reinterpret_cast<uint64_t>(pointer));
+    }
     if (offset < UB_BYTES && !core.cube && repeated(core, offset, bytes, write)) {
         count_scalar(write ? UB_STORES : UB_LOADS);
         return;

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.host.tiling_request import host_request
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Tolerance
@@ -57,6 +58,19 @@ def test_a_whole_workload_is_read_in_the_order_of_the_definition(operator: Opera
     assert workload.folder == operator.root
 
 
+def test_an_absent_input_needs_neither_shape_nor_dtype_and_a_case_may_be_deterministic(
+    operator: Operator,
+) -> None:
+    read(operator, GOOD.replace("- null", "- {present: false}") + "    deterministic: true\n")
+    first, second = load_workload(operator).cases
+    mask = second.inputs[1]
+    assert isinstance(mask, TensorCase) and not mask.present and mask.shape == (0,)
+    assert (first.deterministic, second.deterministic) == (False, True)
+    facts: dict[str, str] = {}
+    assert "deterministic\t1" in host_request(operator, second, facts).text
+    assert "deterministic" not in host_request(operator, first, facts).text
+
+
 @pytest.mark.parametrize(
     ("written", "read_as"),
     [
@@ -97,7 +111,7 @@ MISTAKES = [
         GOOD.replace("shape: [4, 8]", "shape: [4, x]"),
         "line 9: cases.*x.shape: must be a",
     ),
-    (GOOD.replace("shape: [4, 8]", "shape: [65536, 65536]"), "at most 2147483648"),
+    (GOOD.replace("shape: [4, 8]", "shape: [65536, 65536, 65536]"), "at most 1099511627776"),
     (GOOD.replace("[4, 8], dtype: float32", "[4, 8], dtype: float16"), "takes no float16 for 'x'"),
     (GOOD.replace("[4, 8], dtype: float32", "[4, 8], dtype: fp99"), "no dtype; known"),
     (GOOD.replace("range: [-2, 2]", "range: [2, -2]"), "low ≤ high"),

@@ -2,6 +2,8 @@
 // constructor without arguments, and one of all rows in their order.
 #pragma once
 
+#include "field.h"
+
 // Applies `row` to each of up to 16 rows in parentheses, with `between()` between them.
 #define ASC_PARENTHESES ()
 #define ASC_AGAIN(...) ASC_AGAIN_3(ASC_AGAIN_3(ASC_AGAIN_3(ASC_AGAIN_3(__VA_ARGS__))))
@@ -14,9 +16,9 @@
 
 #define ASC_COMMA() ,
 #define ASC_NOTHING()
-#define ASC_FIELD_PARAMETER(type, name, value) const type name##_
+#define ASC_FIELD_PARAMETER(type, name, value) const FieldOf<type> name##_
 #define ASC_FIELD_INITIALISER(type, name, value) name(name##_)
-#define ASC_FIELD_MEMBER(type, name, value) type name = value;
+#define ASC_FIELD_MEMBER(type, name, value) FieldOf<type> name = value;
 #define ASC_FIELDS(Struct, ...)                                                        \
     __aicore__ constexpr Struct() {}                                                   \
     __aicore__ constexpr Struct(ASC_EACH(ASC_FIELD_PARAMETER, ASC_COMMA, __VA_ARGS__)) \

@@ -9,18 +9,18 @@ namespace AscendC {
 
 struct DataCopyParams {
     __aicore__ DataCopyParams() {}
-    __aicore__ DataCopyParams(const uint16_t count, const uint16_t length, const uint16_t src_gap,
-                              const uint16_t dst_gap)
+    __aicore__ DataCopyParams(const FieldOf<uint16_t> count, const FieldOf<uint16_t> length,
+                              const FieldOf<uint16_t> src_gap, const FieldOf<uint16_t> dst_gap)
         : blockCount(count), blockLen(length), srcStride(src_gap), dstStride(dst_gap) {}
-    uint16_t blockCount = 1;
-    uint16_t blockLen = 0;
+    FieldOf<uint16_t> blockCount = 1;
+    FieldOf<uint16_t> blockLen = 0;
     union {
-        uint16_t srcGap = 0;
-        uint16_t srcStride;
+        FieldOf<uint16_t> srcGap = 0;
+        FieldOf<uint16_t> srcStride;
     };
     union {
-        uint16_t dstGap = 0;
-        uint16_t dstStride;
+        FieldOf<uint16_t> dstGap = 0;
+        FieldOf<uint16_t> dstStride;
     };
 };
 
@@ -77,9 +77,10 @@ struct UnaryRepeatParams {
                (uint16_t, srcBlkStride, DEFAULT_BLK_STRIDE),
                (uint8_t, dstRepStride, DEFAULT_REPEAT_STRIDE),
                (uint8_t, srcRepStride, DEFAULT_REPEAT_STRIDE))
-    __aicore__ UnaryRepeatParams(const uint16_t dst_block, const uint16_t src_block,
-                                 const uint8_t dst_repeat, const uint8_t src_repeat,
-                                 const bool half_block)
+    __aicore__ UnaryRepeatParams(const FieldOf<uint16_t> dst_block,
+                                 const FieldOf<uint16_t> src_block,
+                                 const FieldOf<uint8_t> dst_repeat,
+                                 const FieldOf<uint8_t> src_repeat, const bool half_block)
         : dstBlkStride(dst_block), srcBlkStride(src_block), dstRepStride(dst_repeat),
           srcRepStride(src_repeat), halfBlock(half_block) {}
     uint32_t blockNumber = DEFAULT_BLK_NUM;
@@ -114,22 +115,24 @@ struct GatherMaskParams {
 
 struct GatherRepeatParams {
     __aicore__ GatherRepeatParams() {}
-    __aicore__ GatherRepeatParams(const uint8_t dst_block, const uint8_t dst_repeat)
+    __aicore__ GatherRepeatParams(const FieldOf<uint8_t> dst_block,
+                                  const FieldOf<uint8_t> dst_repeat)
         : dstRepStride(dst_repeat), dstBlkStride(dst_block) {}
     uint32_t blockNumber = DEFAULT_BLK_NUM;
-    uint16_t dstRepStride = DEFAULT_REPEAT_STRIDE;
-    uint8_t dstBlkStride = DEFAULT_BLK_STRIDE;
+    FieldOf<uint16_t> dstRepStride = DEFAULT_REPEAT_STRIDE;
+    FieldOf<uint8_t> dstBlkStride = DEFAULT_BLK_STRIDE;
     bool repeatStrideMode = false;
     bool strideSizeMode = false;
 };
 
 struct BrcbRepeatParams {
     __aicore__ BrcbRepeatParams() {}
-    __aicore__ BrcbRepeatParams(const uint16_t dst_block, const uint16_t dst_repeat)
+    __aicore__ BrcbRepeatParams(const FieldOf<uint16_t> dst_block,
+                                const FieldOf<uint16_t> dst_repeat)
         : dstRepStride(dst_repeat), dstBlkStride(dst_block) {}
     uint32_t blockNumber = DEFAULT_BLK_NUM;
-    uint16_t dstRepStride = DEFAULT_REPEAT_STRIDE;
-    uint16_t dstBlkStride = DEFAULT_BLK_STRIDE;
+    FieldOf<uint16_t> dstRepStride = DEFAULT_REPEAT_STRIDE;
+    FieldOf<uint16_t> dstBlkStride = DEFAULT_BLK_STRIDE;
 };
 
 struct TransDataTo5HDParams {
@@ -145,9 +148,9 @@ struct TransposeParamsExt {
 
 struct MrgSort4Info {
     __aicore__ MrgSort4Info() {}
-    __aicore__ MrgSort4Info(const uint16_t lengths[4], const bool suspend, const uint16_t valid,
-                            const uint16_t repeats)
-        : ifExhaustedSuspension(suspend), validBit(valid), repeatTimes(uint8_t(repeats)) {
+    __aicore__ MrgSort4Info(const uint16_t lengths[4], const bool suspend,
+                            const FieldOf<uint16_t> valid, const FieldOf<uint16_t> repeats)
+        : ifExhaustedSuspension(suspend), validBit(valid), repeatTimes(repeats) {
         for (int list = 0; list < 4; ++list) elementLengths[list] = lengths[list];
     }
     uint16_t elementLengths[4] = {0};

@@ -151,6 +151,7 @@ public:
         address.logicPos = uint8_t(position);
         address.bufferHandle = handle;
         address.bufferAddr = buffer->address;
+        ASC_EXTENT(address, buffer->address, buffer->dataLen);
         return address;
     }
 
@@ -286,6 +287,7 @@ private:
         }
         address.bufferHandle = reinterpret_cast<TBufHandle>(buffer_);
         address.bufferAddr = buffer_->address + offset;
+        ASC_EXTENT(address, buffer_->address, bytes_);
         return LocalTensor<T>(address);
     }
     TBufType* buffer_ = nullptr;

@@ -58,7 +58,18 @@ struct TBuffAddr {
     uint8_t logicPos = 0;
     TBufHandle bufferHandle = nullptr;
     uint64_t bufferAddr = 0;
+#ifdef DAV_CHECKED  // the buffer that the tensor was taken from, or 0
+    uint64_t first = 0;
+    uint64_t last = 0;
+#endif
 };
+#ifdef DAV_CHECKED
+#define ASC_EXTENT(tensor, begin, bytes) (tensor).last = ((tensor).first = (begin)) + (bytes)
+#define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)
+#else
+#define ASC_EXTENT(tensor, begin, bytes)
+#define ASC_USE(where, tensor)
+#endif
 
 // One element that the scalar unit reads or writes: reading converts, assigning stores.
 template <typename T> class ScalarElement {
@@ -113,17 +124,23 @@ public:
         return address_.bufferAddr + bytes_of(offset);
     }
     // The same for the implementation of this API, typed.
-    __aicore__ T* pointer() const { return reinterpret_cast<T*>(address_.bufferAddr); }
+    __aicore__ T* pointer() const {
+        ASC_USE(address_.bufferAddr, address_);
+        return reinterpret_cast<T*>(address_.bufferAddr);
+    }
 
     __aicore__ T GetValue(const uint32_t index) const {
+        ASC_USE(pointer() + index, address_);
         dav_scalar_load(pointer() + index, sizeof(T));
         return pointer()[index];
     }
     template <typename S> __aicore__ void SetValue(const uint32_t index, const S value) const {
+        ASC_USE(pointer() + index, address_);
         dav_scalar_store(pointer() + index, sizeof(T));
         pointer()[index] = static_cast<T>(value);
     }
     __aicore__ ScalarElement<T> operator()(const uint32_t index) const {
+        ASC_USE(pointer() + index, address_);
         return ScalarElement<T>(pointer() + index);
     }
     __aicore__ LocalTensor operator[](const uint32_t offset) const {
@@ -227,7 +244,15 @@ public:
     __aicore__ ScalarElement<T> operator()(const uint64_t index) const {
         return ScalarElement<T>(address_ + index);
     }
+#ifdef DAV_CHECKED
+    template <typename I> __aicore__ GlobalTensor operator[](const I index) const {
+        const uint64_t offset = static_cast<uint64_t>(index);
+        if constexpr (std::is_integral_v<I> && sizeof(I) <= sizeof(uint32_t))
+            if (!__builtin_constant_p(index))
+                dav_offset(uint64_t(address_), sizeof(I) * 8 - std::is_signed_v<I>, sizeof(T));
+#else
     __aicore__ GlobalTensor operator[](const uint64_t offset) const {
+#endif
         GlobalTensor view(*this);
         view.address_ += at(offset);
         return view;

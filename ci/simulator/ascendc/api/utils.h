@@ -63,9 +63,15 @@ struct AscendCUtils {
     template <typename T> __aicore__ static void FreeTemporaryBuffer(__ubuf__ T*) {}
 };
 
+#ifdef DAV_CHECKED
+#define ASC_OWN_MASK() dav_own_mask()
+#else
+#define ASC_OWN_MASK()
+#endif
 template <typename T, MaskMode mode = MaskMode::NORMAL>
 __aicore__ inline void SetVectorMask(const uint64_t high, const uint64_t low) {
     set_vector_mask(high, low);
+    ASC_OWN_MASK();
 }
 template <typename T, MaskMode mode = MaskMode::NORMAL>
 __aicore__ inline void SetVectorMask(int32_t elements) {
@@ -74,13 +80,17 @@ __aicore__ inline void SetVectorMask(int32_t elements) {
     } else {
         AscendCUtils::SetMask<T>(elements);
     }
+    ASC_OWN_MASK();
 }
 template <typename T, MaskMode mode>
 __aicore__ inline void SetVectorMaskImpl(const uint64_t high, const uint64_t low) {
     set_vector_mask(high, low);
 }
 __aicore__ inline void ResetMask() { set_vector_mask(FULL_MASK, FULL_MASK); }
-__aicore__ inline void SetMaskCount() { set_mask_count(); }
+__aicore__ inline void SetMaskCount() {
+    set_mask_count();
+    ASC_OWN_MASK();
+}
 __aicore__ inline void SetMaskNorm() { set_mask_norm(); }
 __aicore__ inline void SetMaskCountImpl() { set_mask_count(); }
 __aicore__ inline void SetMaskNormImpl() { set_mask_norm(); }

@@ -15,14 +15,15 @@ namespace AscendC {
     template <typename T, bool isSetMask = true>                                              \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
                                 const LocalTensor<T>& src1, const MaskOf<T>& mask,            \
-                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
+                                const FieldOf<uint8_t> repeatTime,                            \
+                                const BinaryRepeatParams& params) {                           \
         set_mask<isSetMask>(mask);                                                            \
         ASC_BINARY_CALL(intrinsic, U);                                                        \
     }                                                                                         \
     template <typename T, bool isSetMask = true>                                              \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
-                                const LocalTensor<T>& src1, uint64_t mask,                    \
-                                const uint8_t repeatTime, const BinaryRepeatParams& params) { \
+    __aicore__ inline void Name(                                                              \
+        const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,    \
+        uint64_t mask, const FieldOf<uint8_t> repeatTime, const BinaryRepeatParams& params) { \
         Name<T, isSetMask>(dst, src0, src1, MaskOf<T>(mask), repeatTime, params);             \
     }                                                                                         \
     template <typename T>                                                                     \
@@ -62,7 +63,8 @@ ASC_LOGIC(Or, vor)
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0,
                                  const LocalTensor<U>& src1, const MaskOf<T>& mask,
-                                 const uint8_t repeatTime, const BinaryRepeatParams& params) {
+                                 const FieldOf<uint8_t> repeatTime,
+                                 const BinaryRepeatParams& params) {
     set_mask<isSetMask>(mask);
     vmla(dst.pointer(), src0.pointer(), src1.pointer(), repeatTime, params.dstBlkStride,
          params.src0BlkStride, params.src1BlkStride, params.dstRepStride, params.src0RepStride,
@@ -81,7 +83,8 @@ __aicore__ inline void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>
 // (src0 op src1) and a ReLU, converted on the way out.
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void MulCast(const LocalTensor<T>& dst, const LocalTensor<U>& src0,
-                               const LocalTensor<U>& src1, uint64_t mask, const uint8_t repeatTime,
+                               const LocalTensor<U>& src1, uint64_t mask,
+                               const FieldOf<uint8_t> repeatTime,
                                const BinaryRepeatParams& params) {
     AscendCUtils::SetMask<U, isSetMask>(int32_t(mask));
     if constexpr (IsSameType<T, int8_t>::value) {

@@ -88,7 +88,7 @@ template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src,
                             const RoundMode& mode,
                             const MaskOf<typename BitsOf<widest_of<T, U>>::type>& mask,
-                            const uint8_t repeatTime, const UnaryRepeatParams& params) {
+                            const FieldOf<uint8_t> repeatTime, const UnaryRepeatParams& params) {
     set_mask<isSetMask>(mask);
     cast_intrinsic(dst.pointer(), src.pointer(), mode, repeatTime, params);
 }

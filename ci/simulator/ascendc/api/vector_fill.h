@@ -8,7 +8,7 @@ namespace AscendC {
 
 template <typename T, bool isSetMask = true>
 __aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, const MaskOf<T>& mask,
-                                     const uint8_t repeat, const uint16_t dst_block,
+                                     const FieldOf<uint8_t> repeat, const uint16_t dst_block,
                                      const uint8_t dst_repeat) {
     set_mask<isSetMask>(mask);
     vector_dup(dst, value, repeat, dst_block, 1, dst_repeat, 0);
@@ -20,7 +20,7 @@ __aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, const int3
 }
 template <typename T, bool isSetMask = true>
 __aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue,
-                                 const MaskOf<T>& mask, const uint8_t repeatTime,
+                                 const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
                                  const uint16_t dstBlockStride, const uint8_t dstRepeatStride) {
     DuplicateImpl<T, isSetMask>(dst.pointer(), scalarValue, mask, repeatTime, dstBlockStride,
                                 dstRepeatStride);
@@ -34,7 +34,7 @@ __aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue
 // Copy with a mask moves 16- or 32-bit elements as they are.
 template <typename T, bool isSetMask = true>
 __aicore__ inline void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                            const MaskOf<T>& mask, const uint8_t repeatTime,
+                            const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
                             const CopyRepeatParams& params) {
     set_mask<isSetMask>(mask);
     vcopy((BitsType<T>*)dst.pointer(), (BitsType<T>*)src.pointer(), repeatTime, params.dstStride,
@@ -44,7 +44,7 @@ __aicore__ inline void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src
 // Eight elements of the source become eight 32-byte blocks, each full of one element.
 template <typename T>
 __aicore__ inline void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                            const uint8_t repeatTime, const BrcbRepeatParams& params) {
+                            const FieldOf<uint8_t> repeatTime, const BrcbRepeatParams& params) {
     ResetMask();
     vbrcb((BitsType<T>*)dst.pointer(), (BitsType<T>*)src.pointer(), params.dstBlkStride,
           params.dstRepStride, repeatTime);

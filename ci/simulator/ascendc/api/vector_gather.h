@@ -19,7 +19,7 @@ __aicore__ inline void gather_repeats(T* dst, uint32_t* offsets, uint32_t base, 
 template <typename T>
 __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                               const LocalTensor<uint32_t>& srcOffset, const uint32_t srcBaseAddr,
-                              const MaskOf<T>& mask, const uint8_t repeatTime,
+                              const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
                               const uint16_t dstRepStride) {
     set_mask(mask);
     gather_repeats(dst.pointer(), srcOffset.pointer(), uint32_t(src.GetPhyAddr() + srcBaseAddr),
@@ -48,7 +48,8 @@ __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& s
 // Whole 32-byte blocks by offset.
 template <typename T>
 __aicore__ inline void Gatherb(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                               const LocalTensor<uint32_t>& offset, const uint8_t repeatTime,
+                               const LocalTensor<uint32_t>& offset,
+                               const FieldOf<uint8_t> repeatTime,
                                const GatherRepeatParams& params) {
     ResetMask();
     vgatherb((BitsType<T>*)dst.pointer(), offset.pointer(), uint32_t(src.GetPhyAddr()),

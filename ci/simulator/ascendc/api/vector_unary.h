@@ -6,27 +6,27 @@
 namespace AscendC {
 
 // A mask of leading elements stands for itself too, see vector_binary.h.
-#define ASC_UNARY_OVER(Name, intrinsic, U, words)                                        \
-    template <typename T, bool isSetMask = true>                                         \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,    \
-                                const MaskOf<T>& mask, const uint8_t repeatTime,         \
-                                const UnaryRepeatParams& params) {                       \
-        set_mask<isSetMask>(mask);                                                       \
-        intrinsic((U*)dst.pointer(), (U*)src.pointer(), repeatTime, params.dstBlkStride, \
-                  params.srcBlkStride, params.dstRepStride, params.srcRepStride);        \
-    }                                                                                    \
-    template <typename T, bool isSetMask = true>                                         \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,    \
-                                uint64_t mask, const uint8_t repeatTime,                 \
-                                const UnaryRepeatParams& params) {                       \
-        Name<T, isSetMask>(dst, src, MaskOf<T>(mask), repeatTime, params);               \
-    }                                                                                    \
-    template <typename T>                                                                \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,    \
-                                const int32_t& count) {                                  \
-        const CounterMode mode(uint64_t(count) * (words));                               \
-        intrinsic((U*)dst.pointer(), (U*)src.pointer(), 1, 1, 1, DEFAULT_REPEAT_STRIDE,  \
-                  DEFAULT_REPEAT_STRIDE);                                                \
+#define ASC_UNARY_OVER(Name, intrinsic, U, words)                                         \
+    template <typename T, bool isSetMask = true>                                          \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
+                                const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime, \
+                                const UnaryRepeatParams& params) {                        \
+        set_mask<isSetMask>(mask);                                                        \
+        intrinsic((U*)dst.pointer(), (U*)src.pointer(), repeatTime, params.dstBlkStride,  \
+                  params.srcBlkStride, params.dstRepStride, params.srcRepStride);         \
+    }                                                                                     \
+    template <typename T, bool isSetMask = true>                                          \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
+                                uint64_t mask, const FieldOf<uint8_t> repeatTime,         \
+                                const UnaryRepeatParams& params) {                        \
+        Name<T, isSetMask>(dst, src, MaskOf<T>(mask), repeatTime, params);                \
+    }                                                                                     \
+    template <typename T>                                                                 \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
+                                const int32_t& count) {                                   \
+        const CounterMode mode(uint64_t(count) * (words));                                \
+        intrinsic((U*)dst.pointer(), (U*)src.pointer(), 1, 1, 1, DEFAULT_REPEAT_STRIDE,   \
+                  DEFAULT_REPEAT_STRIDE);                                                 \
     }
 #define ASC_UNARY(Name, intrinsic) ASC_UNARY_OVER(Name, intrinsic, T, 1)
 ASC_UNARY(Abs, vabs)
@@ -43,33 +43,34 @@ ASC_UNARY_OVER(Not, vnot, NotWord<T>, sizeof(T) / sizeof(uint16_t))
 #undef ASC_UNARY_OVER
 
 // The scalar has the tensor's type; other arithmetic types convert to it.
-#define ASC_SCALAR(Name, intrinsic, Scalar)                                                    \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const T& scalarValue, const MaskOf<T>& mask,                   \
-                                const uint8_t repeatTime, const UnaryRepeatParams& params) {   \
-        set_mask<isSetMask>(mask);                                                             \
-        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,               \
-                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,               \
-                  params.srcRepStride);                                                        \
-    }                                                                                          \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const T& scalarValue, uint64_t mask, const uint8_t repeatTime, \
-                                const UnaryRepeatParams& params) {                             \
-        Name<T, isSetMask>(dst, src, scalarValue, MaskOf<T>(mask), repeatTime, params);        \
-    }                                                                                          \
-    template <typename T, bool isSetMask = true>                                               \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,          \
-                                const T& scalarValue, const int32_t& count) {                  \
-        if constexpr (isSetMask) {                                                             \
-            const CounterMode mode(count);                                                     \
-            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,              \
-                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                           \
-        } else {                                                                               \
-            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,              \
-                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                           \
-        }                                                                                      \
+#define ASC_SCALAR(Name, intrinsic, Scalar)                                                        \
+    template <typename T, bool isSetMask = true>                                                   \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,              \
+                                const T& scalarValue, const MaskOf<T>& mask,                       \
+                                const FieldOf<uint8_t> repeatTime,                                 \
+                                const UnaryRepeatParams& params) {                                 \
+        set_mask<isSetMask>(mask);                                                                 \
+        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,                   \
+                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,                   \
+                  params.srcRepStride);                                                            \
+    }                                                                                              \
+    template <typename T, bool isSetMask = true>                                                   \
+    __aicore__ inline void Name(                                                                   \
+        const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask, \
+        const FieldOf<uint8_t> repeatTime, const UnaryRepeatParams& params) {                      \
+        Name<T, isSetMask>(dst, src, scalarValue, MaskOf<T>(mask), repeatTime, params);            \
+    }                                                                                              \
+    template <typename T, bool isSetMask = true>                                                   \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,              \
+                                const T& scalarValue, const int32_t& count) {                      \
+        if constexpr (isSetMask) {                                                                 \
+            const CounterMode mode(count);                                                         \
+            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,                  \
+                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                               \
+        } else {                                                                                   \
+            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,                  \
+                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                               \
+        }                                                                                          \
     }
 ASC_SCALAR(Adds, vadds, T)
 ASC_SCALAR(Muls, vmuls, T)
@@ -85,8 +86,8 @@ using ShiftDistance = typename Conditional<std::is_signed<T>::value, int32_t, ui
 template <typename T, bool isSetMask = true>
 __aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                   const T& scalarValue, const MaskOf<T>& mask,
-                                  const uint8_t repeatTime, const UnaryRepeatParams& params,
-                                  bool roundEn = false) {
+                                  const FieldOf<uint8_t> repeatTime,
+                                  const UnaryRepeatParams& params, bool roundEn = false) {
     set_mask<isSetMask>(mask);
     vshr(dst.pointer(), src.pointer(), ShiftDistance<T>(scalarValue), repeatTime,
          params.dstBlkStride, params.srcBlkStride, params.dstRepStride, params.srcRepStride,
@@ -103,8 +104,8 @@ __aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T
 // dst += src * scalar; the destination may be wider (float from half).
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                            const U& scalarValue, const MaskOf<T>& mask, const uint8_t repeatTime,
-                            const UnaryRepeatParams& params) {
+                            const U& scalarValue, const MaskOf<T>& mask,
+                            const FieldOf<uint8_t> repeatTime, const UnaryRepeatParams& params) {
     set_mask<isSetMask>(mask);
     vaxpy(dst.pointer(), src.pointer(), scalarValue, repeatTime, params.dstBlkStride,
           params.srcBlkStride, params.dstRepStride, params.srcRepStride);

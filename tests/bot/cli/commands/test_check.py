@@ -1,4 +1,4 @@
-"""`check` evaluates the operators that files belong to, and writes their faults as SARIF."""
+"""`check` finds the operators that paths and changes mean, and tells their faults in all forms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.base.git import Git
-from bot.cli.commands.check import owners
+from bot.cli.commands.check import operators_of
 from bot.cli.main import run
 from tests.places import SAMPLE
 
@@ -36,16 +36,22 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_each_operator_is_found_once_and_other_files_are_no_operators(checkout: Path) -> None:
     folder = checkout / "src/math/affine_clamp"
     files = [checkout / KERNEL, folder / "op_host/affine_clamp.cpp", checkout / "README.md"]
-    assert owners(files) == (folder,)
+    assert operators_of(files) == (folder,)
+    assert [path.name for path in operators_of([checkout], files)] == ["affine_clamp"]
 
 
 def test_a_fault_of_a_changed_operator_ends_with_1_and_has_its_line_in_sarif(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["check", "--since", "HEAD", "--sarif", "out/faults.sarif"]) == 1
-    assert "affine_clamp: " in capsys.readouterr().out
-    (log,) = json.loads((checkout / "out/faults.sarif").read_text())["runs"]
-    (fault,) = (one for one in log["results"] if one["level"] == "error")
+    sarif = "out/faults.sarif"
+    asked = ["check", "--changed-since", "HEAD", "--varied", "0", "--sarif", sarif]
+    assert run(asked) == 1
+    said = capsys.readouterr().out
+    assert "error: " in said
+    assert "Again: ascendopt check" in said
+    assert "--varied 0" in said
+    (log,) = json.loads((checkout / sarif).read_text())["runs"]
+    fault = next(one for one in log["results"] if one["level"] == "error")
     place = fault["locations"][0]["physicalLocation"]
     assert place["artifactLocation"] == {"uri": KERNEL, "uriBaseId": "SRCROOT"}
     lines = (checkout / KERNEL).read_text().splitlines()
@@ -53,17 +59,27 @@ def test_a_fault_of_a_changed_operator_ends_with_1_and_has_its_line_in_sarif(
     assert log["tool"]["driver"]["rules"][fault["ruleIndex"]]["id"] == fault["ruleId"]
 
 
-def test_an_operator_without_a_workload_is_named_and_does_not_fail_the_check(
+def test_a_good_operator_ends_with_0_and_json_says_what_was_run(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (checkout / "src/math/affine_clamp/workload.yaml").unlink()
-    assert run(["check", KERNEL]) == 0
-    assert "not checked: " in capsys.readouterr().out
+    Git(checkout).run("checkout", "-q", "--", ".")
+    assert run(["check", "src/math/affine_clamp", "--varied", "4", "--json"]) == 0
+    (report,) = json.loads(capsys.readouterr().out)
+    assert report["operator"] == "affine_clamp"
+    assert report["cases"] > sum(report["varied"].values()) > 0
+    assert not [one for one in report["findings"] if one["severity"] != "note"]
+
+
+def test_a_path_that_is_not_there_is_bad_input(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", "nowhere"]) == 2
+    assert "nowhere" in capsys.readouterr().err
 
 
 def test_a_revision_that_git_does_not_know_is_bad_input(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["check", "--since", "--output=x"]) == 2
-    assert "--since --output=x" in capsys.readouterr().err
+    assert run(["check", "--changed-since", "--output=x"]) == 2
+    assert "--changed-since --output=x" in capsys.readouterr().err
     assert not (checkout / "x").exists()

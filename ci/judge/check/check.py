@@ -1,0 +1,176 @@
+"""Launches an operator as it is on its own and on varied cases, and says all that is wrong.
+
+Each case runs twice: as it is measured, and built to be checked, with tensors that know their
+buffers and other bytes in what nothing sets.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ci.backend.base import Build
+from ci.backend.sim import SimulatorBackend
+from ci.judge.check.findings import Findings
+from ci.judge.gate_subject import Standard
+from ci.judge.launch_record import Launched, launch_once
+from ci.judge.varied_sweep import WIDE, sweep
+from ci.model.errors import TrialFailure
+from ci.model.finding import CheckReport, CheckSettings
+from ci.model.trial import Outcome, Place
+from ci.model.workload import WorkloadCase
+
+Say: TypeAlias = Callable[[str], None]
+
+ALWAYS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
+"""What every case would show again."""
+
+REFUSABLE = (Outcome.LAUNCH_ERROR, Outcome.COMPILE_ERROR, Outcome.TIMEOUT, Outcome.REJECTED)
+"""How an operator turns down a case that it is not made for."""
+
+
+@dataclass
+class _Check:
+    standard: Standard
+    settings: CheckSettings
+    say: Say
+    findings: Findings = field(default_factory=Findings)
+    notes: list[str] = field(default_factory=list)
+    launched: list[tuple[str, WorkloadCase]] = field(default_factory=list)
+    """Cases that the plain build was launched on, with what is varied in them."""
+    varied: dict[str, int] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def seed(self) -> int:
+        return self.standard.workload.seeds[0]
+
+    @property
+    def late(self) -> bool:
+        return time.monotonic() - self.started > self.settings.seconds
+
+    def own(self) -> None:
+        """The workload's cases."""
+        for case in self.standard.workload.cases:
+            self.say(f"case {case.name}")
+            found = self._plain(case)
+            if isinstance(found, Launched):
+                self.findings.launched(found, self.seed)
+            else:
+                self.findings.failure(found)
+                if found.outcome in ALWAYS:
+                    break
+            self.launched.append(("", case))
+
+    def vary(self) -> None:
+        """Cases that are made from those that pass."""
+        standard = self.standard
+        passing = [
+            case
+            for _, case in self.launched
+            if not isinstance(found := self._plain(case), TrialFailure) and found.compared.agrees
+        ]
+        if not passing or self.settings.varied == 0:
+            if self.settings.varied:
+                self.notes.append("No case of the workload passes: none was varied.")
+            return
+        self.say("varied cases")
+        workload = standard.workload.model_copy(update={"cases": tuple(passing)})
+        tier = dataclasses.replace(WIDE, most_cases=self.settings.varied)
+        swept = sweep(dataclasses.replace(standard, workload=workload), {}, tier)
+        self.varied = swept.counts
+        for family, before in swept.cases:
+            self.findings.launched(before, self.seed, family)
+            self.launched.append((family, before.case))
+        for family, case, _ in swept.wrong:
+            self.varied[family] = self.varied.get(family, 0) + 1
+            found = self._plain(case)
+            if isinstance(found, TrialFailure):
+                if found.outcome not in REFUSABLE:
+                    self.findings.failure(found, family)
+            else:
+                self.findings.launched(found, self.seed, family)
+        if swept.untaken:
+            self.notes.append(f"Not varied: {', '.join(swept.untaken)}.")
+
+    def watch(self, build: Build) -> None:
+        """The same cases, built to be checked."""
+        for number, (varied, case) in enumerate(self.launched):
+            if self.late:
+                left = len(self.launched) - number
+                self.notes.append(f"Time is up: {left} cases ran without checks of buffers.")
+                return
+            self.say(f"case {case.name}, built to be checked")
+            try:
+                now: Launched | TrialFailure = launch_once(
+                    build, self.standard.references, case, self.seed
+                )
+            except TrialFailure as failure:
+                if failure.outcome in ALWAYS:
+                    self.notes.append(f"Buffers were not checked: {failure.refusal.message}")
+                    return
+                now = failure
+            self.findings.warnings(now.warnings, case.name, varied)
+            plain = self._plain(case)
+            if isinstance(plain, Launched):
+                self._compare(case, plain, now, varied)
+
+    def _compare(
+        self, case: WorkloadCase, plain: Launched, now: Launched | TrialFailure, varied: str
+    ) -> None:
+        if isinstance(now, Launched):
+            if now.digest == plain.digest:
+                return
+            place, what = _first_difference(plain, now), "gives other outputs"
+        else:
+            place = now.refusal.place
+            what = f"fails ({now.refusal.sentence.rstrip('.')})"
+        where = " The two launches part near this line." if place.line else ""
+        self.findings.note(
+            "unset",
+            place.model_copy(update={"case": case.name}),
+            f"The kernel {what} when memory that nothing has set holds other bytes: it reads a "
+            f"member or a local before giving it a value.{where}",
+            varied,
+        )
+
+    def _plain(self, case: WorkloadCase) -> Launched | TrialFailure:
+        try:
+            return self.standard.baseline.at(case, self.seed)
+        except TrialFailure as failure:
+            return failure
+
+
+def _first_difference(plain: Launched, now: Launched) -> Place:
+    """The first line that only one of the two launches was seen at."""
+    lines = [{(f, n) for f, n, _ in one.run.pipes.hot_lines} for one in (plain, now)]
+    apart = sorted(lines[0] ^ lines[1])
+    return Place(file=apart[0][0], line=apart[0][1]) if apart else Place()
+
+
+def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
+    """All that is found. Raises InputError when the golden function fails on the workload's own
+    cases, EnvironmentProblem when this machine cannot build."""
+    one = _Check(standard, settings, say)
+    one.own()
+    one.vary()
+    if isinstance(standard.backend, SimulatorBackend) and one.launched:
+        try:
+            build = standard.backend.built(standard.operator, {}, standard.workload, "checked")
+            one.watch(build)
+        except TrialFailure as failure:
+            one.notes.append(f"Buffers were not checked: {failure.refusal.message}")
+    if not standard.workload.golden:
+        one.notes.append("Results were not compared: the workload names no golden function.")
+    return CheckReport(
+        operator=standard.operator.name,
+        folder=standard.operator.root,
+        findings=one.findings.ordered(),
+        cases=len(one.launched),
+        varied=one.varied,
+        notes=tuple(one.notes),
+        seconds=round(time.monotonic() - one.started, 2),
+    )

@@ -1,0 +1,173 @@
+"""Findings as they are collected: each fault once, with the first case that showed it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from ci.judge.launch_record import Launched
+from ci.model.errors import TrialFailure
+from ci.model.finding import Finding, Severity
+from ci.model.trial import MachineWarning, Outcome, Place, Refusal
+from rules.findings import finding_rule
+
+Key: TypeAlias = tuple[str, ...]
+
+QUIET: Final = ("door",)
+"""Kinds of warnings that are about the tool, not about the operator."""
+
+_CAUSES: Final = ("overrun", "own_source", "narrowed", "cut", "narrow_offset", "unset")
+"""What can make a result wrong at another place."""
+
+_MEANT: Final = ("cut", "narrow_offset")
+"""What is meant, or harms nothing, where no result is wrong."""
+
+_CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.MEMORY_ERROR.value, Outcome.RACE.value)
+
+_ORDER: Final = (
+    "compile_error",
+    "overrun",
+    "own_source",
+    "narrowed",
+    "cut",
+    "narrow_offset",
+    "memory_error",
+    "launch_error",
+    "race",
+)
+"""Causes before what they lead to."""
+
+
+@dataclass
+class Findings:
+    """Faults by what they have in common; a further case that shows one is counted."""
+
+    found: dict[Key, Finding] = field(default_factory=dict)
+
+    def failure(self, failure: TrialFailure, varied: str = "") -> None:
+        """What ended a launch, and what it showed before."""
+        refusal = failure.refusal
+        self._add(_of_refusal(failure.outcome, refusal, varied))
+        self.warnings(failure.warnings, refusal.place.case, varied)
+
+    def launched(self, launched: Launched, seed: int, varied: str = "") -> None:
+        """Outputs that are wrong, and what the machine found odd."""
+        name = launched.case.name
+        if not launched.compared.agrees:
+            refusal = Refusal(
+                place=Place(case=name, seed=seed),
+                sentence=launched.compared.message,
+                evidence=launched.compared.details,
+            )
+            self._add(_of_refusal(Outcome.WRONG_RESULT, refusal, varied))
+        self.warnings(launched.warnings, name, varied)
+
+    def warnings(self, warnings: Iterable[MachineWarning], case: str, varied: str = "") -> None:
+        """What a launch of a case showed."""
+        for warning in warnings:
+            if warning.kind in QUIET:
+                continue
+            rule = finding_rule(warning.kind)
+            place = warning.place.model_copy(update={"case": case})
+            self._add(
+                Finding(
+                    kind=warning.kind,
+                    severity=rule.severity,
+                    title=rule.title,
+                    place=place,
+                    other=warning.other,
+                    text=warning.text,
+                    advice=rule.advice,
+                    varied=varied,
+                )
+            )
+
+    def note(self, kind: str, place: Place, text: str, varied: str = "") -> None:
+        """A fault that several launches together show."""
+        rule = finding_rule(kind)
+        self._add(
+            Finding(
+                kind=kind,
+                severity=rule.severity,
+                title=rule.title,
+                place=place,
+                text=text,
+                advice=rule.advice,
+                varied=varied,
+            )
+        )
+
+    def has(self, *kinds: str) -> bool:
+        """Whether one of the kinds was found."""
+        return any(one.kind in kinds for one in self.found.values())
+
+    def ordered(self) -> tuple[Finding, ...]:
+        """The worst first; among equals causes before what they lead to, then by place.
+
+        A case that runs over the end of a buffer races with that buffer's neighbour: its races are
+        left out, for a flag between them would only hide the cause. Casts that cut numbers
+        are meant where everything else is right. A wrong result names what may have caused it.
+        """
+        ranks = [*Severity]
+        over = {f.place.case for f in self.found.values() if f.kind == "overrun"}
+        wrong = self.has(*_CAUSED)
+        found = []
+        for one in self.found.values():
+            if one.kind == Outcome.RACE.value and one.place.case in over:
+                continue
+            if one.kind in _MEANT and not wrong:
+                continue
+            if one.kind in _CAUSES and wrong:
+                found.append(one.model_copy(update={"severity": Severity.ERROR}))
+            elif one.kind == Outcome.WRONG_RESULT.value:
+                found.append(one.model_copy(update={"advice": self._causes()}))
+            else:
+                found.append(one)
+        return tuple(
+            sorted(
+                found,
+                key=lambda f: (
+                    ranks.index(f.severity),
+                    bool(f.varied),
+                    _ORDER.index(f.kind) if f.kind in _ORDER else len(_ORDER),
+                    f.place.file,
+                    f.place.line,
+                ),
+            )
+        )
+
+    def _causes(self) -> str:
+        places = [f.place.source for f in self.found.values() if f.kind in _CAUSES]
+        return f"Look first at {' and '.join(filter(None, places[:3]))}." if any(places) else ""
+
+    def _add(self, finding: Finding) -> None:
+        key = _key(finding)
+        known = self.found.get(key)
+        if known is None:
+            self.found[key] = finding
+        elif known.place.case != finding.place.case:
+            self.found[key] = known.model_copy(update={"more": known.more + 1})
+
+
+def _of_refusal(outcome: Outcome, refusal: Refusal, varied: str) -> Finding:
+    rule = finding_rule(outcome.value)
+    return Finding(
+        kind=outcome.value,
+        severity=rule.severity,
+        title=rule.title,
+        place=refusal.place,
+        other=refusal.other,
+        text=refusal.sentence,
+        evidence=refusal.evidence,
+        advice=rule.advice,
+        varied=varied,
+    )
+
+
+def _key(finding: Finding) -> Key:
+    """A line has a fault of a kind once, whatever case shows it; without a line, each way to vary
+    has its own."""
+    if finding.place.source:
+        return finding.kind, finding.place.source
+    return finding.kind, finding.varied, finding.text.partition(":")[0]

@@ -1,0 +1,75 @@
+"""What a check found in an operator as it is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import Field
+
+from ci.model.frozen import Frozen
+from ci.model.trial import Place
+
+
+class Severity(StrEnum):
+    """How bad a finding is, the worst first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Finding(Frozen):
+    """One fault, with the first case that showed it."""
+
+    kind: str = Field(description="Such as race, overrun or compiler_order; see rules/findings.")
+    severity: Severity
+    title: str = Field(description="The kind in a few words.")
+    place: Place = Place()
+    other: Place = Field(default=Place(), description="Of two accesses, the earlier one.")
+    text: str = Field(description="What was seen, in a sentence.")
+    evidence: str = Field(default="", description="Worst elements, or the words of a compiler.")
+    advice: str = ""
+    varied: str = Field(
+        default="", description="What was varied in the case; '' for one of the workload."
+    )
+    more: int = Field(default=0, description="Further cases that show it.")
+
+    @property
+    def fails(self) -> bool:
+        """Whether a check with this finding ends with 1."""
+        return self.severity is not Severity.NOTE
+
+
+class CheckSettings(Frozen):
+    """How far a check goes."""
+
+    varied: int = Field(
+        default=32,
+        ge=0,
+        description="Most cases next to those of the workload: other lengths, values, attributes, dtypes.",
+    )
+    seconds: float = Field(
+        default=60.0, gt=0, description="Start no further case after so many seconds."
+    )
+
+
+class CheckReport(Frozen):
+    """One operator's check."""
+
+    operator: str
+    folder: Path
+    findings: tuple[Finding, ...] = ()
+    cases: int = Field(default=0, description="Cases that were launched.")
+    varied: dict[str, int] = Field(
+        default_factory=dict, description="Of them, by what was varied in them."
+    )
+    notes: tuple[str, ...] = Field(default=(), description="What was not checked, and why.")
+    unchecked: str = Field(default="", description="Why nothing was checked; '' where it was.")
+    workload: str = Field(default="", description="The workload file, where it was derived.")
+    seconds: float = 0.0
+
+    @property
+    def fails(self) -> bool:
+        """Whether anything was found that is more than a note."""
+        return any(found.fails for found in self.findings)

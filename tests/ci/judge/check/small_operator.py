@@ -1,0 +1,123 @@
+"""A small operator around the statements of its kernel, for faults that a check must find."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_HOST = """#include "small_tiling.h"
+#include "register/op_def_registry.h"
+
+namespace optiling {
+static ge::graphStatus Tile(gert::TilingContext* context)
+{
+    SmallTilingData tiling;
+    tiling.set_total(context->GetInputShape(0)->GetStorageShape().GetShapeSize());
+    context->SetBlockDim(BLOCKS);
+    tiling.SaveToBuffer(context->GetRawTilingData()->GetData(),
+                        context->GetRawTilingData()->GetCapacity());
+    context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());
+    context->GetWorkspaceSizes(1)[0] = 0;
+    return ge::GRAPH_SUCCESS;
+}
+}  // namespace optiling
+
+namespace ops {
+class Small : public OpDef {
+public:
+    explicit Small(const char* name) : OpDef(name)
+    {
+        this->Input("x").ParamType(REQUIRED).DataType({ge::DTYPE}).Format({ge::FORMAT_ND});
+        this->Output("y").ParamType(REQUIRED).DataType({ge::DTYPE}).Format({ge::FORMAT_ND});
+        this->AICore().SetTiling(optiling::Tile);
+        this->AICore().AddConfig("ascend910b");
+    }
+};
+OP_ADD(Small);
+}  // namespace ops
+"""
+
+_TILING = """#pragma once
+#include "register/tilingdata_base.h"
+namespace optiling {
+BEGIN_TILING_DATA_DEF(SmallTilingData)
+  TILING_DATA_FIELD_DEF(uint32_t, total);
+END_TILING_DATA_DEF;
+REGISTER_TILING_DATA_CLASS(Small, SmallTilingData)
+}
+"""
+
+_KERNEL = """#include "kernel_operator.h"
+using namespace AscendC;
+class Small {
+public:
+    __aicore__ inline void Process(GM_ADDR xa, GM_ADDR ya, uint32_t n)
+    {
+        x.SetGlobalBuffer((__gm__ TYPE*)xa);
+        y.SetGlobalBuffer((__gm__ TYPE*)ya);
+BODY
+    }
+
+private:
+    TPipe pipe;
+    TBuf<> first, second, third;
+    GlobalTensor<TYPE> x, y;
+MEMBERS
+};
+extern "C" __global__ __aicore__ void small(GM_ADDR x, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling)
+{
+    GET_TILING_DATA(data, tiling);
+    Small op;
+    op.Process(x, y, data.total);
+}
+"""
+
+ORDER = "SetFlag<HardEvent::{0}>(EVENT_ID0); WaitFlag<HardEvent::{0}>(EVENT_ID0);"
+
+
+def ordered(event: str) -> str:
+    """A flag that is set and waited for."""
+    return ORDER.format(event)
+
+
+def write_operator(
+    folder: Path,
+    body: str,
+    *,
+    golden: str,
+    shape: tuple[int, ...] = (1024,),
+    output: tuple[int, ...] | None = None,
+    members: str = "",
+    blocks: int = 1,
+    auto_sync: bool = False,
+    types: tuple[str, str, str] = ("float", "FLOAT", "float32"),
+) -> Path:
+    """An operator y = golden(x) in `folder`, whose kernel runs `body`; `golden` is an expression of
+    x, `types` the element type in C++, in the definition and in the workload."""
+    cpp, enum, dtype = types
+    for part in ("op_host", "op_kernel"):
+        (folder / part).mkdir(parents=True)
+    host = _HOST.replace("BLOCKS", str(blocks)).replace("DTYPE", f"DT_{enum}")
+    kernel = _KERNEL.replace("BODY", body.strip("\n")).replace("MEMBERS", members)
+    (folder / "op_host/small.cpp").write_text(host)
+    (folder / "op_host/small_tiling.h").write_text(_TILING)
+    (folder / "op_kernel/small.cpp").write_text(kernel.replace("TYPE", cpp))
+    switch = "on" if auto_sync else "off"
+    (folder / "CMakeLists.txt").write_text(
+        f"add_ops_compile_options(OP_NAME Small OPTIONS --cce-auto-sync={switch})\n"
+        "target_sources(optiling PRIVATE op_host/small.cpp)\n"
+    )
+    (folder / "golden.py").write_text(
+        f"import numpy as np\n\n\ndef small(x):\n    return {golden}\n"
+    )
+    declared = f"\n    outputs: [{{shape: {list(output)}, dtype: {dtype}}}]" if output else ""
+    (folder / "workload.yaml").write_text(
+        "operator: Small\ngolden: golden.py:small\nseeds: [1]\ncases:\n  - name: own\n"
+        f"    inputs: {{x: {{shape: {list(shape)}, dtype: {dtype}, range: [-4, 4]}}}}{declared}\n"
+    )
+    return folder
+
+
+def line_of(folder: Path, text: str) -> int:
+    """The first line of the kernel that holds a text."""
+    lines = (folder / "op_kernel/small.cpp").read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
