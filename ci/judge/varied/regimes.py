@@ -84,7 +84,7 @@ def regimes_of(known: Known, ask: Ask, most: float) -> Regimes:
 
 
 def rough_regimes(found: Regimes) -> Regimes:
-    """Those of like dtypes, tiling key and share of the cores as one, cases in the same order."""
+    """Regimes of like dtypes, tiling key and share of the cores as one, cases in the same order."""
     rough: Regimes = {}
     for regime, cases in found.items():
         rough.setdefault(regime.rough, []).extend(cases)
@@ -115,7 +115,7 @@ def _sort(known: Known, found: Regimes, ask: Ask, cases: Iterable[WorkloadCase])
 
 
 def _dtype(entry: Entry) -> str:
-    """Of an input: of a list, which may have any length, those that occur; '' for an absent one."""
+    """The dtype of an input; of a list, of any length, those that occur; '' for an absent one."""
     every = entry if isinstance(entry, tuple) else (entry,)
     return " and ".join(sorted({t.dtype for t in every if t.present}))
 
