@@ -70,9 +70,9 @@ class Covered:
     tried: dict[Regime, WorkloadCase] = field(default_factory=dict)
     """The case that stands for each; one of the workload's own where no smaller one does."""
     declined: dict[Regime, str] = field(default_factory=dict)
-    """The regimes that the unmodified operator refuses ('') or gets wrong."""
+    """Regimes that the unmodified operator refuses ('') or gets wrong."""
     costly: dict[Regime, float] = field(default_factory=dict)
-    """The regimes of which nothing is known, with the seconds that the least case would take."""
+    """Regimes of which nothing is known, with the seconds that the least case would take."""
 
 
 class Trier(Protocol):

@@ -37,7 +37,7 @@ def roofline(case: CaseMeasurement, device: Device) -> Roofline:
     cube = cubes * pipes.block_dim / total / device.number("device.cube_cores")
     # What L2 answers again is no achievement, so the bytes count once; no share is above one.
     ports = ports_of(device, vectors > 0, cubes > 0)
-    copies = copies_us(device, *_touched(pipes), ports, device.cube_cores)
+    copies = copies_us(device, *touched_bytes(pipes), ports, device.cube_cores)
     bandwidth = min(1.0, copies / case.median_us) if case.median_us else 0.0
     return Roofline(
         case=case.case,
@@ -191,13 +191,13 @@ def floor_of(case: CaseMeasurement, device: Device) -> Floor:
     per_block = 2 if vectors and cubes else 1
     return floor(
         device,
-        *_touched(pipes),
+        *touched_bytes(pipes),
         useful * per_block * pipes.block_dim,
         cubes * pipes.block_dim,
     )
 
 
-def _touched(pipes: PipeTime) -> tuple[int, int]:
+def touched_bytes(pipes: PipeTime) -> tuple[int, int]:
     """Bytes read and written, each counted once where the profiler tells that."""
     read, written = pipes.first_read_bytes, pipes.first_written_bytes
     return (
@@ -250,7 +250,7 @@ def left_to_win(measurement: Measurement) -> float | None:
             if chip is None:
                 return None
             chips[state] = chip
-        touched = _touched(case.pipes)
+        touched = touched_bytes(case.pipes)
         for cores in range(1, next(iter(chips.values())).cube_cores + 1):
             gains = (
                 times.get(state, case.median_us) / floor_at(cores, chip, *touched).us

@@ -22,6 +22,7 @@ from ci.search.steps import Steps
 from ci.search.strategies import make_strategy
 from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
+from ci.tiling.synthesize import cut_of
 from experience.bank.distill import Provenance
 
 _LIMITS = {"resume", "wall_minutes", "max_tokens", "max_cost"}
@@ -62,6 +63,7 @@ def optimize(
         budget.reserve()  # for the final verification
         without = () if settings.other_shapes else ("other_shapes",)
         run = Run(task.evaluator, budget, store, on_notice, without)
+        run.cut = cut_of(operator, task.workload)
         proposer.models.begin(RunContext(path, budget, run.upcoming, task.workload, task.device))
         run.tell("started", text=f"Optimizing {operator.name}.{_who(proposer)}")
         steps = Steps(run, task, settings)

@@ -24,6 +24,7 @@ from ci.model.trial import Candidate, Measurement, Outcome, Refusal, Trial
 from ci.model.uncertainty import uncertainty
 from ci.search.base import BudgetSpent
 from ci.system.trial_store import TrialStore
+from ci.tiling.template import Cut
 
 SIMULATED_STEP = 0.001
 """Gain of 0.1 % that is built on in simulated time, which repeats to the cycle."""
@@ -68,6 +69,8 @@ class Run:
         """The fastest trial that may be built on, for onlookers; None before the baseline."""
         self.preferred = ""
         """Hash of the candidate to report although others may be faster; '' for none."""
+        self.cut = Cut()
+        """The input by which the tiling's limits go, where the workload tells it."""
         self.confirmed: dict[str, Verification | Refusal] = {}
         """What the final check said, by the candidate's hash."""
         self._paid_check = True

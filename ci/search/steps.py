@@ -17,7 +17,7 @@ from ci.search.base import MOST_IDLE, BudgetSpent
 from ci.search.lookahead import look_ahead
 from ci.search.run import Run
 from ci.search.task import Task
-from ci.tiling.synthesize import follow, synthesize
+from ci.tiling.synthesize import cut_of, follow, synthesize
 from ci.tiling.template import TilingTemplate
 from experience.bank.retrieve import Query, Retrieved
 
@@ -63,7 +63,8 @@ class Steps:
         if same or run.gained(trial, least=1 - STEP_EFFECT):
             return trial
         run.note("The base tiling program does not hold up: rules make it.")
-        self._template = synthesize(task.operator, task.device)
+        cut = cut_of(task.operator, task.workload)
+        self._template = synthesize(task.operator, task.device, cut=cut)
         return run.baseline
 
     def take(self, stage: Stage, parent: Trial, *, least: float = 1 + STEP_EFFECT) -> Trial | None:

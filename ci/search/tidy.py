@@ -112,7 +112,8 @@ def _moved_back(run: Run, operator: Operator, best: Trial, step: Trial) -> Candi
     """`best` with the tiling's knobs that a step moved where they were before it; None where it
     moved none, or others after it."""
     assert run.baseline.measurement is not None
-    template = synthesize(operator, run.baseline.measurement.fingerprint.device)
+    device = run.baseline.measurement.fingerprint.device
+    template = synthesize(operator, device, cut=run.cut)
     known = follow(operator, template, [*run.history, best])
     now, after = known.get(best.candidate.hash), known.get(step.candidate.hash)
     if now is None or after is None:

@@ -14,7 +14,7 @@ NO_CAP = 0
 CORE_WORK = (
     0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144,
 )  # fmt: skip
-"""Least elements of the first input a core: 128 is one 256-byte repeat of fp16."""
+"""Least elements of the input that is cut, a core: 128 is one 256-byte repeat of fp16."""
 
 CORE_ROOT = (0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 """Elements that a core gets through while another one is started. Where starting n cores takes n
@@ -38,19 +38,23 @@ _ASKED = re.compile(
     r"|SetTilingKey|GetRawTilingData)"
 )
 _LIMITED = re.compile(
-    r"^\(?(?:[\w>-]+\(0\)==nullptr\?[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\):)?"
+    r"^\(?(?:[\w>-]+\(\d+\)==nullptr\?[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\):)?"
     r"std::min<uint32_t>\([\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\),(?P<limit>[^?:]+)\)\)?$"
 )
 _LOWERED = re.compile(
-    r"^\(?(?:[\w>-]+\(0\)==nullptr\?[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\):)?"
+    r"^\(?(?:[\w>-]+\(\d+\)==nullptr\?[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\):)?"
     r"\[&\]\{uint32_t paying=[\w.\->]+GetCoreNum(?:Aiv|Aic|Vector)?\(\);"
     r"while\(paying>1&&static_cast<int64_t>\(paying\)\*paying\*(?P<value>\d+)>[^{}]*\)"
     r"\{paying-=1;\}return paying;\}\(\)\)?$"
 )
 _CALL = re.compile(r"[\w.>-]+GetCoreNum(?:Aiv|Aic|Vector)?\(\)")
-ELEMENTS = "GetInputShape(0)->GetStorageShape().GetShapeSize()"
-"""What the context tells of the amount of work: the elements of the first input."""
-_MADE = ELEMENTS.replace("Input", "Output")
+_MADE = "GetOutputShape(0)->GetStorageShape().GetShapeSize()"
+
+
+def elements_of(cut: int) -> str:
+    """What the context tells of the amount of work: the elements of the input that is cut."""
+    return f"GetInputShape({cut})->GetStorageShape().GetShapeSize()"
+
 
 WHY_WORK = "Starting a core costs time, so each should have enough to do."
 WHY_ROOT = "Starting a core costs time, so the work must grow faster than the number of cores."
@@ -69,15 +73,15 @@ _VALUES = {"core_work": CORE_WORK, "core_root": CORE_ROOT, "core_rows": CORE_ROO
 _SAID = re.compile(r"log|print", re.I)
 
 
-def find_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
+def find_core_knobs(source: Source, path: str, caps: tuple[int, ...], cut: int) -> list[Knob]:
     """The limits on the core count, as statements of their own or within an expression.
 
-    `caps` are the core counts worth trying.
+    `caps` are the core counts worth trying, `cut` the number of the input that limits go by.
     """
-    return [*_core_knobs(source, path, caps), *_expression_core_knobs(source, path, caps)]
+    return [*_core_knobs(source, path, caps, cut), *_expression_core_knobs(source, path, caps, cut)]
 
 
-def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
+def _core_knobs(source: Source, path: str, caps: tuple[int, ...], cut: int) -> list[Knob]:
     """Limits by the work where the core count is asked for, or a cap where nothing tells the work.
 
     A limit by the work adapts to other shapes, a fixed one fits the workload's.
@@ -86,7 +90,7 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     for left, node in _values_from(source, max(caps, default=0)):
         place, indent = node.end_byte, "\n" + source.indent(node.start_byte)
         context = context_name(source, node)
-        limits = _by_work(source, node, left, context) if context else []
+        limits = _by_work(source, node, left, context, cut) if context else []
         for name, kind, limit in [*limits, ("cap", "core_cap", _cap(left))]:
             knob = limited(
                 limit,
@@ -106,18 +110,20 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     return knobs
 
 
-def _by_work(source: Source, node: Node, left: str, context: str) -> list[tuple[str, Kind, Limit]]:
+def _by_work(
+    source: Source, node: Node, left: str, context: str, cut: int
+) -> list[tuple[str, Kind, Limit]]:
     """(name, kind, limit) by what is read, by what is made, by the root of what is read, and by the
     root of the rows that are made."""
     found: list[tuple[str, Kind, Limit]] = []
     for name, elements, remark in (
-        ("work", ELEMENTS, _REMARK_READ),
+        ("work", elements_of(cut), _REMARK_READ),
         ("output", _MADE, _REMARK_MADE),
     ):
         total = f"{context}->{elements}"
         enough = at_most(left, f"{total} / {VALUE} + 1")
         found.append((name, "core_work", Limit(enough, remark, unasked_shape(source, node, total))))
-    total = f"{context}->{ELEMENTS}"
+    total = f"{context}->{elements_of(cut)}"
     root = Limit(_lowered(left, total), _REMARK_ROOT, unasked_shape(source, node, total))
     found.append(("root", "core_root", root))
     made = f"{context}->GetOutputShape(0)"
@@ -142,7 +148,9 @@ def _cap(left: str) -> Limit:
     return Limit((f"if ({left} > {VALUE}) {{", f"    {left} = {VALUE};", "}"))
 
 
-def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
+def _expression_core_knobs(
+    source: Source, path: str, caps: tuple[int, ...], cut: int
+) -> list[Knob]:
     """The same where the count goes into a const or into a call: one limit, in the expression.
 
     By the root of the work, or by the work where that is the limit which is there.
@@ -159,7 +167,7 @@ def _expression_core_knobs(source: Source, path: str, caps: tuple[int, ...]) -> 
             continue
         call = _CALL.findall(source.of(value))[-1] if limited or lowered else source.of(value)
         context, summed = context_name(source, node), _summed(source, node)
-        total = summed or (f"{context}->{ELEMENTS}" if context else "")
+        total = summed or (f"{context}->{elements_of(cut)}" if context else "")
         kind: Kind = "core_cap" if not total else "core_work" if limited else "core_root"
         if kind == "core_root":
             form = _lowered_within(call, total, "\n" + source.indent(value.start_byte))

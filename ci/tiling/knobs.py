@@ -15,8 +15,8 @@ from tree_sitter import Node
 from ci.source.cpp_source import Source, ancestors, identifiers, walk
 from ci.tiling.core_counts import core_counts
 from ci.tiling.core_knobs import (
-    ELEMENTS,
     context_name,
+    elements_of,
     find_core_knobs,
     unasked_shape,
 )
@@ -27,7 +27,7 @@ UB_SHARES = 16
 """UB is shared out in sixteenths: one of them is a small tile for most kernels."""
 UB_SHARE_VALUES = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)
 UB_WORK = (0, 1, 2, 4, 8, 16, 32)
-"""Bytes of UB for each element of the first input: a tile of all there is takes 8 to 64."""
+"""Bytes of UB for each element of the input that is cut: a tile of all there is takes 8 to 64."""
 LEAST_UB = 16384
 """Bytes of UB that the smallest input has, for what tilings hold back of it."""
 
@@ -55,13 +55,16 @@ _UB_NAME = re.compile(r"ub", re.I)
 
 
 def find_knobs(
-    source: Source, path: str, lines: Sequence[tuple[int, int]], device: str
+    source: Source, path: str, lines: Sequence[tuple[int, int]], device: str, cut: int
 ) -> list[Knob]:
-    """The knobs of one host source whose places lie within the given line runs."""
+    """The knobs of one host source whose places lie within the given line runs.
+
+    `cut` is the number of the input whose elements limits go by.
+    """
     caps = core_counts(device).steps()
     found = [
-        *find_core_knobs(source, path, caps),
-        *_ub_share_knobs(source, path),
+        *find_core_knobs(source, path, caps, cut),
+        *_ub_share_knobs(source, path, cut),
         *_constant_knobs(source, path, caps),
         *_divisor_knobs(source, path),
         *_block_dim_literals(source, path, caps),
@@ -74,7 +77,7 @@ def find_knobs(
     return [k for k in found if inside(k)]
 
 
-def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
+def _ub_share_knobs(source: Source, path: str, cut: int) -> list[Knob]:
     """How much of UB the tile is computed from: smaller tiles overlap copies and computing.
 
     As a share of it, and in proportion to the work, which leaves the tiles of large inputs whole.
@@ -106,7 +109,7 @@ def _ub_share_knobs(source: Source, path: str) -> list[Knob]:
         context = context_name(source, node)
         if not context:
             continue
-        total = f"{context}->{ELEMENTS}"
+        total = f"{context}->{elements_of(cut)}"
         lines = at_most(variable, f"{total} * {VALUE} + {LEAST_UB}")
         knobs.append(
             limited(

@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
+from math import isqrt
 
 import optuna
 from optuna.distributions import BaseDistribution, IntDistribution
 
+from ci.judge.roofline import floor_at, launched_on, touched_bytes
 from ci.model.objective import worth
 from ci.model.trial import Outcome, Trial
 from ci.tiling.core_counts import core_counts
@@ -110,6 +112,7 @@ def knob_moves(
             (k, v)
             for v in _preferred(template, k)
             if not _ruled_out(k, now[k.name], v, *hopeless.get(k.name, ([], [])))
+            and not _starves(template, k, v, best)
         ][:MOST_MOVES]
         for k in knobs
     ]
@@ -226,6 +229,42 @@ def _ruled_out(
     return any((value > now) == (s > now) for s in idle)
 
 
+def _starves(template: TilingTemplate, knob: Knob, value: KnobValue, best: Trial) -> bool:
+    """Whether a value leaves some case so few cores that these cannot be as fast as it is now,
+    whatever they do."""
+    measured = best.measurement
+    if measured is None or not measured.fingerprint.simulated or value == knob.neutral:
+        return False
+    chip = launched_on(measured.fingerprint)
+    if chip is None:
+        return False
+    sizes = template.cut.elements or (None,) * len(measured.cases)
+    for case, size in zip(measured.cases, sizes, strict=False):
+        cores = _cores_at(knob, value, size)
+        if cores is None or cores >= case.pipes.block_dim:
+            continue
+        a_cube = 1 if case.pipes.busy_cycles.get("CUBE") else chip.vector_cores // chip.cube_cores
+        now, then = (
+            floor_at(-(-count // a_cube), chip, *touched_bytes(case.pipes)).us
+            for count in (case.pipes.block_dim, cores)
+        )
+        if now <= case.median_us < then:
+            return True
+    return False
+
+
+def _cores_at(knob: Knob, value: KnobValue, size: int | None) -> int | None:
+    """How many cores a knob leaves for so many elements of the input that is cut, at most; None
+    where that is not known."""
+    if knob.kind in ("core_cap", "literal", "block_constant"):
+        return int(value) if knob.decides == "block_dim" else None
+    if size is None or "output" in knob.name or value <= 0:
+        return None
+    if knob.kind == "core_work":
+        return size // int(value) + 1
+    return max(1, isqrt(size // int(value))) if knob.kind == "core_root" else None
+
+
 def same_figures(one: Trial, two: Trial) -> bool:
     """Whether two trials took exactly the same time in every case."""
     if one.measurement is None or two.measurement is None:
@@ -288,6 +327,7 @@ def sample(
         values = {name: scale[asked.params[name]] for name, scale in scales.items()}
         if acting(values) not in tried and not any(
             _ruled_out(k, now[k.name], values[k.name], [], hopeless.get(k.name, ([], []))[1])
+            or _starves(template, k, values[k.name], best)
             for k in template.knobs
         ):
             yield values

@@ -14,8 +14,8 @@ from tree_sitter import Node
 
 from ci.model.operator import Operator
 from ci.source.cpp_source import Function, Source, constants, identifiers, parse, walk
-from ci.tiling.synthesize import REPLACEMENT, template_of
-from ci.tiling.template import MARKER_END, MARKER_START, EvolveBlock, TilingTemplate
+from ci.tiling.synthesize import FIRST, REPLACEMENT, template_of
+from ci.tiling.template import MARKER_END, MARKER_START, Cut, EvolveBlock, TilingTemplate
 from ci.tiling.tiling_slice import deciding
 
 _OTHER_TASK = re.compile(r"\bOpDef\b|Infer(?:Shape|DataType)Context|TilingParseContext")
@@ -23,7 +23,9 @@ _HELPER = re.compile(r"check|valid|verify|print|log|work_?space|infer|parse|prep
 _SETS = re.compile(r"\bSet(?:BlockDim|TilingKey)\b|\bset_\w+\s*\(")
 
 
-def tiling_regions(operator: Operator, device: str) -> tuple[TilingTemplate, list[str]]:
+def tiling_regions(
+    operator: Operator, device: str, cut: Cut = FIRST
+) -> tuple[TilingTemplate, list[str]]:
     """A template that marks what cuts the work, and the names of the functions in it."""
     texts = {p: operator.read(p) for p in operator.tiling_sources}
     own = {
@@ -48,7 +50,7 @@ def tiling_regions(operator: Operator, device: str) -> tuple[TilingTemplate, lis
                 EvolveBlock(file=path, first_line=first, last_line=last, decides=("partition",))
             )
     names = [f.name for s in own.values() for f in s.functions if last_name(f) in chosen]
-    return template_of(operator, sources, blocks, device), list(dict.fromkeys(names))
+    return template_of(operator, sources, blocks, device, cut=cut), list(dict.fromkeys(names))
 
 
 def last_name(function: Function) -> str:

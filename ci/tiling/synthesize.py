@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import takewhile
+from math import prod
+from typing import Final
 
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
+from ci.model.workload import Workload
 from ci.source.cpp_source import Source, parse
 from ci.tiling.knobs import find_knobs
 from ci.tiling.template import (
     MARKER_END,
     MARKER_START,
+    Cut,
     Decides,
     EvolveBlock,
     Knob,
@@ -23,11 +28,33 @@ from ci.tiling.template import (
 )
 from ci.tiling.tiling_slice import deciding
 
+FIRST: Final = Cut()
+"""The first input, where nobody knows the workload."""
+
 REPLACEMENT = "\ufffd"  # what undecodable bytes become: such a file cannot be written back
 
 
+def cut_of(operator: Operator, workload: Workload) -> Cut:
+    """The input with the most elements, of those whose number is the same in every request.
+
+    That ends where inputs are optional or lists.
+    """
+    required = takewhile(lambda spec: spec.param_type == "required", operator.inputs)
+    found = [Cut()]
+    for number, _ in enumerate(required):
+        given = [case.inputs[number] for case in workload.cases if number < len(case.inputs)]
+        alone = [one for one in given if not isinstance(one, tuple)]
+        if len(alone) == len(workload.cases):
+            found.append(Cut(input=number, elements=tuple(prod(t.shape) for t in alone)))
+    return max(found, key=lambda one: sum(one.elements))
+
+
 def synthesize(
-    operator: Operator, device: str, files: dict[str, str] | None = None
+    operator: Operator,
+    device: str,
+    files: dict[str, str] | None = None,
+    *,
+    cut: Cut = FIRST,
 ) -> TilingTemplate:
     """The template of the operator's original tiling, or as changed by `files`."""
     texts = operator.texts(files)
@@ -39,7 +66,8 @@ def synthesize(
     if not found:  # it is computed by what the operator shares with others, and not its to change
         found = _found(registering, texts, wanted, _whole)
     sources = {path: texts[path] for path in found}
-    return template_of(operator, sources, [b for blocks in found.values() for b in blocks], device)
+    every = [b for blocks in found.values() for b in blocks]
+    return template_of(operator, sources, every, device, cut=cut)
 
 
 def _found(
@@ -66,14 +94,17 @@ def template_of(
     blocks: list[EvolveBlock],
     device: str,
     base: Candidate | None = None,
+    *,
+    cut: Cut = FIRST,
 ) -> TilingTemplate:
     """The template of these texts, with the knobs that are found in the blocks."""
     return TilingTemplate(
         operator=operator.name,
         device=device,
+        cut=cut,
         sources=sources,
         blocks=tuple(blocks),
-        knobs=knobs_within(tuple(sources.items()), tuple(blocks), device),
+        knobs=knobs_within(tuple(sources.items()), tuple(blocks), device, cut.input),
         base=base,
     )
 
@@ -102,7 +133,9 @@ def follow(
         elif (read := _read(before, mine)) is not None:
             found[candidate.hash] = read
         elif candidate.stage == "joint":
-            found[candidate.hash] = synthesize(operator, template.device, candidate.files)
+            found[candidate.hash] = synthesize(
+                operator, template.device, candidate.files, cut=template.cut
+            )
     return found
 
 
@@ -120,20 +153,20 @@ def _read(template: TilingTemplate, texts: dict[str, str]) -> TilingTemplate | N
                 "last_line": text.count("\n", 0, end),
             }
             blocks.append(block.model_copy(update=lines))
-    knobs = knobs_within(tuple(texts.items()), tuple(blocks), template.device)
+    knobs = knobs_within(tuple(texts.items()), tuple(blocks), template.device, template.cut.input)
     changed = {"sources": texts, "blocks": tuple(blocks), "knobs": knobs, "moved": {}}
     return template.model_copy(update=changed)
 
 
 @lru_cache(maxsize=256)
 def knobs_within(
-    sources: tuple[tuple[str, str], ...], blocks: tuple[EvolveBlock, ...], device: str
+    sources: tuple[tuple[str, str], ...], blocks: tuple[EvolveBlock, ...], device: str, cut: int
 ) -> tuple[Knob, ...]:
     """The knobs within the blocks; remembered, for a search asks for the same texts again."""
     found: list[Knob] = []
     for path, text in sources:
         lines = [(b.first_line, b.last_line) for b in blocks if b.file == path]
-        found += find_knobs(parse(text), path, lines, device)
+        found += find_knobs(parse(text), path, lines, device, cut)
     return tuple(_unique(found))
 
 

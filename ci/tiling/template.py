@@ -76,6 +76,15 @@ class Knob(Frozen):
         return tuple(sorted(allowed))
 
 
+class Cut(Frozen):
+    """The input that a tiling cuts, as far as the workload tells."""
+
+    input: int = Field(default=0, description="Its number.")
+    elements: tuple[int, ...] = Field(
+        default=(), description="Its elements in each case; () where nobody knows them."
+    )
+
+
 class EvolveBlock(Frozen):
     """A run of lines that a tiling step may change."""
 
@@ -90,6 +99,7 @@ class TilingTemplate(Frozen):
 
     operator: str
     device: str = Field(default="", description="Device whose core counts the knobs offer.")
+    cut: Cut = Field(default=Cut(), description="The input whose elements limits go by.")
     sources: dict[str, str] = Field(description="Text by path relative to the operator.")
     blocks: tuple[EvolveBlock, ...] = ()
     knobs: tuple[Knob, ...] = ()

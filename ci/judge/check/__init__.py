@@ -1,1 +1,1 @@
-"""What is wrong with an operator as it is: its own cases and varied ones, built twice, all findings at once."""
+"""What is wrong with an operator as it is: its own cases and varied ones, built twice."""

@@ -115,7 +115,7 @@ def _sort(known: Known, found: Regimes, ask: Ask, cases: Iterable[WorkloadCase])
 
 
 def _dtype(entry: Entry) -> str:
-    """The dtypes of an input: those that occur in a list of any length; '' for an absent one."""
+    """The dtype of an input; of a list, of any length, those that occur; '' for an absent one."""
     every = entry if isinstance(entry, tuple) else (entry,)
     return " and ".join(sorted({t.dtype for t in every if t.present}))
 

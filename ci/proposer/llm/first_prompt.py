@@ -16,6 +16,7 @@ from ci.proposer.llm.prompts import messages
 from ci.proposer.llm.step_prompt import Shown, step_facts
 from ci.proposer.llm.view import shared_texts, view_of
 from ci.tiling.regions import tiling_regions
+from ci.tiling.synthesize import cut_of
 from experience.bank.bank import Bank
 from experience.bank.retrieve import Query, Retrieved
 
@@ -41,7 +42,7 @@ def first_prompt(
             soc=device,
         )
         retrieved = bank.search(query, k=RETRIEVED)
-    template, _ = tiling_regions(operator, device)
+    template, _ = tiling_regions(operator, device, cut_of(operator, workload))
     view = view_of(operator, baseline, template, shared_texts(operator, baseline))
     shown = Shown(view, template, workload, None, retrieved, knob_lines(template))
     step = Step(operator, baseline, [baseline])

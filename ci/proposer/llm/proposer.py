@@ -18,6 +18,7 @@ from ci.proposer.llm.stepping import ModelSteps
 from ci.proposer.llm.synthesis import ModelSynthesizer
 from ci.proposer.rules.proposer import rules_proposer
 from ci.tiling.regions import tiling_regions
+from ci.tiling.synthesize import cut_of
 from ci.tiling.template import TilingTemplate
 from experience.bank.retrieve import Retrieved
 
@@ -39,7 +40,8 @@ def compose(name: str, run: ModelRun) -> Proposer:
         """Make the template with a model, or wide enough for one: whole functions; remembered
         for joint steps."""
         by_rules = rules.synthesize
-        made = tiling_regions(operator, device)[0] if asked("mutation") else None
+        cut = cut_of(operator, workload)
+        made = tiling_regions(operator, device, cut)[0] if asked("mutation") else None
         if asked("synthesis"):
             made = ModelSynthesizer(run, by_rules)(operator, workload, device)
         if made is None or not made.sources:

@@ -21,7 +21,7 @@ from ci.proposer.llm.prompts import attributes
 from ci.proposer.llm.run import ModelRun
 from ci.proposer.sources import changed_only
 from ci.tiling.regions import tiling_regions
-from ci.tiling.synthesize import REPLACEMENT, template_of
+from ci.tiling.synthesize import REPLACEMENT, cut_of, template_of
 from ci.tiling.template import (
     MARKER_END,
     MARKER_START,
@@ -67,7 +67,7 @@ class Synthesis:
             why = f"Base program of the search: {reason(text)}"
             base = self.run.candidate("synthesis", "tiling", files, Candidate().hash, rationale=why)
             check_new(base, self.operator, ())
-        return template_of(self.operator, sources, blocks, self.device, base)
+        return template_of(self.operator, sources, blocks, self.device, base, cut=self.regions.cut)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class ModelSynthesizer:
 
     def __call__(self, operator: Operator, workload: Workload, device: str) -> TilingTemplate:
         """The base program with markers and knobs. Raises ModelUnavailable."""
-        regions, functions = tiling_regions(operator, device)
+        regions, functions = tiling_regions(operator, device, cut_of(operator, workload))
         if not regions.sources:  # no tiling that could be one
             return self.by_rules(operator, workload, device)
         try:

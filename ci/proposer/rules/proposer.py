@@ -17,7 +17,7 @@ from ci.proposer.rules.joining import MotifJoiner
 from ci.proposer.rules.mutation import KnobMutator
 from ci.proposer.rules.rewinding import MotifRewinder
 from ci.proposer.rules.rewriting import MotifRewriter
-from ci.tiling.synthesize import synthesize
+from ci.tiling.synthesize import cut_of, synthesize
 from ci.tiling.template import TilingTemplate
 from experience.bank.distill import Lesson
 from rules.load import Motif, load_motifs
@@ -42,7 +42,7 @@ def rules_proposer(motifs: Sequence[Motif] | None = None) -> Proposer:
 
 def synthesize_by_rules(operator: Operator, workload: Workload, device: str) -> TilingTemplate:
     """The host tiling source with markers around what decides, and the knobs found there."""
-    return synthesize(operator, device)
+    return synthesize(operator, device, cut=cut_of(operator, workload))
 
 
 def keep_draft(operator: Operator, slow: Trial, fast: Trial, draft: Lesson) -> Lesson:

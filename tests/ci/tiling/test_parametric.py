@@ -1,14 +1,20 @@
+from math import isqrt
 from pathlib import Path
 
 import pytest
 
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
-from ci.testing.model_operator import HOST_FILE, KERNEL_FILE, ModelEvaluator, write
+from ci.testing.model_operator import (
+    HOST_FILE,
+    KERNEL_FILE,
+    ModelEvaluator,
+    write,
+)
 from ci.tiling.core_knobs import CORE_WORK
 from ci.tiling.parametric import knob_moves, sample
 from ci.tiling.synthesize import follow, synthesize
-from ci.tiling.template import KnobValue
+from ci.tiling.template import Cut, KnobValue
 
 
 @pytest.fixture
@@ -264,3 +270,32 @@ def test_what_held_on_such_bottlenecks_moves_first_and_what_seldom_held_last(
     assert named[:2] == [plain[5], plain[4]] and named[-1] == plain[0]
     assert sorted(plain) == sorted(m[2] for m in moves)
     assert all(sum(v != now[k] for k, v in values.items()) == 1 for values, *_ in moves)
+
+
+def large(baseline: Trial) -> Trial:
+    """The same on all cores of the chip, with 16 MiB each way, as fast as a plain copy of them."""
+    assert baseline.measurement is not None
+    (case,) = baseline.measurement.cases
+    moved = {"gm_read_bytes": 16 << 20, "gm_write_bytes": 16 << 20, "block_dim": 40}
+    told = {"pipes": case.pipes.model_copy(update=moved), "median_us": 38.0, "samples_us": (38.0,)}
+    cases = (case.model_copy(update=told),)
+    measurement = baseline.measurement.model_copy(update={"cases": cases})
+    return baseline.model_copy(update={"measurement": measurement})
+
+
+def test_so_few_cores_that_their_copies_take_longer_are_not_tried(
+    operator: Operator, baseline: Trial
+) -> None:
+    many = large(baseline)
+    elements = 1 << 18
+    cut = Cut(elements=(elements,))
+    template = synthesize(operator, "910B4", cut=cut)
+    ladder = follow(operator, template, [many])
+    offered = [values for values, _, _ in knob_moves(template, (), many, [many], {}, ladder)]
+    roots = {values["coreNum.root"] for values in offered} - {0}
+    work = {values["coreNum.work"] for values in offered} - {0}
+    # Five vector cores are three AI cores, which read as fast as the memory; four are not enough.
+    assert roots and all(isqrt(elements // int(v)) > 4 for v in roots)
+    assert work and all(elements // int(v) + 1 > 4 for v in work)
+    small = dict(moved(operator, baseline, [baseline]))
+    assert elements // int(small["coreNum.work"]) + 1 <= 5, "few cores start early"

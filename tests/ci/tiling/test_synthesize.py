@@ -3,9 +3,10 @@ from pathlib import Path
 import pytest
 
 from ci.model.trial import Candidate, Outcome, Trial
+from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
 from ci.testing.model_operator import HOST, HOST_FILE, KERNEL_FILE, write
-from ci.tiling.synthesize import follow, knobs_within, synthesize
+from ci.tiling.synthesize import cut_of, follow, knobs_within, synthesize
 from ci.tiling.template import TilingTemplate
 
 
@@ -140,6 +141,31 @@ def test_a_limit_by_the_work_that_stands_in_an_expression_stays_one(tmp_path: Pa
     template = synthesize(write(tmp_path, host=text), "910B4")
     assert template.values["cores.work"] == 4096 and "cores.root" not in template.values
     assert template.changes({"cores.work": 0}) == {HOST_FILE: host}
+
+
+def test_limits_go_by_the_input_with_the_most_elements(tmp_path: Path) -> None:
+    operator = write(tmp_path)
+    x = operator.inputs[0]
+    other = x.model_copy(update={"name": "other"})
+    optional = x.model_copy(update={"name": "maybe", "param_type": "optional"})
+    two = operator.model_copy(update={"inputs": (x, other, optional, x)})
+
+    def case(*lengths: int) -> WorkloadCase:
+        inputs = tuple(TensorCase(shape=(n, 8), dtype="float32") for n in lengths)
+        return WorkloadCase(name=f"{lengths}", inputs=inputs)
+
+    workload = Workload(
+        operator="X", cases=(case(1, 64, 1, 9), case(1, 128, 1, 9)), folder=tmp_path
+    )
+    cut = cut_of(two, workload)
+    assert (cut.input, cut.elements) == (1, (512, 1024))
+    template = synthesize(operator, "910B4", cut=cut)
+    text = template.changes({"coreNum.work": 4096})[HOST_FILE]
+    assert "GetInputShape(1)" in text
+    again = synthesize(operator, "910B4", files={HOST_FILE: text}, cut=cut)
+    assert again.values["coreNum.work"] == 4096
+    behind = workload.model_copy(update={"cases": (case(1, 2, 1, 1 << 20),)})
+    assert cut_of(two, behind).input == 1, "behind an optional input numbers differ"
 
 
 def test_a_file_that_cannot_be_decoded_is_left_alone(tmp_path: Path) -> None:
