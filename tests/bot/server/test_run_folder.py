@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.server.one_item import DEFECT
 from bot.server.plan_folder import JOBS, PLAN, planned
 from bot.server.run_folder import FAILURE, Failure, leaving_reason, only_files, read_failure
 from bot.server.run_job import JOB_FILE
@@ -16,7 +17,7 @@ from tests.bot.make import job
     [
         (InputError("The patch\n does not apply."), "The patch does not apply.", True),
         (EnvironmentProblem("g++ is missing."), "g++ is missing.", False),
-        (KeyError("scale"), "KeyError: 'scale'", False),
+        (KeyError("scale"), DEFECT, False),
     ],
 )
 def test_a_run_that_fails_leaves_the_reason_as_data(
