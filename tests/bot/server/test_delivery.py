@@ -326,6 +326,7 @@ def test_no_setting_of_git_makes_a_conflict(
     if place == "of the machine":
         (tmp_path / ".gitconfig").write_text(settings)
         monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
         monkeypatch.setenv("GIT_DIFF_OPTS", "-u0")
     else:
         with (connection.mirror.folder / "config").open("a") as file:
