@@ -242,14 +242,11 @@ def test_help_lists_every_command_under_its_section(capsys: pytest.CaptureFixtur
             assert f"  {name} " in text
 
 
-def test_the_command_alone_and_a_group_alone_show_their_help(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for words, begins in (([], "ascendopt makes AscendC operators faster"), (["bank"], "Usage: ")):
-        assert run(words) == 0
-        said = capsys.readouterr()
-        assert said.out.startswith(begins) and len(said.out.splitlines()) > 5
-        assert said.err == ""
+def test_a_group_alone_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bank"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("Usage: ascendopt") and len(said.out.splitlines()) > 5
+    assert said.err == ""
 
 
 @pytest.mark.parametrize(
